@@ -1,0 +1,359 @@
+"""User input in, contiguous float64 arrays by query out.
+
+The only module that judges data and words the errors about it. It knows nothing of ranking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank import _kernels
+from sklearn_rank._threads import for_each, row_blocks
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Queries:
+    """Checked input, rows of a query adjacent, queries in order of first appearance.
+
+    `order` is the input row of each row, None where the input was grouped already.
+    """
+
+    label: Array
+    score: Array
+    indptr: Index
+    qid: NDArray[Any]
+    order: Index | None
+    weight: Array | None
+    label_range: tuple[float, float]
+    has_unjudged: bool
+    has_unretrieved: bool
+
+    @cached_property
+    def longest(self) -> int:
+        """Rows of the longest query."""
+        return int(np.diff(self.indptr).max())
+
+    def first_row(self, found: NDArray[np.bool_]) -> int:
+        """Input row of the first row that a check found fault with."""
+        row = int(np.argmax(found))
+        return row if self.order is None else int(self.order[row])
+
+
+# --- the query of each row -----------------------------------------------------------------------------------
+
+NO_QID = (
+    "Ranking metrics are computed query by query, so the query of each row must be known: pass qid=, or give "
+    "{y} as a pandas Series whose index has a level named 'qid'. Got neither."
+)
+
+
+def find_qid(y: Any, qid: Any = None, *, name: str = "y_true") -> Any:
+    """Query of each row: `qid` if given, else the level "qid" of y's index; never silently one query."""
+    if qid is not None:
+        return qid
+    index = getattr(y, "index", None)
+    if "qid" in (getattr(index, "names", None) or ()):
+        return index.get_level_values("qid")
+    raise ValueError(NO_QID.format(y=name))
+
+
+def group_rows(qid: Any, n_rows: int) -> tuple[NDArray[Any], Index, Index | None]:
+    """Group rows by query, queries in order of first appearance.
+
+    Returns
+    -------
+    ids : ndarray of shape (n_queries,)
+    indptr : ndarray of shape (n_queries + 1,)
+        Where each query starts once its rows are adjacent.
+    order : ndarray of shape (n_rows,) or None
+        Rows in that order; None if they are adjacent already.
+    """
+    ids = _id_array(qid, n_rows)
+    try:
+        starts = np.append(0, np.flatnonzero(ids[1:] != ids[:-1]) + 1)
+        heads = ids[starts]
+        code, first = _factorize(heads)
+    except TypeError as error:
+        raise ValueError(f"Query ids must be hashable and not missing. Got: {error}.") from None
+    _refuse_missing(heads[first])
+    if len(first) == len(heads):
+        return heads, np.append(starts, n_rows), None
+    code = np.repeat(code, np.diff(np.append(starts, n_rows)))
+    indptr, order = np.zeros(len(first) + 1, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
+    _kernels.group_rows(code, indptr, order)
+    return heads[first], indptr, order
+
+
+def _id_array(qid: Any, n_rows: int) -> NDArray[Any]:
+    ids = np.asarray(qid)
+    if isinstance(qid, Sequence) and not isinstance(qid, str) and (ids.ndim == 2 or ids.dtype.kind in "US"):
+        if any(isinstance(q, tuple) or not isinstance(q, str) for q in qid):
+            ids = np.empty(len(qid), dtype=object)  # NumPy would stack tuples and turn 1 into "1"
+            ids[:] = qid
+    if ids.ndim != 1:
+        raise ValueError(f"qid must be one-dimensional, the query of each row. Got shape {ids.shape} instead.")
+    if len(ids) == n_rows:
+        return ids
+    message = f"qid must name the query of each row, so it needs {n_rows} entries. Got {len(ids)} instead."
+    if ids.dtype.kind in "iu" and ids.sum() == n_rows:
+        message += " Its sum is the number of rows: for group sizes use qid=qid_from_group_sizes(sizes)."
+    elif len(ids) < n_rows:
+        message += " With one id per group, repeat each id as often as its group has rows: np.repeat(ids, sizes)."
+    raise ValueError(message)
+
+
+def _factorize(heads: NDArray[Any]) -> tuple[Index, Index]:
+    """Number the distinct values in order of first appearance: code of each entry, first entry of each code."""
+    if heads.dtype == object:
+        seen: dict[Any, int] = {}
+        code = np.fromiter((seen.setdefault(q, len(seen)) for q in heads.tolist()), np.int64, len(heads))
+        return code, np.unique(code, return_index=True)[1]
+    if len(heads) == 1 or (heads.dtype.kind in "iu" and np.all(heads[1:] > heads[:-1])):
+        return (count := np.arange(len(heads))), count
+    _, first, code = np.unique(heads, return_index=True, return_inverse=True)
+    by_appearance = np.argsort(first)
+    number = np.empty_like(by_appearance)
+    number[by_appearance] = np.arange(len(first))
+    return number[code], first[by_appearance]
+
+
+def _refuse_missing(ids: NDArray[Any]) -> None:
+    missing = (q is None for q in ids.tolist()) if ids.dtype == object else iter(())
+    if any(missing) or (ids.dtype.kind in "fcmMO" and (ids != ids).any()):
+        raise ValueError("Every row needs a query: qid must not contain missing values. Got None or NaN.")
+
+
+# --- the three arrays ----------------------------------------------------------------------------------------
+
+
+def check_queries(
+    y_true: Any,
+    y_score: Any,
+    *,
+    qid: Any = None,
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+) -> Queries:
+    """Check the user's arrays and group their rows by query.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, qid is missing or not one id per row, a score is NaN or +inf, a label is infinite,
+        or a weight is negative or varies inside a query.
+    TypeError
+        If labels, scores or weights are not real numbers.
+    """
+    label, score = _floats(y_true, "y_true"), _floats(y_score, "y_score")
+    if label.ndim == 2:
+        return _check_matrix(label, score, qid, sample_weight, n_jobs)
+    if score.ndim != 1:
+        raise ValueError(
+            "y_score must be one score per row where y_true is one label per row. "
+            f"Got shape {score.shape} instead; for class probabilities wrap the classifier in QueryRanker, "
+            "which ranks by the expected grade."
+        )
+    if len(label) != len(score):
+        raise ValueError(
+            f"y_true and y_score must have one entry per row. Got {len(label)} and {len(score)} entries instead."
+        )
+    if len(label) == 0:
+        raise ValueError("At least one row is needed. Got empty y_true and y_score.")
+    ids, indptr, order = group_rows(find_qid(y_true, qid), len(label))
+    weight = None
+    if sample_weight is not None:
+        weight = _query_weight(_floats(sample_weight, "sample_weight"), ids, indptr, order)
+    if order is not None:
+        label, score = label[order], score[order]
+    return _checked(label, score, indptr, ids, order, weight, n_jobs)
+
+
+def _check_matrix(label: Array, score: Array, qid: Any, sample_weight: Any, n_jobs: int | None) -> Queries:
+    """Two-dimensional input, as `sklearn.metrics.ndcg_score` takes it: a row is a query."""
+    if qid is not None:
+        raise ValueError(
+            f"With two-dimensional y_true each row is a query and qid must be None. Got shape {label.shape} and "
+            "a qid; pass y_true.ravel() if it is a single column."
+        )
+    if label.shape != score.shape:
+        raise ValueError(f"y_true and y_score must have the same shape. Got {label.shape} and {score.shape}.")
+    n_queries, n_documents = label.shape
+    if label.size == 0:
+        raise ValueError(f"At least one row and one column are needed. Got shape {label.shape}.")
+    weight = None
+    if sample_weight is not None:
+        weight = _floats(sample_weight, "sample_weight")
+        if weight.shape != (n_queries,):
+            raise ValueError(
+                f"With two-dimensional y_true, sample_weight must have one entry per query ({n_queries}). "
+                f"Got shape {weight.shape} instead."
+            )
+        _refuse_bad_weight(weight)
+    indptr = np.arange(n_queries + 1) * n_documents
+    return _checked(label.ravel(), score.ravel(), indptr, np.arange(n_queries), None, weight, n_jobs)
+
+
+def _checked(
+    label: Array, score: Array, indptr: Index, ids: NDArray[Any], order: Index | None, weight: Array | None,
+    n_jobs: int | None,
+) -> Queries:  # fmt: skip
+    (lowest, highest), unjudged = _extent(label, n_jobs), False
+    if np.isnan(lowest):
+        judged = label[~np.isnan(label)]
+        lowest, highest, unjudged = judged.min(initial=0.0), judged.max(initial=0.0), True
+    score_range = _extent(score, n_jobs)
+    queries = Queries(
+        label, score, indptr, ids, order, weight, (lowest, highest), unjudged, score_range[0] == -np.inf
+    )
+    if np.isinf(lowest) or np.isinf(highest):
+        row = queries.first_row(np.isinf(label))
+        raise ValueError(f"y_true must be finite. Got an infinite label in row {row}.")
+    if not score_range[1] < np.inf:  # catches NaN too
+        fault = ~(score < np.inf)
+        raise ValueError(
+            "y_score must not contain NaN or +inf (-inf marks a document that was judged but not retrieved). "
+            f"Got {score[np.argmax(fault)]} in row {queries.first_row(fault)}."
+        )
+    return queries
+
+
+def _floats(x: Any, name: str) -> Array:
+    """Convert to a contiguous float64 array of one or two dimensions; missing values become NaN."""
+    array = np.asarray(x)
+    if array.dtype == object and array.ndim > 0:
+        values = [_number(v, name) for v in array.ravel().tolist()]
+        array = np.array(values, dtype=np.float64).reshape(array.shape)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers. Got {type(x).__name__} of dtype {array.dtype} instead.")
+    if array.ndim not in (1, 2):
+        raise ValueError(f"{name} must have one or two dimensions. Got {array.ndim} instead.")
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def _number(value: Any, name: str) -> float:
+    if value is None or type(value).__name__ == "NAType":
+        return np.nan
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__float__"):
+        raise TypeError(f"{name} must hold real numbers. Got {value!r} instead.")
+    return float(value)
+
+
+def _extent(x: Array, n_jobs: int | None) -> tuple[float, float]:
+    """Lowest and highest value; NaN if there is any."""
+    blocks = row_blocks(len(x))
+    low, high = np.empty(len(blocks)), np.empty(len(blocks))
+
+    def read(start: int, stop: int) -> None:
+        piece, i = x[start:stop], start // (blocks[0][1] - blocks[0][0])
+        low[i], high[i] = piece.min(), piece.max()
+
+    for_each(read, blocks, n_jobs)
+    return float(low.min()), float(high.max())
+
+
+def _query_weight(weight: Array, ids: NDArray[Any], indptr: Index, order: Index | None) -> Array:
+    """One weight a query, from one weight a row."""
+    n_rows = indptr[-1]
+    if weight.shape != (n_rows,):
+        raise ValueError(f"sample_weight must have one entry per row ({n_rows}). Got shape {weight.shape} instead.")
+    _refuse_bad_weight(weight)
+    if order is not None:
+        weight = weight[order]
+    of_query = weight[indptr[:-1]]
+    differs = weight != np.repeat(of_query, np.diff(indptr))
+    if differs.any():
+        row = int(np.argmax(differs))
+        query = int(np.searchsorted(indptr, row, side="right")) - 1
+        raise ValueError(
+            "sample_weight weights whole queries and must be constant within each. "
+            f"Got {of_query[query]} and {weight[row]} in query {ids[query]!r}."
+        )
+    return of_query
+
+
+def _refuse_bad_weight(weight: Array) -> None:
+    if not (np.isfinite(weight).all() and weight.min() >= 0 and weight.max() > 0):
+        raise ValueError(
+            "sample_weight must be finite, not negative and not all zero. "
+            f"Got values from {weight.min()} to {weight.max()}."
+        )
+
+
+# --- what one metric asks of the labels ----------------------------------------------------------------------
+
+
+def check_labels(
+    queries: Queries, caller: str, *, low: float | None, high: float | None, unjudged: str | None,
+    min_relevance: float,
+) -> None:  # fmt: skip
+    """Refuse labels outside [low, high], and labels that are NaN unless `unjudged` says how to read them.
+
+    Raises
+    ------
+    ValueError
+        If a label is out of range, or NaN while `unjudged` is None.
+    """
+    if queries.has_unjudged and unjudged is None:
+        missing = np.isnan(queries.label)
+        raise ValueError(
+            f"y_true of {caller} must not contain NaN (a document without a judgement) unless "
+            "unjudged='nonrelevant' or unjudged='drop' says how to read it. "
+            f"Got {missing.sum()} NaN, the first in row {queries.first_row(missing)}."
+        )
+    if queries.has_unjudged and unjudged == "nonrelevant" and min_relevance <= 0:
+        raise ValueError(
+            "unjudged='nonrelevant' reads documents without a judgement as label 0, so min_relevance must be "
+            f"above 0. Got min_relevance={min_relevance}."
+        )
+    lowest, highest = queries.label_range
+    if low is not None and lowest < low:
+        row = queries.first_row(queries.label < low)
+        raise ValueError(f"y_true of {caller} must not be below {low:g}. Got {lowest:g}, the first in row {row}.")
+    if high is not None and highest > high:
+        row = queries.first_row(queries.label > high)
+        raise ValueError(
+            f"y_true of {caller} must not be above max_grade={high:g}. Got {highest:g}, the first in row {row}."
+        )
+
+
+def check_grades(queries: Queries, caller: str, grades: Array, max_grade: float | None = None) -> None:
+    """Refuse labels, and a highest grade, that a table of gains has no entry for.
+
+    Raises
+    ------
+    ValueError
+        Naming the first such label.
+    """
+    if max_grade is not None and max_grade not in grades:
+        raise ValueError(f"The 'gain' table of {caller} must have an entry for max_grade. Got max_grade={max_grade}.")
+    label = np.where(np.isnan(queries.label), grades[0], queries.label) if queries.has_unjudged else queries.label
+    unknown = grades[np.minimum(np.searchsorted(grades, label), len(grades) - 1)] != label
+    if unknown.any():
+        raise ValueError(
+            f"The 'gain' table of {caller} must have an entry for every label in y_true. "
+            f"Got label {label[np.argmax(unknown)]:g} in row {queries.first_row(unknown)}."
+        )
+
+
+def check_retrieved(queries: Queries, caller: str) -> None:
+    """Refuse documents without a prediction.
+
+    Raises
+    ------
+    ValueError
+        If a score is -inf.
+    """
+    if queries.has_unretrieved:
+        row = queries.first_row(queries.score == -np.inf)
+        raise ValueError(
+            f"{caller} compares predictions with labels, so every y_score must be finite. Got -inf in row {row}."
+        )

@@ -1,0 +1,81 @@
+"""Gains of labels and discounts of ranks: from the user's keyword to a function of an array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+Function = Callable[[Any], Array]
+
+
+def gain_table(gain: Any) -> tuple[Array, Array] | None:
+    """Grades and gains of a table, grades ascending; None for a gain that is no table."""
+    if isinstance(gain, str) or callable(gain):
+        return None
+    if not isinstance(gain, Mapping):
+        gain = dict(enumerate(gain))
+    grades = np.array(sorted(gain), dtype=np.float64)
+    return grades, np.array([gain[g] for g in sorted(gain)], dtype=np.float64)
+
+
+def make_gain(gain: Any, min_relevance: float) -> Function:
+    """Function from labels to gains."""
+    table = gain_table(gain)
+    if table is not None:
+        return lambda label: table[1][np.searchsorted(table[0], label)]
+    if callable(gain):
+        return lambda label: same_shape(gain(label), label, "gain")
+    return {
+        "exp2": lambda label: np.exp2(label) - 1.0,
+        "linear": lambda label: label,
+        "binary": lambda label: np.asarray(label >= min_relevance, dtype=np.float64),
+    }[gain]
+
+
+def make_discount(discount: Any, base: float, depth: int, longest: int) -> Function:
+    """Function from ranks to weights: a table of the ranks up to `longest`, of which `depth` are read.
+
+    Raises
+    ------
+    ValueError
+        If an array of weights is shorter than `depth`.
+    """
+    rank = np.arange(1, longest + 1)
+    if callable(discount):
+        weight = same_shape(discount(rank), rank, "discount")
+    elif not isinstance(discount, str):
+        given = np.asarray(discount, dtype=np.float64)
+        if len(given) < depth:
+            raise ValueError(
+                f"The 'discount' array must have a weight for each rank that is read, {depth} here. "
+                f"Got {len(given)} weights instead; give more, or cut the lists with k={len(given)}."
+            )
+        weight = np.zeros(longest)  # what lies below the array is below the cutoff
+        weight[: len(given)] = given[:longest]
+    elif discount == "jarvelin":
+        weight = np.where(rank < base, 1.0, np.log(base) / np.log(np.maximum(rank, base)))
+    else:
+        weight = 1.0 / (np.log2(1.0 + rank) if discount == "log2" else rank)
+    table = np.append(np.nan, weight)
+    return lambda rank: table[rank]
+
+
+def same_shape(result: ArrayLike, like: Any, name: str) -> Array:
+    """What a user's function returned, if it is one finite number an entry.
+
+    Raises
+    ------
+    ValueError
+        If it is not.
+    """
+    array = np.asarray(result, dtype=np.float64)
+    if array.shape != np.shape(like) or not np.isfinite(array).all():
+        raise ValueError(
+            f"A callable {name!r} must return one finite number for each entry of the array it is given. "
+            f"Got shape {array.shape} for {np.shape(like)}, {int((~np.isfinite(array)).sum())} of them not finite."
+        )
+    return array

@@ -1,0 +1,455 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Order and scans over queries: plain loops over typed memoryviews, without the GIL.
+
+Every array is flat. Query q owns rows `indptr[q]:indptr[q+1]` of the data and, once ranked, positions
+`ptr[q]:ptr[q+1]`. A tie block is a run of positions with equal scores; `tie_end[i]` is where the block of
+position i ends, and `tie_end is None` says that the order is taken as it stands.
+
+Outputs are passed in; nothing here validates, allocates or knows a metric.
+"""
+from libc.math cimport INFINITY, ceil, log
+from libc.stdint cimport int64_t
+from libc.string cimport memset
+
+cdef int64_t SELECT_MAX = 128   # deepest list kept by insertion while scanning; deeper ones are sorted
+cdef int64_t BUCKET_MAX = 32    # fullest bucket that is left to insertion
+cdef int64_t RUN = 16           # runs made by insertion before merging
+cdef double NEGLIGIBLE = 1e-18  # a probability of survival below this changes no double that it is added to
+
+# The tie policies as the kernels know them.
+cpdef enum:
+    AVERAGE = 0
+    STABLE = 1
+    WORST = 2
+    BEST = 3
+
+
+# --- order ------------------------------------------------------------------------------------------------
+
+def rank_queries(
+    const double[::1] score, const double[::1] label, const int64_t[::1] indptr, int64_t depth,
+    int64_t ties, bint keep_unretrieved,
+    int64_t[::1] order, int64_t[::1] tie_end, int64_t[::1] ptr,
+    double[::1] key, double[::1] spare_key, int64_t[::1] spare, int64_t[::1] count,
+):
+    """Write the rows of each query, best score first, down to `depth`; return whether scores are tied.
+
+    Under the average policy a list goes on to the end of the tie block that holds rank `depth`. `key`
+    receives the scores in that order; the `spare` arrays are room to work in (`count`: one more than a row).
+    """
+    cdef int64_t q, n_kept, at = 0
+    cdef bint tied = False
+    with nogil:
+        ptr[0] = 0
+        for q in range(indptr.shape[0] - 1):
+            n_kept = _rank_query(
+                &score[0], &label[0], indptr[q], indptr[q + 1], depth, ties, keep_unretrieved,
+                &order[0] + at, &key[0] + at, &spare_key[0], &spare[0], &count[0],
+            )
+            if ties == AVERAGE and _mark_ties(&key[0] + at, n_kept, at, &tie_end[0] + at):
+                tied = True
+            at += n_kept
+            ptr[q + 1] = at
+    return tied
+
+
+cdef int64_t _rank_query(
+    const double* score, const double* label, int64_t start, int64_t stop, int64_t depth,
+    int64_t ties, bint keep_unretrieved,
+    int64_t* order, double* key, double* spare_key, int64_t* spare, int64_t* count,
+) noexcept nogil:
+    cdef int64_t n = stop - start, n_kept
+    if depth > n:
+        depth = n
+    if depth <= RUN or (depth <= SELECT_MAX and depth * 8 <= n):
+        n_kept = _select(score, start, stop, depth, keep_unretrieved, order, key)
+        if ties != STABLE and n_kept == depth and depth < n:
+            n_kept = _extend(score, start, stop, n_kept, order, key)
+    else:
+        n_kept = _sort(score, start, stop, keep_unretrieved, order, key, spare_key, spare, count)
+        if n_kept > depth:
+            n = n_kept
+            n_kept = depth
+            while ties != STABLE and n_kept < n and key[n_kept] == key[depth - 1]:
+                n_kept += 1
+    if ties == AVERAGE or ties == STABLE:
+        return n_kept
+    _order_ties_by_label(label, -1.0 if ties == WORST else 1.0, n_kept, order, key, spare_key, spare)
+    return min(n_kept, depth)
+
+
+cdef int64_t _select(
+    const double* score, int64_t start, int64_t stop, int64_t depth, bint keep_unretrieved,
+    int64_t* order, double* key,
+) noexcept nogil:
+    """The `depth` best rows by insertion into a short sorted list; earlier rows first among equals."""
+    cdef int64_t row, i, n_kept = 0
+    cdef double s, bar = -INFINITY  # what a row must beat
+    for row in range(start, stop):
+        s = score[row]
+        if s <= bar and (n_kept == depth or not keep_unretrieved):
+            continue
+        if n_kept < depth:
+            n_kept += 1
+        i = n_kept - 1
+        while i > 0 and key[i - 1] < s:
+            key[i] = key[i - 1]
+            order[i] = order[i - 1]
+            i -= 1
+        key[i] = s
+        order[i] = row
+        if n_kept == depth:
+            bar = key[depth - 1]
+    return n_kept
+
+
+cdef int64_t _extend(
+    const double* score, int64_t start, int64_t stop, int64_t n_kept, int64_t* order, double* key,
+) noexcept nogil:
+    """Append the rows tied with the last one kept. Selection kept the earliest of them, so the rest follow."""
+    cdef int64_t row
+    cdef double last
+    last = key[n_kept - 1]
+    for row in range(order[n_kept - 1] + 1, stop):
+        if score[row] == last:
+            order[n_kept] = row
+            key[n_kept] = last
+            n_kept += 1
+    return n_kept
+
+
+cdef int64_t _sort(
+    const double* score, int64_t start, int64_t stop, bint keep_unretrieved,
+    int64_t* order, double* key, double* spare_key, int64_t* spare, int64_t* count,
+) noexcept nogil:
+    """All rows, best first: as many buckets as rows, evenly over the range of scores, then insertion.
+
+    A bucket that fills up (scores far from evenly spread) is merge-sorted; equal scores stay in row order.
+    """
+    cdef int64_t row, i, b, begin, n = 0, fullest = 0
+    cdef double s, scale, high = -INFINITY, low = INFINITY
+    for row in range(start, stop):
+        s = score[row]
+        if s == -INFINITY and not keep_unretrieved:
+            continue
+        spare_key[n] = s
+        spare[n] = row
+        n += 1
+        high = max(high, s)
+        low = min(low, s)
+    scale = (n - 1) / (high - low)
+    if not (0 < scale < INFINITY):  # all equal, an infinite range, or one too narrow to divide
+        for i in range(n):
+            key[i] = spare_key[i]
+            order[i] = spare[i]
+        if n > 0 and high > low:
+            _merge_sort(key, order, n, spare_key, spare)
+        return n
+    for b in range(n + 1):
+        count[b] = 0
+    for i in range(n):
+        count[<int64_t> ((high - spare_key[i]) * scale) + 1] += 1
+    for b in range(1, n + 1):
+        fullest = max(fullest, count[b])
+        count[b] += count[b - 1]
+    for i in range(n):
+        b = <int64_t> ((high - spare_key[i]) * scale)
+        key[count[b]] = spare_key[i]
+        order[count[b]] = spare[i]
+        count[b] += 1
+    if fullest <= BUCKET_MAX:
+        _insertion_sort(key, order, n)
+        return n
+    begin = 0
+    for b in range(n):  # count[b] is now the end of bucket b
+        if count[b] - begin <= BUCKET_MAX:
+            _insertion_sort(key + begin, order + begin, count[b] - begin)
+        else:
+            _merge_sort(key + begin, order + begin, count[b] - begin, spare_key, spare)
+        begin = count[b]
+    return n
+
+
+cdef void _insertion_sort(double* key, int64_t* item, int64_t n) noexcept nogil:
+    """Sort by key, highest first; equal keys keep their order."""
+    cdef int64_t i, j, moved
+    cdef double s
+    for i in range(1, n):
+        s = key[i]
+        if key[i - 1] >= s:
+            continue
+        moved = item[i]
+        j = i
+        while j > 0 and key[j - 1] < s:
+            key[j] = key[j - 1]
+            item[j] = item[j - 1]
+            j -= 1
+        key[j] = s
+        item[j] = moved
+
+
+cdef void _merge_sort(double* key, int64_t* item, int64_t n, double* spare_key, int64_t* spare) noexcept nogil:
+    """Sort by key, highest first; equal keys keep their order. O(n log n) whatever the keys."""
+    cdef int64_t begin, middle, end, left, right, i, width = RUN
+    begin = 0
+    while begin < n:
+        _insertion_sort(key + begin, item + begin, min(RUN, n - begin))
+        begin += RUN
+    while width < n:
+        begin = 0
+        while begin + width < n:
+            middle = begin + width
+            end = min(middle + width, n)
+            if key[middle - 1] < key[middle]:
+                for i in range(begin, middle):
+                    spare_key[i - begin] = key[i]
+                    spare[i - begin] = item[i]
+                left = 0
+                right = middle
+                i = begin
+                while left < width:
+                    if right < end and key[right] > spare_key[left]:
+                        key[i] = key[right]
+                        item[i] = item[right]
+                        right += 1
+                    else:
+                        key[i] = spare_key[left]
+                        item[i] = spare[left]
+                        left += 1
+                    i += 1
+            begin += 2 * width
+        width *= 2
+
+
+cdef void _order_ties_by_label(
+    const double* label, double sign, int64_t n, int64_t* order, const double* key,
+    double* spare_key, int64_t* spare,
+) noexcept nogil:
+    """Inside each tie block, sort by sign * label, highest first."""
+    cdef int64_t i, begin = 0, end
+    while begin < n:
+        end = begin + 1
+        while end < n and key[end] == key[begin]:
+            end += 1
+        if end - begin > 1:
+            for i in range(begin, end):
+                spare_key[i - begin] = sign * label[order[i]]
+            # The room after the block's own labels serves the merge.
+            _merge_sort(spare_key, order + begin, end - begin, spare_key + (end - begin), spare)
+        begin = end
+
+
+cdef bint _mark_ties(const double* key, int64_t n, int64_t offset, int64_t* tie_end) noexcept nogil:
+    cdef int64_t i
+    cdef bint tied = False
+    for i in range(n - 1, -1, -1):
+        if i + 1 < n and key[i] == key[i + 1]:
+            tie_end[i] = tie_end[i + 1]
+            tied = True
+        else:
+            tie_end[i] = offset + i + 1
+    return tied
+
+
+def rank_labels(
+    const double[::1] label, const int64_t[::1] indptr, int64_t depth, double[::1] out, int64_t[::1] ptr,
+    double[::1] spare_key, int64_t[::1] order, int64_t[::1] spare, int64_t[::1] count,
+):
+    """Write the labels of each query, highest first, down to `depth`: by counting grades 0 to 31, else sorted."""
+    cdef int64_t q, at = 0
+    with nogil:
+        ptr[0] = 0
+        for q in range(indptr.shape[0] - 1):
+            if not _count_grades(&label[0], indptr[q], indptr[q + 1], depth, &out[0] + at):
+                _rank_query(
+                    &label[0], &label[0], indptr[q], indptr[q + 1], depth, STABLE, True,
+                    &order[0], &out[0] + at, &spare_key[0], &spare[0], &count[0],
+                )
+            at += min(depth, indptr[q + 1] - indptr[q])
+            ptr[q + 1] = at
+
+
+cdef bint _count_grades(
+    const double* label, int64_t start, int64_t stop, int64_t depth, double* out
+) noexcept nogil:
+    """Counting sort of the labels, cut at `depth`; False if one of them is no grade."""
+    cdef int64_t[32] count
+    cdef int64_t row, grade, i = 0
+    memset(count, 0, sizeof(count))
+    for row in range(start, stop):
+        if not 0 <= label[row] <= 31:
+            return False
+        grade = <int64_t> label[row]
+        if grade != label[row]:
+            return False
+        count[grade] += 1
+    depth = min(depth, stop - start)
+    grade = 31
+    while i < depth:
+        while count[grade] > 0 and i < depth:
+            out[i] = grade
+            count[grade] -= 1
+            i += 1
+        grade -= 1
+    return True
+
+
+def group_rows(const int64_t[::1] code, int64_t[::1] indptr, int64_t[::1] order):
+    """Counting sort of rows by query number; `indptr` comes in as zeros, one longer than the queries."""
+    cdef int64_t row, q, n_queries = indptr.shape[0] - 1
+    with nogil:
+        for row in range(code.shape[0]):
+            indptr[code[row] + 1] += 1
+        for q in range(n_queries):
+            indptr[q + 1] += indptr[q]
+        for row in range(code.shape[0]):
+            order[indptr[code[row]]] = row
+            indptr[code[row]] += 1
+        for q in range(n_queries, 0, -1):  # each start has moved to the next one's place
+            indptr[q] = indptr[q - 1]
+        indptr[0] = 0
+
+
+def count_at_least(const double[::1] x, const int64_t[::1] indptr, double threshold, double[:, ::1] out):
+    """Count the rows of each query whose value is at least `threshold`."""
+    cdef int64_t q, row, n
+    with nogil:
+        for q in range(indptr.shape[0] - 1):
+            n = 0
+            for row in range(indptr[q], indptr[q + 1]):
+                n += x[row] >= threshold
+            out[q, 0] = n
+
+
+# --- scans ------------------------------------------------------------------------------------------------
+
+def cumsum(
+    const double[::1] value, const double[::1] weight, const int64_t[::1] ptr, const int64_t[::1] cutoffs,
+    const int64_t[::1] tie_end, double[:, ::1] out,
+):
+    """Sum value * weight of each query down to each cutoff (ascending); tied items share their mean value."""
+    cdef int64_t q, c, i, j, stop, block_stop
+    cdef double total, mean = 0.0
+    cdef bint tied = tie_end is not None
+    with nogil:
+        for q in range(ptr.shape[0] - 1):
+            total = 0.0
+            i = ptr[q]
+            block_stop = i
+            for c in range(cutoffs.shape[0]):
+                stop = ptr[q + 1]
+                if cutoffs[c] < stop - ptr[q]:
+                    stop = ptr[q] + cutoffs[c]
+                if tied:
+                    while i < stop:
+                        if i == block_stop:
+                            block_stop = tie_end[i]
+                            mean = 0.0
+                            for j in range(i, block_stop):
+                                mean += value[j]
+                            mean /= block_stop - i
+                        total += mean * weight[i]
+                        i += 1
+                else:
+                    while i < stop:
+                        total += value[i] * weight[i]
+                        i += 1
+                out[q, c] = total
+
+
+def joint(
+    const double[::1] x, const double[::1] y, const int64_t[::1] ptr, const int64_t[::1] tie_end,
+    double[::1] out,
+):
+    """Expected x_i * (y_1 + ... + y_i) at each position, over all orders of tied items."""
+    cdef int64_t q, i, j, stop
+    cdef double before, m, sum_x, sum_y, sum_xy, level, slope
+    cdef bint tied = tie_end is not None
+    with nogil:
+        for q in range(ptr.shape[0] - 1):
+            before = 0.0
+            i = ptr[q]
+            while i < ptr[q + 1]:
+                stop = tie_end[i] if tied else i + 1
+                if stop == i + 1:
+                    before += y[i]
+                    out[i] = x[i] * before
+                    i = stop
+                    continue
+                sum_x = sum_y = sum_xy = 0.0
+                for j in range(i, stop):
+                    sum_x += x[j]
+                    sum_y += y[j]
+                    sum_xy += x[j] * y[j]
+                m = stop - i
+                level = (sum_x * before + sum_xy) / m
+                slope = (sum_x * sum_y - sum_xy) / (m * (m - 1))
+                for j in range(i, stop):
+                    out[j] = level + slope * (j - i)
+                before += sum_y
+                i = stop
+
+
+def cascade(
+    const double[::1] p, const int64_t[::1] ptr, const int64_t[::1] tie_end, int64_t depth,
+    double[::1] work, double[::1] out,
+):
+    """Probability to stop at each position, if a user stops at an item with probability p, else goes on.
+
+    Positions past `depth` may be left at 0 inside a tie block: nobody reads them.
+    """
+    cdef int64_t q, i, stop
+    cdef double survive
+    cdef bint tied = tie_end is not None
+    with nogil:
+        for q in range(ptr.shape[0] - 1):
+            survive = 1.0
+            i = ptr[q]
+            while i < ptr[q + 1]:
+                stop = tie_end[i] if tied else i + 1
+                if stop == i + 1:
+                    out[i] = survive * p[i]
+                    survive *= 1.0 - p[i]
+                else:
+                    survive = _cascade_block(&p[i], stop - i, ptr[q] + depth - i, survive, &work[0], &out[i])
+                i = stop
+
+
+cdef double _cascade_block(
+    const double* p, int64_t m, int64_t depth, double survive, double* s, double* out,
+) noexcept nogil:
+    """One block of m tied items: S_j = e_j(1 - p) / C(m, j) survives its first j positions on average.
+
+    Down to `depth` positions are wanted, and fewer matter: S_j <= mean(1 - p)^j (Maclaurin's inequality).
+    """
+    cdef int64_t t, j, top, n_certain = 0, n_sure = 0
+    cdef double x, mean = 0.0, through = 1.0, last = depth
+    for t in range(m):
+        x = 1.0 - p[t]
+        mean += x / m
+        through *= x
+        n_certain += p[t] == 1.0
+        n_sure += p[t] == 1.0 or p[t] == 0.0
+    for j in range(m):
+        out[j] = 0.0
+    if survive == 0.0 or mean >= 1.0:
+        return survive * through
+    if n_sure == m:  # S_j = C(m - h, j) / C(m, j) for h items that stop everyone
+        x = 1.0
+        for j in range(min(m - n_certain + 1, depth)):
+            out[j] = survive * x * n_certain / (m - j)
+            x *= <double> (m - n_certain - j) / (m - j)
+        return survive * through
+    if mean > 0.0:
+        last = min(last, ceil(log(NEGLIGIBLE) / log(mean)))
+    top = min(m, <int64_t> max(last, 1.0))
+    s[0] = 1.0
+    for j in range(1, top + 1):
+        s[j] = 0.0
+    for t in range(1, m + 1):
+        x = 1.0 - p[t - 1]
+        for j in range(min(t, top), 0, -1):
+            s[j] = ((t - j) * s[j] + j * x * s[j - 1]) / t
+    for j in range(top):
+        out[j] = survive * (s[j] - s[j + 1])
+    return survive * through

@@ -1,0 +1,170 @@
+"""Keywords of the metric functions: default, rule and documentation of each, written once.
+
+A keyword that several metrics share is found in `SHARED`; one that belongs to a formula is found by its name in
+`OWN`, or declared by the metric itself. Knows no data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from sklearn_rank._ranked import POLICIES
+
+
+@dataclass(frozen=True)
+class Keyword:
+    """What a keyword accepts: `rule` completes "The 'x' parameter of f must be ..."."""
+
+    rule: str
+    accepts: Callable[[Any], bool]
+    doc: str
+
+    def check(self, name: str, value: Any, caller: str) -> None:
+        """Raise ValueError if `value` is not what the rule says."""
+        if not self.accepts(value):
+            raise ValueError(f"The {name!r} parameter of {caller} must be {self.rule}. Got {value!r} instead.")
+
+
+def is_real(value: Any) -> bool:
+    """Whether a value is a finite real number; bool does not count as one."""
+    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and bool(np.isfinite(value))
+
+
+def is_count(value: Any) -> bool:
+    """Whether a value is an int >= 1; bool does not count as one."""
+    return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_)) and value >= 1
+
+
+def one_of(*choices: Any, doc: str) -> Keyword:
+    """Keyword that takes one of a few words."""
+    names = ", ".join(map(repr, choices[:-1]))
+    return Keyword(f"{names} or {choices[-1]!r}", lambda v: any(v is c or v == c for c in choices), doc)
+
+
+def real(rule: str, inside: Callable[[float], bool], doc: str) -> Keyword:
+    """Keyword that takes a finite number."""
+    return Keyword(rule, lambda v: is_real(v) and inside(v), doc)
+
+
+def _is_cutoff(k: Any) -> bool:
+    if k is None or is_count(k):
+        return True
+    listed = isinstance(k, (list, tuple, range)) or (isinstance(k, np.ndarray) and k.ndim == 1)
+    return listed and len(k) > 0 and all(map(is_count, k))
+
+
+def _is_table(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return bool(value) and all(map(is_real, [*value.keys(), *value.values()]))
+    return isinstance(value, (list, tuple, np.ndarray)) and len(value) > 0 and all(map(is_real, value))
+
+
+CUTOFF = Keyword(
+    "an int >= 1, a sequence of them, or None",
+    _is_cutoff,
+    """k : int, sequence of int or None, default=None
+    Cutoff: only the first k ranks count. None is the whole list, and so is a k beyond it. A sequence gives
+    one value per cutoff for the price of one sort.""",
+)
+
+DATA_DOC = """y_true : array-like of shape (n_samples,) or (n_queries, n_documents)
+    Relevance of each document to its query. NaN: ranked but not judged, see `unjudged`.
+y_score : array-like of the same shape
+    Output of the model, higher ranks first; only the order matters. ``-inf``: judged but not retrieved.
+qid : array-like of shape (n_samples,), default=None
+    Query of each row: any hashable ids, in any order. None: taken from the level "qid" of the index of `y_true`.
+    Two-dimensional input needs none: a row is a query."""
+
+WEIGHT_DOC = """sample_weight : array-like of shape (n_samples,), default=None
+    Weight of each row's query in the mean; constant within a query. Shape (n_queries,) with
+    two-dimensional input."""
+
+JOBS_DOC = """n_jobs : int or None, default=None
+    Threads to use, as joblib counts them. The result is the same to the last bit."""
+
+SHARED: dict[str, tuple[Any, Keyword]] = {
+    "min_relevance": (
+        1,
+        real(
+            "a finite number",
+            lambda v: True,
+            """min_relevance : float, default=1
+    A document is relevant when its label is at least this.""",
+        ),
+    ),
+    "ties": (
+        "average",
+        one_of(
+            *POLICIES,
+            doc="""ties : {"average", "stable", "worst", "best"}, default="average"
+    What equal scores mean: the exact expectation over all orders of the tied documents, the order of the
+    input, lower labels first, or higher labels first.""",
+        ),
+    ),
+    "unjudged": (
+        None,
+        one_of(
+            None,
+            "nonrelevant",
+            "drop",
+            doc="""unjudged : {"nonrelevant", "drop"} or None, default=None
+    How to read NaN labels: as label 0, or as if the document had not been ranked. None: an error.""",
+        ),
+    ),
+    "replace_undefined_by": (
+        0.0,
+        Keyword(
+            "a float or nan",
+            lambda v: is_real(v) or (isinstance(v, Real) and bool(np.isnan(v))),
+            """replace_undefined_by : float, default=0.0
+    Value of a query for which the metric is not defined; ``np.nan`` leaves such queries out of the mean.""",
+        ),
+    ),
+    "average": (
+        "macro",
+        one_of(
+            "macro",
+            "micro",
+            None,
+            doc="""average : {"macro", "micro"} or None, default="macro"
+    Mean over queries; or pooled, the ratio of the sums over all queries, where that means something; or None
+    for the value of each query.""",
+        ),
+    ),
+}
+
+OWN: dict[str, Keyword] = {
+    "gain": Keyword(
+        "'exp2', 'linear', 'binary', an array or mapping of finite gains by grade, or a callable",
+        lambda v: callable(v) or (v in ("exp2", "linear", "binary") if isinstance(v, str) else _is_table(v)),
+        """gain : {"exp2", "linear", "binary"}, array, mapping or callable, default="<default>"
+    Gain of a label: ``2**label - 1``, the label, or 1 for a relevant document; a table by grade; or a
+    function of an array of labels. It must not fall as the label rises.""",
+    ),
+    "discount": Keyword(
+        "'log2', 'jarvelin', 'reciprocal', an array of finite weights by rank, or a callable",
+        lambda v: callable(v)
+        or (v in ("log2", "jarvelin", "reciprocal") if isinstance(v, str) else _is_table(v))
+        and not isinstance(v, Mapping),
+        """discount : {"log2", "jarvelin", "reciprocal"}, array or callable, default="<default>"
+    Weight of rank i: ``1/log2(1 + i)``; 1 for i < `base`, else ``1/log_base(i)``; ``1/i``; the weights of
+    ranks 1, 2, ...; or a function of an array of ranks.""",
+    ),
+    "base": real(
+        "a number > 1",
+        lambda v: v > 1,
+        """base : float, default=<default>
+    Base of the logarithm of the "jarvelin" discount.""",
+    ),
+    "max_grade": real(
+        "a number > 0",
+        lambda v: v > 0,
+        """max_grade : float, default=<default>
+    Highest grade of the scale (not of the data).""",
+    ),
+}

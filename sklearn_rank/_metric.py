@@ -1,0 +1,239 @@
+"""What a metric is: a formula and the facts about it; the `metric` decorator; the registry.
+
+The decorator turns a formula on `Ranked` queries into the public function: cutoffs, ties, undefined queries,
+averages, checks and the documentation of shared keywords come from here, so that a metric is one short function.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank import _check, _compute
+from sklearn_rank._gains import gain_table, make_discount, make_gain
+from sklearn_rank._keywords import CUTOFF, DATA_DOC, JOBS_DOC, OWN, SHARED, WEIGHT_DOC, Keyword
+from sklearn_rank._ranked import FULL
+
+Formula = Callable[..., Any]
+
+REGISTRY: dict[str, Metric] = {}
+"""Metrics by canonical name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """A formula and the facts about it; `function` is the public function made of them."""
+
+    name: str
+    formula: Formula
+    bounds: tuple[float, float]
+    aliases: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    greater_is_better: bool = True
+    has_cutoff: bool = True
+    undefined: str = ""
+    needs_relevant: bool = False
+    labels: tuple[float | None, float | str | None] = (None, None)
+    pools: bool = False
+    pointwise: bool = False
+    keeps_unretrieved: bool = False
+    link: Callable[[Any], Any] | None = None
+    rules: Mapping[str, Keyword] = field(default_factory=dict)
+
+    @property
+    def caller(self) -> str:
+        """Name of the public function, for messages."""
+        return str(self.formula.__name__)
+
+    @cached_property
+    def own(self) -> dict[str, Any]:
+        """Keywords of the formula itself, with their defaults."""
+        parameters = list(inspect.signature(self.formula).parameters.values())[1:]
+        return {p.name: p.default for p in parameters}
+
+    @cached_property
+    def defaults(self) -> dict[str, Any]:
+        """Keywords that a name may set, with their defaults: the formula's own, then the shared ones."""
+        shared = {name: default for name, (default, _) in SHARED.items()}
+        for name in ("ties", "min_relevance") if self.pointwise else ():
+            del shared[name]
+        return self.own | shared
+
+    def rule(self, name: str) -> Keyword | None:
+        """Rule for a keyword; None for one that a formula's author left free."""
+        return self.rules.get(name) or OWN.get(name) or (SHARED[name][1] if name in SHARED else None)
+
+    def __call__(
+        self, y_true: Any, y_score: Any, *, qid: Any = None, k: Any = None, sample_weight: Any = None,
+        n_jobs: int | None = None, **keywords: Any,
+    ) -> Any:  # fmt: skip
+        """Value of the metric: what the public function does."""
+        spec = MetricSpec(self, k, keywords)
+        queries = _check.check_queries(y_true, y_score, qid=qid, sample_weight=sample_weight, n_jobs=n_jobs)
+        (result,) = _compute.per_query(queries, [spec], n_jobs)
+        value = result.values() if spec["average"] is None else result.average(queries.weight)
+        value = value[..., spec.curve_index]
+        return value if value.ndim else float(value)
+
+
+@dataclass(frozen=True)
+class MetricSpec:
+    """A metric with its cutoff and the keywords that were given: what a name such as "rbp(p=0.9)@10" means."""
+
+    metric: Metric
+    k: Any = None
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check all keywords before any work is done."""
+        caller, defaults = self.metric.caller, self.metric.defaults
+        if self.k is not None and not self.metric.has_cutoff:
+            raise ValueError(f"{caller} has no cutoff: it is computed on the whole list. Got k={self.k!r}.")
+        CUTOFF.check("k", self.k, caller)
+        for name, value in self.keywords.items():
+            if name not in defaults:
+                raise TypeError(f"{caller} has no keyword {name!r}. It takes {', '.join(defaults)}.")
+            if rule := self.metric.rule(name):
+                rule.check(name, value, caller)
+        if self["average"] == "micro" and not self.metric.pools:
+            raise ValueError(
+                f"{caller} has no micro average: pooled over queries it would mean nothing. "
+                "Use average='macro' or average=None."
+            )
+
+    def __getitem__(self, keyword: str) -> Any:
+        """Value of a keyword, given or default."""
+        if keyword in self.keywords:
+            return self.keywords[keyword]
+        return self.metric.defaults[keyword] if keyword in self.metric.defaults else SHARED[keyword][0]
+
+    def __str__(self) -> str:
+        """Canonical name; parsing it gives this metric again."""
+        arguments = ", ".join(f"{name}={value}" for name, value in self.keywords.items())
+        cutoff = "" if self.k is None else f"@{self.k}"
+        return self.metric.name + (f"({arguments})" if arguments else "") + cutoff
+
+    @cached_property
+    def cutoffs(self) -> NDArray[np.int64]:
+        """Distinct cutoffs, ascending."""
+        return np.unique(np.asarray(FULL if self.k is None else self.k, dtype=np.int64))
+
+    @cached_property
+    def curve_index(self) -> NDArray[np.int64]:
+        """Where each cutoff that was asked for stands among `cutoffs`; 0-d for a single one."""
+        return np.searchsorted(self.cutoffs, np.asarray(FULL if self.k is None else self.k))
+
+    def resolve(self, queries: _check.Queries) -> dict[str, Any]:
+        """Check the labels and turn the formula's keywords into what it is called with."""
+        values: dict[str, Any] = {name: self[name] for name in self.metric.own}
+        if "max_grade" in values and isinstance(values.get("gain"), str) and values["gain"] == "binary":
+            values["max_grade"] = np.inf  # every scale has relevant and not
+        caller = self.metric.caller
+        low, high = self.metric.labels
+        if isinstance(high, str):
+            high = values[high]
+        _check.check_labels(
+            queries, caller, low=low, high=high, unjudged=self["unjudged"], min_relevance=self["min_relevance"]
+        )
+        if self.metric.pointwise:
+            _check.check_retrieved(queries, caller)
+        if "gain" in values:
+            table = gain_table(values["gain"])
+            if table is not None:
+                _check.check_grades(queries, caller, table[0], values.get("max_grade"))
+            values["gain"] = make_gain(values["gain"], self["min_relevance"])
+        if "discount" in values:
+            depth, base = min(int(self.cutoffs[-1]), queries.longest), values.pop("base", 2)
+            values["discount"] = make_discount(values["discount"], base, depth, queries.longest)
+        return values
+
+
+def metric(name: str, *, bounds: tuple[float, float], **facts: Any) -> Callable[[Formula], Any]:
+    """Make a public metric function of a formula on `Ranked` queries, and register it.
+
+    Parameters
+    ----------
+    name : str
+        Canonical name, as in "ndcg@10".
+    bounds : tuple of float
+        Lowest and highest possible value.
+    **facts
+        Fields of `Metric`: `aliases` (names, or a mapping from names to the keywords they fix),
+        `greater_is_better`, `has_cutoff`, `undefined` (words that complete "a query with ..."),
+        `needs_relevant` (undefined without a relevant document, whatever the denominator), `labels`
+        (lowest and highest label), `pools` (has a micro average), `pointwise` (scores are predictions of the
+        label), `keeps_unretrieved` (rank them last, tied), `link` (applied to the ratio), `rules`.
+
+    Returns
+    -------
+    callable
+        Decorator. The function that it returns carries the `Metric` as its attribute ``metric``.
+    """
+    aliases = facts.pop("aliases", ())
+    if not isinstance(aliases, Mapping):
+        aliases = {alias: {} for alias in aliases}
+
+    def decorate(formula: Formula) -> Any:
+        entry = Metric(name=name, formula=formula, bounds=bounds, aliases=aliases, **facts)
+
+        @functools.wraps(formula)
+        def score(y_true: Any, y_score: Any, **keywords: Any) -> Any:
+            return entry(y_true, y_score, **keywords)
+
+        score.__signature__ = _signature(entry)  # type: ignore[attr-defined]
+        score.__doc__ = _document(entry)
+        score.metric = entry  # type: ignore[attr-defined]
+        REGISTRY[name] = entry
+        return score
+
+    return decorate
+
+
+def formula_of(function: Any) -> Formula:
+    """Formula behind a public metric function, for metrics that are made of others."""
+    return function.metric.formula  # type: ignore[no-any-return]
+
+
+def _signature(entry: Metric) -> inspect.Signature:
+    data = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in ("y_true", "y_score")]
+    cutoff = {"k": None} if entry.has_cutoff else {}
+    keywords = {"qid": None} | cutoff | entry.defaults | {"sample_weight": None, "n_jobs": None}
+    return inspect.Signature(
+        [*data, *(inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=d) for n, d in keywords.items())]
+    )
+
+
+def _document(entry: Metric) -> str:
+    """The formula's docstring with the parameters, the result and the facts put in."""
+    text = inspect.getdoc(entry.formula) or ""
+    head, references, tail = text.partition("References\n-")
+    parameters: list[str] = [DATA_DOC] + [CUTOFF.doc] * entry.has_cutoff
+    for name, default in entry.defaults.items():
+        if rule := entry.rule(name):
+            parameters.append(rule.doc.replace("<default>", str(default)))
+    parameters += [WEIGHT_DOC, JOBS_DOC]
+    facts = [
+        f"Bounds: {entry.bounds[0]:g} to {entry.bounds[1]:g}; "
+        f"{'higher' if entry.greater_is_better else 'lower'} is better.",
+        f"Undefined for a query with {entry.undefined}." if entry.undefined else "Defined for every query.",
+        "Names: " + ", ".join(f'"{n}"' for n in (entry.name, *entry.aliases)) + ".",
+    ]
+    cutoff_axis = " An array with one value per cutoff if `k` is a sequence." if entry.has_cutoff else ""
+    result = (
+        "score : float or ndarray\n    Mean over queries."
+        f"{cutoff_axis}\n    With ``average=None`` the first axis is queries, in order of first appearance."
+    )
+    return "\n".join(
+        [
+            head.rstrip(), "", " ".join(facts), "",
+            "Parameters", "----------", *parameters, "",
+            "Returns", "-------", result, "",
+            references + tail,
+        ]
+    )  # fmt: skip

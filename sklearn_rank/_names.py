@@ -1,0 +1,118 @@
+"""Names of metrics: "ndcg(gain=linear)@10" to a metric with its keywords, and lists of all names.
+
+Parsing is literal, numbers and words, never evaluation.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import Any
+
+from sklearn_rank._metric import REGISTRY, MetricSpec
+
+_NAME = re.compile(r"\s*(?P<name>[\w-]+)\s*(?:\((?P<keywords>[^()]*)\))?\s*(?:@\s*(?P<k>[^\s()@]+))?\s*", re.ASCII)
+_WORD = re.compile(r"[a-z_]\w*", re.ASCII | re.IGNORECASE)
+
+
+def get_metric_names() -> list[str]:
+    """Canonical names of all metrics.
+
+    Returns
+    -------
+    list of str
+        Sorted. `parse_metric` also takes each metric's aliases, keywords and a cutoff.
+
+    Examples
+    --------
+    >>> from sklearn_rank import get_metric_names
+    >>> "ndcg" in get_metric_names()
+    True
+    """
+    return sorted(REGISTRY)
+
+
+def parse_metric(metric: Any, /, **keywords: Any) -> MetricSpec:
+    """Metric that a name, a function or a parsed metric stands for.
+
+    Parameters
+    ----------
+    metric : str, metric function or MetricSpec
+        Name ``"name(keyword=value, ...)@k"`` in any case, with any alias of the metric.
+    **keywords
+        More keywords of the metric, and its cutoff `k`; the name wins over them.
+
+    Returns
+    -------
+    MetricSpec
+        ``str()`` of it is a name that parses back.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown or malformed, or a keyword has a bad value.
+    TypeError
+        If the metric has no such keyword, or `metric` is nothing that names one.
+
+    Examples
+    --------
+    >>> from sklearn_rank import parse_metric
+    >>> spec = parse_metric("RBP(p=0.9)@10")
+    >>> spec.metric.name, spec.k, spec["p"]
+    ('rbp', 10, 0.9)
+    >>> str(spec)
+    'rbp(p=0.9)@10'
+    """
+    if isinstance(metric, MetricSpec):
+        given = {"k": metric.k, **metric.keywords}
+        entry = metric.metric
+    elif isinstance(metric, str):
+        entry, given = _parse(metric)
+    elif hasattr(metric, "metric"):
+        entry, given = metric.metric, {}
+    else:
+        raise TypeError(f"A metric is a name such as 'ndcg@10' or a function of sklearn_rank.metrics. Got {metric!r}.")
+    k = given.pop("k", None)
+    outer_k = keywords.pop("k", None)
+    return MetricSpec(entry, outer_k if k is None else k, keywords | given)
+
+
+def _parse(text: str) -> tuple[Any, dict[str, Any]]:
+    match = _NAME.fullmatch(text)
+    if match is None:
+        raise ValueError(f"A metric name looks like 'name', 'name@10' or 'name(keyword=value)@10'. Got {text!r}.")
+    entry, fixed = _find(match["name"], text)
+    given: dict[str, Any] = dict(fixed)
+    for argument in filter(None, map(str.strip, (match["keywords"] or "").split(","))):
+        keyword, equals, value = (part.strip() for part in argument.partition("="))
+        if not equals or not keyword or not value:
+            raise ValueError(f"Inside the brackets of a metric name goes keyword=value. Got {argument!r} in {text!r}.")
+        if keyword == "k" or keyword in given:
+            raise ValueError(f"The cutoff goes after '@', and each keyword is set once. Got {keyword!r} in {text!r}.")
+        given[keyword] = _literal(value, text)
+    if match["k"] is not None:
+        given["k"] = _literal(match["k"], text)
+    return entry, given
+
+
+def _find(name: str, text: str) -> tuple[Any, Any]:
+    name = name.lower()
+    if name in REGISTRY:
+        return REGISTRY[name], {}
+    aliases = {alias: (entry, fixed) for entry in REGISTRY.values() for alias, fixed in entry.aliases.items()}
+    if name in aliases:
+        return aliases[name]
+    nearest = difflib.get_close_matches(name, [*REGISTRY, *aliases], n=3, cutoff=0.5)
+    hint = f" Did you mean {' or '.join(map(repr, nearest))}?" if nearest else ""
+    raise ValueError(f"A metric must be one of get_metric_names() or an alias. Got {text!r} instead.{hint}")
+
+
+def _literal(value: str, text: str) -> int | float | str:
+    for convert in (int, float):
+        try:
+            return convert(value)
+        except ValueError:
+            pass
+    if _WORD.fullmatch(value):
+        return value.lower()
+    raise ValueError(f"A value in a metric name is a number or a word. Got {value!r} in {text!r}.")

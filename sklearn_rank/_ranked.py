@@ -1,0 +1,219 @@
+"""Ranked queries: order, depth, ties, and the three primitives that every metric is written with.
+
+`Ranking` is the order of a block of queries, shared by all metrics that agree on it. `Ranked` is what one
+formula reads: a ranking together with the cutoffs. Ties live here and nowhere else. This module never
+sees user input and never averages over queries.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_rank import _kernels
+
+FULL = 2**62
+"""The depth of a list that is read to its end."""
+
+POLICIES = {
+    "average": _kernels.AVERAGE,
+    "stable": _kernels.STABLE,
+    "worst": _kernels.WORST,
+    "best": _kernels.BEST,
+}
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+
+class Ranking:
+    """The order of a block of queries, best score first, down to a depth, under one tie policy.
+
+    `order` holds the row at each position, `ptr` the first position of each query, `tie_end` the end of the
+    tie block around each position, or None where the order is taken as it stands.
+    """
+
+    def __init__(
+        self,
+        label: Array,
+        score: Array,
+        indptr: Index,
+        *,
+        depth: int = FULL,
+        ties: str = "average",
+        keep_unretrieved: bool = False,
+    ) -> None:
+        self.row_label, self.row_score, self.indptr = label, score, indptr
+        self.depth, self.ties = depth, ties
+        n_rows, longest = len(score), int(np.diff(indptr).max(initial=0))
+        order, key = np.empty(n_rows, dtype=np.int64), np.empty(n_rows)
+        tie_end = np.empty(n_rows if ties == "average" else 0, dtype=np.int64)
+        self.ptr = np.empty(len(indptr), dtype=np.int64)
+        tied = _kernels.rank_queries(
+            score, label, indptr, depth, POLICIES[ties], keep_unretrieved, order, tie_end, self.ptr, key,
+            np.empty(2 * longest), np.empty(longest, dtype=np.int64), np.empty(longest + 1, dtype=np.int64),
+        )  # fmt: skip
+        n_positions = self.ptr[-1]
+        self.order = order[:n_positions]
+        self.tie_end = tie_end[:n_positions] if tied else None
+
+    @cached_property
+    def label(self) -> Array:
+        return self.row_label[self.order]
+
+    @cached_property
+    def score(self) -> Array:
+        return self.row_score[self.order]
+
+    @cached_property
+    def length(self) -> Index:
+        """Positions of each query."""
+        return np.diff(self.ptr)
+
+    @cached_property
+    def rank(self) -> Index:
+        return np.arange(1, len(self.label) + 1) - np.repeat(self.ptr[:-1], self.length)
+
+    def count_at_least(self, x: Array, threshold: float) -> Array:
+        """Rows of each query with a value of at least `threshold`, shape (n_queries, 1)."""
+        count = np.empty((len(self.indptr) - 1, 1))
+        _kernels.count_at_least(x, self.indptr, threshold, count)
+        return count
+
+    @cached_property
+    def ideal(self) -> Ranking:
+        return Ideal(self.row_label, self.indptr, self.depth)
+
+
+class Ideal(Ranking):
+    """The best order of each query: every judged document, highest label first."""
+
+    def __init__(self, label: Array, indptr: Index, depth: int) -> None:
+        self.row_label, self.row_score, self.indptr = label, label, indptr
+        self.depth, self.ties, self.tie_end = depth, "stable", None
+        longest = int(np.diff(indptr).max(initial=0))
+        out, self.ptr = np.empty(len(label)), np.empty(len(indptr), dtype=np.int64)
+        _kernels.rank_labels(
+            label, indptr, depth, out, self.ptr,
+            np.empty(longest), *(np.empty(longest + 1, dtype=np.int64) for _ in range(3)),
+        )  # fmt: skip
+        self.label = self.score = out[: self.ptr[-1]]
+
+
+class AsGiven(Ranking):
+    """Rows in the order they came: for pointwise errors, which no order can change."""
+
+    def __init__(self, label: Array, score: Array, indptr: Index) -> None:
+        self.row_label, self.row_score, self.indptr, self.ptr = label, score, indptr, indptr
+        self.depth, self.ties, self.tie_end = FULL, "stable", None
+        self.label, self.score = label, score
+
+
+class Ranked:
+    """Ranked queries as a formula reads them: the only thing that it may read.
+
+    Three shapes occur, and they combine by NumPy's rules of broadcasting:
+
+    - **items** and **positions**, flat over all queries: `label`, `score`, `relevant` belong to items, `rank`
+      to positions. With ``ties="average"`` the order of the items inside a tie block means nothing; the
+      primitives take their expectation over it.
+    - **queries**, shape (n_queries, 1): `n`, `n_relevant`.
+    - **the curve**, shape (n_queries, n_cutoffs): `k` and what `cumsum` returns, the value that the metric has
+      if every list stops at rank k.
+    """
+
+    def __init__(self, ranking: Ranking, cutoffs: Index, min_relevance: float = 1.0) -> None:
+        self._ranking, self._cutoffs, self._min_relevance = ranking, cutoffs, min_relevance
+
+    @property
+    def rank(self) -> Index:
+        """Rank of each position, 1 to n."""
+        return self._ranking.rank
+
+    @property
+    def label(self) -> Array:
+        """Label of each item."""
+        return self._ranking.label
+
+    @property
+    def score(self) -> Array:
+        """Score of each item; ranking metrics have no use for it."""
+        return self._ranking.score
+
+    @cached_property
+    def relevant(self) -> Array:
+        """Whether each item's label is at least `min_relevance`, as 0.0 or 1.0."""
+        return (self.label >= self._min_relevance).astype(np.float64)
+
+    @cached_property
+    def n_relevant(self) -> Array:
+        """Relevant documents of each query, also those not retrieved."""
+        return self._ranking.count_at_least(self._ranking.row_label, self._min_relevance)
+
+    @cached_property
+    def n_judged(self) -> Array:
+        """Rows of each query, also those not retrieved."""
+        return np.diff(self._ranking.indptr)[:, None].astype(np.float64)
+
+    @cached_property
+    def n(self) -> Array:
+        """Ranked documents of each query: all but those not retrieved."""
+        return self._ranking.count_at_least(self._ranking.row_score, np.finfo(np.float64).min)
+
+    @cached_property
+    def k(self) -> Array:
+        """Cutoff at each point of the curve; a list read to its end is cut at its length (at least 1)."""
+        return np.where(self._cutoffs == FULL, np.maximum(self.n, 1.0), self._cutoffs)
+
+    @cached_property
+    def ideal(self) -> Ranked:
+        """The best order of all judged documents, with the same cutoffs."""
+        return Ranked(self._ranking.ideal, self._cutoffs, self._min_relevance)
+
+    @property
+    def tied(self) -> bool:
+        """Whether the expectation over tied items is asked for, and some are tied."""
+        return self._ranking.tie_end is not None
+
+    def refuse_ties(self, what: str) -> None:
+        """Raise ValueError if documents are tied, for what has no closed form for its expectation over them."""
+        if self.tied:
+            raise ValueError(
+                f"{what} has no closed form for tied documents: use ties='stable', 'worst' or 'best'. "
+                "Got ties='average' and equal scores."
+            )
+
+    def cumsum(self, value: ArrayLike = 1.0, weight: ArrayLike = 1.0) -> Array:
+        """Sum of the value of each item times the weight of its position, down to each cutoff."""
+        out = np.empty((len(self._ranking.ptr) - 1, len(self._cutoffs)))
+        _kernels.cumsum(
+            self._flat(value), self._flat(weight), self._ranking.ptr, self._cutoffs, self._ranking.tie_end, out
+        )
+        return out
+
+    def cascade(self, p: ArrayLike) -> Array:
+        """Probability of each position to be the last one seen.
+
+        A user goes down the list and stops at an item with probability `p`: p_i * prod over j < i of (1 - p_j).
+        """
+        out, work = np.empty(self._n_positions), np.empty(self._n_positions + 1)
+        _kernels.cascade(
+            self._flat(p), self._ranking.ptr, self._ranking.tie_end, self._ranking.depth, work, out
+        )
+        return out
+
+    def joint(self, x: ArrayLike, y: ArrayLike) -> Array:
+        """`x` of the item at each position times the sum of `y` over the items down to it, inclusive."""
+        out = np.empty(self._n_positions)
+        _kernels.joint(self._flat(x), self._flat(y), self._ranking.ptr, self._ranking.tie_end, out)
+        return out
+
+    @property
+    def _n_positions(self) -> int:
+        return int(self._ranking.ptr[-1])
+
+    def _flat(self, x: ArrayLike) -> Array:
+        x = np.asarray(x, dtype=np.float64)
+        return np.full(self._n_positions, x) if x.ndim == 0 else np.ascontiguousarray(x)
