@@ -1,3 +1,33 @@
 """Ranking metrics, scorers and cross-validation for scikit-learn, query by query."""
-from sklearn_rank import metrics
+
+from sklearn_rank import datasets, metrics
 from sklearn_rank._names import get_metric_names, parse_metric
+from sklearn_rank.evaluate import Evaluation, evaluate
+from sklearn_rank.evaluator import Comparison, RankingEvaluator
+from sklearn_rank.groups import group_sizes, qid_from_group_sizes
+from sklearn_rank.model_selection import LeaveOneQueryOut, QueryKFold, QueryShuffleSplit
+from sklearn_rank.ranker import QueryRanker
+from sklearn_rank.scorer import get_scorer, get_scorer_names, get_scorers, make_ranking_scorer
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Comparison",
+    "Evaluation",
+    "LeaveOneQueryOut",
+    "QueryKFold",
+    "QueryRanker",
+    "QueryShuffleSplit",
+    "RankingEvaluator",
+    "datasets",
+    "evaluate",
+    "get_metric_names",
+    "get_scorer",
+    "get_scorer_names",
+    "get_scorers",
+    "group_sizes",
+    "make_ranking_scorer",
+    "metrics",
+    "parse_metric",
+    "qid_from_group_sizes",
+]

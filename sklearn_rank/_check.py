@@ -61,7 +61,7 @@ def find_qid(y: Any, qid: Any = None, *, name: str = "y_true") -> Any:
     if qid is not None:
         return qid
     index = getattr(y, "index", None)
-    if "qid" in (getattr(index, "names", None) or ()):
+    if index is not None and "qid" in (getattr(index, "names", None) or ()):
         return index.get_level_values("qid")
     raise ValueError(NO_QID.format(y=name))
 
@@ -211,9 +211,7 @@ def _checked(
         judged = label[~np.isnan(label)]
         lowest, highest, unjudged = judged.min(initial=0.0), judged.max(initial=0.0), True
     score_range = _extent(score, n_jobs)
-    queries = Queries(
-        label, score, indptr, ids, order, weight, (lowest, highest), unjudged, score_range[0] == -np.inf
-    )
+    queries = Queries(label, score, indptr, ids, order, weight, (lowest, highest), unjudged, score_range[0] == -np.inf)
     if np.isinf(lowest) or np.isinf(highest):
         row = queries.first_row(np.isinf(label))
         raise ValueError(f"y_true must be finite. Got an infinite label in row {row}.")

@@ -6,6 +6,7 @@ A keyword that several metrics share is found in `SHARED`; one that belongs to a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -32,12 +33,12 @@ class Keyword:
 
 def is_real(value: Any) -> bool:
     """Whether a value is a finite real number; bool does not count as one."""
-    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and bool(np.isfinite(value))
+    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and math.isfinite(value)
 
 
 def is_count(value: Any) -> bool:
     """Whether a value is an int >= 1; bool does not count as one."""
-    return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_)) and value >= 1
+    return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_)) and int(value) >= 1
 
 
 def one_of(*choices: Any, doc: str) -> Keyword:
@@ -120,7 +121,7 @@ SHARED: dict[str, tuple[Any, Keyword]] = {
         0.0,
         Keyword(
             "a float or nan",
-            lambda v: is_real(v) or (isinstance(v, Real) and bool(np.isnan(v))),
+            lambda v: is_real(v) or (isinstance(v, Real) and math.isnan(v)),
             """replace_undefined_by : float, default=0.0
     Value of a query for which the metric is not defined; ``np.nan`` leaves such queries out of the mean.""",
         ),
@@ -148,9 +149,11 @@ OWN: dict[str, Keyword] = {
     ),
     "discount": Keyword(
         "'log2', 'jarvelin', 'reciprocal', an array of finite weights by rank, or a callable",
-        lambda v: callable(v)
-        or (v in ("log2", "jarvelin", "reciprocal") if isinstance(v, str) else _is_table(v))
-        and not isinstance(v, Mapping),
+        lambda v: (
+            callable(v)
+            or (v in ("log2", "jarvelin", "reciprocal") if isinstance(v, str) else _is_table(v))
+            and not isinstance(v, Mapping)
+        ),
         """discount : {"log2", "jarvelin", "reciprocal"}, array or callable, default="<default>"
     Weight of rank i: ``1/log2(1 + i)``; 1 for i < `base`, else ``1/log_base(i)``; ``1/i``; the weights of
     ranks 1, 2, ...; or a function of an array of ranks.""",

@@ -23,6 +23,11 @@ from sklearn_rank._ranked import FULL
 
 Formula = Callable[..., Any]
 
+RAISES = """ValueError
+    If the data or a keyword are not as described; nothing is dropped, reordered or taken for one query silently.
+TypeError
+    If labels, scores or weights are not real numbers, or a keyword is unknown."""
+
 REGISTRY: dict[str, Metric] = {}
 """Metrics by canonical name."""
 
@@ -33,6 +38,7 @@ class Metric:
 
     name: str
     formula: Formula
+    function: Callable[..., Any]
     bounds: tuple[float, float]
     aliases: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     greater_is_better: bool = True
@@ -45,6 +51,10 @@ class Metric:
     keeps_unretrieved: bool = False
     link: Callable[[Any], Any] | None = None
     rules: Mapping[str, Keyword] = field(default_factory=dict)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by name: what is behind a registered name is the same everywhere."""
+        return registered, (self.name,)
 
     @property
     def caller(self) -> str:
@@ -180,12 +190,11 @@ def metric(name: str, *, bounds: tuple[float, float], **facts: Any) -> Callable[
         aliases = {alias: {} for alias in aliases}
 
     def decorate(formula: Formula) -> Any:
-        entry = Metric(name=name, formula=formula, bounds=bounds, aliases=aliases, **facts)
-
         @functools.wraps(formula)
         def score(y_true: Any, y_score: Any, **keywords: Any) -> Any:
             return entry(y_true, y_score, **keywords)
 
+        entry = Metric(name=name, formula=formula, function=score, bounds=bounds, aliases=aliases, **facts)
         score.__signature__ = _signature(entry)  # type: ignore[attr-defined]
         score.__doc__ = _document(entry)
         score.metric = entry  # type: ignore[attr-defined]
@@ -195,9 +204,15 @@ def metric(name: str, *, bounds: tuple[float, float], **facts: Any) -> Callable[
     return decorate
 
 
+def registered(name: str) -> Metric:
+    """Metric of a canonical name."""
+    return REGISTRY[name]
+
+
 def formula_of(function: Any) -> Formula:
     """Formula behind a public metric function, for metrics that are made of others."""
-    return function.metric.formula  # type: ignore[no-any-return]
+    formula: Formula = function.metric.formula
+    return formula
 
 
 def _signature(entry: Metric) -> inspect.Signature:
@@ -234,6 +249,7 @@ def _document(entry: Metric) -> str:
             head.rstrip(), "", " ".join(facts), "",
             "Parameters", "----------", *parameters, "",
             "Returns", "-------", result, "",
+            "Raises", "------", RAISES, "",
             references + tail,
         ]
     )  # fmt: skip

@@ -199,9 +199,7 @@ class Ranked:
         A user goes down the list and stops at an item with probability `p`: p_i * prod over j < i of (1 - p_j).
         """
         out, work = np.empty(self._n_positions), np.empty(self._n_positions + 1)
-        _kernels.cascade(
-            self._flat(p), self._ranking.ptr, self._ranking.tie_end, self._ranking.depth, work, out
-        )
+        _kernels.cascade(self._flat(p), self._ranking.ptr, self._ranking.tie_end, self._ranking.depth, work, out)
         return out
 
     def joint(self, x: ArrayLike, y: ArrayLike) -> Array:

@@ -24,9 +24,7 @@ def query_blocks(indptr: NDArray[np.int64]) -> list[tuple[int, int]]:
     return list(zip(edges[:-1], edges[1:], strict=True))
 
 
-def for_each(
-    function: Callable[[int, int], object], blocks: Iterable[tuple[int, int]], n_jobs: int | None
-) -> None:
+def for_each(function: Callable[[int, int], object], blocks: Iterable[tuple[int, int]], n_jobs: int | None) -> None:
     """Call ``function(start, stop)`` for each block, on as many threads as joblib's `n_jobs` means."""
     blocks = list(blocks)
     n_threads = min(effective_n_jobs(n_jobs), len(blocks)) if len(blocks) > 1 else 1

@@ -1,0 +1,109 @@
+"""Data to try rankers on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from sklearn_rank._keywords import is_count, is_real
+
+
+def make_ranking(
+    n_queries: int = 100,
+    n_features: int = 20,
+    *,
+    n_informative: int = 5,
+    n_documents: tuple[int, int] = (5, 40),
+    grades: Any = (0.5, 0.3, 0.13, 0.05, 0.02),
+    noise: float = 0.5,
+    string_qid: bool = False,
+    shuffle: bool = False,
+    random_state: Any = None,
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[Any]]:
+    """Generate queries with documents, features and graded relevance, as `make_regression` is to regression.
+
+    The relevance of a document is a linear function of its informative features plus noise, cut into grades. Features
+    have an offset of their own in each query, so that they compare only inside it, and half of the informative ones
+    act through their square, so that trees have something to find.
+
+    Parameters
+    ----------
+    n_queries : int, default=100
+    n_features : int, default=20
+    n_informative : int, default=5
+        Features that the relevance depends on, the first ones.
+    n_documents : (int, int), default=(5, 40)
+        Fewest and most documents of a query; lengths are uniform between them.
+    grades : sequence of float, default=(0.5, 0.3, 0.13, 0.05, 0.02)
+        Share of each grade 0, 1, ... over all documents; a query may lack any of them.
+    noise : float, default=0.5
+        Standard deviation of the noise, next to a signal of standard deviation 1.
+    string_qid : bool, default=False
+        Whether query ids are strings such as "q17", else ints.
+    shuffle : bool, default=False
+        Whether to shuffle the rows, so that those of a query are not adjacent.
+    random_state : int, RandomState instance or None, default=None
+        The same seed gives the same data.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+        Integer grades, 0 to ``len(grades) - 1``.
+    qid : ndarray of shape (n_samples,)
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> from sklearn_rank.datasets import make_ranking
+    >>> X, y, qid = make_ranking(n_queries=3, n_documents=(2, 4), random_state=0)
+    >>> X.shape[1], len(X) == len(y) == len(qid)
+    (20, True)
+    >>> sorted(set(qid.tolist()))
+    [0, 1, 2]
+    """
+    _check_shape(n_queries, n_features, n_informative, n_documents, noise)
+    share = np.asarray(grades, dtype=np.float64)
+    if share.ndim != 1 or len(share) < 2 or not (share >= 0).all() or not np.isclose(share.sum(), 1):
+        raise ValueError(f"The 'grades' must be two or more shares that add up to 1. Got {grades!r} instead.")
+    random = check_random_state(random_state)
+    sizes = random.randint(n_documents[0], n_documents[1] + 1, size=n_queries)
+    number = np.repeat(np.arange(n_queries), sizes)
+    own = random.normal(size=(len(number), n_features))
+    signal = _signal(own[:, :n_informative], random.uniform(0.5, 1.5, size=n_informative))
+    relevance = signal + noise * random.normal(size=len(number))
+    y = np.searchsorted(np.quantile(relevance, np.cumsum(share)[:-1]), relevance)
+    X = own + random.normal(size=(n_queries, n_features))[number]
+    qid = np.array([f"q{i}" for i in range(n_queries)])[number] if string_qid else number
+    if shuffle:
+        rows = random.permutation(len(number))
+        X, y, qid = X[rows], y[rows], qid[rows]
+    return X, y, qid
+
+
+def _signal(informative: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    parts = informative.copy()
+    parts[:, 1::2] = parts[:, 1::2] ** 2
+    signal = parts @ weight
+    return (signal - signal.mean()) / max(signal.std(), np.finfo(float).tiny)
+
+
+def _check_shape(n_queries: Any, n_features: Any, n_informative: Any, n_documents: Any, noise: Any) -> None:
+    for name, value in [("n_queries", n_queries), ("n_features", n_features), ("n_informative", n_informative)]:
+        if not is_count(value):
+            raise ValueError(f"The {name!r} parameter of make_ranking must be an int >= 1. Got {value!r} instead.")
+    if n_informative > n_features:
+        raise ValueError(
+            f"'n_informative' must not be above 'n_features'. Got {n_informative} and {n_features} instead."
+        )
+    if len(n_documents) != 2 or not all(map(is_count, n_documents)) or n_documents[0] > n_documents[1]:
+        raise ValueError(f"'n_documents' must be the fewest and the most, ints >= 1. Got {n_documents!r} instead.")
+    if not is_real(noise) or noise < 0:
+        raise ValueError(f"The 'noise' parameter of make_ranking must be a number >= 0. Got {noise!r} instead.")

@@ -1,0 +1,15 @@
+"""Ranking metrics: one formula each.
+
+A metric is a function from ranked queries to a curve, the value it would have if every list stopped at that rank.
+A formula reads nothing but its `Ranked` argument and its own keywords. It returns the curve, or its numerator and
+denominator: macro averages are means of the ratios, micro averages ratios of the sums, and a denominator of zero
+says that the metric is not defined for the query.
+
+The docstrings hold the sentence, the formula, the source and an example worked by hand; the decorator adds the
+parameters, which are the same everywhere.
+"""
+
+from sklearn_rank.metrics.binary import *  # noqa: F403
+from sklearn_rank.metrics.gain import *  # noqa: F403
+from sklearn_rank.metrics.pointwise import *  # noqa: F403
+from sklearn_rank.metrics.stopping import *  # noqa: F403

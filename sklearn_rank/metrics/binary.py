@@ -1,0 +1,245 @@
+"""Binary relevance: what is relevant, where it stands, and how much of it is found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sklearn_rank._keywords import one_of, real
+from sklearn_rank._metric import metric
+
+__all__ = [
+    "fbeta_at_k_score",
+    "hit_rate_score",
+    "map_score",
+    "mrr_score",
+    "precision_at_k_score",
+    "query_auc_score",
+    "recall_at_k_score",
+]
+
+NO_RELEVANT = "no relevant document"
+
+
+@metric(
+    "map",
+    bounds=(0, 1),
+    aliases=("ap",),
+    undefined=NO_RELEVANT,
+    needs_relevant=True,
+    rules={
+        "denominator": one_of(
+            "relevant",
+            "min_k_relevant",
+            "retrieved_relevant",
+            "k",
+            doc="""denominator : {"relevant", "min_k_relevant", "retrieved_relevant", "k"}, default="relevant"
+    What the sum is divided by: all R relevant documents, min(k, R), the relevant ones among the first k, or k.
+    "retrieved_relevant" depends on the order of tied documents and needs another policy than ``ties="average"``.""",
+        )
+    },
+)
+def map_score(r: Any, *, denominator: str = "relevant") -> Any:
+    """Mean average precision: the precision at each relevant document, averaged over the relevant documents.
+
+    ``AP@k = sum of P@i over relevant i <= k, divided by R``. Relevant documents that were not retrieved count as
+    zero. The mean over queries is MAP.
+
+    References
+    ----------
+    C. Buckley and E. Voorhees, "Retrieval system evaluation", in TREC: Experiment and Evaluation in Information
+    Retrieval, MIT Press, 2005.
+
+    Examples
+    --------
+    Four relevant documents at ranks 1, 2, 4 and 7: (1/1 + 2/2 + 3/4 + 4/7) / 4 = 0.830:
+
+    >>> from sklearn_rank.metrics import map_score
+    >>> round(map_score([1, 1, 0, 1, 0, 0, 1], [7, 6, 5, 4, 3, 2, 1], qid=[0] * 7), 3)
+    0.83
+
+    Both documents tied: the relevant one stands first or second, (1 + 1/2) / 2:
+
+    >>> map_score([1, 0], [5, 5], qid=["q", "q"])
+    0.75
+    """
+    precisions = r.cumsum(weight=r.joint(r.relevant, r.relevant) / r.rank)
+    if denominator == "relevant":
+        return precisions, r.n_relevant
+    if denominator == "min_k_relevant":
+        return precisions, np.minimum(r.k, r.n_relevant)
+    if denominator == "k":
+        return precisions, r.k
+    r.refuse_ties("map_score with denominator='retrieved_relevant'")
+    return precisions, np.maximum(r.cumsum(r.relevant), 1)
+
+
+@metric("mrr", bounds=(0, 1), aliases=("rr",), undefined=NO_RELEVANT, needs_relevant=True)
+def mrr_score(r: Any) -> Any:
+    """Mean reciprocal rank: 1 / rank of the first relevant document.
+
+    ``RR@k = 1 / i`` for the smallest relevant rank i <= k, else 0. Documents after the first relevant one do not
+    count.
+
+    References
+    ----------
+    E. Voorhees, "The TREC-8 question answering track report", TREC 1999.
+
+    Examples
+    --------
+    The first relevant document stands at ranks 3, 2 and 1: (1/3 + 1/2 + 1) / 3 = 11/18:
+
+    >>> from sklearn_rank.metrics import mrr_score
+    >>> y_true, y_score = [0, 0, 1, 0, 1, 1, 0], [3, 2, 1, 2, 1, 2, 1]
+    >>> round(mrr_score(y_true, y_score, qid=[1, 1, 1, 2, 2, 3, 3]), 4)
+    0.6111
+    """
+    return r.cumsum(weight=r.cascade(r.relevant) / r.rank)
+
+
+@metric(
+    "precision",
+    bounds=(0, 1),
+    aliases=("p",),
+    pools=True,
+    rules={
+        "denominator": one_of(
+            "k",
+            "min_k_n",
+            doc="""denominator : {"k", "min_k_n"}, default="k"
+    What the hits are divided by: k, also where the list is shorter, or the length of the list if that is less.""",
+        )
+    },
+)
+def precision_at_k_score(r: Any, *, denominator: str = "k") -> Any:
+    """Precision: the share of the first k documents that is relevant.
+
+    ``P@k = relevant documents among the first k / k``. Without `k`, the length of the list.
+
+    References
+    ----------
+    C. J. van Rijsbergen, "Information Retrieval", 2nd ed., Butterworths, 1979, chapter 7.
+
+    Examples
+    --------
+    Two of the first three documents are relevant; the list of two counts as filled up to five:
+
+    >>> from sklearn_rank.metrics import precision_at_k_score
+    >>> round(precision_at_k_score([1, 0, 1, 0], [4, 3, 2, 1], qid=[0] * 4, k=3), 4)
+    0.6667
+    >>> precision_at_k_score([1, 0], [2, 1], qid=[0, 0], k=5)
+    0.2
+    >>> precision_at_k_score([1, 0], [2, 1], qid=[0, 0], k=5, denominator="min_k_n")
+    0.5
+    """
+    return r.cumsum(r.relevant), r.k if denominator == "k" else np.minimum(r.k, np.maximum(r.n, 1))
+
+
+@metric("recall", bounds=(0, 1), aliases=("r",), pools=True, undefined=NO_RELEVANT, needs_relevant=True)
+def recall_at_k_score(r: Any) -> Any:
+    """Recall: the share of the relevant documents that stands in the first k ranks.
+
+    ``R@k = relevant documents among the first k / R``. The order inside the first k ranks does not count.
+
+    References
+    ----------
+    C. J. van Rijsbergen, "Information Retrieval", 2nd ed., Butterworths, 1979, chapter 7.
+
+    Examples
+    --------
+    One of the two relevant documents is among the first two:
+
+    >>> from sklearn_rank.metrics import recall_at_k_score
+    >>> recall_at_k_score([1, 0, 1, 0], [4, 3, 2, 1], qid=[0] * 4, k=2)
+    0.5
+    """
+    return r.cumsum(r.relevant), r.n_relevant
+
+
+@metric(
+    "f",
+    bounds=(0, 1),
+    aliases={"f1": {"beta": 1}, "fbeta": {}},
+    pools=True,
+    undefined=NO_RELEVANT,
+    needs_relevant=True,
+    rules={
+        "beta": real(
+            "a number > 0",
+            lambda v: v > 0,
+            """beta : float, default=1
+    Recall counts `beta` times as much as precision.""",
+        )
+    },
+)
+def fbeta_at_k_score(r: Any, *, beta: float = 1) -> Any:
+    """F-measure: the weighted harmonic mean of precision and recall at rank k.
+
+    ``F@k = (1 + beta**2) P R / (beta**2 P + R) = (1 + beta**2) hits / (beta**2 R + k)``.
+
+    References
+    ----------
+    C. J. van Rijsbergen, "Information Retrieval", 2nd ed., Butterworths, 1979, chapter 7.
+
+    Examples
+    --------
+    P@2 = 1/2 and R@2 = 1/1: F1 = 2/3, F2 = 5/2 / (4/2 + 1) = 5/6, F0.5 = 5/4 / 2 / (1/8 + 1) = 5/9:
+
+    >>> from sklearn_rank.metrics import fbeta_at_k_score
+    >>> [round(fbeta_at_k_score([0, 1, 0], [3, 2, 1], qid=[0] * 3, k=2, beta=b), 3) for b in (1, 2, 0.5)]
+    [0.667, 0.833, 0.556]
+    """
+    return (1 + beta**2) * r.cumsum(r.relevant), beta**2 * r.n_relevant + r.k
+
+
+@metric("hit", bounds=(0, 1), aliases=("hit_rate", "success"), undefined=NO_RELEVANT, needs_relevant=True)
+def hit_rate_score(r: Any) -> Any:
+    """Hit rate: whether any of the first k documents is relevant.
+
+    ``hit@k = 1`` if a relevant document stands at a rank i <= k, else 0. Also called success@k.
+
+    References
+    ----------
+    M. Deshpande and G. Karypis, "Item-based top-N recommendation algorithms", ACM TOIS 22(1), 2004.
+
+    Examples
+    --------
+    The first query has its relevant document at rank 2, the second at rank 1:
+
+    >>> from sklearn_rank.metrics import hit_rate_score
+    >>> hit_rate_score([0, 1, 1, 0], [2, 1, 2, 1], qid=[1, 1, 2, 2], k=[1, 2])
+    array([0.5, 1. ])
+    """
+    return r.cumsum(weight=r.cascade(r.relevant))
+
+
+@metric(
+    "auc",
+    bounds=(0, 1),
+    has_cutoff=False,
+    pools=True,
+    keeps_unretrieved=True,
+    undefined="no pair of a relevant and a non-relevant document",
+)
+def query_auc_score(r: Any) -> Any:
+    """Area under the ROC curve inside each query: the share of pairs in the right order.
+
+    ``AUC = pairs (relevant, non-relevant) with the relevant one ranked higher / all such pairs``; ties count one
+    half. Documents not retrieved are tied below all others. Computed on the whole list.
+
+    References
+    ----------
+    J. Hanley and B. McNeil, "The meaning and use of the area under a receiver operating characteristic (ROC)
+    curve", Radiology 143(1), 1982.
+
+    Examples
+    --------
+    Of the pairs .4 > .3, .4 > .1, .2 > .1 and .2 < .3, three of four are right:
+
+    >>> from sklearn_rank.metrics import query_auc_score
+    >>> query_auc_score([0, 0, 1, 1], [0.3, 0.1, 0.4, 0.2], qid=[0] * 4)
+    0.75
+    """
+    right = r.cumsum(weight=r.joint(1 - r.relevant, r.relevant))
+    return right, r.n_relevant * (r.n_judged - r.n_relevant)

@@ -1,0 +1,120 @@
+"""Cumulated gain: labels, or gains of labels, summed down the list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn_rank._metric import formula_of, metric
+
+__all__ = [
+    "acg_score",
+    "cg_score",
+    "dcg_score",
+    "ndcg_score",
+]
+
+INF = float("inf")
+
+
+@metric("cg", bounds=(-INF, INF))
+def cg_score(r: Any) -> Any:
+    """Cumulated gain: the sum of the labels down to rank k.
+
+    ``CG@k = sum of r_i over i <= k``. The order inside the first k ranks does not count. Negative labels are taken
+    as they are.
+
+    References
+    ----------
+    K. Järvelin and J. Kekäläinen, "Cumulated gain-based evaluation of IR techniques", ACM TOIS 20(4), 2002.
+
+    Examples
+    --------
+    The list 3, 2, 3, 0, 1, 2 cumulates 3 + 2 + 3 + 0 + 1 + 2 = 11:
+
+    >>> from sklearn_rank.metrics import cg_score
+    >>> cg_score([3, 2, 3, 0, 1, 2], [6, 5, 4, 3, 2, 1], qid=[0] * 6)
+    11.0
+    """
+    return r.cumsum(r.label)
+
+
+@metric("acg", bounds=(-INF, INF))
+def acg_score(r: Any) -> Any:
+    """Average cumulated gain: the mean label of the first k ranks.
+
+    ``ACG@k = CG@k / k``, also where the list is shorter than k. Negative labels are taken as they are.
+
+    References
+    ----------
+    K. Järvelin and J. Kekäläinen, "IR evaluation methods for retrieving highly relevant documents", SIGIR 2000.
+
+    Examples
+    --------
+    The first four labels are 3, 2, 3, 0 and (3 + 2 + 3 + 0) / 4 = 2:
+
+    >>> from sklearn_rank.metrics import acg_score
+    >>> acg_score([3, 2, 3, 0, 1, 2], [6, 5, 4, 3, 2, 1], qid=[0] * 6, k=4)
+    2.0
+    """
+    return r.cumsum(r.label), r.k
+
+
+@metric("dcg", bounds=(-INF, INF))
+def dcg_score(r: Any, *, gain: Any = "exp2", discount: Any = "log2", base: float = 2) -> Any:
+    """Discounted cumulated gain: gains, each worth less the deeper its document stands.
+
+    ``DCG@k = sum of g(r_i) d(i) over i <= k``, by default with ``g(r) = 2**r - 1`` and ``d(i) = 1 / log2(1 + i)``.
+    Not comparable between queries: see `ndcg_score`. Negative labels are taken as they are.
+
+    References
+    ----------
+    K. Järvelin and J. Kekäläinen, "Cumulated gain-based evaluation of IR techniques", ACM TOIS 20(4), 2002; the
+    exponential gain: C. Burges et al., "Learning to rank using gradient descent", ICML 2005; ties: F. McSherry and
+    M. Najork, "Computing information retrieval performance measures efficiently in the presence of tied scores",
+    ECIR 2008.
+
+    Examples
+    --------
+    With linear gain, 3/1 + 2/1.585 + 3/2 + 0/2.322 + 1/2.585 + 2/2.807 = 6.861:
+
+    >>> from sklearn_rank.metrics import dcg_score
+    >>> y_true, y_score, qid = [3, 2, 3, 0, 1, 2], [6, 5, 4, 3, 2, 1], [0] * 6
+    >>> round(dcg_score(y_true, y_score, qid=qid, gain="linear"), 3)
+    6.861
+
+    Järvelin and Kekäläinen divide by log2(i) from rank 2 on: 3 + 2/1 + 3/1.585 + 0/2 + 1/2.322 + 2/2.585 = 8.097:
+
+    >>> round(dcg_score(y_true, y_score, qid=qid, gain="linear", discount="jarvelin"), 3)
+    8.097
+    """
+    return r.cumsum(gain(r.label), weight=discount(r.rank))
+
+
+@metric("ndcg", bounds=(0, 1), labels=(0, None), undefined="an ideal DCG of zero")
+def ndcg_score(r: Any, *, gain: Any = "exp2", discount: Any = "log2", base: float = 2) -> Any:
+    """Normalized discounted cumulated gain: DCG over the DCG of the best possible list.
+
+    ``nDCG@k = DCG@k / IDCG@k``, where IDCG is the DCG of all judged documents, also those not retrieved, highest
+    label first. Labels must not be negative.
+
+    References
+    ----------
+    K. Järvelin and J. Kekäläinen, "Cumulated gain-based evaluation of IR techniques", ACM TOIS 20(4), 2002.
+
+    Examples
+    --------
+    The list 3, 2, 3, 0, 1, 2 has a linear DCG of 6.861; in the order 3, 3, 2, 2, 1, 0 it would be 7.141:
+
+    >>> from sklearn_rank.metrics import ndcg_score
+    >>> y_true, y_score = [3, 2, 3, 0, 1, 2], [6, 5, 4, 3, 2, 1]
+    >>> round(ndcg_score(y_true, y_score, qid=[0] * 6, gain="linear"), 3)
+    0.961
+
+    Two more judged documents, labels 3 and 2, were not retrieved. The ideal at rank 6 is then 8.740:
+
+    >>> inf = float("inf")
+    >>> round(ndcg_score(y_true + [3, 2], y_score + [-inf, -inf], qid=[0] * 8, gain="linear", k=6), 3)
+    0.785
+    """
+    dcg = formula_of(dcg_score)
+    return dcg(r, gain=gain, discount=discount), dcg(r.ideal, gain=gain, discount=discount)

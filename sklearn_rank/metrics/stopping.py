@@ -1,0 +1,74 @@
+"""Models of a user who goes down the list and stops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sklearn_rank._keywords import real
+from sklearn_rank._metric import metric
+
+__all__ = [
+    "err_score",
+    "rbp_score",
+]
+
+
+@metric("err", bounds=(0, 1), labels=(0, "max_grade"))
+def err_score(r: Any, *, max_grade: float = 4, discount: Any = "reciprocal", base: float = 2) -> Any:
+    """Expected reciprocal rank: 1 / rank at which a user finds what they need, in expectation.
+
+    Going down the list, the user is satisfied by a document of grade g with probability
+    ``R = (2**g - 1) / 2**max_grade``, and stops: ``ERR@k = sum of R_i * prod of (1 - R_j) over j < i, / i``. With
+    another `discount`, that in place of 1 / i. A label above `max_grade` is an error.
+
+    References
+    ----------
+    O. Chapelle, D. Metzler, Y. Zhang and P. Grinspan, "Expected reciprocal rank for graded relevance", CIKM 2009.
+
+    Examples
+    --------
+    On the scale 0, 1, 2 the grades 2, 0, 1 stop a user with probability 3/4, 0 and 1/4, so
+    ERR = 3/4 + 1/4 * 1/4 / 3 = 0.7708:
+
+    >>> from sklearn_rank.metrics import err_score
+    >>> round(err_score([2, 0, 1], [3, 2, 1], qid=[0] * 3, max_grade=2), 4)
+    0.7708
+    """
+    return r.cumsum(weight=r.cascade((np.exp2(r.label) - 1) / 2**max_grade) * discount(r.rank))
+
+
+@metric(
+    "rbp",
+    bounds=(0, 1),
+    labels=(0, "max_grade"),
+    rules={
+        "p": real(
+            "a number between 0 and 1, exclusive",
+            lambda v: 0 < v < 1,
+            """p : float, default=0.8
+    Persistence: the probability to go on to the next document.""",
+        )
+    },
+)
+def rbp_score(r: Any, *, p: float = 0.8, gain: Any = "binary", max_grade: float = 4) -> Any:
+    """Rank-biased precision: the gain per document seen by a user who goes on with probability p.
+
+    ``RBP@k = (1 - p) * sum of u_i p**(i - 1)``, where u is 1 for a relevant document, or ``g(r_i) / g(max_grade)``
+    with a graded `gain`; a label above `max_grade` is then an error. Labels must not be negative.
+
+    References
+    ----------
+    A. Moffat and J. Zobel, "Rank-biased precision for measurement of retrieval effectiveness", ACM TOIS 27(1),
+    2008.
+
+    Examples
+    --------
+    Relevant documents at ranks 1 and 3, p = 1/2: (1 + 1/4) / 2 = 0.625:
+
+    >>> from sklearn_rank.metrics import rbp_score
+    >>> rbp_score([1, 0, 1], [3, 2, 1], qid=[0] * 3, p=0.5)
+    0.625
+    """
+    return (1 - p) * r.cumsum(gain(r.label) / gain(max_grade), weight=p ** (r.rank - 1.0))

@@ -1,0 +1,193 @@
+"""Scorers: metrics as scikit-learn's `scoring=` takes them, with qid already requested.
+
+Uses the public API of scikit-learn alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn.metrics import make_scorer
+from sklearn.utils.metadata_routing import MetadataRequest
+
+from sklearn_rank._metric import REGISTRY
+from sklearn_rank._names import parse_metric
+from sklearn_rank.evaluate import evaluate, parse_metrics
+
+RESPONSE = ("decision_function", "predict_proba", "predict")
+
+
+def make_ranking_scorer(metric: Any, *, response_method: Any = RESPONSE, **params: Any) -> Any:
+    """Make a scorer of a ranking metric: what `sklearn.metrics.make_scorer` makes, with qid requested.
+
+    With metadata routing, qid is passed once, as ``params={"qid": qid}``. Without, it is taken from the level
+    "qid" of the index of y. Where there is neither, the scorer raises; it never takes a fold for one query.
+
+    Parameters
+    ----------
+    metric : str or metric function
+        Name such as "ndcg@10", or a function of `sklearn_rank.metrics`.
+    response_method : str or tuple of str, default=("decision_function", "predict_proba", "predict")
+        Methods of the estimator to get scores from; the first that it has is used.
+    **params
+        Keywords of the metric, and its cutoff `k`.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(estimator, X, y)``; higher is better, so the value of an error is negative. Request weights in
+        addition by ``scorer.set_score_request(qid=True, sample_weight=True)``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the metric or a keyword is unknown or has a bad value.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn_rank import make_ranking_scorer
+    >>> scorer = make_ranking_scorer("ndcg", k=3, gain="linear")
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 2]
+    >>> y = pd.Series(y, index=pd.Index(["a", "a", "b", "b"], name="qid"))
+    >>> float(scorer(Ridge().fit(X, y), X, y))
+    1.0
+    """
+    spec = parse_metric(metric, **params)
+    if np.ndim(spec.k) or spec["average"] is None:
+        raise ValueError(
+            "A scorer returns one number, so it needs a single cutoff and a mean. "
+            f"Got k={spec.k!r}, average={spec['average']!r}; get_scorers makes one object of many metrics."
+        )
+    keywords = dict(spec.keywords) if spec.k is None else {"k": spec.k, **spec.keywords}
+    scorer = make_scorer(
+        spec.metric.function,
+        response_method=response_method,
+        greater_is_better=spec.metric.greater_is_better,
+        **keywords,
+    )
+    with sklearn.config_context(enable_metadata_routing=True):
+        return scorer.set_score_request(qid=True)
+
+
+def get_scorer(name: str) -> Any:
+    """Scorer of a named metric, as `make_ranking_scorer` makes it.
+
+    Parameters
+    ----------
+    name : str
+        Name such as "ndcg@10" or "neg_rmse"; for errors the prefix "neg_" may be left out.
+
+    Returns
+    -------
+    scorer : callable
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the name is unknown or malformed.
+
+    Examples
+    --------
+    >>> from sklearn_rank import get_scorer
+    >>> get_scorer("ndcg@10")
+    make_scorer(ndcg_score, response_method=('decision_function', 'predict_proba', 'predict'), k=10)
+    """
+    return make_ranking_scorer(_without_sign(name))
+
+
+def get_scorer_names() -> list[str]:
+    """Names for `get_scorer`: those of all metrics, with "neg_" before errors, whose scorers are negative.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from sklearn_rank import get_scorer_names
+    >>> [name for name in get_scorer_names() if name.startswith("neg_")]
+    ['neg_mae', 'neg_mse', 'neg_rmse']
+    """
+    return sorted(name if entry.greater_is_better else f"neg_{name}" for name, entry in REGISTRY.items())
+
+
+def get_scorers(metrics: Any, *, response_method: Any = RESPONSE, **keywords: Any) -> RankingScorers:
+    """One scorer of many metrics: predicts once, sorts once, returns a dict.
+
+    Parameters
+    ----------
+    metrics : str, metric function or sequence of them
+        As `evaluate` takes them; for errors the prefix "neg_" may be written or left out.
+    response_method : str or tuple of str, default=("decision_function", "predict_proba", "predict")
+        Methods of the estimator to get scores from; the first that it has is used.
+    **keywords
+        Keywords for all metrics that have them.
+
+    Returns
+    -------
+    RankingScorers
+        For ``scoring=`` of `cross_validate` and the searches; these want ``refit="ndcg@10"``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a metric or a keyword is unknown or has a bad value.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn_rank import get_scorers
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 2]
+    >>> y = pd.Series(y, index=pd.Index(["a", "a", "b", "b"], name="qid"))
+    >>> get_scorers(["ndcg@10", "mrr"])(Ridge().fit(X, y), X, y)
+    {'ndcg@10': 1.0, 'mrr': 1.0}
+    """
+    return RankingScorers(metrics, response_method=response_method, **keywords)
+
+
+class RankingScorers:
+    """Many ranking metrics as one scorer: ``scorers(estimator, X, y, qid=...)`` returns a dict."""
+
+    def __init__(self, metrics: Any, *, response_method: Any = RESPONSE, **keywords: Any) -> None:
+        listed = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
+        self.names = [m.strip() if isinstance(m, str) else str(parse_metric(m)) for m in listed]
+        self.response_method, self.keywords = response_method, keywords
+        self._specs = parse_metrics(map(_without_sign, self.names), **keywords)
+        self._predict = make_scorer(_score_of, response_method=response_method)
+
+    def __call__(self, estimator: Any, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> dict[str, float]:
+        """Values of all metrics; higher is better."""
+        y_score = self._predict(estimator, X, y)
+        result = evaluate(y, y_score, qid=qid, metrics=self._specs.values(), sample_weight=sample_weight)
+        signs = (1 if spec.metric.greater_is_better else -1 for spec in self._specs.values())
+        return {name: sign * value for name, sign, value in zip(self.names, signs, result.mean().values(), strict=True)}
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Request qid, for scikit-learn's metadata routing."""
+        request = MetadataRequest(owner=self)
+        request.score.add_request(param="qid", alias=True)
+        return request
+
+    def __repr__(self) -> str:
+        """Call that makes this object."""
+        keywords = "".join(f", {name}={value!r}" for name, value in self.keywords.items())
+        return f"get_scorers({self.names}{keywords})"
+
+
+def _score_of(y_true: Any, y_score: Any) -> Any:
+    """As the metric of a scorer: make it return the predictions themselves."""
+    return y_score
+
+
+def _without_sign(name: Any) -> Any:
+    if not isinstance(name, str):
+        return name
+    bare = name.strip().removeprefix("neg_")
+    if bare != name.strip() and parse_metric(bare).metric.greater_is_better:
+        raise ValueError(f"Only errors have a scorer with 'neg_', and higher is better here. Got {name!r}.")
+    return bare

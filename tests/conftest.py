@@ -1,0 +1,31 @@
+import numpy as np
+import pytest
+
+from sklearn_rank.datasets import make_ranking
+
+
+@pytest.fixture(scope="session")
+def ranking():
+    """Sorted integer qid: X, y, qid."""
+    return make_ranking(n_queries=40, n_features=6, n_documents=(1, 12), random_state=0)
+
+
+@pytest.fixture(scope="session")
+def shuffled():
+    """String qid in shuffled rows: X, y, qid."""
+    return make_ranking(
+        n_queries=40, n_features=6, n_documents=(1, 12), string_qid=True, shuffle=True, random_state=0
+    )
+
+
+@pytest.fixture(scope="session")
+def with_index(shuffled):
+    """The same, qid in the index of y: X, y."""
+    pd = pytest.importorskip("pandas")
+    X, y, qid = shuffled
+    return X, pd.Series(y, index=pd.Index(qid, name="qid"))
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)

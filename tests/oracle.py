@@ -1,0 +1,211 @@
+"""Metrics of one query in plain Python, written from their published definitions, never from the library.
+
+An oracle takes the labels in ranked order, the labels of the documents that were not retrieved, the cutoff (None
+for the whole list) and the metric's keywords. It returns the value, or None where the metric is not defined.
+"""
+
+from collections.abc import Mapping
+from itertools import permutations, product
+from math import fsum, inf, log2
+
+import numpy as np
+
+# --- the order of tied documents -----------------------------------------------------------------------------
+
+
+def tie_blocks(label, score):
+    """Labels of the documents that share a score, best score first, each block in input order."""
+    return [[y for y, s in zip(label, score, strict=True) if s == value] for value in sorted(set(score), reverse=True)]
+
+
+def orders(label, score, ties, keep_unretrieved=False):
+    """All orders of the retrieved documents that a tie policy allows, equally likely; labels not retrieved."""
+    label, score = [float(y) for y in label], [float(s) for s in score]
+    ranked = [i for i, s in enumerate(score) if keep_unretrieved or s > -inf]
+    missing = [y for i, y in enumerate(label) if i not in ranked]
+    blocks = tie_blocks([label[i] for i in ranked], [score[i] for i in ranked])
+    arrange = {
+        "average": lambda block: sorted(set(permutations(block))),
+        "stable": lambda block: [block],
+        "worst": lambda block: [sorted(block)],
+        "best": lambda block: [sorted(block, reverse=True)],
+    }[ties]
+    return [[y for block in choice for y in block] for choice in product(*map(arrange, blocks))], missing
+
+
+def judged_only(label, score, unjudged):
+    """Labels and scores once NaN labels are read as `unjudged` says."""
+    if unjudged == "nonrelevant":
+        return np.nan_to_num(label), score
+    return (label, score) if unjudged is None else (label[~np.isnan(label)], score[~np.isnan(label)])
+
+
+def mean_over_orders(name, allowed, missing, k, **keywords):
+    """Mean of a metric over equally likely orders; NaN where it is not defined."""
+    values = [ORACLES[name](order, missing, k, **keywords) for order in allowed]
+    return np.nan if None in values else fsum(values) / len(values)
+
+
+# --- what the definitions share ------------------------------------------------------------------------------
+
+
+def gain_of(label, gain, min_relevance):
+    if callable(gain):
+        return float(gain(np.array([label]))[0])
+    if not isinstance(gain, str):
+        return gain[label] if isinstance(gain, Mapping) else gain[int(label)]
+    return {"exp2": 2.0**label - 1, "linear": label, "binary": float(label >= min_relevance)}[gain]
+
+
+def discount_of(rank, discount, base):
+    if callable(discount):
+        return float(discount(np.array([rank]))[0])
+    if not isinstance(discount, str):
+        return discount[rank - 1]
+    if discount == "jarvelin":
+        return 1.0 if rank < base else log2(base) / log2(rank)
+    return {"log2": 1 / log2(1 + rank), "reciprocal": 1 / rank}[discount]
+
+
+def hits(ranked, k, min_relevance):
+    return sum(y >= min_relevance for y in ranked[:k])
+
+
+def length(ranked, k):
+    """The cutoff, or the length of a list that is read to its end; an empty list has one empty rank."""
+    return k or len(ranked) or 1
+
+
+def ratio(numerator, denominator):
+    return numerator / denominator if denominator else None
+
+
+# --- cumulated gain ------------------------------------------------------------------------------------------
+
+
+def cg(ranked, missing, k, **_):
+    return fsum(ranked[:k])
+
+
+def acg(ranked, missing, k, **_):
+    return fsum(ranked[:k]) / length(ranked, k)
+
+
+def dcg(ranked, missing, k, *, gain="exp2", discount="log2", base=2, min_relevance=1, **_):
+    ranks = enumerate(ranked[:k], start=1)
+    return fsum(gain_of(y, gain, min_relevance) * discount_of(i, discount, base) for i, y in ranks)
+
+
+def ndcg(ranked, missing, k, **keywords):
+    ideal = sorted([*ranked, *missing], reverse=True)
+    return ratio(dcg(ranked, missing, k, **keywords), dcg(ideal, [], k, **keywords))
+
+
+# --- binary relevance ----------------------------------------------------------------------------------------
+
+
+def average_precision(ranked, missing, k, *, denominator="relevant", min_relevance=1, **_):
+    n_relevant = hits([*ranked, *missing], None, min_relevance)
+    found = [i for i, y in enumerate(ranked[:k], start=1) if y >= min_relevance]
+    total = fsum(hits(ranked, i, min_relevance) / i for i in found)
+    divisor = {
+        "relevant": n_relevant,
+        "min_k_relevant": min(length(ranked, k), n_relevant),
+        "retrieved_relevant": max(len(found), 1),
+        "k": length(ranked, k),
+    }[denominator]
+    return ratio(total, divisor) if n_relevant else None
+
+
+def reciprocal_rank(ranked, missing, k, *, min_relevance=1, **_):
+    if not hits([*ranked, *missing], None, min_relevance):
+        return None
+    return next((1 / i for i, y in enumerate(ranked[:k], start=1) if y >= min_relevance), 0.0)
+
+
+def precision(ranked, missing, k, *, denominator="k", min_relevance=1, **_):
+    divisor = length(ranked, k) if denominator == "k" else min(length(ranked, k), max(len(ranked), 1))
+    return hits(ranked, k, min_relevance) / divisor
+
+
+def recall(ranked, missing, k, *, min_relevance=1, **_):
+    return ratio(hits(ranked, k, min_relevance), hits([*ranked, *missing], None, min_relevance))
+
+
+def f_measure(ranked, missing, k, *, beta=1, min_relevance=1, **_):
+    p = precision(ranked, missing, k, min_relevance=min_relevance)
+    r = recall(ranked, missing, k, min_relevance=min_relevance)
+    if r is None:
+        return None
+    return (1 + beta**2) * p * r / (beta**2 * p + r) if p + r else 0.0
+
+
+def hit(ranked, missing, k, *, min_relevance=1, **_):
+    if not hits([*ranked, *missing], None, min_relevance):
+        return None
+    return float(hits(ranked, k, min_relevance) > 0)
+
+
+def r_precision(ranked, missing, k, *, min_relevance=1, **_):
+    n_relevant = hits([*ranked, *missing], None, min_relevance)
+    return ratio(hits(ranked, min(n_relevant, k or n_relevant), min_relevance), n_relevant)
+
+
+# --- users who stop ------------------------------------------------------------------------------------------
+
+
+def stopped_at(ranked, max_grade):
+    """Probability that the user stops at each rank, one who stops at grade g with (2**g - 1) / 2**max_grade."""
+    survive, out = 1.0, []
+    for y in ranked:
+        stop = (2.0**y - 1) / 2.0**max_grade
+        out.append(survive * stop)
+        survive *= 1 - stop
+    return out
+
+
+def err(ranked, missing, k, *, max_grade=4, discount="reciprocal", base=2, **_):
+    stops = enumerate(stopped_at(ranked, max_grade)[:k], start=1)
+    return fsum(p * discount_of(i, discount, base) for i, p in stops)
+
+
+def rbp(ranked, missing, k, *, p=0.8, gain="binary", max_grade=4, min_relevance=1, **_):
+    top = 1.0 if gain == "binary" else gain_of(max_grade, gain, min_relevance)
+    utility = [gain_of(y, gain, min_relevance) / top for y in ranked[:k]]
+    return (1 - p) * fsum(u * p**i for i, u in enumerate(utility))
+
+
+# --- pairs ---------------------------------------------------------------------------------------------------
+
+
+def auc(ranked, missing, k, *, min_relevance=1, **_):
+    """Documents not retrieved must come as the last ones of `ranked`."""
+    relevant = [y >= min_relevance for y in ranked]
+    right = sum(a and not b for i, a in enumerate(relevant) for b in relevant[i + 1 :])
+    return ratio(right, sum(relevant) * (len(relevant) - sum(relevant)))
+
+
+def pairwise_accuracy(ranked, missing, k, **_):
+    """Documents not retrieved must come as the last ones of `ranked`."""
+    pairs = [(a, b) for i, a in enumerate(ranked) for b in ranked[i + 1 :] if a != b]
+    return ratio(sum(a > b for a, b in pairs), len(pairs))
+
+
+ORACLES = {
+    "cg": cg,
+    "acg": acg,
+    "dcg": dcg,
+    "ndcg": ndcg,
+    "map": average_precision,
+    "mrr": reciprocal_rank,
+    "precision": precision,
+    "recall": recall,
+    "f": f_measure,
+    "hit": hit,
+    "rprec": r_precision,
+    "err": err,
+    "rbp": rbp,
+    "auc": auc,
+    "opa": pairwise_accuracy,
+}
+"""Oracle of each metric that can be averaged over tied documents, by the metric's name."""

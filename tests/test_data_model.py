@@ -1,0 +1,168 @@
+"""The three arrays: qid of any type in any order, labels and scores of any real type, shapes, weights."""
+
+import numpy as np
+import pytest
+
+from sklearn_rank import evaluate
+from sklearn_rank.metrics import map_score, mrr_score, ndcg_score, precision_at_k_score
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+
+Y = np.array([0, 2, 1, 0, 1, 3])
+S = np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
+Q = np.array([7, 3, 7, 3, 3, 5])
+EXPECTED = ndcg_score(Y, S, qid=Q, average=None)  # queries 7, 3, 5
+
+IDS = {
+    "int": Q,
+    "int8": Q.astype(np.int8),
+    "uint64": Q.astype(np.uint64),
+    "float": Q / 2,
+    "bool and int as objects": np.array([True, "x", True, "x", "x", None.__class__], dtype=object),
+    "str": Q.astype(str),
+    "bytes": Q.astype("S"),
+    "list of str": [f"q{i}" for i in Q],
+    "list of int": Q.tolist(),
+    "mixed list": ["7", 3, "7", 3, 3, 5],
+    "tuples": [(int(i), "x") for i in Q],
+    "objects": np.array([f"q{i}" for i in Q], dtype=object),
+    "numpy strings": np.array([f"q{i}" for i in Q], dtype=np.dtypes.StringDType()),
+    "datetime": Q.astype("M8[D]"),
+    "pandas": pd.Series(Q, index=list("uvwxyz")),
+    "pandas nullable": pd.Series(Q, dtype="Int64"),
+    "pandas string": pd.Series(Q.astype(str), dtype="string"),
+    "categorical": pd.Categorical(Q.astype(str)),
+    "pandas index": pd.Index(Q),
+    "polars": pl.Series(Q),
+    "polars str": pl.Series(Q.astype(str)),
+    "strided": np.repeat(Q, 2)[::2],
+}
+
+
+@pytest.mark.parametrize("qid", IDS.values(), ids=IDS)
+def test_any_ids(qid):
+    np.testing.assert_array_equal(ndcg_score(Y, S, qid=qid, average=None), EXPECTED)
+
+
+def test_one_and_one_as_string_are_two_queries():
+    result = evaluate([1, 0], [2, 1], qid=[1, "1"], metrics="map")
+    assert result.qid.tolist() == [1, "1"]
+
+
+@pytest.mark.parametrize("missing", [pd.NA, None, np.nan, pd.NaT])
+def test_missing_ids(missing):
+    with pytest.raises(ValueError, match="missing"):
+        ndcg_score(Y, S, qid=pd.Series([7, 3, missing, 3, 3, 5], dtype=object))
+    with pytest.raises(ValueError, match="missing"):
+        ndcg_score(Y, S, qid=[7, 3, missing, 3, 3, 5])
+
+
+def test_qid_in_the_index():
+    y = pd.Series(Y, index=pd.Index(Q, name="qid"))
+    np.testing.assert_array_equal(ndcg_score(y, S, average=None), EXPECTED)
+    levels = pd.MultiIndex.from_arrays([range(6), Q], names=["doc", "qid"])
+    np.testing.assert_array_equal(ndcg_score(pd.Series(Y, index=levels), S, average=None), EXPECTED)
+    other = ndcg_score(y, S, qid=[0, 0, 0, 1, 1, 1])  # an argument wins over the index
+    assert other == ndcg_score(Y, S, qid=[0, 0, 0, 1, 1, 1])
+    with pytest.raises(ValueError, match="level named 'qid'"):
+        ndcg_score(pd.Series(Y, index=pd.Index(Q, name="query")), S)
+
+
+def test_queries_in_order_of_first_appearance():
+    result = evaluate(Y, S, qid=Q, metrics="ndcg")
+    assert result.qid.tolist() == [7, 3, 5]
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        list,
+        tuple,
+        pd.Series,
+        pl.Series,
+        lambda a: a.astype(np.float32),
+        lambda a: a.astype(object),
+        lambda a: pd.Series(a, dtype="Float64"),
+        lambda a: np.repeat(a, 2)[::2],
+    ],
+)
+def test_any_numbers(convert):
+    scores = np.array([6.0, 5, 4, 3, 2, 1])
+    expected = ndcg_score(Y, scores, qid=Q)
+    assert ndcg_score(convert(Y), convert(scores), qid=Q) == expected
+
+
+def test_missing_labels_are_unjudged():
+    expected = ndcg_score([np.nan, 2, 1], [3, 2, 1], qid=[1] * 3, unjudged="drop")
+    for labels in (pd.Series([None, 2, 1], dtype="Int64"), pl.Series([None, 2, 1]), [None, 2, 1]):
+        assert ndcg_score(labels, [3, 2, 1], qid=[1] * 3, unjudged="drop") == expected
+    assert expected == ndcg_score([2, 1], [2, 1], qid=[1] * 2) == 1
+    below = ndcg_score([np.nan, 2, 1], [3, 2, 1], qid=[1] * 3, unjudged="nonrelevant")
+    assert below == ndcg_score([0, 2, 1], [3, 2, 1], qid=[1] * 3) < 1
+
+
+def test_a_query_without_judgements_stays():
+    result = evaluate([np.nan, 1], [1, 1], qid=["a", "b"], metrics=["map", "p@1"], unjudged="drop")
+    assert result.qid.tolist() == ["a", "b"]
+    assert result.n_undefined == {"map": 1, "p@1": 0}
+    assert result.mean() == {"map": 0.5, "p@1": 0.5}
+
+
+def test_two_dimensional_input_is_a_query_a_row():
+    y, s = Y.reshape(2, 3), S.reshape(2, 3)
+    qid = np.repeat([0, 1], 3)
+    assert ndcg_score(y, s, k=2) == ndcg_score(Y, S, qid=qid, k=2)
+    weighted = ndcg_score(y, s, sample_weight=[1, 3])
+    assert weighted == ndcg_score(Y, S, qid=qid, sample_weight=np.repeat([1, 3], 3))
+    assert ndcg_score(pd.DataFrame(y), pd.DataFrame(s)) == ndcg_score(y, s)
+
+
+def test_not_retrieved_takes_no_rank_but_is_judged():
+    inf = np.inf
+    assert mrr_score([0, 1, 1], [-inf, 1, 0.5], qid=[1] * 3) == 1
+    assert map_score([1, 0, 1, 0, 1, 1, 1], [5, 4, 3, 2, 1, -inf, -inf], qid=[1] * 7) == pytest.approx(0.45, abs=0.004)
+    assert precision_at_k_score([1, 1], [-inf, 1], qid=[1, 1]) == 1  # the list is one document long
+    assert precision_at_k_score([1, 1], [-inf, -inf], qid=[1, 1]) == 0
+
+
+def test_shapes_of_results():
+    assert isinstance(ndcg_score(Y, S, qid=Q), float)
+    assert isinstance(ndcg_score(Y, S, qid=Q, k=2), float)
+    assert ndcg_score(Y, S, qid=Q, k=[2]).shape == (1,)
+    assert ndcg_score(Y, S, qid=Q, k=(5, 1, 5)).shape == (3,)
+    assert ndcg_score(Y, S, qid=Q, average=None).shape == (3,)
+    assert ndcg_score(Y, S, qid=Q, k=[1, 3], average=None).shape == (3, 2)
+    by_k = ndcg_score(Y, S, qid=Q, k=[5, 1])
+    assert by_k.tolist() == [ndcg_score(Y, S, qid=Q, k=5), ndcg_score(Y, S, qid=Q, k=1)]
+
+
+def test_inputs_are_not_touched(rng):
+    y, s, q = rng.integers(0, 3, 50), rng.normal(size=50), rng.integers(0, 5, 50)
+    copies = y.copy(), s.copy(), q.copy()
+    for array in (y, s, q):
+        array.flags.writeable = False
+    evaluate(y, s, qid=q, metrics=["ndcg", "map", "auc", "mse"])
+    for array, copy in zip((y, s, q), copies, strict=True):
+        np.testing.assert_array_equal(array, copy)
+
+
+def test_undefined_everywhere_warns():
+    with pytest.warns(UserWarning, match="map is not defined for any query"):
+        assert np.isnan(map_score([0, 0], [1, 2], qid=[1, 1], replace_undefined_by=np.nan))
+
+
+def test_gains_and_discounts():
+    y, s, q = [2, 0, 1], [3, 2, 1], [1] * 3
+    table = ndcg_score(y, s, qid=q, gain=[0, 1, 3])
+    assert table == ndcg_score(y, s, qid=q) == ndcg_score(y, s, qid=q, gain={0: 0, 1: 1, 2: 3})
+    assert table == ndcg_score(y, s, qid=q, gain=lambda label: 2.0**label - 1)
+    assert ndcg_score(y, s, qid=q, discount=lambda rank: 1 / rank) == ndcg_score(y, s, qid=q, discount="reciprocal")
+    assert ndcg_score(y, s, qid=q, discount=[1, 1 / 2, 1 / 3]) == ndcg_score(y, s, qid=q, discount="reciprocal")
+    assert ndcg_score(y, s, qid=q, discount=[1, 0.5], k=2) == ndcg_score(y, s, qid=q, discount="reciprocal", k=2)
+    assert ndcg_score([0.5, 1.5], [2, 1], qid=[1, 1], gain={0.5: 1, 1.5: 2}) < 1
+
+
+def test_discount_table_and_ties_across_the_cutoff():
+    y, s = [1, 0, 1, 0, 0], [1.0] * 5
+    assert ndcg_score(y, s, qid=[1] * 5, k=2, discount=[1, 0.5]) == pytest.approx(2 / 5)

@@ -1,0 +1,182 @@
+"""Bad input: each error says the rule, the value, and the way out."""
+
+import numpy as np
+import pytest
+
+from sklearn_rank import evaluate, get_scorers, group_sizes, make_ranking_scorer, parse_metric, qid_from_group_sizes
+from sklearn_rank.metrics import (
+    dcg_score,
+    err_score,
+    map_score,
+    ndcg_score,
+    query_auc_score,
+    query_mse_error,
+    rbp_score,
+)
+
+Y, S, Q = [2, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], ["a", "a", "b", "b"]
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("y_true", "y_score", "keywords", "message"),
+    [
+        (Y[:3], S, {"qid": Q}, r"y_true and y_score must have one entry per row. Got 3 and 4 entries"),
+        (Y, S, {}, r"pass qid=, or give y_true as a pandas Series whose index has a level named 'qid'. Got neither"),
+        (Y, S, {"qid": Q[:3]}, r"query of each row, so it needs 4 entries. Got 3 .* np.repeat\(ids, sizes\)"),
+        (Y, S, {"qid": Q + ["c"]}, r"needs 4 entries. Got 5 instead.$"),
+        (Y, S, {"qid": [3, 1]}, r"qid=qid_from_group_sizes\(sizes\)"),
+        (Y, S, {"qid": [[1, 1, 2, 2]]}, r"qid must be one-dimensional.*Got shape \(1, 4\)"),
+        (Y, S, {"qid": ["a", "a", None, "b"]}, r"qid must not contain missing values"),
+        (Y, S, {"qid": [1.0, 1.0, NAN, 2.0]}, r"qid must not contain missing values"),
+        (Y, S, {"qid": [[1], [1], {}, {}]}, r"qid must|hashable"),
+        (Y, [4, NAN, 2, 1], {"qid": Q}, r"must not contain NaN or \+inf .*not retrieved\). Got nan in row 1"),
+        (Y, [4, 3, 2, INF], {"qid": ["b", "a", "b", "a"]}, r"Got inf in row 3"),
+        ([2, NAN, 1, 0], S, {"qid": Q}, r"unjudged='nonrelevant' or unjudged='drop'.*Got 1 NaN, the first in row 1"),
+        ([2, INF, 1, 0], S, {"qid": Q}, r"y_true must be finite. Got an infinite label in row 1"),
+        ([2, 0, -1, 0], S, {"qid": Q}, r"y_true of ndcg_score must not be below 0. Got -1, the first in row 2"),
+        ([], [], {"qid": []}, r"At least one row is needed. Got empty"),
+        ([[]], [[]], {}, r"At least one row and one column"),
+        ([Y], [S], {"qid": Q}, r"each row is a query and qid must be None. Got shape \(1, 4\)"),
+        ([Y], [S[:3]], {}, r"same shape. Got \(1, 4\) and \(1, 3\)"),
+        (Y, [[1, 2]] * 4, {"qid": Q}, r"one score per row.*Got shape \(4, 2\).*QueryRanker"),
+        (Y, S, {"qid": Q, "sample_weight": [1, 2, 1, 1]}, r"constant within each. Got 1.0 and 2.0 in query .*a"),
+        (Y, S, {"qid": Q, "sample_weight": [1, 1]}, r"sample_weight must have one entry per row \(4\). Got shape \(2,\)"),
+        (Y, S, {"qid": Q, "sample_weight": [-1, -1, 1, 1]}, r"not negative and not all zero. Got values from -1.0"),
+        (Y, S, {"qid": Q, "sample_weight": [0] * 4}, r"not all zero"),
+        ([Y], [S], {"sample_weight": [1] * 4}, r"one entry per query \(1\). Got shape \(4,\)"),
+        (Y, S, {"qid": Q, "average": "micro"}, r"ndcg_score has no micro average"),
+        (Y, S, {"qid": Q, "ties": "random"}, r"'average', 'stable', 'worst' or 'best'. Got 'random' instead"),
+        (Y, S, {"qid": Q, "min_relevance": NAN}, r"The 'min_relevance' parameter of ndcg_score must be a finite number"),
+        (Y, S, {"qid": Q, "replace_undefined_by": "0"}, r"must be a float or nan. Got '0'"),
+        (Y, S, {"qid": Q, "unjudged": "skip"}, r"must be None, 'nonrelevant' or 'drop'. Got 'skip'"),
+        (Y, S, {"qid": Q, "gain": "exp"}, r"The 'gain' parameter of ndcg_score must be 'exp2', 'linear'.*Got 'exp'"),
+        (Y, S, {"qid": Q, "gain": [0, 1]}, r"entry for every label in y_true. Got label 2 in row 0"),
+        (Y, S, {"qid": Q, "gain": lambda y: y[:1]}, r"one finite number for each entry"),
+        (Y, S, {"qid": Q, "discount": [1.0]}, r"weight for each rank that is read, 2 here. Got 1 .*k=1"),
+        (Y, S, {"qid": Q, "discount": "log"}, r"The 'discount' parameter"),
+        (Y, S, {"qid": Q, "base": 1}, r"must be a number > 1. Got 1 instead"),
+    ],
+)
+def test_bad_data_and_keywords(y_true, y_score, keywords, message):
+    with pytest.raises(ValueError, match=message):
+        ndcg_score(y_true, y_score, **keywords)
+
+
+@pytest.mark.parametrize("k", [0, -3, 2.5, True, "3", [], [1, 0], [[1]], NAN, np.bool_(True)])
+def test_k_is_a_count(k):
+    with pytest.raises(ValueError, match=r"The 'k' parameter of ndcg_score must be an int >= 1, a sequence of them"):
+        ndcg_score(Y, S, qid=Q, k=k)
+
+
+@pytest.mark.parametrize("k", [2, np.int32(2), np.uint8(2)])
+def test_numpy_integers_are_counts(k):
+    assert ndcg_score(Y, S, qid=Q, k=k) == ndcg_score(Y, S, qid=Q, k=2)
+
+
+@pytest.mark.parametrize("labels", [["1", "0", "1", "0"], [1j, 0, 1, 0], np.array(["2020"] * 4, "M8[Y]"), [{}, 0, 1, 0]])
+def test_labels_are_real_numbers(labels):
+    with pytest.raises(TypeError, match="y_true must hold real numbers. Got"):
+        ndcg_score(labels, S, qid=Q)
+    with pytest.raises(TypeError, match="y_score must hold real numbers. Got"):
+        ndcg_score(Y, labels, qid=Q)
+
+
+def test_objects_of_numbers_are_numbers():
+    assert ndcg_score(np.array(Y, dtype=object), S, qid=Q) == ndcg_score(Y, S, qid=Q)
+
+
+def test_unknown_keyword_lists_those_there_are():
+    with pytest.raises(TypeError, match=r"ndcg_score has no keyword 'topn'. It takes gain, discount, base"):
+        ndcg_score(Y, S, qid=Q, topn=3)
+
+
+def test_no_cutoff_says_so():
+    with pytest.raises(ValueError, match="query_auc_score has no cutoff"):
+        query_auc_score(Y, S, qid=Q, k=3)
+
+
+def test_scale_of_grades():
+    with pytest.raises(ValueError, match=r"y_true of err_score must not be above max_grade=1. Got 2, .* row 0"):
+        err_score(Y, S, qid=Q, max_grade=1)
+    with pytest.raises(ValueError, match="must not be above max_grade=4. Got 5"):
+        rbp_score([5, 0, 1, 0], S, qid=Q, gain="exp2")
+    assert rbp_score([5, 0, 1, 0], S, qid=Q) == rbp_score(Y, S, qid=Q)  # binary gain needs no scale
+    with pytest.raises(ValueError, match="must have an entry for max_grade. Got max_grade=4"):
+        rbp_score(Y, S, qid=Q, gain=[0, 1, 3])
+
+
+def test_predictions_are_finite():
+    with pytest.raises(ValueError, match=r"query_mse_error compares predictions .* Got -inf in row 3"):
+        query_mse_error(Y, [1, 2, 3, -INF], qid=Q)
+
+
+def test_unjudged_and_low_relevance_contradict():
+    with pytest.raises(ValueError, match="min_relevance must be above 0. Got min_relevance=0"):
+        map_score([NAN, 1, 1, 0], S, qid=Q, unjudged="nonrelevant", min_relevance=0)
+
+
+def test_no_closed_form_names_the_policies():
+    with pytest.raises(ValueError, match="use ties='stable', 'worst' or 'best'. Got ties='average'"):
+        map_score(Y, [1, 1, 2, 1], qid=Q, denominator="retrieved_relevant")
+
+
+def test_negative_labels_where_they_mean_something():
+    assert dcg_score([3, -1, 1], [3, 2, 1], qid=[0] * 3, gain="linear") == pytest.approx(3 - 1 / np.log2(3) + 1 / 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "message"),
+    [
+        ("ndgc@10", ValueError, r"Got 'ndgc@10' instead. Did you mean 'ndcg'"),
+        ("xyzzy", ValueError, r"must be one of get_metric_names\(\) or an alias. Got 'xyzzy' instead.$"),
+        ("ndcg@", ValueError, "looks like"),
+        ("ndcg@0", ValueError, "an int >= 1"),
+        ("ndcg@2.5", ValueError, "an int >= 1.*Got 2.5"),
+        ("ndcg(gain)", ValueError, "goes keyword=value. Got 'gain'"),
+        ("ndcg(gain=__import__)@3", ValueError, "The 'gain' parameter"),
+        ("ndcg(gain=[1])", ValueError, "number or a word"),
+        ("ndcg(gain=exp2, gain=linear)", ValueError, "set once"),
+        ("ndcg(k=3)", ValueError, "goes after '@'"),
+        ("f1(beta=2)", ValueError, "set once"),
+        ("ndcg(p=0.5)", TypeError, "ndcg_score has no keyword 'p'"),
+        ("auc@10", ValueError, "has no cutoff"),
+        (3, TypeError, "A metric is a name"),
+    ],
+)
+def test_bad_names(name, error, message):
+    with pytest.raises(error, match=message):
+        parse_metric(name)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "keywords", "error", "message"),
+    [
+        ([], {}, ValueError, "At least one metric"),
+        (["map", "map"], {}, ValueError, "'map' twice"),
+        (["map"], {"k": 10}, TypeError, "cutoff goes into the name"),
+        (["map"], {"gain": "linear"}, TypeError, "No metric of map has a keyword 'gain'"),
+        (["map"], {"average": None}, ValueError, "one cutoff and a mean"),
+    ],
+)
+def test_evaluate_arguments(metrics, keywords, error, message):
+    with pytest.raises(error, match=message):
+        evaluate(Y, S, qid=Q, metrics=metrics, **keywords)
+
+
+def test_scorers_return_one_number():
+    with pytest.raises(ValueError, match="A scorer returns one number"):
+        make_ranking_scorer("ndcg", k=[1, 3])
+    with pytest.raises(ValueError, match="A scorer returns one number"):
+        make_ranking_scorer("ndcg", average=None)
+    with pytest.raises(ValueError, match="Only errors have a scorer with 'neg_'"):
+        get_scorers(["neg_ndcg@10"])
+
+
+def test_group_sizes():
+    with pytest.raises(ValueError, match="rows of each query must be adjacent"):
+        group_sizes(["a", "b", "a"])
+    for sizes in ([], [0, 2], [1.5], [[1]]):
+        with pytest.raises(ValueError, match="Group sizes must be"):
+            qid_from_group_sizes(sizes)
+    assert group_sizes(qid_from_group_sizes([3, 1, 2])).tolist() == [3, 1, 2]

@@ -1,0 +1,344 @@
+"""Ties: the expectation over all orders of tied documents is exact, and the other policies are what they say."""
+
+from fractions import Fraction
+from functools import cache
+from math import comb, fsum, inf
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from oracle import ORACLES, judged_only, mean_over_orders, orders
+
+from sklearn_rank import metrics
+from sklearn_rank._metric import REGISTRY
+
+CUTOFFS = [1, 2, 3, 4, 5, 6, 7]  # the lists have up to six documents
+NO_CLOSED_FORM = "no closed form for tied documents: use ties='stable', 'worst' or 'best'"
+
+TRIED = {
+    "gain": ["exp2", "linear", "binary", [0, 1, 1, 5, 5.5], {0: 0, 1: 0.5, 2: 1, 3: 4, 4: 4}, np.sqrt],
+    "discount": ["log2", "jarvelin", "reciprocal", [1, 0.9, 0.5, 0.5, 0.1, 0], lambda rank: 0.9**rank],
+    "denominator": ["relevant", "min_k_relevant", "retrieved_relevant", "k", "min_k_n"],
+    "beta": [2, 0.5],
+    "p": [0.5, 0.95],
+    "max_grade": [5],
+    "min_relevance": [2, 3],
+}
+"""Values of keywords that every metric with such a keyword is tried with."""
+
+TRIED_TOGETHER = [
+    {"discount": "jarvelin", "base": 3},
+    {"gain": "binary", "min_relevance": 2},
+    {"gain": "linear", "max_grade": 5},
+    {"gain": "exp2", "max_grade": 4},
+    {"denominator": "min_k_relevant", "min_relevance": 2},
+]
+
+
+def variants():
+    """Each metric that takes a tie policy, with its defaults and with what else it can be asked for."""
+    for name, metric in REGISTRY.items():
+        alone = [{keyword: value} for keyword, values in TRIED.items() for value in values]
+        for keywords in [{}, *alone, *TRIED_TOGETHER]:
+            known = all(keyword in metric.defaults for keyword in keywords)
+            if "ties" in metric.defaults and known and all(metric.rule(a).accepts(b) for a, b in keywords.items()):
+                yield pytest.param(name, keywords, id=f"{name}-{keywords}".replace(" ", ""))
+
+
+each_variant = pytest.mark.parametrize(("name", "keywords"), variants())
+each_metric = pytest.mark.parametrize("name", [n for n, metric in REGISTRY.items() if "ties" in metric.defaults])
+
+
+# --- small lists, all orders ---------------------------------------------------------------------------------
+
+
+@cache
+def small_lists(lowest, tied=True, unjudged=False, n_lists=250):
+    """Random lists of one to six documents: some not retrieved, some tied, some not judged."""
+    rng, lists = np.random.default_rng([6, lowest + 1, tied, unjudged]), []
+    for n in rng.integers(1, 7, size=n_lists):
+        label = rng.integers(lowest, 5, size=n) * rng.choice([1.0, 1.0, 1.0, 0.0])
+        score = rng.integers(rng.integers(1, 5), size=n) * 0.5 if tied else rng.permutation(n) - 2.0
+        score[rng.random(n) < 0.15] = -inf
+        if unjudged:
+            label[rng.random(n) < 0.2] = np.nan
+        lists.append((label, score))
+    return lists
+
+
+def lists_for(name, keywords, **facts):
+    """Small lists with the labels that a metric takes; a table of gains has none for -1."""
+    negative = REGISTRY[name].labels[0] is None and "gain" not in keywords
+    return small_lists(-1 if negative else 0, **facts)
+
+
+def measured(name, lists, **keywords):
+    """The library's values, shape (n_lists, n_cutoffs + 1): at each cutoff, then of the whole list."""
+    label, score = map(np.concatenate, zip(*lists, strict=True))
+    qid = np.repeat(np.arange(len(lists)), [len(y) for y, _ in lists])
+    given = {"qid": qid, "average": None, "replace_undefined_by": np.nan, **keywords}
+    whole = REGISTRY[name](label, score, **given)[:, None]
+    return np.hstack([REGISTRY[name](label, score, k=CUTOFFS, **given), whole]) if cutoffs(name)[1:] else whole
+
+
+def cutoffs(name):
+    return [*CUTOFFS, None] if REGISTRY[name].has_cutoff else [None]
+
+
+def wanted(name, lists, ties, unjudged=None, **keywords):
+    """The oracle's values, in the same shape."""
+    if name not in ORACLES:
+        pytest.fail(f"tests/oracle.py has no oracle for {name!r}: write one from the metric's published definition.")
+    rows = []
+    for label, score in lists:
+        label, score = judged_only(label, score, unjudged)
+        allowed, missing = orders(label, score, ties, REGISTRY[name].keeps_unretrieved)
+        rows.append([mean_over_orders(name, allowed, missing, k, **keywords) for k in cutoffs(name)])
+    return np.array(rows)
+
+
+def refuses_ties(name, keywords):
+    """Whether a metric has no closed form for tied documents; the error must name what works."""
+    try:
+        REGISTRY[name]([1, 0], [5, 5], qid=[0, 0], **keywords)
+    except ValueError as error:
+        assert NO_CLOSED_FORM in str(error)
+        return True
+    return False
+
+
+@each_variant
+def test_without_ties_values_are_the_definition(name, keywords):
+    lists = lists_for(name, keywords, tied=False)
+    if name in ORACLES or not refuses_ties(name, keywords):
+        assert_allclose(measured(name, lists, **keywords), wanted(name, lists, "stable", **keywords), atol=1e-12)
+
+
+@each_variant
+def test_average_is_the_mean_over_all_orders(name, keywords):
+    if not refuses_ties(name, keywords):
+        lists = lists_for(name, keywords)
+        assert_allclose(measured(name, lists, **keywords), wanted(name, lists, "average", **keywords), atol=1e-12)
+
+
+@pytest.mark.parametrize("ties", ["stable", "worst", "best"])
+@each_variant
+def test_other_policies_take_one_order(name, keywords, ties):
+    if name in ORACLES or not refuses_ties(name, keywords):
+        lists = lists_for(name, keywords)
+        found = measured(name, lists, ties=ties, **keywords)
+        assert_allclose(found, wanted(name, lists, ties, **keywords), atol=1e-12)
+
+
+@pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
+@pytest.mark.parametrize("unjudged", ["nonrelevant", "drop"])
+@each_metric
+def test_unjudged_documents_among_ties(name, unjudged, ties):
+    takes_both = "unjudged" in REGISTRY[name].defaults and not (ties == "average" and refuses_ties(name, {}))
+    if takes_both and (name in ORACLES or not refuses_ties(name, {})):
+        lists = lists_for(name, {}, unjudged=True, n_lists=100)
+        found = measured(name, lists, ties=ties, unjudged=unjudged)
+        assert_allclose(found, wanted(name, lists, ties, unjudged=unjudged), atol=1e-12)
+
+
+def test_a_denominator_that_depends_on_the_order_refuses_ties():
+    data = {"y_true": [1, 0, 1], "y_score": [2, 2, 1], "qid": [0, 0, 0], "denominator": "retrieved_relevant"}
+    with pytest.raises(ValueError, match="map_score with denominator='retrieved_relevant' has " + NO_CLOSED_FORM):
+        metrics.map_score(**data)
+    assert_allclose(metrics.map_score(**data, ties="worst"), (1 / 2 + 2 / 3) / 2)
+    assert_allclose(metrics.map_score(**{**data, "y_score": [3, 2, 1]}), (1 + 2 / 3) / 2)
+
+
+@each_metric
+def test_ties_below_the_cutoff_are_no_ties(name):
+    """A list is ranked no deeper than asked for, so what is tied further down is nobody's business."""
+    if REGISTRY[name].has_cutoff:
+        label, score = [1, 0, 2, 1, 0], [5, 4, 3, 3, 3]
+        policies = [REGISTRY[name](label, score, qid=[0] * 5, k=2, ties=t) for t in ("stable", "worst", "best")]
+        assert_array_equal(policies, REGISTRY[name](label, [5, 4, 3, 2, 1], qid=[0] * 5, k=2))
+
+
+# --- a constant scorer: the expected score of a random order -------------------------------------------------
+
+N, R = 12, 5
+LABEL = np.array([1.0] * R + [0.0] * (N - R))
+HARMONIC = fsum(1 / i for i in range(1, N + 1))
+
+
+def constant(score, label=LABEL, **keywords):
+    return score(label, np.zeros(len(label)), qid=np.zeros(len(label), dtype=int), **keywords)
+
+
+@pytest.mark.parametrize("k", range(1, N + 1))
+def test_constant_scorer_in_closed_form(k):
+    assert_allclose(constant(metrics.precision_at_k_score, k=k), R / N)
+    assert_allclose(constant(metrics.recall_at_k_score, k=k), k / N)
+    assert_allclose(constant(metrics.cg_score, k=k), k * R / N)
+    assert_allclose(constant(metrics.hit_rate_score, k=k), 1 - comb(N - R, k) / comb(N, k))
+    assert_allclose(constant(metrics.rbp_score, k=k, p=0.7), (1 - 0.7**k) * R / N)
+    one_relevant = np.eye(1, N).ravel()
+    assert_allclose(constant(metrics.mrr_score, one_relevant, k=k), fsum(1 / i for i in range(1, k + 1)) / N)
+
+
+def test_constant_scorer_of_whole_lists():
+    graded = np.array([3.0, 2.0, 3.0, 0.0, 1.0, 2.0])
+    discount = 1 / np.log2(np.arange(2, 8))
+    assert_allclose(constant(metrics.query_auc_score), 1 / 2)
+    assert_allclose(constant(metrics.mrr_score, np.eye(1, N).ravel()), HARMONIC / N)
+    # A relevant document stands at each rank alike; of the others, a share (i - 1) / (N - 1) stands above rank i.
+    assert_allclose(constant(metrics.map_score), (HARMONIC + (R - 1) / (N - 1) * (N - HARMONIC)) / N)
+    assert_allclose(constant(metrics.dcg_score, graded, gain="linear"), graded.mean() * discount.sum())
+    ideal = (np.sort(graded)[::-1] * discount).sum()
+    assert_allclose(constant(metrics.ndcg_score, graded, gain="linear"), graded.mean() * discount.sum() / ideal)
+
+
+# --- long lists ----------------------------------------------------------------------------------------------
+
+
+def long_list(rng, n, largest):
+    """Labels and scores of a list with tie blocks of up to `largest` documents."""
+    sizes = []
+    while sum(sizes) < n:
+        sizes.append(int(rng.integers(1, largest + 1)))
+    score = -np.repeat(np.arange(len(sizes)), sizes)[:n].astype(float)
+    shuffled = rng.permutation(n)
+    return rng.integers(0, 5, size=n) * (rng.random(n) < 0.3) * 1.0, score[shuffled]
+
+
+@pytest.mark.parametrize(("n", "largest"), [(40, 8), (150, 60), (300, 100)])
+@each_metric
+def test_average_is_the_mean_over_random_orders(name, n, largest):
+    """A seeded Monte Carlo: the exact value is within five standard errors of the mean of 400 orders."""
+    if refuses_ties(name, {}):
+        return
+    metric, rng, n_orders = REGISTRY[name], np.random.default_rng([n, largest]), 400
+    label, score = long_list(rng, n, largest)
+    cut = {"k": [1, 3, 10, n // 3, n - 1, n]} if metric.has_cutoff else {}
+    shuffled = np.lexsort([rng.random((n_orders, n)), np.broadcast_to(-score, (n_orders, n))])
+    untied = np.empty((n_orders, n))
+    np.put_along_axis(untied, shuffled, -np.arange(n)[None, :] * 1.0, axis=1)
+    drawn = metric(np.broadcast_to(label, (n_orders, n)), untied, average=None, **cut)
+    error = drawn.std(axis=0) / np.sqrt(n_orders)
+    exact = metric(label[None, :], score[None, :], **cut)
+    assert (np.abs(drawn.mean(axis=0) - exact) <= 5 * error + 1e-12).all()
+
+
+def survival(stop):
+    """Probability that nobody stops at the first j of tied items in random order, exactly, for j = 0 ... m.
+
+    The mean over all subsets of j items of the product of 1 - p: an elementary symmetric polynomial over C(m, j).
+    """
+    symmetric = [Fraction(1)] + [Fraction(0)] * len(stop)
+    for p in stop:
+        for j in range(len(stop), 0, -1):
+            symmetric[j] += (1 - Fraction(p)) * symmetric[j - 1]
+    return [e / comb(len(stop), j) for j, e in enumerate(symmetric)]
+
+
+def exact_stops(stop, score):
+    """Probability to stop at each rank of a list with ties, in exact arithmetic."""
+    out, reached = [], Fraction(1)
+    for value in sorted(set(score), reverse=True):
+        alive = survival([p for p, s in zip(stop, score, strict=True) if s == value])
+        out += [float(reached * (a - b)) for a, b in zip(alive, alive[1:], strict=False)]
+        reached *= alive[-1]
+    return np.array(out)
+
+
+def coarse(p, bits=20):
+    """The probability rounded to a multiple of 2**-bits: exact arithmetic with it stays fast."""
+    return np.round(p * 2**bits) / 2**bits
+
+
+STOPS = {
+    "near 0": lambda rng, m: coarse(rng.random(m) * 1e-4),
+    "near 1": lambda rng, m: np.minimum(coarse(1 - rng.random(m) * 1e-4), 0.9375),
+    "middling": lambda rng, m: coarse(rng.random(m) * 0.9),
+    "0 and 1 only": lambda rng, m: np.where(rng.random(m) < 0.1, 1.0, 0.0),
+    "0 and a few": lambda rng, m: coarse(np.where(rng.random(m) < 0.1, 0.5, 0.0)),
+    "1 and many small": lambda rng, m: coarse(np.where(rng.random(m) < 0.05, 1.0, 1e-3)),
+    "0, 1 and between": lambda rng, m: coarse(rng.choice([0.0, 1e-5, 0.3, 0.9, 1.0], size=m)),
+    "all equal": lambda rng, m: np.full(m, 0.25),
+    "tiny": lambda rng, m: coarse(rng.random(m) * 1e-9, 45),
+}
+
+
+@pytest.mark.parametrize("drawn", STOPS)
+@pytest.mark.parametrize("sizes", [[100], [1, 100], [30, 1, 60], [3] * 20, [99, 1, 2], [2, 40, 40]])
+def test_cascade_over_large_blocks_is_exact(drawn, sizes):
+    """ERR reads the cascade; cutting the recurrence where nobody is left changes no digit, at any cutoff."""
+    rng = np.random.default_rng([len(sizes), *sizes, len(drawn)])
+    stop, score = STOPS[drawn](rng, sum(sizes)), -np.repeat(np.arange(len(sizes)), sizes) * 1.0
+    label = np.log2(1 + 2 * stop)  # on a scale with max_grade=1, grade g stops with probability (2**g - 1) / 2
+    halved = (np.exp2(label) - 1) / 2
+    assert_allclose(halved, stop, rtol=1e-6)
+    keywords = {"qid": np.zeros(len(stop)), "max_grade": 1, "k": np.arange(1, len(stop) + 1)}
+    if drawn == "0 and 1 only":  # a certain stop cannot be written as a label: the hit rate has it
+        found = metrics.hit_rate_score(stop, score, qid=keywords["qid"], k=keywords["k"])
+        expected = np.cumsum(exact_stops(stop, score))
+        return assert_allclose(found, expected * stop.any(), rtol=1e-13, atol=1e-15)
+    exact = exact_stops(halved, score)
+    assert_allclose(metrics.err_score(label, score, **keywords), np.cumsum(exact / keywords["k"]), rtol=1e-12)
+    ones = metrics.err_score(label, score, discount=np.ones_like, **keywords)
+    return assert_allclose(ones, np.cumsum(exact), rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_relevant", [1, 2, 10, 50, 99, 100])
+def test_binary_cascade_over_large_blocks(n_relevant):
+    """RR: the first relevant document of a tie block stands at offset j with a hypergeometric probability."""
+    n = 100
+    label = np.array([1] * n_relevant + [0] * (n - n_relevant))
+    none_before = [comb(n - n_relevant, j) / comb(n, j) for j in range(n + 1)]
+    first = -np.diff(none_before)
+    assert_allclose(constant(metrics.mrr_score, label), (first / np.arange(1, n + 1)).sum(), rtol=1e-12)
+    assert_allclose(constant(metrics.hit_rate_score, label, k=range(1, n + 1)), first.cumsum(), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "largest"), [(60, 60), (200, 80), (300, 100)])
+def test_average_precision_over_large_blocks(n, largest):
+    """AP by the hypergeometric distribution of the relevant documents above each rank of a tie block."""
+    label, score = long_list(np.random.default_rng([7, n]), n, largest)
+    total = before = rank = 0
+    for value in sorted(set(score), reverse=True):
+        block = label[score == value] >= 1
+        m, h = len(block), int(block.sum())
+        for j in range(m if h else 0):
+            above = [comb(h - 1, c) * comb(m - h, j - c) / comb(m - 1, j) for c in range(min(h, j + 1))]
+            total += h / m * sum(p * (before + c + 1) for c, p in enumerate(above)) / (rank + j + 1)
+        before, rank = before + h, rank + m
+    found = metrics.map_score(label, score, qid=np.zeros(n))
+    assert_allclose(found, total / (label >= 1).sum(), rtol=1e-12)
+
+
+# --- the order itself ----------------------------------------------------------------------------------------
+
+SCORES = {
+    "spread": lambda rng, n: rng.random(n),
+    "few values": lambda rng, n: rng.integers(0, 4, size=n) / 3,
+    "heavy tails": lambda rng, n: np.exp(30 * rng.standard_normal(n)),
+    "one outlier": lambda rng, n: np.append(rng.random(n - 1), 1e12),
+    "clusters": lambda rng, n: rng.integers(0, 3, size=n) * 1e6 + rng.integers(0, 50, size=n),
+    "subnormal": lambda rng, n: rng.integers(0, 9, size=n) * 5e-324,
+    "infinite range": lambda rng, n: rng.choice([-1.7e308, -1.0, 0.0, 1.0, 1.7e308], size=n),
+    "ascending": lambda rng, n: np.arange(n) * 1.0,
+    "descending": lambda rng, n: -np.arange(n) * 1.0,
+    "signed zeros": lambda rng, n: rng.choice([-0.0, 0.0, 1.0], size=n),
+    "unretrieved": lambda rng, n: np.where(rng.random(n) < 0.5, -inf, rng.integers(0, 30, size=n)),
+    "all equal": lambda rng, n: np.full(n, 3.0),
+}
+
+
+@pytest.mark.parametrize("n", [1, 2, 16, 17, 130, 1000, 3000])
+@pytest.mark.parametrize("drawn", SCORES)
+def test_the_order_is_that_of_a_stable_sort(drawn, n):
+    """CG of labels 1, 2, 4 ... would name the order; random integers do as well, at every depth."""
+    rng = np.random.default_rng([n, len(drawn)])
+    score, label = SCORES[drawn](rng, n), rng.integers(-1000, 1000, size=n)
+    tie_break = {"stable": np.arange(n), "worst": label, "best": -label}
+    for ties, second in tie_break.items():
+        order = np.lexsort([second, -score])
+        order = order[score[order] > -inf]
+        for deepest in (1, 3, 16, 17, 128, 129, n):
+            k = np.unique([1, max(deepest // 2, 1), deepest])
+            found = metrics.cg_score(label, score, qid=np.zeros(n), k=k, ties=ties)
+            assert_array_equal(found, [label[order[:c]].sum() for c in k])
