@@ -5,7 +5,6 @@ The only module that judges data and words the errors about it. It knows nothing
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -83,7 +82,7 @@ def group_rows(qid: Any, n_rows: int) -> tuple[NDArray[Any], Index, Index | None
         heads = ids[starts]
         code, first = _factorize(heads)
     except TypeError as error:
-        raise ValueError(f"Query ids must be hashable and not missing. Got: {error}.") from None
+        raise ValueError(f"Query ids must be hashable, and qid must not contain missing values. Got {error}.") from None
     _refuse_missing(heads[first])
     if len(first) == len(heads):
         return heads, np.append(starts, n_rows), None
@@ -94,11 +93,13 @@ def group_rows(qid: Any, n_rows: int) -> tuple[NDArray[Any], Index, Index | None
 
 
 def _id_array(qid: Any, n_rows: int) -> NDArray[Any]:
-    ids = np.asarray(qid)
-    if isinstance(qid, Sequence) and not isinstance(qid, str) and (ids.ndim == 2 or ids.dtype.kind in "US"):
-        if any(isinstance(q, tuple) or not isinstance(q, str) for q in qid):
-            ids = np.empty(len(qid), dtype=object)  # NumPy would stack tuples and turn 1 into "1"
-            ids[:] = qid
+    if isinstance(qid, (list, tuple)):
+        ids = np.empty(len(qid), dtype=object)  # NumPy would stack tuples, and turn 1 beside "1" into "1"
+        ids[:] = qid
+        if not any(isinstance(q, (str, tuple)) for q in qid) or all(isinstance(q, str) for q in qid):
+            ids = np.asarray(qid)
+    else:
+        ids = np.asarray(qid)
     if ids.ndim != 1:
         raise ValueError(f"qid must be one-dimensional, the query of each row. Got shape {ids.shape} instead.")
     if len(ids) == n_rows:
@@ -129,7 +130,7 @@ def _factorize(heads: NDArray[Any]) -> tuple[Index, Index]:
 def _refuse_missing(ids: NDArray[Any]) -> None:
     missing = (q is None for q in ids.tolist()) if ids.dtype == object else iter(())
     if any(missing) or (ids.dtype.kind in "fcmMO" and (ids != ids).any()):
-        raise ValueError("Every row needs a query: qid must not contain missing values. Got None or NaN.")
+        raise ValueError("Every row needs a query, so qid must not contain missing values. Got None or NaN.")
 
 
 # --- the three arrays ----------------------------------------------------------------------------------------
@@ -171,7 +172,7 @@ def check_queries(
     ids, indptr, order = group_rows(find_qid(y_true, qid), len(label))
     weight = None
     if sample_weight is not None:
-        weight = _query_weight(_floats(sample_weight, "sample_weight"), ids, indptr, order)
+        weight = query_weight(sample_weight, ids, indptr, order)
     if order is not None:
         label, score = label[order], score[order]
     return _checked(label, score, indptr, ids, order, weight, n_jobs)
@@ -258,9 +259,15 @@ def _extent(x: Array, n_jobs: int | None) -> tuple[float, float]:
     return float(low.min()), float(high.max())
 
 
-def _query_weight(weight: Array, ids: NDArray[Any], indptr: Index, order: Index | None) -> Array:
-    """One weight a query, from one weight a row."""
-    n_rows = indptr[-1]
+def query_weight(sample_weight: Any, ids: NDArray[Any], indptr: Index, order: Index | None) -> Array:
+    """One weight a query, from one weight a row; the other arguments are what `group_rows` returns.
+
+    Raises
+    ------
+    ValueError
+        If weights vary inside a query, are negative, not finite or all zero.
+    """
+    weight, n_rows = _floats(sample_weight, "sample_weight"), indptr[-1]
     if weight.shape != (n_rows,):
         raise ValueError(f"sample_weight must have one entry per row ({n_rows}). Got shape {weight.shape} instead.")
     _refuse_bad_weight(weight)
@@ -272,8 +279,8 @@ def _query_weight(weight: Array, ids: NDArray[Any], indptr: Index, order: Index 
         row = int(np.argmax(differs))
         query = int(np.searchsorted(indptr, row, side="right")) - 1
         raise ValueError(
-            "sample_weight weights whole queries and must be constant within each. "
-            f"Got {of_query[query]} and {weight[row]} in query {ids[query]!r}."
+            "sample_weight weights whole queries, so it must be constant within each. "
+            f"Got {of_query[query]:g} and {weight[row]:g} in query {ids[query : query + 1].tolist()[0]!r}."
         )
     return of_query
 

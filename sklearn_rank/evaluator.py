@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
 from sklearn.model_selection import cross_val_predict, cross_validate
+from sklearn.utils.metadata_routing import get_routing_for_object
 
 from sklearn_rank._check import find_qid
 from sklearn_rank._keywords import is_count
@@ -36,6 +38,8 @@ class RankingEvaluator:
         Number of folds of `QueryKFold`, or a splitter that keeps queries whole.
     n_jobs : int or None, default=None
         Folds to fit at a time, as joblib counts them.
+    verbose : bool, default=False
+        Whether `compare` prints a line for each model when it is done.
 
     Examples
     --------
@@ -50,14 +54,14 @@ class RankingEvaluator:
     True
     """
 
-    def __init__(self, metrics: Any, *, cv: Any = 5, n_jobs: int | None = None) -> None:
+    def __init__(self, metrics: Any, *, cv: Any = 5, n_jobs: int | None = None, verbose: bool = False) -> None:
         self.specs = parse_metrics(metrics)
-        if not hasattr(cv, "split") and not (is_count(cv) and cv > 1):
+        if not hasattr(cv, "get_n_splits") and not (is_count(cv) and cv > 1):
             raise ValueError(
                 f"The 'cv' parameter of RankingEvaluator must be an int >= 2 or a splitter. Got {cv!r} instead."
             )
-        self.cv = cv if hasattr(cv, "split") else QueryKFold(cv)
-        self.n_jobs = n_jobs
+        self.cv = cv if hasattr(cv, "get_n_splits") else QueryKFold(cv)
+        self.n_jobs, self.verbose = n_jobs, verbose
 
     @property
     def scorers(self) -> RankingScorers:
@@ -85,7 +89,8 @@ class RankingEvaluator:
             If qid is missing, or the splitter puts rows of one query into both sets.
         """
         number = query_numbers(find_qid(y, qid, name="y"), len(y))
-        folds = list(self.cv.split(X, y, number))
+        takes_groups = get_routing_for_object(self.cv).consumes("split", ["groups", "qid"])
+        folds = list(self.cv.split(X, y, number) if takes_groups else self.cv.split(X, y))
         for i, (train, test) in enumerate(folds):
             torn = np.intersect1d(number[train], number[test])
             if len(torn):
@@ -153,13 +158,17 @@ class RankingEvaluator:
                 "exactly once: use QueryKFold or LeaveOneQueryOut, or cross_validate for scores by fold. "
                 f"Got {self.cv!r}, which tests rows {tested.min()} to {tested.max()} times."
             )
-        y_score = {}
-        with sklearn.config_context(enable_metadata_routing=True):
-            for name, estimator in estimators.items():
+        results, y_score = {}, {}
+        for name, estimator in estimators.items():
+            began = perf_counter()
+            with sklearn.config_context(enable_metadata_routing=True):
                 y_score[name] = cross_val_predict(
                     as_query_ranker(estimator), X, y, cv=folds, params={"qid": qid}, n_jobs=self.n_jobs
                 )
-        results = {name: evaluate(y, s, qid=qid, metrics=self.specs.values()) for name, s in y_score.items()}
+            results[name] = evaluate(y, y_score[name], qid=qid, metrics=self.specs.values())
+            if self.verbose:
+                means = ", ".join(f"{metric} {mean:.4f}" for metric, mean in results[name].mean().items())
+                print(f"{name}: {means} ({perf_counter() - began:.1f} s)", flush=True)
         return Comparison(results, y_score)
 
     def __repr__(self) -> str:

@@ -16,7 +16,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_rank._check import find_qid, group_rows
+from sklearn_rank._check import find_qid, group_rows, query_weight
 
 
 class QueryRanker(MetaEstimatorMixin, BaseEstimator):
@@ -97,7 +97,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
                 sample_weight = None if sample_weight is None else np.asarray(sample_weight)[order]
             keywords = _group_arguments(takes, indptr)
             if sample_weight is not None and takes in ("qid", "group_id"):
-                sample_weight = _query_weight(np.asarray(sample_weight), indptr, ids)
+                sample_weight = query_weight(sample_weight, ids, indptr, None)
                 if takes == "group_id":
                     keywords["group_weight"] = np.repeat(sample_weight, np.diff(indptr))
                     sample_weight = None
@@ -120,7 +120,6 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        validate_data(self, X, skip_check_array=True, reset=False)
         if is_classifier(self.estimator_) and hasattr(self.estimator_, "predict_proba"):
             grades = np.asarray(self.estimator_.classes_, dtype=np.float64)
             return np.asarray(self.estimator_.predict_proba(X) @ grades)
@@ -167,16 +166,3 @@ def _group_arguments(takes: str | None, indptr: NDArray[np.int64]) -> dict[str, 
     if takes is None:
         return {}
     return {takes: sizes if takes == "group" else np.repeat(np.arange(len(sizes)), sizes)}
-
-
-def _query_weight(weight: NDArray[Any], indptr: NDArray[np.int64], ids: NDArray[Any]) -> NDArray[Any]:
-    """One weight a query, from rows grouped by query."""
-    of_query = weight[indptr[:-1]]
-    differs = weight != np.repeat(of_query, np.diff(indptr))
-    if differs.any():
-        query = int(np.searchsorted(indptr, np.argmax(differs), side="right")) - 1
-        raise ValueError(
-            "This model weights whole queries, so sample_weight must be constant within each. "
-            f"Got unequal weights in query {ids[query]!r}."
-        )
-    return of_query

@@ -13,9 +13,7 @@ def ranking():
 @pytest.fixture(scope="session")
 def shuffled():
     """String qid in shuffled rows: X, y, qid."""
-    return make_ranking(
-        n_queries=40, n_features=6, n_documents=(1, 12), string_qid=True, shuffle=True, random_state=0
-    )
+    return make_ranking(n_queries=40, n_features=6, n_documents=(1, 12), string_qid=True, shuffle=True, random_state=0)
 
 
 @pytest.fixture(scope="session")

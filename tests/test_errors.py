@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from sklearn_rank import evaluate, get_scorers, group_sizes, make_ranking_scorer, parse_metric, qid_from_group_sizes
+from sklearn_rank import (
+    evaluate,
+    get_scorers,
+    group_sizes,
+    make_ranking_scorer,
+    parse_metric,
+    qid_from_group_sizes,
+)
 from sklearn_rank.metrics import (
     dcg_score,
     err_score,
@@ -22,35 +29,75 @@ NAN, INF = float("nan"), float("inf")
     ("y_true", "y_score", "keywords", "message"),
     [
         (Y[:3], S, {"qid": Q}, r"y_true and y_score must have one entry per row. Got 3 and 4 entries"),
-        (Y, S, {}, r"pass qid=, or give y_true as a pandas Series whose index has a level named 'qid'. Got neither"),
+        (
+            Y,
+            S,
+            {},
+            r"pass qid=, or give y_true as a pandas Series whose index has a level named 'qid'. Got neither",
+        ),
         (Y, S, {"qid": Q[:3]}, r"query of each row, so it needs 4 entries. Got 3 .* np.repeat\(ids, sizes\)"),
         (Y, S, {"qid": Q + ["c"]}, r"needs 4 entries. Got 5 instead.$"),
         (Y, S, {"qid": [3, 1]}, r"qid=qid_from_group_sizes\(sizes\)"),
-        (Y, S, {"qid": [[1, 1, 2, 2]]}, r"qid must be one-dimensional.*Got shape \(1, 4\)"),
+        (Y, S, {"qid": np.array([[1, 1, 2, 2]])}, r"qid must be one-dimensional.*Got shape \(1, 4\)"),
         (Y, S, {"qid": ["a", "a", None, "b"]}, r"qid must not contain missing values"),
         (Y, S, {"qid": [1.0, 1.0, NAN, 2.0]}, r"qid must not contain missing values"),
-        (Y, S, {"qid": [[1], [1], {}, {}]}, r"qid must|hashable"),
+        (Y, S, {"qid": [(1, []), (1, []), 2, 2]}, r"Query ids must be hashable.*unhashable type"),
         (Y, [4, NAN, 2, 1], {"qid": Q}, r"must not contain NaN or \+inf .*not retrieved\). Got nan in row 1"),
         (Y, [4, 3, 2, INF], {"qid": ["b", "a", "b", "a"]}, r"Got inf in row 3"),
-        ([2, NAN, 1, 0], S, {"qid": Q}, r"unjudged='nonrelevant' or unjudged='drop'.*Got 1 NaN, the first in row 1"),
+        (
+            [2, NAN, 1, 0],
+            S,
+            {"qid": Q},
+            r"unjudged='nonrelevant' or unjudged='drop'.*Got 1 NaN, the first in row 1",
+        ),
         ([2, INF, 1, 0], S, {"qid": Q}, r"y_true must be finite. Got an infinite label in row 1"),
-        ([2, 0, -1, 0], S, {"qid": Q}, r"y_true of ndcg_score must not be below 0. Got -1, the first in row 2"),
+        (
+            [2, 0, -1, 0],
+            S,
+            {"qid": Q},
+            r"y_true of ndcg_score must not be below 0. Got -1, the first in row 2",
+        ),
         ([], [], {"qid": []}, r"At least one row is needed. Got empty"),
         ([[]], [[]], {}, r"At least one row and one column"),
         ([Y], [S], {"qid": Q}, r"each row is a query and qid must be None. Got shape \(1, 4\)"),
         ([Y], [S[:3]], {}, r"same shape. Got \(1, 4\) and \(1, 3\)"),
         (Y, [[1, 2]] * 4, {"qid": Q}, r"one score per row.*Got shape \(4, 2\).*QueryRanker"),
-        (Y, S, {"qid": Q, "sample_weight": [1, 2, 1, 1]}, r"constant within each. Got 1.0 and 2.0 in query .*a"),
-        (Y, S, {"qid": Q, "sample_weight": [1, 1]}, r"sample_weight must have one entry per row \(4\). Got shape \(2,\)"),
-        (Y, S, {"qid": Q, "sample_weight": [-1, -1, 1, 1]}, r"not negative and not all zero. Got values from -1.0"),
+        (
+            Y,
+            S,
+            {"qid": Q, "sample_weight": [1, 2, 1, 1]},
+            r"constant within each. Got 1 and 2 in query 'a'",
+        ),
+        (
+            Y,
+            S,
+            {"qid": Q, "sample_weight": [1, 1]},
+            r"sample_weight must have one entry per row \(4\). Got shape \(2,\)",
+        ),
+        (
+            Y,
+            S,
+            {"qid": Q, "sample_weight": [-1, -1, 1, 1]},
+            r"not negative and not all zero. Got values from -1.0",
+        ),
         (Y, S, {"qid": Q, "sample_weight": [0] * 4}, r"not all zero"),
         ([Y], [S], {"sample_weight": [1] * 4}, r"one entry per query \(1\). Got shape \(4,\)"),
         (Y, S, {"qid": Q, "average": "micro"}, r"ndcg_score has no micro average"),
         (Y, S, {"qid": Q, "ties": "random"}, r"'average', 'stable', 'worst' or 'best'. Got 'random' instead"),
-        (Y, S, {"qid": Q, "min_relevance": NAN}, r"The 'min_relevance' parameter of ndcg_score must be a finite number"),
+        (
+            Y,
+            S,
+            {"qid": Q, "min_relevance": NAN},
+            r"The 'min_relevance' parameter of ndcg_score must be a finite number",
+        ),
         (Y, S, {"qid": Q, "replace_undefined_by": "0"}, r"must be a float or nan. Got '0'"),
         (Y, S, {"qid": Q, "unjudged": "skip"}, r"must be None, 'nonrelevant' or 'drop'. Got 'skip'"),
-        (Y, S, {"qid": Q, "gain": "exp"}, r"The 'gain' parameter of ndcg_score must be 'exp2', 'linear'.*Got 'exp'"),
+        (
+            Y,
+            S,
+            {"qid": Q, "gain": "exp"},
+            r"The 'gain' parameter of ndcg_score must be 'exp2', 'linear'.*Got 'exp'",
+        ),
         (Y, S, {"qid": Q, "gain": [0, 1]}, r"entry for every label in y_true. Got label 2 in row 0"),
         (Y, S, {"qid": Q, "gain": lambda y: y[:1]}, r"one finite number for each entry"),
         (Y, S, {"qid": Q, "discount": [1.0]}, r"weight for each rank that is read, 2 here. Got 1 .*k=1"),
@@ -74,7 +121,9 @@ def test_numpy_integers_are_counts(k):
     assert ndcg_score(Y, S, qid=Q, k=k) == ndcg_score(Y, S, qid=Q, k=2)
 
 
-@pytest.mark.parametrize("labels", [["1", "0", "1", "0"], [1j, 0, 1, 0], np.array(["2020"] * 4, "M8[Y]"), [{}, 0, 1, 0]])
+@pytest.mark.parametrize(
+    "labels", [["1", "0", "1", "0"], [1j, 0, 1, 0], np.array(["2020"] * 4, "M8[Y]"), [{}, 0, 1, 0]]
+)
 def test_labels_are_real_numbers(labels):
     with pytest.raises(TypeError, match="y_true must hold real numbers. Got"):
         ndcg_score(labels, S, qid=Q)

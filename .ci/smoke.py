@@ -1,0 +1,33 @@
+"""The wheel alone: no extras, no compiler, another directory than the sources."""
+
+import contextlib
+import sys
+from importlib.util import find_spec
+
+import numpy as np
+import sklearn
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import cross_validate
+
+import sklearn_rank
+from sklearn_rank.datasets import make_ranking
+
+absent = [
+    m for m in ("pandas", "polars", "matplotlib", "xgboost", "lightgbm", "catboost", "Cython") if not find_spec(m)
+]
+assert len(absent) == 7, f"only {absent} are absent"
+assert "site-packages" in sklearn_rank.__file__, sklearn_rank.__file__
+
+X, y, qid = make_ranking(n_queries=30, string_qid=True, shuffle=True, random_state=0)
+with sklearn.config_context(enable_metadata_routing=True):
+    scores = cross_validate(
+        sklearn_rank.QueryRanker(Ridge()), X, y, params={"qid": qid}, cv=sklearn_rank.QueryKFold(3),
+        scoring=sklearn_rank.get_scorers(["ndcg@10", "map"]),
+    )  # fmt: skip
+assert np.isfinite(scores["test_ndcg@10"]).all()
+
+report = sklearn_rank.RankingEvaluator(["ndcg@10", "mrr"], cv=3).compare({"ridge": Ridge()}, X, y, qid=qid)
+print(report)
+with contextlib.suppress(ImportError):
+    report.results["ridge"].to_frame()
+    sys.exit("a frame without pandas")

@@ -1,0 +1,101 @@
+"""What may import what, what importing costs, and what the package promises about itself."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import sklearn_rank
+
+PACKAGE = Path(sklearn_rank.__file__).parent
+OPTIONAL = ("pandas", "polars", "matplotlib", "xgboost", "lightgbm", "catboost")
+
+# Modules of the package that each module may import; `metrics` stands for every family.
+ARROWS = {
+    "_threads": set(),
+    "_table": set(),
+    "_gains": set(),
+    "_ranked": {"_kernels"},
+    "_keywords": {"_ranked"},
+    "_check": {"_kernels", "_threads"},
+    "_compute": {"_check", "_metric", "_ranked", "_threads"},
+    "_metric": {"_check", "_compute", "_gains", "_keywords", "_ranked"},
+    "metrics": {"_keywords", "_metric", "metrics"},
+    "_names": {"_metric"},
+    "groups": {"_check"},
+    "datasets": {"_keywords"},
+    "evaluate": {"_check", "_compute", "_metric", "_names", "_table"},
+    "scorer": {"_metric", "_names", "evaluate"},
+    "model_selection": {"_check"},
+    "ranker": {"_check"},
+    "evaluator": {"_check", "_keywords", "_table", "evaluate", "model_selection", "ranker", "scorer"},
+}
+
+
+def sources():
+    return [p for p in PACKAGE.rglob("*.py") if p != PACKAGE / "__init__.py"]
+
+
+def imported(path):
+    """Full names of the modules that a file imports, wherever in it."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_arrows(path):
+    module = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    own = {name.split(".")[1] for name in imported(path) if name.startswith("sklearn_rank.")}
+    assert own <= ARROWS[module]
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_public_scikit_learn_only(path):
+    private = [n for n in imported(path) if n.startswith("sklearn.") and "._" in n]
+    assert not private
+
+
+@pytest.mark.parametrize("path", [*sources(), *PACKAGE.glob("*.pyx")], ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_files_stay_short(path):
+    assert len(path.read_text().splitlines()) <= 500
+
+
+def test_formulas_stay_formulas():
+    """No loop, no sort, no qid inside a metric."""
+    for path in (PACKAGE / "metrics").glob("*.py"):
+        tree = ast.parse(path.read_text())
+        assert not [n for n in ast.walk(tree) if isinstance(n, (ast.For, ast.While))]
+        names = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
+        assert not names & {"argsort", "sort", "qid", "mean"}
+
+
+def test_import_is_light():
+    code = f"""
+import sys
+import sklearn.metrics  # may load some of them itself
+before = set(sys.modules)
+import sklearn_rank
+loaded = (set(sys.modules) - before) & set({OPTIONAL} + ("scipy.stats", "sklearn.pipeline"))
+assert not loaded, loaded
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_public_names():
+    for name in sklearn_rank.__all__:
+        assert getattr(sklearn_rank, name).__doc__
+    assert (PACKAGE / "py.typed").exists()
+    for metric in sklearn_rank._metric.REGISTRY.values():
+        assert getattr(sklearn_rank.metrics, metric.caller) is metric.function
+
+
+def test_a_frame_without_pandas_names_the_extra(monkeypatch):
+    result = sklearn_rank.evaluate([1, 0], [2, 1], qid=[1, 1], metrics="map")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r'pip install "sklearn-rank\[pandas\]"'):
+        result.to_frame()

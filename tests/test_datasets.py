@@ -1,0 +1,59 @@
+"""make_ranking."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+from sklearn_rank.datasets import make_ranking
+from sklearn_rank.metrics import ndcg_score
+
+
+def test_shapes_and_shares():
+    X, y, qid = make_ranking(n_queries=500, n_features=7, n_documents=(3, 9), grades=(0.6, 0.3, 0.1), random_state=0)
+    sizes = np.bincount(qid)
+    assert X.shape == (len(y), 7)
+    assert (sizes.min(), sizes.max()) == (3, 9)
+    np.testing.assert_allclose(np.bincount(y) / len(y), [0.6, 0.3, 0.1], atol=0.01)
+
+
+def test_signal_and_noise():
+    X, y, qid = make_ranking(n_queries=300, noise=0.1, random_state=0)
+    half = len(y) // 2
+    learned = ndcg_score(y[half:], Ridge().fit(X[:half], y[:half]).predict(X[half:]), qid=qid[half:], k=5)
+    noisy = make_ranking(n_queries=300, noise=100, random_state=0)
+    lost = ndcg_score(noisy[1][half:], Ridge().fit(X[:half], noisy[1][:half]).predict(X[half:]), qid=qid[half:], k=5)
+    assert learned > lost + 0.1
+
+
+def test_same_seed_same_data():
+    first, again, other = (make_ranking(n_queries=5, random_state=s) for s in (0, 0, 1))
+    for a, b in zip(first, again, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert len(first[1]) != len(other[1]) or not np.array_equal(first[0], other[0])
+
+
+def test_ids_and_order_do_not_change_the_documents():
+    X, y, qid = make_ranking(n_queries=10, random_state=0)
+    Xs, ys, qs = make_ranking(n_queries=10, string_qid=True, shuffle=True, random_state=0)
+    assert {(q, *x) for q, x in zip(qid, X.tolist(), strict=True)} == {
+        (int(q[1:]), *x) for q, x in zip(qs, Xs.tolist(), strict=True)
+    }
+    assert not np.array_equal(X, Xs)
+    assert sorted(y) == sorted(ys)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"n_queries": 0}, "The 'n_queries' parameter of make_ranking must be an int >= 1. Got 0"),
+        ({"n_features": 2.0}, "'n_features'"),
+        ({"n_informative": 30}, "must not be above 'n_features'. Got 30 and 20"),
+        ({"n_documents": (5, 2)}, r"Got \(5, 2\)"),
+        ({"n_documents": (0, 2)}, r"Got \(0, 2\)"),
+        ({"grades": (0.5, 0.2)}, "add up to 1"),
+        ({"noise": -1}, "must be a number >= 0. Got -1"),
+    ],
+)
+def test_bad_parameters(keywords, message):
+    with pytest.raises(ValueError, match=message):
+        make_ranking(**keywords)

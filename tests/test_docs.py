@@ -1,0 +1,46 @@
+"""The code in the documentation runs, and its numbers are right."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sklearn_rank import get_metric_names, parse_metric
+from sklearn_rank._metric import REGISTRY
+from sklearn_rank.metrics import ndcg_score
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_code_blocks_run(page, monkeypatch, capsys):
+    monkeypatch.setattr("sklearn_rank._metric.REGISTRY", dict(REGISTRY))  # what a page registers is not kept
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    assert blocks or "```" not in page.read_text()
+    exec(compile("\n".join(blocks), str(page), "exec"), {"__name__": page.stem})
+    printed = capsys.readouterr().out
+    for expected in re.findall(r"^# (\[.*\])$", "\n".join(blocks), re.MULTILINE):
+        assert expected in printed
+
+
+def test_seven_numbers_of_the_readme():
+    y = [0, 0, 2, 1, 0, 1, 0, 0, 0, 0, 1, 0, 3, 0, 1, 0, 2, 0, 1]
+    s = [0.9, 0.5, 0.5, 0.5, 0.5, 0.1, 0.4, 0.3, 0.2, 0.1, 0.2, 0.7, 0.1, 0.9, 0.8, 0.4, 0.7, 0.3, 0.2]
+    qid = np.repeat([1, 2, 3, 4], [6, 4, 2, 7])
+    rows = re.findall(r"^\| (0\.\d{5}) \|.*\| `(.*?)`(.*)\|$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert len(rows) == 7
+    for value, keywords, note in rows:
+        step = -1 if "descending" in note else 1
+        keywords = eval(f"dict({keywords})")
+        got = ndcg_score(y[::step], s[::step], qid=qid[::step], k=3, **keywords)
+        assert got == pytest.approx(float(value), abs=5e-6)
+
+
+def test_every_metric_is_in_the_readme():
+    text = (ROOT / "README.md").read_text()
+    for name in get_metric_names():
+        metric = parse_metric(name).metric
+        for word in (name, metric.caller, *metric.aliases):
+            assert f"`{word}`" in text, word

@@ -1,0 +1,123 @@
+"""evaluate: many metrics, one pass; and the names of metrics."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from sklearn_rank import evaluate, get_metric_names, parse_metric
+from sklearn_rank.metrics import map_score, ndcg_score, precision_at_k_score
+
+METRICS = [
+    "ndcg@3",
+    "NDCG(gain=linear)@3",
+    "map",
+    "P@2",
+    "rbp(p=0.9)",
+    "auc",
+    "rmse",
+    "map(ties=worst, min_relevance=2)",
+]
+
+
+@pytest.fixture
+def data(rng):
+    qid = np.repeat(np.arange(20), rng.integers(1, 9, 20))
+    return rng.integers(0, 4, len(qid)), rng.integers(0, 5, len(qid)).astype(float), qid
+
+
+def test_together_as_alone(data):
+    y, s, qid = data
+    result = evaluate(y, s, qid=qid, metrics=METRICS)
+    assert list(result.per_query) == list(result.mean()) == list(result.n_undefined) == METRICS
+    for name in METRICS:
+        spec = parse_metric(name)
+        alone = spec.metric.function(y, s, qid=qid, **({"k": spec.k} if spec.k else {}), **spec.keywords, average=None)
+        np.testing.assert_array_equal(result.per_query[name], alone)
+        assert result.mean()[name] == pytest.approx(alone.mean())
+
+
+def test_undefined_queries_are_counted(data):
+    y, s, qid = data
+    lacking = [q for q in range(20) if y[qid == q].max() < 1]
+    result = evaluate(y, s, qid=qid, metrics=["map", "p@1", "ndcg"], replace_undefined_by=np.nan)
+    assert result.n_undefined == {"map": len(lacking), "p@1": 0, "ndcg": len(lacking)}
+    assert np.flatnonzero(np.isnan(result.per_query["map"])).tolist() == lacking
+    assert result.mean()["map"] == pytest.approx(np.nanmean(result.per_query["map"]))
+
+
+def test_shared_keywords_and_those_of_a_name(data):
+    y, s, qid = data
+    result = evaluate(
+        y, s, qid=qid, metrics=["ndcg@3", "ndcg(gain=binary)@3", "map"], gain="linear", ties="best"
+    ).mean()
+    assert result["ndcg@3"] == ndcg_score(y, s, qid=qid, k=3, gain="linear", ties="best")
+    assert result["ndcg(gain=binary)@3"] == ndcg_score(y, s, qid=qid, k=3, gain="binary", ties="best")
+    assert result["map"] == map_score(y, s, qid=qid, ties="best")
+
+
+def test_weights_and_pooling(data):
+    y, s, qid = data
+    weight = 1.0 + qid % 3
+    result = evaluate(y, s, qid=qid, metrics=["map", "p(average=micro)@2"], sample_weight=weight)
+    of_query = 1.0 + np.arange(20) % 3
+    assert result.mean()["map"] == pytest.approx(np.average(result.per_query["map"], weights=of_query))
+    hits = precision_at_k_score(y, s, qid=qid, k=2, average=None) * 2
+    assert result.mean()["p(average=micro)@2"] == pytest.approx((of_query * hits).sum() / (2 * of_query.sum()))
+    with pytest.raises(ValueError, match="every query counts once. Got sample_weight"):
+        result.confidence_interval()
+
+
+def test_functions_name_themselves(data):
+    y, s, qid = data
+    assert list(evaluate(y, s, qid=qid, metrics=[ndcg_score, parse_metric("p@2")]).mean()) == ["ndcg", "precision@2"]
+    assert list(evaluate(y, s, qid=qid, metrics=map_score).mean()) == ["map"]
+
+
+def test_frame(data):
+    pytest.importorskip("pandas")
+    y, s, qid = data
+    frame = evaluate(y, s, qid=[(int(q), "x") for q in qid], metrics=["map", "mrr"]).to_frame()
+    assert list(frame.columns) == ["map", "mrr"]
+    assert frame.index.name == "qid"
+    assert frame.index[0] == (0, "x")
+
+
+def test_repr_and_pickle(data):
+    y, s, qid = data
+    result = evaluate(y, s, qid=qid, metrics=["map", "ndcg@10"])
+    lines = repr(result).splitlines()
+    assert lines[0] == "Evaluation of 20 queries"
+    assert lines[1].split() == ["metric", "mean", "undefined"]
+    assert f"{result.mean()['map']:.4f}" in lines[2]
+    again = pickle.loads(pickle.dumps(result))
+    assert again.mean() == result.mean()
+
+
+def test_confidence_interval_of_few_queries():
+    result = evaluate([1, 0, 1], [2, 1, 1], qid=[1, 1, 2], metrics="mrr")
+    assert result.confidence_interval()["mrr"] == (1.0, 1.0)
+    alone = evaluate([1, 0], [2, 1], qid=[1, 1], metrics="mrr")
+    assert np.isnan(alone.confidence_interval()["mrr"]).all()
+    with pytest.raises(ValueError, match="'level' parameter must be between 0 and 1"):
+        result.confidence_interval(95)
+
+
+SPELLINGS = [
+    *("f1@5", "RR@ 10", " success @3", "err(max_grade=2)@7", "p(denominator=min_k_n)@4", "rbp(p=0.95,gain=exp2)"),
+    "map(replace_undefined_by=nan)",
+]
+
+
+@pytest.mark.parametrize("name", [*get_metric_names(), *METRICS, *SPELLINGS])
+def test_names_parse_back(name):
+    spec = parse_metric(name)
+    again = parse_metric(str(spec))
+    assert (again.metric, again.k, str(again)) == (spec.metric, spec.k, str(spec))
+
+
+def test_aliases():
+    for alias, name in {"AP": "map", "rr": "mrr", "P": "precision", "r": "recall", "Success": "hit", "f1": "f"}.items():
+        assert parse_metric(alias).metric.name == name
+    names = [n for m in get_metric_names() for n in (m, *parse_metric(m).metric.aliases)]
+    assert len(names) == len(set(names))

@@ -1,0 +1,158 @@
+"""QueryRanker: any model, one fit."""
+
+import numpy as np
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sklearn_rank import QueryRanker
+from sklearn_rank.metrics import ndcg_score
+from sklearn_rank.ranker import as_query_ranker
+
+
+@parametrize_with_checks([QueryRanker(Ridge())])
+def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+class Recorder(BaseEstimator):
+    """A ranker that remembers what it was given; subclasses differ in what `fit` takes."""
+
+    def predict(self, X):
+        return np.asarray(X)[:, 0]
+
+
+class TakesQid(Recorder):
+    def fit(self, X, y, *, qid=None, sample_weight=None):
+        self.got_ = {"X": X, "y": y, "qid": qid, "sample_weight": sample_weight}
+        return self
+
+
+class TakesGroup(Recorder):
+    def fit(self, X, y, sample_weight=None, group=None):
+        self.got_ = {"X": X, "y": y, "group": group, "sample_weight": sample_weight}
+        return self
+
+
+class TakesGroupId(Recorder):
+    def fit(self, X, y, group_id=None, sample_weight=None, group_weight=None):
+        self.got_ = {"X": X, "y": y, "group_id": group_id, "sample_weight": sample_weight, "group_weight": group_weight}
+        return self
+
+
+X, Y, QID, WEIGHT = np.arange(5.0)[:, None], [0, 1, 2, 3, 4], ["b", "a", "b", "c", "a"], [2, 1, 2, 3, 1]
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        (TakesQid(), {"qid": [0, 0, 1, 1, 2], "sample_weight": [2, 1, 3]}),
+        (TakesGroup(), {"group": [2, 2, 1], "sample_weight": [2, 2, 1, 1, 3]}),
+        (TakesGroupId(), {"group_id": [0, 0, 1, 1, 2], "group_weight": [2, 2, 1, 1, 3]}),
+    ],
+)
+def test_each_model_gets_what_it_takes(model, expected):
+    got = QueryRanker(model).fit(X, Y, qid=QID, sample_weight=WEIGHT).estimator_.got_
+    assert got["X"].ravel().tolist() == list(got["y"]) == [0, 2, 1, 4, 3]
+    for name, value in expected.items():
+        assert list(got[name]) == value
+    in_pipeline = QueryRanker(make_pipeline(StandardScaler(), model)).fit(X, Y, qid=QID, sample_weight=WEIGHT)
+    assert list(in_pipeline.estimator_[-1].got_["y"]) == [0, 2, 1, 4, 3]
+
+
+def test_weights_of_queries_are_constant():
+    with pytest.raises(ValueError, match="constant within each. Got 1 and 2 in query 'b'"):
+        QueryRanker(TakesQid()).fit(X, Y, qid=QID, sample_weight=[1, 1, 2, 3, 1])
+
+
+@pytest.mark.parametrize("model", [TakesQid(), TakesGroup(), TakesGroupId()])
+def test_a_ranker_without_qid_is_an_error(model):
+    with pytest.raises(ValueError, match="give y as a pandas Series whose index"):
+        QueryRanker(model).fit(X, Y)
+
+
+def test_pointwise_models_can_do_without_qid():
+    np.testing.assert_allclose(QueryRanker(Ridge(alpha=0)).fit(X, Y).predict(X), Y, atol=1e-12)
+
+
+def test_qid_in_the_index():
+    pd = pytest.importorskip("pandas")
+    y = pd.Series(Y, index=pd.Index(QID, name="qid"))
+    assert list(QueryRanker(TakesGroup()).fit(X, y).estimator_.got_["group"]) == [2, 2, 1]
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix, sparse.csr_array, sparse.coo_array, list])
+def test_containers_of_features(container):
+    ranker = QueryRanker(Ridge()).fit(container(X), Y, qid=QID)
+    np.testing.assert_allclose(ranker.predict(container(X)), QueryRanker(Ridge()).fit(X, Y, qid=QID).predict(X))
+
+
+def test_frames_keep_their_names():
+    pd = pytest.importorskip("pandas")
+    pl = pytest.importorskip("polars")
+    for frame in (pd.DataFrame(X, columns=["f"], index=list("vwxyz")), pl.DataFrame(X, schema=["f"])):
+        ranker = QueryRanker(TakesGroup()).fit(frame, Y, qid=QID)
+        assert type(ranker.estimator_.got_["X"]) is type(frame)
+        assert ranker.feature_names_in_.tolist() == ["f"]
+
+
+def test_a_classifier_ranks_by_the_expected_grade(rng):
+    features, grades = rng.normal(size=(60, 3)), rng.integers(0, 3, 60)
+    ranker = QueryRanker(LogisticRegression()).fit(features, grades, qid=np.repeat(range(12), 5))
+    np.testing.assert_allclose(
+        ranker.predict(features), ranker.estimator_.predict_proba(features) @ ranker.estimator_.classes_
+    )
+
+
+def test_wrapping():
+    assert isinstance(as_query_ranker(Ridge()), QueryRanker)
+    ranker = QueryRanker(Ridge())
+    assert as_query_ranker(ranker) is ranker
+    pipeline = make_pipeline(StandardScaler(), Ridge())
+    wrapped = as_query_ranker(pipeline)
+    assert isinstance(wrapped[-1], QueryRanker)
+    assert isinstance(pipeline[-1], Ridge)
+
+
+def test_clone_and_parameters():
+    ranker = clone(QueryRanker(Ridge(alpha=3)))
+    assert ranker.get_params()["estimator__alpha"] == 3
+    assert not hasattr(ranker, "score")
+
+
+def _models():
+    xgboost, lightgbm = pytest.importorskip("xgboost"), pytest.importorskip("lightgbm")
+    catboost = pytest.importorskip("catboost")
+    return {
+        "xgb": xgboost.XGBRanker(n_estimators=10),
+        "lgbm": lightgbm.LGBMRanker(n_estimators=10, min_child_samples=2, verbose=-1),
+        "catboost": catboost.CatBoostRanker(iterations=10, verbose=0, allow_writing_files=False),
+        "forest": RandomForestClassifier(10, random_state=0),
+    }
+
+
+@pytest.mark.parametrize("name", ["xgb", "lgbm", "catboost", "forest"])
+def test_real_rankers_do_not_mind_the_order_of_rows(name, ranking):
+    features, y, qid = ranking
+    model, weight = _models()[name], 1.0 + (qid % 3)
+    rows = np.random.default_rng(0).permutation(len(y))
+    ids = np.array([f"q{i}" for i in qid])
+    plain = QueryRanker(model).fit(features, y, qid=qid, sample_weight=weight)
+    mixed = QueryRanker(model).fit(features[rows], y[rows], qid=ids[rows], sample_weight=weight[rows])
+    fitted = [ndcg_score(y, ranker.predict(features), qid=qid, k=5) for ranker in (plain, mixed)]
+    assert min(fitted) > ndcg_score(y, np.zeros(len(y)), qid=qid, k=5)  # both beat a random order
+    if name == "xgb":  # fitted as XGBoost itself would be
+        direct = sklearn.clone(model).fit(features, y, qid=qid, sample_weight=1.0 + (np.unique(qid) % 3))
+        np.testing.assert_array_equal(plain.predict(features), direct.predict(features))
+    if name == "lgbm":
+        direct = sklearn.clone(model).fit(features, y, group=np.bincount(qid), sample_weight=weight)
+        np.testing.assert_array_equal(plain.predict(features), direct.predict(features))
+    if name == "catboost":
+        direct = sklearn.clone(model).fit(features, y, group_id=qid, group_weight=weight)
+        np.testing.assert_array_equal(plain.predict(features), direct.predict(features))

@@ -1,0 +1,268 @@
+"""Scorers and splitters in scikit-learn's own tools, qid by metadata routing and by the index of y."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.feature_selection import RFECV, SequentialFeatureSelector
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import (
+    GridSearchCV,
+    HalvingGridSearchCV,
+    KFold,
+    RandomizedSearchCV,
+    cross_val_predict,
+    cross_val_score,
+    cross_validate,
+    learning_curve,
+    permutation_test_score,
+    validation_curve,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_rank import (
+    LeaveOneQueryOut,
+    QueryKFold,
+    QueryRanker,
+    QueryShuffleSplit,
+    evaluate,
+    get_scorer,
+    get_scorer_names,
+    get_scorers,
+    make_ranking_scorer,
+)
+from sklearn_rank.metrics import ndcg_score
+
+RANKER = QueryRanker(Ridge())
+SCORER = get_scorer("ndcg@5")
+CV = QueryKFold(3)
+GRID = {"estimator__alpha": [0.1, 10.0]}
+
+
+@pytest.fixture(params=["routing", "index"])
+def way(request, shuffled, with_index):
+    """X, y and the keyword arguments that carry qid, under each of the two configurations."""
+    if request.param == "index":
+        X, y = with_index
+        yield X, y, {}
+        return
+    X, y, qid = shuffled
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield X, y, {"params": {"qid": qid}}
+
+
+def expected_folds(X, y, qid, metric="ndcg@5"):
+    """What the tools should compute, by hand."""
+    scores = []
+    for train, test in CV.split(X, groups=qid):
+        s = Ridge().fit(X[train], y[train]).predict(X[test])
+        scores.append(evaluate(y[test], s, qid=qid[test], metrics=metric).mean()[metric])
+    return scores
+
+
+def test_cross_validate(way, shuffled):
+    X, y, keywords = way
+    got = cross_validate(RANKER, X, y, scoring=SCORER, cv=CV, **keywords)
+    np.testing.assert_allclose(got["test_score"], expected_folds(*shuffled))
+    for n_jobs in (1, 2):
+        scores = cross_val_score(RANKER, X, y, scoring=SCORER, cv=CV, n_jobs=n_jobs, **keywords)
+        np.testing.assert_allclose(scores, expected_folds(*shuffled))
+
+
+def test_many_metrics(way, shuffled):
+    X, y, keywords = way
+    together = cross_validate(RANKER, X, y, scoring=get_scorers(["ndcg@5", "map", "neg_mse"]), cv=CV, **keywords)
+    scoring = {name: get_scorer(name) for name in ("ndcg@5", "map", "neg_mse")}
+    apart = cross_validate(RANKER, X, y, scoring=scoring, cv=CV, return_train_score=True, **keywords)
+    for name in scoring:
+        np.testing.assert_allclose(together[f"test_{name}"], apart[f"test_{name}"])
+    np.testing.assert_allclose(together["test_map"], expected_folds(*shuffled, metric="map"))
+    np.testing.assert_allclose(together["test_neg_mse"], -np.array(expected_folds(*shuffled, metric="mse")))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: GridSearchCV(RANKER, GRID, scoring=SCORER, cv=CV),
+        lambda: GridSearchCV(RANKER, GRID, scoring=get_scorers(["ndcg@5", "map"]), refit="ndcg@5", cv=CV),
+        lambda: GridSearchCV(RANKER, GRID, scoring={"a": SCORER, "b": get_scorer("map")}, refit="a", cv=CV),
+        lambda: RandomizedSearchCV(RANKER, GRID, n_iter=2, random_state=0, scoring=SCORER, cv=CV, n_jobs=2),
+        lambda: HalvingGridSearchCV(
+            RANKER, GRID, scoring=SCORER, cv=CV, resource="estimator__max_iter", max_resources=4, min_resources=2
+        ),
+    ],
+    ids=["grid", "one object of many", "dict of many", "randomized, two jobs", "halving"],
+)
+def test_searches(make, way, shuffled):
+    X, y, keywords = way
+    search = make().fit(X, y, **keywords.get("params", {}))
+    best = np.mean(expected_folds(*shuffled))
+    assert search.best_score_ == pytest.approx(best, abs=0.1)
+    assert search.predict(X).shape == (len(X),)
+    assert np.isfinite(search.cv_results_[[c for c in search.cv_results_ if c.startswith("mean_test")][0]]).all()
+
+
+def test_a_fitted_search_scores(way):
+    X, y, keywords = way
+    search = GridSearchCV(RANKER, GRID, scoring=SCORER, cv=CV).fit(X, y, **keywords.get("params", {}))
+    qid = y.index if hasattr(y, "index") else keywords["params"]["qid"]
+    value = search.score(X, y, **keywords.get("params", {}))
+    assert value == pytest.approx(ndcg_score(y, search.predict(X), qid=qid, k=5))
+
+
+def test_nested(way):
+    X, y, keywords = way
+    inner = GridSearchCV(RANKER, GRID, scoring=SCORER, cv=QueryKFold(2))
+    scores = cross_val_score(inner, X, y, scoring=SCORER, cv=CV, **keywords)
+    assert np.isfinite(scores).all()
+
+
+def test_pipeline(way):
+    X, y, keywords = way
+    pipeline = make_pipeline(StandardScaler(), RANKER)
+    plain = cross_val_score(RANKER, X, y, scoring=SCORER, cv=CV, **keywords)
+    np.testing.assert_allclose(cross_val_score(pipeline, X, y, scoring=SCORER, cv=CV, **keywords), plain, atol=0.05)
+
+
+def test_curves(way):
+    X, y, keywords = way
+    sizes, train, test = learning_curve(
+        RANKER, X, y, scoring=SCORER, cv=CV, train_sizes=[0.5, 1.0], shuffle=False, **keywords
+    )
+    assert np.isfinite(test).all()
+    train, test = validation_curve(
+        RANKER, X, y, param_name="estimator__alpha", param_range=[0.1, 1], scoring=SCORER, cv=CV, **keywords
+    )
+    assert np.isfinite(test).all()
+
+
+def test_permutation_test(way, shuffled):
+    X, y, keywords = way
+    if not keywords:
+        keywords = {"groups": shuffled[2]}  # else the index, and qid with it, would be permuted along with y
+    score, permuted, p = permutation_test_score(
+        RANKER, X, y, scoring=SCORER, cv=CV, n_permutations=9, random_state=0, **keywords
+    )
+    assert score == pytest.approx(np.mean(expected_folds(*shuffled)))
+    assert (permuted < score).all()
+    assert p == 0.1
+
+
+def test_feature_selection(shuffled):
+    X, y, qid = shuffled
+    with sklearn.config_context(enable_metadata_routing=True):
+        selector = RFECV(Ridge(), cv=CV, scoring=SCORER).fit(X, y, qid=qid)
+        assert selector.support_.any()
+        chosen = SequentialFeatureSelector(RANKER, n_features_to_select=1, cv=CV, scoring=SCORER).fit(X, y, qid=qid)
+        assert chosen.get_support().sum() == 1
+
+
+def test_out_of_fold_scores(way, shuffled):
+    X, y, keywords = way
+    s = cross_val_predict(RANKER, X, y, cv=CV, **keywords)
+    assert ndcg_score(shuffled[1], s, qid=shuffled[2], k=5) > 0.5
+
+
+def test_routing_off_with_groups_and_no_index_raises(ranking):
+    X, y, qid = ranking
+    with pytest.raises(ValueError, match="query of each row must be known"):
+        cross_val_score(RANKER, X, y, scoring=SCORER, cv=CV, groups=qid, error_score="raise")
+    with pytest.raises(ValueError, match="query of each row must be known"):
+        cross_val_score(RANKER, X, y, scoring=SCORER, cv=CV)
+    with pytest.raises(ValueError, match="query of each row must be known"):
+        SCORER(RANKER.fit(X, y), X, y)
+
+
+def test_a_classifier_of_two_grades_ranks_by_its_decision(ranking):
+    X, y, qid = ranking
+    model = LogisticRegression().fit(X, y > 0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        value = get_scorer("auc")(model, X, y > 0, qid=qid)
+    expected = evaluate(y > 0, model.decision_function(X), qid=qid, metrics="auc").mean()["auc"]
+    assert value == expected
+    many = LogisticRegression().fit(X, y)
+    with (
+        sklearn.config_context(enable_metadata_routing=True),
+        pytest.raises(ValueError, match="wrap the classifier in QueryRanker"),
+    ):
+        get_scorer("ndcg")(many, X, y, qid=qid)
+
+
+@pytest.mark.parametrize("name", get_scorer_names())
+def test_every_scorer(name, ranking, with_index):
+    X, y, qid = ranking
+    scorer = pickle.loads(pickle.dumps(get_scorer(name)))
+    assert repr(clone(scorer, safe=False)) == repr(scorer)
+    model = Ridge().fit(X, y)
+    with sklearn.config_context(enable_metadata_routing=True):
+        value = scorer(model, X, y, qid=qid)
+    bare = name.removeprefix("neg_")
+    expected = evaluate(y, model.predict(X), qid=qid, metrics=bare).mean()[bare]
+    assert value == (expected if bare == name else -expected)
+    assert np.isfinite(scorer(model, *with_index))
+
+
+def test_names_and_keywords_of_scorers():
+    assert "neg_rmse" in get_scorer_names()
+    assert get_scorer("rmse")._sign == get_scorer("neg_rmse")._sign == -1
+    assert repr(make_ranking_scorer("ndcg(gain=linear)@10")) == repr(
+        make_ranking_scorer(ndcg_score, gain="linear", k=10)
+    )
+    scorers = get_scorers(["ndcg@5", ndcg_score], gain="linear")
+    assert scorers.names == ["ndcg@5", "ndcg"]
+    assert repr(scorers) == "get_scorers(['ndcg@5', 'ndcg'], gain='linear')"
+    assert repr(pickle.loads(pickle.dumps(scorers))) == repr(scorers)
+
+
+@pytest.mark.parametrize(
+    "splitter",
+    [
+        QueryKFold(4),
+        QueryKFold(4, shuffle=True, random_state=0),
+        QueryShuffleSplit(3),
+        QueryShuffleSplit(2, test_size=0.5, random_state=0),
+        LeaveOneQueryOut(),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("as_id", [str, int, lambda i: (int(i), "x")], ids=["str", "int", "tuple"])
+def test_no_query_on_both_sides(splitter, as_id, ranking):
+    X, _, qid = ranking
+    rows = np.random.default_rng(1).permutation(len(X))
+    ids = [as_id(i) for i in qid[rows]]
+    splits = list(splitter.split(X, groups=ids))
+    assert len(splits) == splitter.get_n_splits(X, None, ids)
+    for train, test in splits:
+        assert not set(qid[rows][train]) & set(qid[rows][test])
+        assert len(train) + len(test) == len(X)
+
+
+def test_splitters_find_qid_in_the_index(with_index, shuffled):
+    X, y = with_index
+    for splitter in (CV, LeaveOneQueryOut(), QueryShuffleSplit(2, random_state=0)):
+        assert splitter.get_n_splits(X, y) == splitter.get_n_splits(X, y, shuffled[2])
+        for (_, a), (_, b) in zip(splitter.split(X, y), splitter.split(X, groups=shuffled[2]), strict=True):
+            np.testing.assert_array_equal(a, b)
+    with pytest.raises(ValueError, match="give y as a pandas Series"):
+        next(CV.split(X, np.asarray(y)))
+
+
+def test_same_seed_same_folds(ranking):
+    X, _, qid = ranking
+    for make in (lambda s: QueryKFold(3, shuffle=True, random_state=s), lambda s: QueryShuffleSplit(3, random_state=s)):
+        first, again, other = ([t.tolist() for _, t in make(s).split(X, groups=qid)] for s in (0, 0, 1))
+        assert first == again != other
+
+
+def test_a_plain_splitter_tears_queries_and_nobody_can_notice(ranking):
+    """Why RankingEvaluator checks the folds: the scorer sees lists cut short."""
+    X, y, qid = ranking
+    with sklearn.config_context(enable_metadata_routing=True), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scores = cross_val_score(RANKER, X, y, scoring=SCORER, cv=KFold(3, shuffle=True), params={"qid": qid})
+    assert np.isfinite(scores).all()
