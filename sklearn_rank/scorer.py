@@ -159,6 +159,7 @@ class RankingScorers:
         self.response_method, self.keywords = response_method, keywords
         self._specs = parse_metrics(map(_without_sign, self.names), **keywords)
         self._predict = make_scorer(_score_of, response_method=response_method)
+        self._requests: dict[str, Any] = {"qid": True}
 
     def __call__(self, estimator: Any, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> dict[str, float]:
         """Values of all metrics; higher is better."""
@@ -167,10 +168,34 @@ class RankingScorers:
         signs = (1 if spec.metric.greater_is_better else -1 for spec in self._specs.values())
         return {name: sign * value for name, sign, value in zip(self.names, signs, result.mean().values(), strict=True)}
 
+    def set_score_request(self, **requests: Any) -> RankingScorers:
+        """Request metadata besides qid, or qid under another name, as scikit-learn's scorers do.
+
+        Parameters
+        ----------
+        **requests
+            `sample_weight` or `qid`, each True, False or the name under which it is passed.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError
+            If this scorer has no use for what is requested.
+        """
+        unknown = set(requests) - {"qid", "sample_weight"}
+        if unknown:
+            raise TypeError(f"Ranking scorers take 'qid' and 'sample_weight'. Got {', '.join(sorted(unknown))}.")
+        self._requests |= requests
+        return self
+
     def get_metadata_routing(self) -> MetadataRequest:
-        """Request qid, for scikit-learn's metadata routing."""
+        """What this scorer asks of scikit-learn's metadata routing: qid, and what was requested besides."""
         request = MetadataRequest(owner=self)
-        request.score.add_request(param="qid", alias=True)
+        for name, alias in self._requests.items():
+            request.score.add_request(param=name, alias=alias)
         return request
 
     def __repr__(self) -> str:

@@ -242,6 +242,23 @@ def test_no_query_on_both_sides(splitter, as_id, ranking):
         assert len(train) + len(test) == len(X)
 
 
+def test_weights_for_the_scorer_alone(shuffled):
+    X, y, qid = shuffled
+    weight = np.array([1.0 + len(q) for q in qid])
+    both = {"qid": qid, "query_weight": weight}
+    with sklearn.config_context(enable_metadata_routing=True):
+        one = get_scorer("map").set_score_request(qid=True, sample_weight="query_weight")
+        many = get_scorers(["map"]).set_score_request(sample_weight="query_weight")
+        got = [cross_validate(RANKER, X, y, scoring=s, cv=CV, params=both) for s in (one, many)]
+    for i, (train, test) in enumerate(CV.split(X, groups=qid)):
+        s = Ridge().fit(X[train], y[train]).predict(X[test])
+        expected = evaluate(y[test], s, qid=qid[test], metrics="map", sample_weight=weight[test]).mean()["map"]
+        assert got[0]["test_score"][i] == pytest.approx(expected)
+        assert got[1]["test_map"][i] == pytest.approx(expected)
+    with pytest.raises(TypeError, match="take 'qid' and 'sample_weight'. Got weight"):
+        many.set_score_request(weight=True)
+
+
 def test_splitters_find_qid_in_the_index(with_index, shuffled):
     X, y = with_index
     for splitter in (CV, LeaveOneQueryOut(), QueryShuffleSplit(2, random_state=0)):
