@@ -15,7 +15,10 @@ import numpy as np
 
 def tie_blocks(label, score):
     """Labels of the documents that share a score, best score first, each block in input order."""
-    return [[y for y, s in zip(label, score, strict=True) if s == value] for value in sorted(set(score), reverse=True)]
+    return [
+        [y for y, s in zip(label, score, strict=True) if s == value]
+        for value in sorted(set(score), reverse=True)
+    ]
 
 
 def orders(label, score, ties, keep_unretrieved=False):
@@ -101,6 +104,12 @@ def ndcg(ranked, missing, k, **keywords):
     return ratio(dcg(ranked, missing, k, **keywords), dcg(ideal, [], k, **keywords))
 
 
+def weighted_average_precision(ranked, missing, k, *, min_relevance=1, **_):
+    n_relevant = hits([*ranked, *missing], None, min_relevance)
+    found = [i for i, y in enumerate(ranked[:k], start=1) if y >= min_relevance]
+    return ratio(fsum(acg(ranked, missing, i) for i in found), n_relevant)
+
+
 # --- binary relevance ----------------------------------------------------------------------------------------
 
 
@@ -169,6 +178,10 @@ def err(ranked, missing, k, *, max_grade=4, discount="reciprocal", base=2, **_):
     return fsum(p * discount_of(i, discount, base) for i, p in stops)
 
 
+def pfound(ranked, missing, k, *, max_grade=4, decay=0.85, **_):
+    return fsum(p * decay**i for i, p in enumerate(stopped_at(ranked, max_grade)[:k]))
+
+
 def rbp(ranked, missing, k, *, p=0.8, gain="binary", max_grade=4, min_relevance=1, **_):
     top = 1.0 if gain == "binary" else gain_of(max_grade, gain, min_relevance)
     utility = [gain_of(y, gain, min_relevance) / top for y in ranked[:k]]
@@ -196,6 +209,7 @@ ORACLES = {
     "acg": acg,
     "dcg": dcg,
     "ndcg": ndcg,
+    "wap": weighted_average_precision,
     "map": average_precision,
     "mrr": reciprocal_rank,
     "precision": precision,
@@ -204,6 +218,7 @@ ORACLES = {
     "hit": hit,
     "rprec": r_precision,
     "err": err,
+    "pfound": pfound,
     "rbp": rbp,
     "auc": auc,
     "opa": pairwise_accuracy,

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from functools import cache
+from itertools import pairwise
 from math import comb, fsum, inf
 
 import numpy as np
@@ -11,6 +12,7 @@ from oracle import ORACLES, judged_only, mean_over_orders, orders
 
 from sklearn_rank import metrics
 from sklearn_rank._metric import REGISTRY
+from sklearn_rank._ranked import FULL, Ranked, Ranking
 
 CUTOFFS = [1, 2, 3, 4, 5, 6, 7]  # the lists have up to six documents
 NO_CLOSED_FORM = "no closed form for tied documents: use ties='stable', 'worst' or 'best'"
@@ -35,18 +37,29 @@ TRIED_TOGETHER = [
 ]
 
 
+WITH_TIES = [name for name, metric in REGISTRY.items() if "ties" in metric.defaults]
+
+
+def takes(name, keywords):
+    """Whether a metric has these keywords and these values of them."""
+    metric = REGISTRY[name]
+    return all(a in metric.defaults and metric.rule(a).accepts(b) for a, b in keywords.items())
+
+
 def variants():
     """Each metric that takes a tie policy, with its defaults and with what else it can be asked for."""
-    for name, metric in REGISTRY.items():
-        alone = [{keyword: value} for keyword, values in TRIED.items() for value in values]
-        for keywords in [{}, *alone, *TRIED_TOGETHER]:
-            known = all(keyword in metric.defaults for keyword in keywords)
-            if "ties" in metric.defaults and known and all(metric.rule(a).accepts(b) for a, b in keywords.items()):
-                yield pytest.param(name, keywords, id=f"{name}-{keywords}".replace(" ", ""))
+    alone = [{keyword: value} for keyword, values in TRIED.items() for value in values]
+    asked = [(name, keywords) for name in WITH_TIES for keywords in [{}, *alone, *TRIED_TOGETHER]]
+    return [pytest.param(*a, id=name_of(*a)) for a in asked if takes(*a)]
+
+
+def name_of(name, keywords):
+    arguments = [f"{a}={getattr(b, '__name__', b)}".replace(" ", "") for a, b in keywords.items()]
+    return "-".join([name, *arguments])
 
 
 each_variant = pytest.mark.parametrize(("name", "keywords"), variants())
-each_metric = pytest.mark.parametrize("name", [n for n, metric in REGISTRY.items() if "ties" in metric.defaults])
+each_metric = pytest.mark.parametrize("name", WITH_TIES)
 
 
 # --- small lists, all orders ---------------------------------------------------------------------------------
@@ -77,18 +90,20 @@ def measured(name, lists, **keywords):
     label, score = map(np.concatenate, zip(*lists, strict=True))
     qid = np.repeat(np.arange(len(lists)), [len(y) for y, _ in lists])
     given = {"qid": qid, "average": None, "replace_undefined_by": np.nan, **keywords}
-    whole = REGISTRY[name](label, score, **given)[:, None]
-    return np.hstack([REGISTRY[name](label, score, k=CUTOFFS, **given), whole]) if cutoffs(name)[1:] else whole
+    values = [REGISTRY[name](label, score, **given)[:, None]]
+    if REGISTRY[name].has_cutoff:
+        values.insert(0, REGISTRY[name](label, score, k=CUTOFFS, **given))
+    return np.hstack(values)
 
 
 def cutoffs(name):
     return [*CUTOFFS, None] if REGISTRY[name].has_cutoff else [None]
 
 
-def wanted(name, lists, ties, unjudged=None, **keywords):
+def wanted(name, lists, ties, *, unjudged=None, **keywords):
     """The oracle's values, in the same shape."""
     if name not in ORACLES:
-        pytest.fail(f"tests/oracle.py has no oracle for {name!r}: write one from the metric's published definition.")
+        pytest.fail(f"tests/oracle.py has no oracle for {name!r}: write one from its published definition.")
     rows = []
     for label, score in lists:
         label, score = judged_only(label, score, unjudged)
@@ -98,64 +113,65 @@ def wanted(name, lists, ties, unjudged=None, **keywords):
 
 
 def refuses_ties(name, keywords):
-    """Whether a metric has no closed form for tied documents; the error must name what works."""
+    """Whether a metric says that it has no closed form for tied documents; the error must name what works."""
     try:
         REGISTRY[name]([1, 0], [5, 5], qid=[0, 0], **keywords)
     except ValueError as error:
-        assert NO_CLOSED_FORM in str(error)
-        return True
+        if NO_CLOSED_FORM in str(error):
+            return True
+        raise
     return False
+
+
+def agrees(name, lists, keywords, ties="average"):
+    """Compare the library with the oracle; a metric that refuses ties may do without one."""
+    if name in ORACLES or not refuses_ties(name, keywords):
+        expected = wanted(name, lists, ties, **keywords)
+        assert_allclose(measured(name, lists, ties=ties, **keywords), expected, rtol=1e-12, atol=1e-12)
 
 
 @each_variant
 def test_without_ties_values_are_the_definition(name, keywords):
-    lists = lists_for(name, keywords, tied=False)
-    if name in ORACLES or not refuses_ties(name, keywords):
-        assert_allclose(measured(name, lists, **keywords), wanted(name, lists, "stable", **keywords), atol=1e-12)
+    agrees(name, lists_for(name, keywords, tied=False), keywords)
 
 
 @each_variant
 def test_average_is_the_mean_over_all_orders(name, keywords):
     if not refuses_ties(name, keywords):
-        lists = lists_for(name, keywords)
-        assert_allclose(measured(name, lists, **keywords), wanted(name, lists, "average", **keywords), atol=1e-12)
+        agrees(name, lists_for(name, keywords), keywords)
 
 
 @pytest.mark.parametrize("ties", ["stable", "worst", "best"])
 @each_variant
 def test_other_policies_take_one_order(name, keywords, ties):
-    if name in ORACLES or not refuses_ties(name, keywords):
-        lists = lists_for(name, keywords)
-        found = measured(name, lists, ties=ties, **keywords)
-        assert_allclose(found, wanted(name, lists, ties, **keywords), atol=1e-12)
+    agrees(name, lists_for(name, keywords), keywords, ties=ties)
 
 
 @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
 @pytest.mark.parametrize("unjudged", ["nonrelevant", "drop"])
 @each_metric
 def test_unjudged_documents_among_ties(name, unjudged, ties):
-    takes_both = "unjudged" in REGISTRY[name].defaults and not (ties == "average" and refuses_ties(name, {}))
-    if takes_both and (name in ORACLES or not refuses_ties(name, {})):
-        lists = lists_for(name, {}, unjudged=True, n_lists=100)
-        found = measured(name, lists, ties=ties, unjudged=unjudged)
-        assert_allclose(found, wanted(name, lists, ties, unjudged=unjudged), atol=1e-12)
+    if "unjudged" in REGISTRY[name].defaults and not (ties == "average" and refuses_ties(name, {})):
+        agrees(name, lists_for(name, {}, unjudged=True, n_lists=100), {"unjudged": unjudged}, ties=ties)
 
 
 def test_a_denominator_that_depends_on_the_order_refuses_ties():
-    data = {"y_true": [1, 0, 1], "y_score": [2, 2, 1], "qid": [0, 0, 0], "denominator": "retrieved_relevant"}
-    with pytest.raises(ValueError, match="map_score with denominator='retrieved_relevant' has " + NO_CLOSED_FORM):
-        metrics.map_score(**data)
-    assert_allclose(metrics.map_score(**data, ties="worst"), (1 / 2 + 2 / 3) / 2)
-    assert_allclose(metrics.map_score(**{**data, "y_score": [3, 2, 1]}), (1 + 2 / 3) / 2)
+    keywords = {"qid": [0, 0, 0], "denominator": "retrieved_relevant"}
+    what = "map_score with denominator='retrieved_relevant' has "
+    with pytest.raises(ValueError, match=what + NO_CLOSED_FORM):
+        metrics.map_score([1, 0, 1], [2, 2, 1], **keywords)
+    assert_allclose(metrics.map_score([1, 0, 1], [2, 2, 1], ties="worst", **keywords), (1 / 2 + 2 / 3) / 2)
+    assert_allclose(metrics.map_score([1, 0, 1], [3, 2, 1], **keywords), (1 + 2 / 3) / 2)
 
 
 @each_metric
 def test_ties_below_the_cutoff_are_no_ties(name):
     """A list is ranked no deeper than asked for, so what is tied further down is nobody's business."""
     if REGISTRY[name].has_cutoff:
-        label, score = [1, 0, 2, 1, 0], [5, 4, 3, 3, 3]
-        policies = [REGISTRY[name](label, score, qid=[0] * 5, k=2, ties=t) for t in ("stable", "worst", "best")]
-        assert_array_equal(policies, REGISTRY[name](label, [5, 4, 3, 2, 1], qid=[0] * 5, k=2))
+        keywords = {"qid": [0] * 5, "k": 2}
+        untied = REGISTRY[name]([1, 0, 2, 1, 0], [5, 4, 3, 2, 1], **keywords)
+        for ties in ("average", "stable", "worst", "best"):
+            assert REGISTRY[name]([1, 0, 2, 1, 0], [5, 4, 3, 3, 3], ties=ties, **keywords) == untied
 
 
 # --- a constant scorer: the expected score of a random order -------------------------------------------------
@@ -188,8 +204,8 @@ def test_constant_scorer_of_whole_lists():
     # A relevant document stands at each rank alike; of the others, a share (i - 1) / (N - 1) stands above rank i.
     assert_allclose(constant(metrics.map_score), (HARMONIC + (R - 1) / (N - 1) * (N - HARMONIC)) / N)
     assert_allclose(constant(metrics.dcg_score, graded, gain="linear"), graded.mean() * discount.sum())
-    ideal = (np.sort(graded)[::-1] * discount).sum()
-    assert_allclose(constant(metrics.ndcg_score, graded, gain="linear"), graded.mean() * discount.sum() / ideal)
+    share = graded.mean() * discount.sum() / (np.sort(graded)[::-1] * discount).sum()
+    assert_allclose(constant(metrics.ndcg_score, graded, gain="linear"), share)
 
 
 # --- long lists ----------------------------------------------------------------------------------------------
@@ -224,63 +240,71 @@ def test_average_is_the_mean_over_random_orders(name, n, largest):
 
 
 def survival(stop):
-    """Probability that nobody stops at the first j of tied items in random order, exactly, for j = 0 ... m.
+    """Probability that nobody stops at the first j of tied items in random order, for j = 0 ... m.
 
-    The mean over all subsets of j items of the product of 1 - p: an elementary symmetric polynomial over C(m, j).
+    The mean over all subsets of j items of the product of 1 - p: an elementary symmetric polynomial over C(m, j),
+    in integers, so that no error builds up.
     """
-    symmetric = [Fraction(1)] + [Fraction(0)] * len(stop)
+    one = 2**150
+    symmetric = [1] + [0] * len(stop)
     for p in stop:
+        go_on = int((1 - Fraction(p)) * one)
         for j in range(len(stop), 0, -1):
-            symmetric[j] += (1 - Fraction(p)) * symmetric[j - 1]
-    return [e / comb(len(stop), j) for j, e in enumerate(symmetric)]
+            symmetric[j] += go_on * symmetric[j - 1]
+    return [Fraction(e, comb(len(stop), j) * one**j) for j, e in enumerate(symmetric)]
 
 
 def exact_stops(stop, score):
-    """Probability to stop at each rank of a list with ties, in exact arithmetic."""
+    """Probability to stop at each rank of a list with ties."""
     out, reached = [], Fraction(1)
     for value in sorted(set(score), reverse=True):
         alive = survival([p for p, s in zip(stop, score, strict=True) if s == value])
-        out += [float(reached * (a - b)) for a, b in zip(alive, alive[1:], strict=False)]
+        out += [float(reached * (a - b)) for a, b in pairwise(alive)]
         reached *= alive[-1]
     return np.array(out)
 
 
-def coarse(p, bits=20):
-    """The probability rounded to a multiple of 2**-bits: exact arithmetic with it stays fast."""
-    return np.round(p * 2**bits) / 2**bits
-
-
 STOPS = {
-    "near 0": lambda rng, m: coarse(rng.random(m) * 1e-4),
-    "near 1": lambda rng, m: np.minimum(coarse(1 - rng.random(m) * 1e-4), 0.9375),
-    "middling": lambda rng, m: coarse(rng.random(m) * 0.9),
-    "0 and 1 only": lambda rng, m: np.where(rng.random(m) < 0.1, 1.0, 0.0),
-    "0 and a few": lambda rng, m: coarse(np.where(rng.random(m) < 0.1, 0.5, 0.0)),
-    "1 and many small": lambda rng, m: coarse(np.where(rng.random(m) < 0.05, 1.0, 1e-3)),
-    "0, 1 and between": lambda rng, m: coarse(rng.choice([0.0, 1e-5, 0.3, 0.9, 1.0], size=m)),
+    "near 0": lambda rng, m: rng.random(m) * 1e-4,
+    "near 1": lambda rng, m: 1 - rng.random(m) * 1e-4,
+    "middling": lambda rng, m: rng.random(m) * 0.9,
+    "0 and 1": lambda rng, m: rng.choice([0.0, 1.0], p=[0.9, 0.1], size=m),
+    "0 and a few": lambda rng, m: rng.choice([0.0, 0.5], p=[0.9, 0.1], size=m),
+    "1 and many small": lambda rng, m: rng.choice([1.0, 1e-3], p=[0.05, 0.95], size=m),
+    "0, 1 and between": lambda rng, m: rng.choice([0.0, 1e-5, 0.3, 0.9, 1.0], size=m),
     "all equal": lambda rng, m: np.full(m, 0.25),
-    "tiny": lambda rng, m: coarse(rng.random(m) * 1e-9, 45),
+    "tiny": lambda rng, m: rng.random(m) * 1e-9,
 }
 
 
 @pytest.mark.parametrize("drawn", STOPS)
-@pytest.mark.parametrize("sizes", [[100], [1, 100], [30, 1, 60], [3] * 20, [99, 1, 2], [2, 40, 40]])
+@pytest.mark.parametrize("sizes", [[100], [1, 100], [30, 1, 60], [3] * 20, [99, 1, 2], [2, 40, 40]], ids=str)
 def test_cascade_over_large_blocks_is_exact(drawn, sizes):
-    """ERR reads the cascade; cutting the recurrence where nobody is left changes no digit, at any cutoff."""
+    """Cutting the recurrence where nobody is left changes no digit, at any cutoff."""
     rng = np.random.default_rng([len(sizes), *sizes, len(drawn)])
     stop, score = STOPS[drawn](rng, sum(sizes)), -np.repeat(np.arange(len(sizes)), sizes) * 1.0
-    label = np.log2(1 + 2 * stop)  # on a scale with max_grade=1, grade g stops with probability (2**g - 1) / 2
-    halved = (np.exp2(label) - 1) / 2
-    assert_allclose(halved, stop, rtol=1e-6)
-    keywords = {"qid": np.zeros(len(stop)), "max_grade": 1, "k": np.arange(1, len(stop) + 1)}
-    if drawn == "0 and 1 only":  # a certain stop cannot be written as a label: the hit rate has it
-        found = metrics.hit_rate_score(stop, score, qid=keywords["qid"], k=keywords["k"])
-        expected = np.cumsum(exact_stops(stop, score))
-        return assert_allclose(found, expected * stop.any(), rtol=1e-13, atol=1e-15)
-    exact = exact_stops(halved, score)
-    assert_allclose(metrics.err_score(label, score, **keywords), np.cumsum(exact / keywords["k"]), rtol=1e-12)
-    ones = metrics.err_score(label, score, discount=np.ones_like, **keywords)
-    return assert_allclose(ones, np.cumsum(exact), rtol=1e-12)
+    exact = exact_stops(stop, score)
+    assert_allclose(cascade(stop, score), exact, rtol=1e-12, atol=1e-15)
+    for depth in (1, 7, sizes[0], len(stop) - 1):
+        assert_allclose(cascade(stop, score, depth)[:depth], exact[:depth], rtol=1e-12, atol=1e-15)
+
+
+def cascade(stop, score, depth=FULL):
+    ranking = Ranking(stop, score, np.array([0, len(stop)]), depth=depth)
+    ranked = Ranked(ranking, np.array([depth]))
+    return ranked.cascade(ranked.label)
+
+
+@pytest.mark.parametrize("drawn", ["near 0", "middling", "0 and a few", "all equal", "tiny"])
+def test_err_over_large_blocks_is_exact(drawn):
+    """The same through the public function: on a scale of max_grade=1, grade g stops with (2**g - 1) / 2."""
+    rng = np.random.default_rng(len(drawn))
+    score = rng.integers(0, 4, size=200) * 1.0
+    label = np.log2(1 + 2 * STOPS[drawn](rng, 200) / 2)
+    rank = np.arange(1, 201)
+    expected = np.cumsum(exact_stops((np.exp2(label) - 1) / 2, score) / rank)
+    found = metrics.err_score(label, score, qid=np.zeros(200), max_grade=1, k=rank)
+    assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize("n_relevant", [1, 2, 10, 50, 99, 100])
@@ -331,7 +355,7 @@ SCORES = {
 @pytest.mark.parametrize("n", [1, 2, 16, 17, 130, 1000, 3000])
 @pytest.mark.parametrize("drawn", SCORES)
 def test_the_order_is_that_of_a_stable_sort(drawn, n):
-    """CG of labels 1, 2, 4 ... would name the order; random integers do as well, at every depth."""
+    """CG of random integers tells which documents stand above each rank."""
     rng = np.random.default_rng([n, len(drawn)])
     score, label = SCORES[drawn](rng, n), rng.integers(-1000, 1000, size=n)
     tie_break = {"stable": np.arange(n), "worst": label, "best": -label}
