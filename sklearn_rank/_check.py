@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank import _kernels
-from sklearn_rank._threads import for_each, row_blocks
+from sklearn_rank._threads import check_n_jobs, for_each, row_blocks
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -154,6 +154,7 @@ def check_queries(
     TypeError
         If labels, scores or weights are not real numbers.
     """
+    check_n_jobs(n_jobs)
     label, score = _floats(y_true, "y_true"), _floats(y_score, "y_score")
     if label.ndim == 2:
         return _check_matrix(label, score, qid, sample_weight, n_jobs)
@@ -330,7 +331,9 @@ def check_labels(
         )
 
 
-def check_grades(queries: Queries, caller: str, grades: Array, max_grade: float | None = None) -> None:
+def check_grades(
+    queries: Queries, caller: str, grades: Array, *, max_grade: float | None, unjudged: str | None
+) -> None:
     """Refuse labels, and a highest grade, that a table of gains has no entry for.
 
     Raises
@@ -340,12 +343,29 @@ def check_grades(queries: Queries, caller: str, grades: Array, max_grade: float 
     """
     if max_grade is not None and max_grade not in grades:
         raise ValueError(f"The 'gain' table of {caller} must have an entry for max_grade. Got max_grade={max_grade}.")
-    label = np.where(np.isnan(queries.label), grades[0], queries.label) if queries.has_unjudged else queries.label
+    label = queries.label
+    if queries.has_unjudged:  # dropped documents need no entry; the others are read as label 0
+        label = np.where(np.isnan(label), 0.0 if unjudged == "nonrelevant" else grades[0], label)
     unknown = grades[np.minimum(np.searchsorted(grades, label), len(grades) - 1)] != label
     if unknown.any():
         raise ValueError(
             f"The 'gain' table of {caller} must have an entry for every label in y_true. "
             f"Got label {label[np.argmax(unknown)]:g} in row {queries.first_row(unknown)}."
+        )
+
+
+def check_exponent(queries: Queries, caller: str) -> None:
+    """Refuse labels for which 2**label is beyond the range of a float.
+
+    Raises
+    ------
+    ValueError
+        If a label is above 1000.
+    """
+    if queries.label_range[1] > 1000:
+        raise ValueError(
+            f"With gain='exp2' {caller} computes 2**label, so labels must not be above 1000; use gain='linear' or a "
+            f"table of gains. Got {queries.label_range[1]:g}."
         )
 
 

@@ -40,30 +40,37 @@ class PerQuery:
 
     def values(self) -> Array:
         """Value of each query at each cutoff, undefined queries replaced."""
-        out = np.full(self.numerator.shape, float(self.spec["replace_undefined_by"]))
-        np.divide(self.numerator, self.denominator, out=out, where=~self.undefined)
-        if self.spec.metric.link is not None:
-            out[~self.undefined] = self.spec.metric.link(out[~self.undefined])
-        return out
+        return self._ratio(self.numerator, self.denominator, ~self.undefined)
 
     def average(self, weight: Array | None) -> Array:
         """Mean over queries at each cutoff, macro or micro as the metric's keyword says."""
         if weight is None:
             weight = np.ones(len(self.numerator))
+        weight = weight[:, None]
+        defined = _sum(weight * ~self.undefined) > 0
         replacement = float(self.spec["replace_undefined_by"])
+        if np.isnan(replacement) and not defined.all():
+            name = self.spec.metric.name
+            warnings.warn(f"{name} is not defined for any query, so its mean is nan.", UserWarning, stacklevel=4)
         if self.spec["average"] == "micro":
-            top, bottom = weight @ self.numerator, weight @ self.denominator
-            mean = np.divide(top, bottom, out=np.full_like(top, replacement), where=bottom != 0)
-            return mean if self.spec.metric.link is None else self.spec.metric.link(mean)
-        values, weights = self.values(), np.broadcast_to(weight[:, None], self.numerator.shape)
-        if np.isnan(replacement):
-            values, weights = np.where(self.undefined, 0.0, values), np.where(self.undefined, 0.0, weights)
-        top, bottom = (values * weights).sum(axis=0), weights.sum(axis=0)
-        if not bottom.all():
-            warnings.warn(
-                f"{self.spec.metric.name} is not defined for any query, so its mean is nan.", UserWarning, stacklevel=4
-            )
-        return np.divide(top, bottom, out=np.full_like(top, np.nan), where=bottom != 0)
+            return self._ratio(_sum(weight * self.numerator), _sum(weight * self.denominator), defined)
+        values = self.values()
+        if np.isnan(replacement):  # such queries are left out, and so are their weights
+            values, weight = np.where(self.undefined, 0.0, values), weight * ~self.undefined
+        total, weights = _sum(weight * values), _sum(np.broadcast_to(weight, values.shape))
+        return np.divide(total, weights, out=np.full(len(total), np.nan), where=weights > 0)
+
+    def _ratio(self, numerator: Array, denominator: Array, defined: NDArray[np.bool_]) -> Array:
+        out = np.full(numerator.shape, float(self.spec["replace_undefined_by"]))
+        np.divide(numerator, denominator, out=out, where=defined)
+        if self.spec.metric.link is not None:
+            out[defined] = self.spec.metric.link(out[defined])
+        return out
+
+
+def _sum(x: Array) -> Array:
+    """Sum over queries, of each cutoff by itself, so that a cutoff's sum does not depend on the others."""
+    return np.asarray(np.ascontiguousarray(x.T).sum(axis=-1))
 
 
 def per_query(queries: Queries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:

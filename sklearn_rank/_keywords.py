@@ -33,7 +33,12 @@ class Keyword:
 
 def is_real(value: Any) -> bool:
     """Whether a value is a finite real number; bool does not count as one."""
-    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and math.isfinite(value)
+    if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an int beyond the range of a float
+        return False
 
 
 def is_count(value: Any) -> bool:
@@ -60,17 +65,23 @@ def _is_cutoff(k: Any) -> bool:
 
 
 def _is_table(value: Any) -> bool:
-    if isinstance(value, Mapping):
-        return bool(value) and all(map(is_real, [*value.keys(), *value.values()]))
     return isinstance(value, (list, tuple, np.ndarray)) and len(value) > 0 and all(map(is_real, value))
+
+
+def _is_gain_table(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        if not all(map(is_real, value)):
+            return False
+        value = [value[grade] for grade in sorted(value)]
+    return _is_table(value) and all(a <= b for a, b in zip(value[:-1], value[1:], strict=True))
 
 
 CUTOFF = Keyword(
     "an int >= 1, a sequence of them, or None",
     _is_cutoff,
     """k : int, sequence of int or None, default=None
-    Cutoff: only the first k ranks count. None is the whole list, and so is a k beyond it. A sequence gives
-    one value per cutoff for the price of one sort.""",
+    Cutoff: only the first k ranks count. None, or a k beyond the end, reads the whole list. A sequence gives one
+    value per cutoff for the price of one sort.""",
 )
 
 DATA_DOC = """y_true : array-like of shape (n_samples,) or (n_queries, n_documents)
@@ -141,19 +152,15 @@ SHARED: dict[str, tuple[Any, Keyword]] = {
 
 OWN: dict[str, Keyword] = {
     "gain": Keyword(
-        "'exp2', 'linear', 'binary', an array or mapping of finite gains by grade, or a callable",
-        lambda v: callable(v) or (v in ("exp2", "linear", "binary") if isinstance(v, str) else _is_table(v)),
+        "'exp2', 'linear', 'binary', an array or mapping of gains by grade that do not fall, or a callable",
+        lambda v: callable(v) or (v in ("exp2", "linear", "binary") if isinstance(v, str) else _is_gain_table(v)),
         """gain : {"exp2", "linear", "binary"}, array, mapping or callable, default="<default>"
     Gain of a label: ``2**label - 1``, the label, or 1 for a relevant document; a table by grade; or a
     function of an array of labels. It must not fall as the label rises.""",
     ),
     "discount": Keyword(
         "'log2', 'jarvelin', 'reciprocal', an array of finite weights by rank, or a callable",
-        lambda v: (
-            callable(v)
-            or (v in ("log2", "jarvelin", "reciprocal") if isinstance(v, str) else _is_table(v))
-            and not isinstance(v, Mapping)
-        ),
+        lambda v: callable(v) or (v in ("log2", "jarvelin", "reciprocal") if isinstance(v, str) else _is_table(v)),
         """discount : {"log2", "jarvelin", "reciprocal"}, array or callable, default="<default>"
     Weight of rank i: ``1/log2(1 + i)``; 1 for i < `base`, else ``1/log_base(i)``; ``1/i``; the weights of
     ranks 1, 2, ...; or a function of an array of ranks.""",
@@ -165,8 +172,8 @@ OWN: dict[str, Keyword] = {
     Base of the logarithm of the "jarvelin" discount.""",
     ),
     "max_grade": real(
-        "a number > 0",
-        lambda v: v > 0,
+        "a number above 0 and not above 1000",
+        lambda v: 0 < v <= 1000,
         """max_grade : float, default=<default>
     Highest grade of the scale (not of the data).""",
     ),

@@ -132,12 +132,20 @@ class MetricSpec:
     @cached_property
     def cutoffs(self) -> NDArray[np.int64]:
         """Distinct cutoffs, ascending."""
-        return np.unique(np.asarray(FULL if self.k is None else self.k, dtype=np.int64))
+        return np.unique(self._asked_for)
 
     @cached_property
     def curve_index(self) -> NDArray[np.int64]:
         """Where each cutoff that was asked for stands among `cutoffs`; 0-d for a single one."""
-        return np.searchsorted(self.cutoffs, np.asarray(FULL if self.k is None else self.k))
+        return np.searchsorted(self.cutoffs, self._asked_for)
+
+    @cached_property
+    def _asked_for(self) -> NDArray[np.int64]:
+        if self.k is None:
+            return np.asarray(FULL, dtype=np.int64)
+        deepest = FULL - 1  # no list is as long, and it is not FULL
+        within = min(self.k, deepest) if np.ndim(self.k) == 0 else [min(k, deepest) for k in self.k]
+        return np.asarray(within, dtype=np.int64)
 
     def resolve(self, queries: _check.Queries) -> dict[str, Any]:
         """Check the labels and turn the formula's keywords into what it is called with."""
@@ -156,8 +164,14 @@ class MetricSpec:
         if "gain" in values:
             table = gain_table(values["gain"])
             if table is not None:
-                _check.check_grades(queries, caller, table[0], values.get("max_grade"))
+                _check.check_grades(
+                    queries, caller, table[0], max_grade=values.get("max_grade"), unjudged=self["unjudged"]
+                )
+            if isinstance(values["gain"], str) and values["gain"] == "exp2":
+                _check.check_exponent(queries, caller)
             values["gain"] = make_gain(values["gain"], self["min_relevance"])
+            if "max_grade" in values and not (top := values["gain"](np.array([values["max_grade"]]))[0]) > 0:
+                raise ValueError(f"The gain of max_grade must be above 0 in {caller}. Got {top:g}.")
         if "discount" in values:
             depth, base = min(int(self.cutoffs[-1]), queries.longest), values.pop("base", 2)
             values["discount"] = make_discount(values["discount"], base, depth, queries.longest)

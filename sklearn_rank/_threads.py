@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from numbers import Integral
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 BLOCK_ROWS = 2**17
+
+
+def check_n_jobs(n_jobs: object) -> None:
+    """Refuse what joblib would, but also where there is too little to do to ask it.
+
+    Raises
+    ------
+    ValueError
+        If `n_jobs` is neither None nor an int other than 0.
+    """
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
+        raise ValueError(f"The 'n_jobs' parameter must be an int other than 0, or None. Got {n_jobs!r} instead.")
 
 
 def row_blocks(n_rows: int) -> list[tuple[int, int]]:

@@ -15,10 +15,7 @@ import numpy as np
 
 def tie_blocks(label, score):
     """Labels of the documents that share a score, best score first, each block in input order."""
-    return [
-        [y for y, s in zip(label, score, strict=True) if s == value]
-        for value in sorted(set(score), reverse=True)
-    ]
+    return [[y for y, s in zip(label, score, strict=True) if s == value] for value in sorted(set(score), reverse=True)]
 
 
 def orders(label, score, ties, keep_unretrieved=False):

@@ -98,6 +98,12 @@ NAN, INF = float("nan"), float("inf")
             {"qid": Q, "gain": "exp"},
             r"The 'gain' parameter of ndcg_score must be 'exp2', 'linear'.*Got 'exp'",
         ),
+        (Y, S, {"qid": Q, "gain": [0, 2, 1]}, r"gains by grade that do not fall.*Got \[0, 2, 1\]"),
+        (Y, S, {"qid": Q, "gain": {0: 1, 1: 0}}, r"gains by grade that do not fall"),
+        ([2000, 0, 1, 0], S, {"qid": Q}, r"labels must not be above 1000; use gain='linear'.*Got 2000"),
+        (Y, S, {"qid": Q, "min_relevance": 10**400}, r"must be a finite number"),
+        (Y, S, {"qid": Q, "n_jobs": 0}, r"The 'n_jobs' parameter must be an int other than 0, or None. Got 0"),
+        (Y, S, {"qid": Q, "n_jobs": "2"}, r"The 'n_jobs' parameter"),
         (Y, S, {"qid": Q, "gain": [0, 1]}, r"entry for every label in y_true. Got label 2 in row 0"),
         (Y, S, {"qid": Q, "gain": lambda y: y[:1]}, r"one finite number for each entry"),
         (Y, S, {"qid": Q, "discount": [1.0]}, r"weight for each rank that is read, 2 here. Got 1 .*k=1"),
@@ -151,6 +157,8 @@ def test_scale_of_grades():
     with pytest.raises(ValueError, match="must not be above max_grade=4. Got 5"):
         rbp_score([5, 0, 1, 0], S, qid=Q, gain="exp2")
     assert rbp_score([5, 0, 1, 0], S, qid=Q) == rbp_score(Y, S, qid=Q)  # binary gain needs no scale
+    with pytest.raises(ValueError, match="gain of max_grade must be above 0 in rbp_score. Got 0"):
+        rbp_score([1, 0, 1, 0], S, qid=Q, gain=lambda label: 0 * label)
     with pytest.raises(ValueError, match="must have an entry for max_grade. Got max_grade=4"):
         rbp_score(Y, S, qid=Q, gain=[0, 1, 3])
 

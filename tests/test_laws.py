@@ -1,103 +1,37 @@
-"""Laws that every metric obeys, tried on each entry of the registry with data made from its declared facts.
+"""Laws of values that every metric obeys, tried on each entry of the registry with data made from its declared facts.
 
-A metric added later is tested with no new line here.
+What a metric looks at, what is good and what is bad, small and strange queries, cutoffs, averages and weights. A
+metric added later is tested with no new line here.
 """
 
 import inspect
-import pickle
-import re
-from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from registry import (
+    METRICS,
+    Data,
+    curve,
+    data_for,
+    each,
+    each_metric,
+    each_reader_of_unjudged,
+    labels_of,
+    mean,
+    public,
+    rough_data_for,
+    tie_policy,
+    value,
+)
 
-import sklearn_rank.metrics
-from sklearn_rank import _threads, get_metric_names, parse_metric
+from sklearn_rank import get_metric_names
 from sklearn_rank._metric import REGISTRY
 from sklearn_rank._ranked import Ranked
 
-METRICS = list(REGISTRY.values())
-
-
-def each(metrics):
-    return pytest.mark.parametrize("metric", metrics, ids=lambda metric: metric.name)
-
-
-each_metric = each(METRICS)
 each_ranking_metric = each([m for m in METRICS if not m.pointwise])
 each_cut_metric = each([m for m in METRICS if m.has_cutoff])
 each_pooling_metric = each([m for m in METRICS if m.pools])
-each_reader_of_unjudged = each([m for m in METRICS if "unjudged" in m.defaults])
-
-# --- data made from a metric's facts -------------------------------------------------------------------------
-
-
-class Data(NamedTuple):
-    y_true: np.ndarray
-    y_score: np.ndarray
-    qid: np.ndarray
-
-    def rows(self, chosen):
-        return Data(*(column[chosen] for column in self))
-
-    def with_score(self, y_score):
-        return self._replace(y_score=y_score)
-
-    def then(self, other, shift=1000):
-        """These queries and those of another, under other ids."""
-        return Data(*map(np.concatenate, zip(self, other._replace(qid=other.qid + shift), strict=True)))
-
-
-def labels_of(metric):
-    """Grades that a metric takes: its declared range, or -2 to 4 where it declares none."""
-    low, high = metric.labels
-    high = metric.defaults[high] if isinstance(high, str) else high
-    return np.arange(-2 if low is None else low, (4 if high is None else high) + 1, dtype=float)
-
-
-def data_for(metric, seed=0, *, n_queries=30, longest=14, tied=False, unretrieved=False):
-    """Rows of random queries, adjacent, ids in no order."""
-    rng = np.random.default_rng([seed, len(metric.name), n_queries])
-    size = rng.integers(1, longest + 1, size=n_queries)
-    label = rng.choice(labels_of(metric), size=size.sum())
-    score = rng.integers(0, 4, size=size.sum()) * 0.5 if tied else rng.permutation(size.sum()) / 4
-    if unretrieved and not metric.pointwise:
-        score = np.where(rng.random(size.sum()) < 0.2, -np.inf, score)
-    return Data(label, score, np.repeat(rng.permutation(n_queries), size))
-
-
-@cache
-def tie_policy(metric):
-    """Keywords with which a metric takes tied documents: none, unless it has no closed form for them."""
-    try:
-        metric([1, 0], [1, 1], qid=[0, 0])
-    except ValueError as error:
-        if "no closed form for tied documents" not in str(error):
-            raise
-        return {"ties": "worst"}
-    return {}
-
-
-def rough_data_for(metric, seed=0, **sizes):
-    """Queries with ties and documents that were not retrieved."""
-    return data_for(metric, seed, tied=True, unretrieved=True, **sizes)
-
-
-def cutoffs(metric, *k):
-    """The keyword k for the metrics that have it."""
-    return {"k": list(k or (1, 2, 5, 40))} if metric.has_cutoff else {}
-
-
-def value(metric, data, **keywords):
-    return metric(data.y_true, data.y_score, qid=data.qid, **keywords)
-
-
-def curve(metric, data, **keywords):
-    """Values of each query, at some cutoffs where the metric has one."""
-    return value(metric, data, average=None, **{**cutoffs(metric), **tie_policy(metric), **keywords})
-
 
 # --- what a metric looks at ----------------------------------------------------------------------------------
 
@@ -259,9 +193,7 @@ def degenerate(metric):
     low, high = max(labels_of(metric)[0], 0.0), labels_of(metric)[-1]
     for label in ([low] * 3, [high] * 3, [low], [high], [np.nan] * 3):
         strange = Data(np.array(label), -np.arange(len(label)) * 1.0, np.zeros(len(label), dtype=int))
-        yield strange.then(
-            Data(np.array([high, low, low]), np.array([2.0, 3.0, 1.0]), np.zeros(3, dtype=int))
-        )
+        yield strange.then(Data(np.array([high, low, low]), np.array([2.0, 3.0, 1.0]), np.zeros(3, dtype=int)))
 
 
 def read_as(metric):
@@ -390,10 +322,6 @@ def averages(metric):
     return ["macro", "micro"] if metric.pools else ["macro"]
 
 
-def mean(metric, data, **keywords):
-    return value(metric, data, **{**cutoffs(metric), **tie_policy(metric), **keywords})
-
-
 @each_metric
 def test_a_double_weight_is_a_query_twice(metric):
     data = rough_data_for(metric)
@@ -472,239 +400,3 @@ def test_the_micro_average_over_no_defined_query_is_nan(metric):
 def test_no_micro_average_where_none_is_declared(metric):
     with pytest.raises(ValueError, match=f"{metric.caller} has no micro average"):
         value(metric, data_for(metric), average="micro")
-
-
-# --- kinds of input ------------------------------------------------------------------------------------------
-
-
-def read_only(x):
-    x = x.copy()
-    x.flags.writeable = False
-    return x
-
-
-KINDS = {
-    "float32": lambda x: x.astype(np.float32),
-    "float16": lambda x: x.astype(np.float16),
-    "longdouble": lambda x: x.astype(np.longdouble),
-    "big-endian": lambda x: x.astype(">f8"),
-    "object": lambda x: x.astype(object),
-    "list": lambda x: x.tolist(),
-    "tuple": lambda x: tuple(x.tolist()),
-    "read-only": read_only,
-    "strided": lambda x: np.repeat(x, 2)[::2],
-    "backwards": lambda x: x[::-1].copy()[::-1],
-}
-
-
-@each_metric
-@pytest.mark.parametrize("kind", KINDS)
-def test_kinds_of_arrays(metric, kind):
-    data, convert = rough_data_for(metric), KINDS[kind]
-    converted = Data(convert(data.y_true), convert(data.y_score), data.qid)
-    assert_array_equal(curve(metric, converted), curve(metric, data))
-
-
-@each_metric
-def test_integers_and_booleans(metric):
-    data = data_for(metric, tied=True)
-    data = data._replace(y_score=data.y_score * 2)
-    integer = Data(data.y_true.astype(int), data.y_score.astype("i2"), data.qid.astype("u4"))
-    assert_array_equal(curve(metric, integer), curve(metric, data))
-    binary = data._replace(y_true=(data.y_true >= 1) * 1.0)
-    assert_array_equal(curve(metric, binary._replace(y_true=data.y_true >= 1)), curve(metric, binary))
-    assert_array_equal(
-        curve(metric, binary.with_score(data.y_score > 1)),
-        curve(metric, binary.with_score((data.y_score > 1) * 1.0)),
-    )
-
-
-@each([m for m in METRICS if {"gain", "discount"} & m.own.keys()])
-def test_callables_are_given_arrays(metric):
-    """Labels of documents, ranks; and the highest grade is an array too."""
-    data, given = data_for(metric), []
-
-    def of_array(x):
-        given.append(x)
-        return np.ones(x.shape)
-
-    for keyword in {"gain", "discount"} & metric.own.keys():
-        curve(metric, data, **{keyword: of_array})
-    assert given
-    assert all(isinstance(x, np.ndarray) for x in given)
-
-
-@each([m for m in METRICS if "gain" in m.own and "unjudged" in m.defaults])
-def test_a_table_of_gains_needs_an_entry_for_unjudged_documents(metric):
-    """Read as not relevant they have label 0; a table that has no such label cannot say what they are worth."""
-    data, table = Data(np.array([1, np.nan, 2]), np.array([2.0, 3.0, 1.0]), np.zeros(3)), {1: 5, 2: 7, 4: 9}
-    with pytest.raises(
-        ValueError, match="must have an entry for every label in y_true. Got label 0 in row 1"
-    ):
-        curve(metric, data, gain=table, unjudged="nonrelevant")
-    whole = curve(metric, data, gain={0: 0, **table}, unjudged="nonrelevant")
-    assert_array_equal(whole, curve(metric, data._replace(y_true=np.array([1, 0, 2])), gain={0: 0, **table}))
-    judged = data.rows([0, 2])
-    assert_array_equal(curve(metric, data, gain=table, unjudged="drop"), curve(metric, judged, gain=table))
-
-
-@each_metric
-def test_input_is_left_alone(metric):
-    data = rough_data_for(metric)
-    before = Data(*(column.copy() for column in data))
-    value(metric, data, **tie_policy(metric))
-    for column, copy in zip(data, before, strict=True):
-        assert_array_equal(column, copy)
-
-
-@each_metric
-def test_two_dimensional_input_is_a_query_a_row(metric):
-    data = rough_data_for(metric, n_queries=60, longest=14)
-    label, score = data.y_true[:96].reshape(8, 12), data.y_score[:96].reshape(8, 12)
-    flat, weight = Data(label.ravel(), score.ravel(), np.repeat(np.arange(8), 12)), np.arange(8) + 0.5
-    for matrix in (
-        (label, score),
-        (np.asfortranarray(label), score[:, ::-1][:, ::-1]),
-        (label.tolist(), score),
-    ):
-        keywords = {**cutoffs(metric), **tie_policy(metric)}
-        assert_array_equal(metric(*matrix, average=None, **keywords), curve(metric, flat))
-        weighted = mean(metric, flat, sample_weight=np.repeat(weight, 12))
-        assert_array_equal(metric(*matrix, sample_weight=weight, **keywords), weighted)
-
-
-@each_metric
-def test_types_of_results_depend_on_keywords_only(metric):
-    data = rough_data_for(metric)
-    assert type(value(metric, data, **tie_policy(metric))) is float
-    assert value(metric, data, average=None, **tie_policy(metric)).shape == (30,)
-    if metric.has_cutoff:
-        assert type(value(metric, data, k=3, **tie_policy(metric))) is float
-        assert value(metric, data, k=[3], **tie_policy(metric)).shape == (1,)
-        assert value(metric, data, k=[3, 9], average=None, **tie_policy(metric)).shape == (30, 2)
-
-
-# --- blocks and threads --------------------------------------------------------------------------------------
-
-
-@each_metric
-@pytest.mark.parametrize("block_rows", [1, 7, 64])
-def test_blocks_and_threads_change_no_bit(metric, block_rows, monkeypatch):
-    data = rough_data_for(metric, n_queries=40)
-    shuffled = data.rows(np.random.default_rng(2).permutation(len(data.qid)))
-    for rows in (data, shuffled):
-        expected = curve(metric, rows), mean(metric, rows)
-        with monkeypatch.context() as patch:
-            patch.setattr(_threads, "BLOCK_ROWS", block_rows)
-            for n_jobs in (None, 1, 2, -1):
-                assert_array_equal(curve(metric, rows, n_jobs=n_jobs), expected[0])
-                assert_array_equal(mean(metric, rows, n_jobs=n_jobs), expected[1])
-
-
-def test_no_jobs_is_an_error():
-    """As joblib has it, whatever the size of the data."""
-    with pytest.raises(ValueError, match="n_jobs"):
-        sklearn_rank.metrics.ndcg_score([1, 0], [2, 1], qid=[0, 0], n_jobs=0)
-
-
-@each_reader_of_unjudged
-@pytest.mark.parametrize("unjudged", ["nonrelevant", "drop"])
-def test_blocks_change_no_bit_with_unjudged_documents(metric, unjudged, monkeypatch):
-    data = data_for(metric, n_queries=40, unretrieved=True)
-    data = data._replace(
-        y_true=np.where(np.random.default_rng(4).random(len(data.qid)) < 0.5, np.nan, data.y_true)
-    )
-    expected = curve(metric, data, unjudged=unjudged)
-    monkeypatch.setattr(_threads, "BLOCK_ROWS", 7)
-    assert_array_equal(curve(metric, data, unjudged=unjudged, n_jobs=2), expected)
-
-
-# --- names, pickles, documentation ---------------------------------------------------------------------------
-
-
-def public(metric):
-    return getattr(sklearn_rank.metrics, metric.caller)
-
-
-def spellings(metric):
-    """Names that mean the metric: canonical, aliases, other case, each keyword that a word or number can set."""
-    cut = "@5" if metric.has_cutoff else ""
-    words = {a: b for a, b in metric.defaults.items() if isinstance(b, (int, float, str))}
-    yield from (metric.name, *metric.aliases, metric.name.upper() + cut, f" {metric.name} ( ) {cut}")
-    yield from (f"{metric.name}({keyword}={word}){cut}" for keyword, word in words.items())
-    yield f"{metric.name}({', '.join(f'{a}={b}' for a, b in words.items())}){cut}"
-
-
-@each_metric
-def test_names_parse_back(metric):
-    for text in spellings(metric):
-        spec = parse_metric(text)
-        assert spec.metric is metric
-        assert parse_metric(str(spec)) == spec
-        assert str(parse_metric(str(spec))) == str(spec)
-        assert spec.k == (5 if "@" in text else None)
-
-
-@each_metric
-def test_a_name_means_its_keywords(metric):
-    data = rough_data_for(metric)
-    cut = {"k": 5} if metric.has_cutoff else {}
-    for text in spellings(metric):
-        spec = parse_metric(text)
-        by_name = spec.metric(*data[:2], qid=data.qid, k=spec.k, **{**tie_policy(metric), **spec.keywords})
-        if "@" in text and spec.keywords == {}:
-            assert by_name == value(metric, data, **cut, **tie_policy(metric))
-        assert isinstance(by_name, float)
-
-
-@each_metric
-def test_functions_survive_a_pickle(metric):
-    function = public(metric)
-    assert function.metric is metric
-    assert pickle.loads(pickle.dumps(function)) is function
-    assert function.__name__ == metric.caller
-
-
-@each_metric
-def test_the_function_is_the_metric(metric):
-    data = rough_data_for(metric)
-    found = public(metric)(data.y_true, data.y_score, qid=data.qid, **tie_policy(metric))
-    assert found == value(metric, data, **tie_policy(metric))
-
-
-def sections(text):
-    """The parts of a docstring by their headings; the head under ''."""
-    parts = re.split(r"^(\w[\w ]*)\n-+$", text, flags=re.MULTILINE)
-    return {"": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
-
-
-@each_metric
-def test_docstrings_are_complete(metric):
-    function = public(metric)
-    part = sections(inspect.getdoc(function))
-    expected = ["", "Parameters", "Returns", "References", "Examples"]
-    assert [heading for heading in part if heading in expected] == expected
-    assert re.search(r"``[^`]+``", part[""]), "no formula"
-    assert re.search(r"[12]\d\d\d", part["References"]), "no year"
-    assert f">>> from sklearn_rank.metrics import {function.__name__}" in part["Examples"]
-    assert "<default>" not in part["Parameters"]
-    for name in (metric.name, *metric.aliases):
-        assert f'"{name}"' in part[""]
-
-
-@each_metric
-def test_every_keyword_is_documented_and_keyword_only(metric):
-    function = public(metric)
-    documented = re.findall(
-        r"^(\w+) : .", sections(inspect.getdoc(function))["Parameters"], flags=re.MULTILINE
-    )
-    parameters = inspect.signature(function).parameters
-    assert list(parameters)[:2] == ["y_true", "y_score"]
-    assert sorted(documented) == sorted(parameters)
-    assert all(p.kind is p.KEYWORD_ONLY for p in list(parameters.values())[2:])
-
-
-@each_metric
-def test_unknown_keywords_are_refused(metric):
-    with pytest.raises(TypeError, match=f"{metric.caller} has no keyword 'top'. It takes .*average"):
-        value(metric, data_for(metric), top=3)

@@ -192,9 +192,7 @@ def test_a_query_without_relevant_documents_counts_as_zero_or_not_at_all():
         query_auc_score,
     ):
         assert_allclose(of_lists(score, [0, 1, 0], [0, 0]), of_list(score, [0, 1, 0]) / 2)
-        assert_allclose(
-            of_lists(score, [0, 1, 0], [0, 0], replace_undefined_by=np.nan), of_list(score, [0, 1, 0])
-        )
+        assert_allclose(of_lists(score, [0, 1, 0], [0, 0], replace_undefined_by=np.nan), of_list(score, [0, 1, 0]))
 
 
 def test_mean_reciprocal_rank_of_three_questions():

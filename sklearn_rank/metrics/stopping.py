@@ -71,4 +71,4 @@ def rbp_score(r: Any, *, p: float = 0.8, gain: Any = "binary", max_grade: float 
     >>> rbp_score([1, 0, 1], [3, 2, 1], qid=[0] * 3, p=0.5)
     0.625
     """
-    return (1 - p) * r.cumsum(gain(r.label) / gain(max_grade), weight=p ** (r.rank - 1.0))
+    return (1 - p) * r.cumsum(gain(r.label) / gain(np.array([max_grade])), weight=p ** (r.rank - 1.0))

@@ -1,0 +1,96 @@
+"""The registry's metrics as parameters of tests, and data made from the facts that each of them declares."""
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import sklearn_rank.metrics
+from sklearn_rank._metric import REGISTRY
+
+METRICS = list(REGISTRY.values())
+
+
+def each(metrics):
+    return pytest.mark.parametrize("metric", metrics, ids=lambda metric: metric.name)
+
+
+each_metric = each(METRICS)
+each_reader_of_unjudged = each([m for m in METRICS if "unjudged" in m.defaults])
+
+
+def public(metric):
+    return getattr(sklearn_rank.metrics, metric.caller)
+
+
+# --- data made from a metric's facts -------------------------------------------------------------------------
+
+
+class Data(NamedTuple):
+    y_true: np.ndarray
+    y_score: np.ndarray
+    qid: np.ndarray
+
+    def rows(self, chosen):
+        return Data(*(column[chosen] for column in self))
+
+    def with_score(self, y_score):
+        return self._replace(y_score=y_score)
+
+    def then(self, other, shift=1000):
+        """These queries and those of another, under other ids."""
+        return Data(*map(np.concatenate, zip(self, other._replace(qid=other.qid + shift), strict=True)))
+
+
+def labels_of(metric):
+    """Grades that a metric takes: its declared range, or -2 to 4 where it declares none."""
+    low, high = metric.labels
+    high = metric.defaults[high] if isinstance(high, str) else high
+    return np.arange(-2 if low is None else low, (4 if high is None else high) + 1, dtype=float)
+
+
+def data_for(metric, seed=0, *, n_queries=30, longest=14, tied=False, unretrieved=False):
+    """Rows of random queries, adjacent, ids in no order."""
+    rng = np.random.default_rng([seed, len(metric.name), n_queries])
+    size = rng.integers(1, longest + 1, size=n_queries)
+    label = rng.choice(labels_of(metric), size=size.sum())
+    score = rng.integers(0, 4, size=size.sum()) * 0.5 if tied else rng.permutation(size.sum()) / 4
+    if unretrieved and not metric.pointwise:
+        score = np.where(rng.random(size.sum()) < 0.2, -np.inf, score)
+    return Data(label, score, np.repeat(rng.permutation(n_queries), size))
+
+
+@cache
+def tie_policy(metric):
+    """Keywords with which a metric takes tied documents: none, unless it has no closed form for them."""
+    try:
+        metric([1, 0], [1, 1], qid=[0, 0])
+    except ValueError as error:
+        if "no closed form for tied documents" not in str(error):
+            raise
+        return {"ties": "worst"}
+    return {}
+
+
+def rough_data_for(metric, seed=0, **sizes):
+    """Queries with ties and documents that were not retrieved."""
+    return data_for(metric, seed, tied=True, unretrieved=True, **sizes)
+
+
+def cutoffs(metric, *k):
+    """The keyword k for the metrics that have it."""
+    return {"k": list(k or (1, 2, 5, 40))} if metric.has_cutoff else {}
+
+
+def value(metric, data, **keywords):
+    return metric(data.y_true, data.y_score, qid=data.qid, **keywords)
+
+
+def curve(metric, data, **keywords):
+    """Values of each query, at some cutoffs where the metric has one."""
+    return value(metric, data, average=None, **{**cutoffs(metric), **tie_policy(metric), **keywords})
+
+
+def mean(metric, data, **keywords):
+    return value(metric, data, **{**cutoffs(metric), **tie_policy(metric), **keywords})

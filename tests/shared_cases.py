@@ -1,0 +1,132 @@
+"""Expected values that nobody here wrote, and what the words beside them mean in ours.
+
+The files live beside the repository, in ../shared: other projects' tests, reference programs, exact enumeration. A
+case names a metric and its parameters as its source does; `translate` turns them into a `Call` of ours.
+"""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from sklearn_rank._metric import REGISTRY
+
+SHARED = Path(__file__).parents[2] / "shared"
+ABSENT = "the folder ../shared with the cases is not there"
+needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason=ABSENT)
+
+
+@cache
+def read(name):
+    path = SHARED / name
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def numbers(values, missing):
+    return np.array([missing if v is None else v for v in values], dtype=float)
+
+
+PLANNED = {"rprec", "bpref", "opa", "arp", "pfound", "infap", "iprec", "11pt"}
+"""Metrics of the design with cases here: compared as soon as they are in the registry."""
+
+READS_UNJUDGED = {"bpref", "infap", "judged"}
+"""Metrics that read NaN labels as what they are; all others are told that they are not relevant."""
+
+
+# --- a case's words in ours ----------------------------------------------------------------------------------
+
+NAMES = {
+    "ap": "map",
+    "rr": "mrr",
+    "fbeta": "f",
+    "r_precision": "rprec",
+    "ranking_loss": "auc",  # one minus AUC, tied pairs wrong
+    "hits": "dcg",  # the number of hits: gain 1 for a relevant document, discount 1 for each rank
+}
+"""Metrics with another name there; the others have ours."""
+
+
+COUNT_HITS = {"gain": "binary", "discount": lambda rank: np.ones(len(rank))}
+"""Keywords with which DCG is the number of hits, and nDCG that over the most hits possible."""
+
+DISCOUNTS = {
+    "log2": "log2",
+    "jk": "jarvelin",
+    "inverse": "reciprocal",
+    "inverse+10": lambda rank: 1 / (rank + 10),
+    "log10": lambda rank: 1 / np.log10(1 + rank),
+}
+
+DENOMINATORS = {
+    ("ap", "n_rel"): {"denominator": "relevant"},
+    ("ap", "min_k_nrel"): {"denominator": "min_k_relevant"},
+    ("ap", "hits"): {"denominator": "retrieved_relevant"},
+    ("ap", "k"): {"denominator": "k"},
+    ("precision", "k"): {"denominator": "k"},
+    ("precision", "min_k_n"): {"denominator": "min_k_n"},
+    ("precision", "min_k_nrel"): COUNT_HITS,  # of nDCG: hits over the most that k ranks can hold
+    ("recall", "n_rel"): {},
+    ("r_precision", "n_rel"): {},
+}
+"""What a metric is divided by."""
+
+KEYWORDS = {
+    "k": lambda k: {} if k is None else {"k": k},
+    "threshold": lambda t: {"min_relevance": t},
+    "threshold_gt": lambda t: {"min_relevance": float(np.nextafter(t, np.inf))},
+    "gain": lambda gain: {"gain": gain_of(gain)},
+    "discount": lambda discount: {"discount": DISCOUNTS[discount]},
+    "zero": lambda zero: {"replace_undefined_by": np.nan if zero in ("skip", "nan") else zero},
+    "max_grade": lambda grade: {"max_grade": grade},
+    "p": lambda p: {"p": p},
+    "beta": lambda beta: {"beta": beta},
+    "aggregate": lambda how: {"average": {"sum": None, "micro": "micro"}[how]},
+    "ties": lambda ties: {} if ties == "error" else {"ties": {"reverse": "stable", "block": "worst"}.get(ties, ties)},
+} | dict.fromkeys(["ideal", "graded", "denominator", "note_zero", "version", "decay"], lambda _: {})
+"""Our keywords for each parameter of a case; the last ones are our defaults, or looked at by `translate`."""
+
+
+def gain_of(gain):
+    if isinstance(gain, dict):
+        return {float(grade): value for grade, value in gain.items()}
+    scale = re.fullmatch(r"scale:(.*)", gain)
+    return (lambda label: float(scale[1]) * label) if scale else gain
+
+
+class Call(NamedTuple):
+    """A metric of ours with keywords and, where the case wants it, something done to the data or the value."""
+
+    name: str
+    keywords: dict[str, Any]
+    backwards: bool = False
+    complement: bool = False
+
+    def __call__(self, y_true, y_score, qid, **more):
+        rows = slice(None, None, -1 if self.backwards else 1)
+        value = REGISTRY[self.name](y_true[rows], y_score[rows], qid=qid[rows], **{**self.keywords, **more})
+        return 1 - value if self.complement else value
+
+
+def translate(metric, params, labels=()):
+    """The call that a metric's name and parameters stand for."""
+    name, keywords, denominator = NAMES.get(metric, metric), {}, params.get("denominator")
+    for parameter, value in params.items():
+        keywords |= KEYWORDS[parameter](value)
+    if denominator:
+        keywords |= DENOMINATORS[metric, denominator]
+    if params.get("graded") and not set(labels) <= {0, 1}:
+        name = "opa"  # AUC over pairs of unequal grades
+    if metric == "hits":
+        keywords |= COUNT_HITS
+    if (metric, denominator) == ("precision", "min_k_nrel"):
+        name = "ndcg"
+    if params.get("ideal") == "k_ones":  # DCG over that of k relevant documents
+        weight = 1 / np.log2(1.0 + np.arange(1, params["k"] + 1))
+        name, keywords = "dcg", keywords | {"discount": weight / weight.sum()}
+    if metric == "ranking_loss":
+        keywords |= {"ties": "worst", "replace_undefined_by": 1 - params["zero"]}
+    return Call(name, keywords, params.get("ties") == "reverse", metric == "ranking_loss")

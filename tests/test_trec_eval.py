@@ -1,0 +1,125 @@
+"""What trec_eval says of two runs, with its values stored in ../shared; those of pytrec_eval where the two differ.
+
+Every measure of theirs is either compared or matches a table of those that we do not offer, with the reason, and
+these are counted. Rank-biased precision is compared with an oracle and with what NIST printed.
+"""
+
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from shared_cases import COUNT_HITS, PLANNED, READS_UNJUDGED, SHARED, Call, needs_shared, read
+
+from sklearn_rank._metric import REGISTRY
+
+LINEAR = {"gain": "linear"}
+
+TREC = {
+    r"map": ("map", {}),
+    r"map_cut_(?P<k>\d+)": ("map", {}),
+    r"P_(?P<k>\d+)": ("precision", {}),
+    r"set_P": ("precision", {}),
+    r"recall_(?P<k>\d+)": ("recall", {}),
+    r"set_recall": ("recall", {}),
+    r"recip_rank": ("mrr", {}),
+    r"success_(?P<k>\d+)": ("hit", {}),
+    r"ndcg": ("ndcg", LINEAR),
+    r"ndcg_cut_(?P<k>\d+)": ("ndcg", LINEAR),
+    r"ndcg_1=1,2=3,3=7,4=15": ("ndcg", {"gain": {0: 0, 1: 1, 2: 3, 3: 7, 4: 15}}),
+    r"dcg": ("dcg", LINEAR),
+    r"num_rel_ret": ("dcg", COUNT_HITS),
+    r"relative_P_(?P<k>\d+)": ("ndcg", COUNT_HITS),  # hits over the most that k ranks can hold
+    r"set_F_(?P<x>[\d.]+)": ("f", {}),  # x is beta squared
+    r"Rprec": ("rprec", {}),
+    r"bpref": ("bpref", {}),
+    r"infAP": ("infap", {}),
+    r"11pt_avg": ("11pt", {}),
+    r"iprec_at_recall_(?P<recall>[\d.]+)": ("iprec", {}),
+}
+"""trec_eval's measures in our words."""
+
+TREC_LEFT_OUT = {
+    r"num_ret|num_rel|num_nonrel_judged_ret": "counts of documents, not of hits",
+    r"Rprec_mult_.*": "precision at a multiple of R",
+    r"set_map|set_relative_P": "another name for a product, or a cutoff at each list's own length",
+    r"binG|G|ndcg_rel|Rndcg": "variants of nDCG that only trec_eval has",
+    r"gm_map|gm_bpref": "geometric means over queries",
+}
+"""trec_eval's measures that we do not offer."""
+
+TREC_RUNS = ["trec_test", "trec_trunc_complete"]
+
+
+def trec_measures():
+    names = ((run, name) for run in TREC_RUNS for name in read(f"data/trec/{run}.json").get("trec_eval", {}))
+    return [(run, name) for run, name in names if trec_call(name)]
+
+
+def trec_call(text):
+    """The call for one of trec_eval's measures; None if it is left out."""
+    for pattern, (name, keywords) in TREC.items():
+        if found := re.fullmatch(pattern, text):
+            given = {key: float(value) for key, value in found.groupdict().items()}
+            if "x" in given:
+                given = {"beta": float(np.sqrt(given["x"]))}
+            return Call(name, keywords | (given if "k" not in given else {"k": int(given["k"])}))
+    return None
+
+
+@cache
+def trec_rows(run):
+    """Labels, scores and queries in trec_eval's order; NaN for not judged, -inf for not retrieved."""
+    with np.load(SHARED / f"data/trec/{run}.npz") as data:
+        label = np.where(data["rel"] < 0, np.nan, data["rel"])
+        return label, np.where(data["retrieved"], data["score"], -np.inf), data["qid"]
+
+
+def trec_policies(name):
+    """Keywords of every call: trec_eval's order is that of the rows, and it reads unjudged as not relevant."""
+    return {"ties": "stable"} | ({} if name in READS_UNJUDGED else {"unjudged": "nonrelevant"})
+
+
+@pytest.mark.parametrize(("run", "name"), trec_measures())
+def test_values_of_trec_eval(run, name):
+    call, stored = trec_call(name), read(f"data/trec/{run}.json")
+    if call.name in PLANNED - REGISTRY.keys():
+        pytest.skip(f"{call.name} does not exist yet")
+    rows = trec_rows(run)
+    found = call(*rows, average=None, **trec_policies(call.name))
+    values = stored["trec_eval"][name]
+    expected = np.array([values[q] for q in dict.fromkeys(rows[2])])
+    if name in stored["pytrec_eval"]:  # 10.0 rounds where 9.0 cuts: either will do
+        other = np.array([stored["pytrec_eval"][name][q] for q in dict.fromkeys(rows[2])])
+        expected = np.where(np.abs(found - other) < np.abs(found - expected), other, expected)
+    assert_allclose(found, expected, rtol=0, atol=1e-12)
+    if name not in stored["pytrec_eval"] and name != "num_rel_ret":
+        assert_allclose(call(*rows, **trec_policies(call.name)), values["all"], rtol=0, atol=1e-12)
+
+
+@needs_shared
+@pytest.mark.parametrize("run", TREC_RUNS)
+def test_rank_biased_precision_of_trec_runs(run):
+    rows, values = trec_rows(run), read(f"data/trec/{run}.json")["rbp_p0.9_own_oracle"]
+    found = REGISTRY["rbp"](*rows[:2], qid=rows[2], p=0.9, average=None, **trec_policies("rbp"))
+    assert_allclose(found, [values[q] for q in dict.fromkeys(rows[2])], rtol=1e-12)
+
+
+@needs_shared
+def test_rank_biased_precision_that_nist_prints():
+    values = read("data/trec/trec_test.json")["rbp_p0.9_printed_in_NIST_out.test.aq"]
+    assert list(values.values()) == [0.1861, 0.7628, 0.0212]
+    rows = trec_rows("trec_test")
+    found = REGISTRY["rbp"](*rows[:2], qid=rows[2], p=0.9, average=None, **trec_policies("rbp"))
+    assert found.round(4).tolist() == list(values.values())
+
+
+@needs_shared
+@pytest.mark.parametrize("run", TREC_RUNS)
+def test_no_other_measure_of_trec_eval_is_left_out(run):
+    left_out = [name for name in read(f"data/trec/{run}.json")["trec_eval"] if not trec_call(name)]
+    assert len(left_out) == 16
+    for name in left_out:
+        assert any(re.fullmatch(pattern, name) for pattern in TREC_LEFT_OUT), name
+    assert {name for name, _ in TREC.values()} - REGISTRY.keys() <= PLANNED
