@@ -1,6 +1,6 @@
-"""What trec_eval says of two runs, with its values stored in ../shared; those of pytrec_eval where the two differ.
+"""What trec_eval and pytrec_eval say of two runs, with their values stored in ../shared.
 
-Every measure of theirs is either compared or matches a table of those that we do not offer, with the reason, and
+Every measure of trec_eval is either compared or matches a table of those that we do not offer, with the reason, and
 these are counted. Rank-biased precision is compared with an oracle and with what NIST printed.
 """
 

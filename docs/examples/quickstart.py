@@ -18,10 +18,10 @@ from sklearn_rank import QueryKFold, QueryRanker, RankingEvaluator, get_scorer
 from sklearn_rank.datasets import make_ranking
 
 MODELS = {
-    "XGBRanker": (XGBRanker(n_estimators=40, learning_rate=0.2), {"estimator__max_depth": [3, 5]}),
-    "LGBMRanker": (LGBMRanker(n_estimators=40, verbose=-1), {"estimator__num_leaves": [7, 31]}),
+    "XGBRanker": (XGBRanker(n_estimators=30, learning_rate=0.2), {"estimator__max_depth": [3, 5]}),
+    "LGBMRanker": (LGBMRanker(n_estimators=30, verbose=-1), {"estimator__num_leaves": [7, 31]}),
     "CatBoostRanker": (
-        CatBoostRanker(iterations=40, learning_rate=0.2, verbose=0, allow_writing_files=False),
+        CatBoostRanker(iterations=30, learning_rate=0.2, verbose=0, allow_writing_files=False),
         {"estimator__depth": [3, 5]},
     ),
     "Ridge": (Ridge(), {"estimator__alpha": [1.0, 1000.0]}),
@@ -41,7 +41,7 @@ def digits_as_queries(n_queries=300, n_candidates=40, seed=0):
 def main():
     began = perf_counter()
     searches = {
-        name: GridSearchCV(QueryRanker(model), grid, scoring=get_scorer("ndcg@10"), cv=QueryKFold(3))
+        name: GridSearchCV(QueryRanker(model), grid, scoring=get_scorer("ndcg@10"), cv=QueryKFold(2))
         for name, (model, grid) in MODELS.items()
     }
     data = {
