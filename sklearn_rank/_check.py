@@ -65,7 +65,7 @@ def find_qid(y: Any, qid: Any = None, *, name: str = "y_true") -> Any:
     raise ValueError(NO_QID.format(y=name))
 
 
-def group_rows(qid: Any, n_rows: int) -> tuple[NDArray[Any], Index, Index | None]:
+def group_rows(qid: Any, n_rows: int, n_jobs: int | None = None) -> tuple[NDArray[Any], Index, Index | None]:
     """Group rows by query, queries in order of first appearance.
 
     Returns
@@ -78,7 +78,7 @@ def group_rows(qid: Any, n_rows: int) -> tuple[NDArray[Any], Index, Index | None
     """
     ids = _id_array(qid, n_rows)
     try:
-        starts = np.append(0, np.flatnonzero(ids[1:] != ids[:-1]) + 1)
+        starts = _starts(ids, n_jobs)
         heads = ids[starts]
         code, first = _factorize(heads)
     except TypeError as error:
@@ -90,6 +90,16 @@ def group_rows(qid: Any, n_rows: int) -> tuple[NDArray[Any], Index, Index | None
     indptr, order = np.zeros(len(first) + 1, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
     _kernels.group_rows(code, indptr, order)
     return heads[first], indptr, order
+
+
+def _starts(ids: NDArray[Any], n_jobs: int | None) -> Index:
+    """First row of each run of equal ids."""
+
+    def find(start: int, stop: int) -> Index:
+        start = max(start, 1)
+        return np.flatnonzero(ids[start:stop] != ids[start - 1 : stop - 1]) + start
+
+    return np.concatenate([[0], *for_each(find, row_blocks(len(ids)), n_jobs)])
 
 
 def _id_array(qid: Any, n_rows: int) -> NDArray[Any]:
@@ -170,7 +180,7 @@ def check_queries(
         )
     if len(label) == 0:
         raise ValueError("At least one row is needed. Got empty y_true and y_score.")
-    ids, indptr, order = group_rows(find_qid(y_true, qid), len(label))
+    ids, indptr, order = group_rows(find_qid(y_true, qid), len(label), n_jobs)
     weight = None
     if sample_weight is not None:
         weight = query_weight(sample_weight, ids, indptr, order)
@@ -249,14 +259,7 @@ def _number(value: Any, name: str) -> float:
 
 def _extent(x: Array, n_jobs: int | None) -> tuple[float, float]:
     """Lowest and highest value; NaN if there is any."""
-    blocks = row_blocks(len(x))
-    low, high = np.empty(len(blocks)), np.empty(len(blocks))
-
-    def read(start: int, stop: int) -> None:
-        piece, i = x[start:stop], start // (blocks[0][1] - blocks[0][0])
-        low[i], high[i] = piece.min(), piece.max()
-
-    for_each(read, blocks, n_jobs)
+    low, high = np.transpose(for_each(lambda a, b: (x[a:b].min(), x[a:b].max()), row_blocks(len(x)), n_jobs))
     return float(low.min()), float(high.max())
 
 

@@ -61,7 +61,7 @@ def make_discount(discount: Any, base: float, depth: int, longest: int) -> Funct
     else:
         weight = 1.0 / (np.log2(1.0 + rank) if discount == "log2" else rank)
     table = np.append(np.nan, weight)
-    return lambda rank: table[rank]
+    return table.take
 
 
 def same_shape(result: ArrayLike, like: Any, name: str) -> Array:

@@ -7,12 +7,13 @@ position i ends, and `tie_end is None` says that the order is taken as it stands
 
 Outputs are passed in; nothing here validates, allocates or knows a metric.
 """
+from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, ceil, log
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
-cdef int64_t SELECT_MAX = 128   # deepest list kept by insertion while scanning; deeper ones are sorted
-cdef int64_t BUCKET_MAX = 32    # fullest bucket that is left to insertion
+cdef int64_t LANES = 6          # least number of lanes that rows are dealt out to
+cdef int64_t PATIENCE = 16      # moves per item that insertion is given before merging takes over
 cdef int64_t RUN = 16           # runs made by insertion before merging
 cdef double NEGLIGIBLE = 1e-18  # a probability of survival below this changes no double that it is added to
 
@@ -34,8 +35,8 @@ def rank_queries(
 ):
     """Write the rows of each query, best score first, down to `depth`; return whether scores are tied.
 
-    Under the average policy a list goes on to the end of the tie block that holds rank `depth`. `key`
-    receives the scores in that order; the `spare` arrays are room to work in (`count`: one more than a row).
+    Under the average policy a list goes on to the end of the tie block that holds rank `depth`. The other arrays
+    are room to work in, for the longest query: `key` and `spare` once, `spare_key` and `count` twice (and one).
     """
     cdef int64_t q, n_kept, at = 0
     cdef bint tied = False
@@ -44,9 +45,9 @@ def rank_queries(
         for q in range(indptr.shape[0] - 1):
             n_kept = _rank_query(
                 &score[0], &label[0], indptr[q], indptr[q + 1], depth, ties, keep_unretrieved,
-                &order[0] + at, &key[0] + at, &spare_key[0], &spare[0], &count[0],
+                &order[0] + at, &key[0], &spare_key[0], &spare[0], &count[0],
             )
-            if ties == AVERAGE and _mark_ties(&key[0] + at, n_kept, at, &tie_end[0] + at):
+            if ties == AVERAGE and _mark_ties(&key[0], n_kept, at, &tie_end[0] + at):
                 tied = True
             at += n_kept
             ptr[q + 1] = at
@@ -58,120 +59,76 @@ cdef int64_t _rank_query(
     int64_t ties, bint keep_unretrieved,
     int64_t* order, double* key, double* spare_key, int64_t* spare, int64_t* count,
 ) noexcept nogil:
-    cdef int64_t n = stop - start, n_kept
-    if depth > n:
-        depth = n
-    if depth <= RUN or (depth <= SELECT_MAX and depth * 8 <= n):
-        n_kept = _select(score, start, stop, depth, keep_unretrieved, order, key)
-        if ties != STABLE and n_kept == depth and depth < n:
-            n_kept = _extend(score, start, stop, n_kept, order, key)
-    else:
-        n_kept = _sort(score, start, stop, keep_unretrieved, order, key, spare_key, spare, count)
-        if n_kept > depth:
-            n = n_kept
-            n_kept = depth
-            while ties != STABLE and n_kept < n and key[n_kept] == key[depth - 1]:
-                n_kept += 1
+    cdef int64_t row, n_kept, n = stop - start
+    cdef double bar = -INFINITY if keep_unretrieved else -DBL_MAX  # what a row must reach
+    depth = min(depth, n)
+    if 2 * max(depth, LANES) <= n:
+        bar = max(bar, _reached_by(score + start, n, max(depth, LANES), spare_key))
+    n = 0
+    for row in range(start, stop):
+        spare_key[n] = score[row]
+        spare[n] = row
+        n += score[row] >= bar
+    _sort(spare_key, spare, n, key, order, count)
+    n_kept = min(depth, n)
+    while ties != STABLE and n_kept < n and key[n_kept] == key[n_kept - 1]:
+        n_kept += 1
     if ties == AVERAGE or ties == STABLE:
         return n_kept
     _order_ties_by_label(label, -1.0 if ties == WORST else 1.0, n_kept, order, key, spare_key, spare)
     return min(n_kept, depth)
 
 
-cdef int64_t _select(
-    const double* score, int64_t start, int64_t stop, int64_t depth, bint keep_unretrieved,
-    int64_t* order, double* key,
+cdef double _reached_by(const double* score, int64_t n, int64_t n_lanes, double* best) noexcept nogil:
+    """A score that at least `n_lanes` rows reach: deal rows out to lanes, take the best of the worst lane."""
+    cdef int64_t lane, row = n_lanes
+    cdef double bar = INFINITY
+    for lane in range(n_lanes):
+        best[lane] = score[lane]
+    while row + n_lanes <= n:
+        for lane in range(n_lanes):
+            best[lane] = max(best[lane], score[row + lane])
+        row += n_lanes
+    for lane in range(n_lanes):
+        bar = min(bar, best[lane])
+    return bar
+
+
+cdef void _sort(
+    double* key, int64_t* item, int64_t n, double* sorted_key, int64_t* sorted_item, int64_t* count,
 ) noexcept nogil:
-    """The `depth` best rows by insertion into a short sorted list; earlier rows first among equals."""
-    cdef int64_t row, i, n_kept = 0
-    cdef double s, bar = -INFINITY  # what a row must beat
-    for row in range(start, stop):
-        s = score[row]
-        if s <= bar and (n_kept == depth or not keep_unretrieved):
-            continue
-        if n_kept < depth:
-            n_kept += 1
-        i = n_kept - 1
-        while i > 0 and key[i - 1] < s:
-            key[i] = key[i - 1]
-            order[i] = order[i - 1]
-            i -= 1
-        key[i] = s
-        order[i] = row
-        if n_kept == depth:
-            bar = key[depth - 1]
-    return n_kept
+    """Sort by key, highest first: twice as many buckets as keys, evenly over their range, then insertion.
 
-
-cdef int64_t _extend(
-    const double* score, int64_t start, int64_t stop, int64_t n_kept, int64_t* order, double* key,
-) noexcept nogil:
-    """Append the rows tied with the last one kept. Selection kept the earliest of them, so the rest follow."""
-    cdef int64_t row
-    cdef double last
-    last = key[n_kept - 1]
-    for row in range(order[n_kept - 1] + 1, stop):
-        if score[row] == last:
-            order[n_kept] = row
-            key[n_kept] = last
-            n_kept += 1
-    return n_kept
-
-
-cdef int64_t _sort(
-    const double* score, int64_t start, int64_t stop, bint keep_unretrieved,
-    int64_t* order, double* key, double* spare_key, int64_t* spare, int64_t* count,
-) noexcept nogil:
-    """All rows, best first: as many buckets as rows, evenly over the range of scores, then insertion.
-
-    A bucket that fills up (scores far from evenly spread) is merge-sorted; equal scores stay in row order.
+    Where that takes long (keys far from evenly spread), merging takes over. Equal keys keep their order.
     """
-    cdef int64_t row, i, b, begin, n = 0, fullest = 0
-    cdef double s, scale, high = -INFINITY, low = INFINITY
-    for row in range(start, stop):
-        s = score[row]
-        if s == -INFINITY and not keep_unretrieved:
-            continue
-        spare_key[n] = s
-        spare[n] = row
-        n += 1
-        high = max(high, s)
-        low = min(low, s)
-    scale = (n - 1) / (high - low)
-    if not (0 < scale < INFINITY):  # all equal, an infinite range, or one too narrow to divide
+    cdef int64_t i, b
+    cdef double scale, high = -INFINITY, low = INFINITY
+    count[0] = 0
+    for i in range(n):
+        high = max(high, key[i])
+        low = min(low, key[i])
+        count[2 * i + 1] = count[2 * i + 2] = 0
+    scale = (2 * n - 1) / (high - low)
+    if 0 < scale < INFINITY:
         for i in range(n):
-            key[i] = spare_key[i]
-            order[i] = spare[i]
-        if n > 0 and high > low:
-            _merge_sort(key, order, n, spare_key, spare)
-        return n
-    for b in range(n + 1):
-        count[b] = 0
-    for i in range(n):
-        count[<int64_t> ((high - spare_key[i]) * scale) + 1] += 1
-    for b in range(1, n + 1):
-        fullest = max(fullest, count[b])
-        count[b] += count[b - 1]
-    for i in range(n):
-        b = <int64_t> ((high - spare_key[i]) * scale)
-        key[count[b]] = spare_key[i]
-        order[count[b]] = spare[i]
-        count[b] += 1
-    if fullest <= BUCKET_MAX:
-        _insertion_sort(key, order, n)
-        return n
-    begin = 0
-    for b in range(n):  # count[b] is now the end of bucket b
-        if count[b] - begin <= BUCKET_MAX:
-            _insertion_sort(key + begin, order + begin, count[b] - begin)
-        else:
-            _merge_sort(key + begin, order + begin, count[b] - begin, spare_key, spare)
-        begin = count[b]
-    return n
+            count[<int64_t> ((high - key[i]) * scale) + 1] += 1
+        for b in range(2 * n):
+            count[b + 1] += count[b]
+        for i in range(n):
+            b = <int64_t> ((high - key[i]) * scale)
+            sorted_key[count[b]] = key[i]
+            sorted_item[count[b]] = item[i]
+            count[b] += 1
+    else:  # all equal, an infinite range, or one too narrow to divide
+        for i in range(n):
+            sorted_key[i] = key[i]
+            sorted_item[i] = item[i]
+    if not _insertion_sort(sorted_key, sorted_item, n, PATIENCE * n):
+        _merge_sort(sorted_key, sorted_item, n, key, item)
 
 
-cdef void _insertion_sort(double* key, int64_t* item, int64_t n) noexcept nogil:
-    """Sort by key, highest first; equal keys keep their order."""
+cdef bint _insertion_sort(double* key, int64_t* item, int64_t n, int64_t patience) noexcept nogil:
+    """Sort by key, highest first; equal keys keep their order. False: given up after `patience` moves."""
     cdef int64_t i, j, moved
     cdef double s
     for i in range(1, n):
@@ -186,6 +143,10 @@ cdef void _insertion_sort(double* key, int64_t* item, int64_t n) noexcept nogil:
             j -= 1
         key[j] = s
         item[j] = moved
+        patience -= i - j
+        if patience < 0:
+            return False
+    return True
 
 
 cdef void _merge_sort(double* key, int64_t* item, int64_t n, double* spare_key, int64_t* spare) noexcept nogil:
@@ -193,7 +154,7 @@ cdef void _merge_sort(double* key, int64_t* item, int64_t n, double* spare_key, 
     cdef int64_t begin, middle, end, left, right, i, width = RUN
     begin = 0
     while begin < n:
-        _insertion_sort(key + begin, item + begin, min(RUN, n - begin))
+        _insertion_sort(key + begin, item + begin, min(RUN, n - begin), RUN * RUN)
         begin += RUN
     while width < n:
         begin = 0
@@ -240,15 +201,24 @@ cdef void _order_ties_by_label(
 
 
 cdef bint _mark_ties(const double* key, int64_t n, int64_t offset, int64_t* tie_end) noexcept nogil:
-    cdef int64_t i
+    cdef int64_t i, end = offset + n
     cdef bint tied = False
     for i in range(n - 1, -1, -1):
-        if i + 1 < n and key[i] == key[i + 1]:
-            tie_end[i] = tie_end[i + 1]
-            tied = True
+        tie_end[i] = end
+        if i == 0 or key[i - 1] > key[i]:
+            end = offset + i
         else:
-            tie_end[i] = offset + i + 1
+            tied = True
     return tied
+
+
+def number(const int64_t[::1] ptr, int64_t[::1] rank):
+    """Write 1, 2, ... along the positions of each query."""
+    cdef int64_t q, i
+    with nogil:
+        for q in range(ptr.shape[0] - 1):
+            for i in range(ptr[q], ptr[q + 1]):
+                rank[i] = i - ptr[q] + 1
 
 
 def rank_labels(

@@ -48,12 +48,12 @@ class Ranking:
         self.row_label, self.row_score, self.indptr = label, score, indptr
         self.depth, self.ties = depth, ties
         n_rows, longest = len(score), int(np.diff(indptr).max(initial=0))
-        order, key = np.empty(n_rows, dtype=np.int64), np.empty(n_rows)
+        order = np.empty(n_rows, dtype=np.int64)
         tie_end = np.empty(n_rows if ties == "average" else 0, dtype=np.int64)
         self.ptr = np.empty(len(indptr), dtype=np.int64)
         tied = _kernels.rank_queries(
-            score, label, indptr, depth, POLICIES[ties], keep_unretrieved, order, tie_end, self.ptr, key,
-            np.empty(2 * longest), np.empty(longest, dtype=np.int64), np.empty(longest + 1, dtype=np.int64),
+            score, label, indptr, depth, POLICIES[ties], keep_unretrieved, order, tie_end, self.ptr,
+            np.empty(longest), np.empty(2 * longest), *np.empty((2, 2 * longest + 1), dtype=np.int64),
         )  # fmt: skip
         n_positions = self.ptr[-1]
         self.order = order[:n_positions]
@@ -61,11 +61,11 @@ class Ranking:
 
     @cached_property
     def label(self) -> Array:
-        return self.row_label[self.order]
+        return self.row_label.take(self.order)
 
     @cached_property
     def score(self) -> Array:
-        return self.row_score[self.order]
+        return self.row_score.take(self.order)
 
     @cached_property
     def length(self) -> Index:
@@ -74,7 +74,9 @@ class Ranking:
 
     @cached_property
     def rank(self) -> Index:
-        return np.arange(1, len(self.label) + 1) - np.repeat(self.ptr[:-1], self.length)
+        rank = np.empty(self.ptr[-1], dtype=np.int64)
+        _kernels.number(self.ptr, rank)
+        return rank
 
     def count_at_least(self, x: Array, threshold: float) -> Array:
         """Rows of each query with a value of at least `threshold`, shape (n_queries, 1)."""
@@ -97,7 +99,7 @@ class Ideal(Ranking):
         out, self.ptr = np.empty(len(label)), np.empty(len(indptr), dtype=np.int64)
         _kernels.rank_labels(
             label, indptr, depth, out, self.ptr,
-            np.empty(longest), *(np.empty(longest + 1, dtype=np.int64) for _ in range(3)),
+            np.empty(2 * longest), *np.empty((3, 2 * longest + 1), dtype=np.int64),
         )  # fmt: skip
         self.label = self.score = out[: self.ptr[-1]]
 
@@ -165,6 +167,8 @@ class Ranked:
     @cached_property
     def k(self) -> Array:
         """Cutoff at each point of the curve; a list read to its end is cut at its length (at least 1)."""
+        if self._cutoffs[-1] < FULL:
+            return self._cutoffs[None].astype(np.float64)
         return np.where(self._cutoffs == FULL, np.maximum(self.n, 1.0), self._cutoffs)
 
     @cached_property

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from numbers import Integral
+from typing import Any, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
+
+T = TypeVar("T")
 
 BLOCK_ROWS = 2**17
 
@@ -37,14 +41,29 @@ def query_blocks(indptr: NDArray[np.int64]) -> list[tuple[int, int]]:
     return list(zip(edges[:-1], edges[1:], strict=True))
 
 
-def for_each(function: Callable[[int, int], object], blocks: Iterable[tuple[int, int]], n_jobs: int | None) -> None:
-    """Call ``function(start, stop)`` for each block, on as many threads as joblib's `n_jobs` means."""
-    blocks = list(blocks)
-    n_threads = min(effective_n_jobs(n_jobs), len(blocks)) if len(blocks) > 1 else 1
+def for_each(function: Callable[[int, int], T], blocks: Sequence[tuple[int, int]], n_jobs: int | None) -> list[T]:
+    """List ``function(start, stop)`` for each block, on as many threads as joblib's `n_jobs` means."""
+    if len(blocks) == 1:
+        return [function(*blocks[0])]
+    np.empty(16 * BLOCK_ROWS)  # once it has freed this much, glibc keeps what one block frees for the next
+    results: list[Any] = [None] * len(blocks)
+    todo = deque(range(len(blocks)))
+
+    def work() -> None:
+        while todo:  # whoever is free takes the next block
+            try:
+                i = todo.popleft()
+            except IndexError:  # another thread took the last one
+                return
+            results[i] = function(*blocks[i])
+
+    n_threads = min(effective_n_jobs(n_jobs), len(blocks))
     if n_threads == 1:
-        for block in blocks:
-            function(*block)
-        return
-    with ThreadPoolExecutor(n_threads) as pool:
-        for _ in pool.map(lambda block: function(*block), blocks):
-            pass
+        work()
+        return results
+    with ThreadPoolExecutor(n_threads - 1) as pool:
+        others = [pool.submit(work) for _ in range(n_threads - 1)]
+        work()
+        for other in others:
+            other.result()
+    return results

@@ -94,7 +94,7 @@ def sklearn_duels(data: Data, n_jobs: int) -> Iterator[Duel]:
     gain[place], score[place] = np.exp2(data.label) - 1, data.score
     theirs = partial(sklearn.metrics.ndcg_score, gain, score, k=10)
     ours = partial(ndcg_score, data.label, data.score, qid=data.qid, k=10, n_jobs=n_jobs)
-    yield Duel("nDCG@10", f"scikit-learn {sklearn.__version__}", theirs, ours, ours, repeats=1)
+    yield Duel("nDCG@10", f"scikit-learn {sklearn.__version__}", theirs, ours, ours, repeats=3)
 
 
 def duel(
