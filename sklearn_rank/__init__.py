@@ -1,6 +1,7 @@
 """Ranking metrics, scorers and cross-validation for scikit-learn, query by query."""
 
 from sklearn_rank import datasets, metrics
+from sklearn_rank._metric import metric
 from sklearn_rank._names import get_metric_names, parse_metric
 from sklearn_rank.evaluate import Evaluation, evaluate
 from sklearn_rank.evaluator import Comparison, RankingEvaluator
@@ -27,6 +28,7 @@ __all__ = [
     "get_scorers",
     "group_sizes",
     "make_ranking_scorer",
+    "metric",
     "metrics",
     "parse_metric",
     "qid_from_group_sizes",

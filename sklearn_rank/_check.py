@@ -152,6 +152,7 @@ def check_queries(
     *,
     qid: Any = None,
     sample_weight: Any = None,
+    tie_break: Any = None,
     n_jobs: int | None = None,
 ) -> Queries:
     """Check the user's arrays and group their rows by query.
@@ -167,7 +168,7 @@ def check_queries(
     check_n_jobs(n_jobs)
     label, score = _floats(y_true, "y_true"), _floats(y_score, "y_score")
     if label.ndim == 2:
-        return _check_matrix(label, score, qid, sample_weight, n_jobs)
+        return _check_matrix(label, score, qid, sample_weight, tie_break, n_jobs)
     if score.ndim != 1:
         raise ValueError(
             "y_score must be one score per row where y_true is one label per row. "
@@ -184,12 +185,32 @@ def check_queries(
     weight = None
     if sample_weight is not None:
         weight = query_weight(sample_weight, ids, indptr, order)
+    if tie_break is not None:
+        order = _tie_order(tie_break, label.shape, indptr, order)
     if order is not None:
         label, score = label[order], score[order]
     return _checked(label, score, indptr, ids, order, weight, n_jobs)
 
 
-def _check_matrix(label: Array, score: Array, qid: Any, sample_weight: Any, n_jobs: int | None) -> Queries:
+def _tie_order(tie_break: Any, shape: tuple[int, ...], indptr: Index, order: Index | None) -> Index:
+    """Rows by query, and by falling `tie_break` inside each; equal ones in the order of the input."""
+    keys = np.asarray(tie_break)
+    if keys.shape != shape:
+        raise ValueError(f"tie_break must have one entry per row, shape {shape}. Got shape {keys.shape} instead.")
+    try:
+        _, rank = np.unique(keys, return_inverse=True)
+    except TypeError as error:
+        raise ValueError(f"tie_break must hold values that sort. Got {error}.") from None
+    if (keys != keys).any():
+        raise ValueError("tie_break must not contain missing values. Got NaN.")
+    order = np.arange(keys.size) if order is None else order
+    query = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    return order[np.lexsort((-rank.ravel()[order], query))]
+
+
+def _check_matrix(
+    label: Array, score: Array, qid: Any, sample_weight: Any, tie_break: Any, n_jobs: int | None
+) -> Queries:
     """Two-dimensional input, as `sklearn.metrics.ndcg_score` takes it: a row is a query."""
     if qid is not None:
         raise ValueError(
@@ -210,8 +231,12 @@ def _check_matrix(label: Array, score: Array, qid: Any, sample_weight: Any, n_jo
                 f"Got shape {weight.shape} instead."
             )
         _refuse_bad_weight(weight)
-    indptr = np.arange(n_queries + 1) * n_documents
-    return _checked(label.ravel(), score.ravel(), indptr, np.arange(n_queries), None, weight, n_jobs)
+    indptr, order = np.arange(n_queries + 1) * n_documents, None
+    label, score, shape = label.ravel(), score.ravel(), label.shape
+    if tie_break is not None:
+        order = _tie_order(tie_break, shape, indptr, None)
+        label, score = label[order], score[order]
+    return _checked(label, score, indptr, np.arange(n_queries), order, weight, n_jobs)
 
 
 def _checked(

@@ -99,6 +99,24 @@ def per_query(queries: Queries, specs: Sequence[MetricSpec], n_jobs: int | None)
     return results
 
 
+def tied_across(queries: Queries, spec: MetricSpec, n_jobs: int | None) -> NDArray[np.bool_]:
+    """Whether equal scores stand on both sides of the deepest cutoff, query by query; anywhere, for whole lists."""
+    depth = int(spec.cutoffs[-1])
+    key = (False, "average", *ranking_key(spec, queries)[2:])
+
+    def find(first: int, last: int) -> NDArray[np.bool_]:
+        ranking = rank_block(queries, first, last, key, depth)
+        if ranking.tie_end is None:
+            return np.zeros(last - first, dtype=bool)
+        if depth < FULL:  # a list goes on below its cutoff only to the end of a tie block
+            return ranking.length > depth
+        query = np.repeat(np.arange(last - first), ranking.length)
+        tied = ranking.tie_end - np.arange(len(query)) > 1
+        return np.bincount(query, weights=tied, minlength=last - first) > 0
+
+    return np.concatenate(for_each(find, query_blocks(queries.indptr), n_jobs))
+
+
 def ranking_key(spec: MetricSpec, queries: Queries) -> tuple[object, ...]:
     """What two metrics must agree on to share a ranking."""
     return (

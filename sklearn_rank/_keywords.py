@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_rank._conventions import CONVENTIONS
 from sklearn_rank._ranked import POLICIES
 
 
@@ -99,6 +100,10 @@ WEIGHT_DOC = """sample_weight : array-like of shape (n_samples,), default=None
 JOBS_DOC = """n_jobs : int or None, default=None
     Threads to use, as joblib counts them. The result is the same to the last bit."""
 
+TIE_BREAK_DOC = """tie_break : array-like of shape (n_samples,), default=None
+    For ``ties="stable"``: among equal scores the higher value ranks first, and equal values in the order of the
+    input. Anything that sorts; document ids give trec_eval's order."""
+
 SHARED: dict[str, tuple[Any, Keyword]] = {
     "min_relevance": (
         1,
@@ -135,6 +140,15 @@ SHARED: dict[str, tuple[Any, Keyword]] = {
             lambda v: is_real(v) or (isinstance(v, Real) and math.isnan(v)),
             """replace_undefined_by : float, default=0.0
     Value of a query for which the metric is not defined; ``np.nan`` leaves such queries out of the mean.""",
+        ),
+    ),
+    "convention": (
+        None,
+        one_of(
+            None,
+            *CONVENTIONS,
+            doc=f"""convention : str or None, default=None
+    System whose choice of the other keywords to follow, where they are not given: {", ".join(CONVENTIONS)}.""",
         ),
     ),
     "average": (

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import math
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank import _check, _compute
+from sklearn_rank._conventions import keywords_of
 from sklearn_rank._gains import gain_table, make_discount, make_gain
-from sklearn_rank._keywords import CUTOFF, DATA_DOC, JOBS_DOC, OWN, SHARED, WEIGHT_DOC, Keyword
-from sklearn_rank._ranked import FULL
+from sklearn_rank._keywords import CUTOFF, DATA_DOC, JOBS_DOC, OWN, SHARED, TIE_BREAK_DOC, WEIGHT_DOC, Keyword
+from sklearn_rank._ranked import FULL, Ranked
 
 Formula = Callable[..., Any]
 
@@ -39,7 +43,7 @@ class Metric:
     name: str
     formula: Formula
     function: Callable[..., Any]
-    bounds: tuple[float, float]
+    bounds: tuple[float, float] = (-math.inf, math.inf)
     aliases: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     greater_is_better: bool = True
     has_cutoff: bool = True
@@ -48,18 +52,30 @@ class Metric:
     labels: tuple[float | None, float | str | None] = (None, None)
     pools: bool = False
     pointwise: bool = False
+    finite: bool = True
     keeps_unretrieved: bool = False
     link: Callable[[Any], Any] | None = None
     rules: Mapping[str, Keyword] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by name: what is behind a registered name is the same everywhere."""
-        return registered, (self.name,)
+        """Pickle by the place of the public function, or by what it is made of if it has none (cloudpickle)."""
+        if not hasattr(self.function, "metric"):
+            return plain_metric, (self.function,)
+        module, name = self.function.__module__, self.function.__qualname__
+        if getattr(sys.modules.get(module), name, None) is self.function:
+            return _found, (module, name)
+        facts = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("name", "formula", "function")}
+        return _made, (self.name, self.formula, facts)
 
     @property
     def caller(self) -> str:
         """Name of the public function, for messages."""
-        return str(self.formula.__name__)
+        return str(getattr(self.function, "__name__", self.name))
+
+    @property
+    def score_func(self) -> Callable[..., Any]:
+        """What `sklearn.metrics.make_scorer` is given: the public function, or this metric if it is of a plain one."""
+        return self.function if hasattr(self.function, "metric") else self
 
     @cached_property
     def own(self) -> dict[str, Any]:
@@ -81,11 +97,15 @@ class Metric:
 
     def __call__(
         self, y_true: Any, y_score: Any, *, qid: Any = None, k: Any = None, sample_weight: Any = None,
-        n_jobs: int | None = None, **keywords: Any,
+        tie_break: Any = None, n_jobs: int | None = None, **keywords: Any,
     ) -> Any:  # fmt: skip
         """Value of the metric: what the public function does."""
         spec = MetricSpec(self, k, keywords)
-        queries = _check.check_queries(y_true, y_score, qid=qid, sample_weight=sample_weight, n_jobs=n_jobs)
+        if tie_break is not None and spec["ties"] != "stable":
+            raise ValueError(f"tie_break is read with ties='stable' only. Got ties={spec['ties']!r}.")
+        queries = _check.check_queries(
+            y_true, y_score, qid=qid, sample_weight=sample_weight, tie_break=tie_break, n_jobs=n_jobs
+        )
         (result,) = _compute.per_query(queries, [spec], n_jobs)
         value = result.values() if spec["average"] is None else result.average(queries.weight)
         value = value[..., spec.curve_index]
@@ -118,10 +138,17 @@ class MetricSpec:
             )
 
     def __getitem__(self, keyword: str) -> Any:
-        """Value of a keyword, given or default."""
+        """Value of a keyword: given, else the convention's, else the default."""
         if keyword in self.keywords:
             return self.keywords[keyword]
+        if keyword in self._conventional:
+            return self._conventional[keyword]
         return self.metric.defaults[keyword] if keyword in self.metric.defaults else SHARED[keyword][0]
+
+    @cached_property
+    def _conventional(self) -> dict[str, Any]:
+        convention = self.keywords.get("convention")
+        return {} if convention is None else keywords_of(convention, self.metric.name)
 
     def __str__(self) -> str:
         """Canonical name; parsing it gives this metric again."""
@@ -159,7 +186,7 @@ class MetricSpec:
         _check.check_labels(
             queries, caller, low=low, high=high, unjudged=self["unjudged"], min_relevance=self["min_relevance"]
         )
-        if self.metric.pointwise:
+        if self.metric.pointwise and self.metric.finite:
             _check.check_retrieved(queries, caller)
         if "gain" in values:
             table = gain_table(values["gain"])
@@ -178,37 +205,66 @@ class MetricSpec:
         return values
 
 
-def metric(name: str, *, bounds: tuple[float, float], **facts: Any) -> Callable[[Formula], Any]:
-    """Make a public metric function of a formula on `Ranked` queries, and register it.
+def metric(name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **facts: Any) -> Callable[[Formula], Any]:
+    """Make a metric of a formula: the function, its name, its scorer.
 
     Parameters
     ----------
     name : str
         Canonical name, as in "ndcg@10".
-    bounds : tuple of float
-        Lowest and highest possible value.
+    aliases : sequence of str or mapping, default=()
+        More names; a mapping gives the keywords that each of them fixes.
     **facts
-        Fields of `Metric`: `aliases` (names, or a mapping from names to the keywords they fix),
-        `greater_is_better`, `has_cutoff`, `undefined` (words that complete "a query with ..."),
-        `needs_relevant` (undefined without a relevant document, whatever the denominator), `labels`
-        (lowest and highest label), `pools` (has a micro average), `pointwise` (scores are predictions of the
-        label), `keeps_unretrieved` (rank them last, tied), `link` (applied to the ratio), `rules`.
+        What holds of the metric:
+
+        - ``bounds=(low, high)``: lowest and highest possible value;
+        - ``greater_is_better=True``;
+        - ``has_cutoff=True``: False if it is always read on the whole list;
+        - ``undefined=""``: what a query has for which it is not defined, such as "no relevant document";
+        - ``needs_relevant=False``: not defined without a relevant document, whatever its denominator is;
+        - ``labels=(None, None)``: lowest and highest label, the latter a number or the name of a keyword;
+        - ``pools=False``: has a micro average;
+        - ``pointwise=False``: scores are predictions of the label, and no order matters;
+        - ``keeps_unretrieved=False``: documents not retrieved are ranked, last and tied;
+        - ``link=None``: function applied to the ratio of numerator and denominator;
+        - ``rules={}``: `Keyword` of each keyword that is to be checked and documented.
 
     Returns
     -------
     callable
-        Decorator. The function that it returns carries the `Metric` as its attribute ``metric``.
+        Decorator of a formula ``f(r, *, keyword=default, ...)``, where r is a `Ranked`; it returns the curve, or a
+        numerator and a denominator. The function it is replaced by takes ``(y_true, y_score, *, qid, k, ...)`` and
+        carries the `Metric` as its attribute ``metric``.
+
+    Raises
+    ------
+    ValueError
+        If the name or an alias is that of another metric.
+
+    Examples
+    --------
+    The mean label of the first k documents, each weighing 1 / rank:
+
+    >>> from sklearn_rank import evaluate, metric
+    >>> @metric("falling_gain")
+    ... def falling_gain_score(r):
+    ...     return r.cumsum(r.label, weight=1 / r.rank), r.cumsum(weight=1 / r.rank)
+    >>> falling_gain_score([3, 0], [2, 1], qid=["q", "q"], k=[1, 2])
+    array([3., 2.])
+    >>> evaluate([3, 0], [1, 1], qid=["q", "q"], metrics=["falling_gain@2", "ndcg@2"]).mean()["falling_gain@2"]
+    1.5
     """
-    aliases = facts.pop("aliases", ())
     if not isinstance(aliases, Mapping):
         aliases = {alias: {} for alias in aliases}
 
     def decorate(formula: Formula) -> Any:
+        _refuse_taken_names(name, aliases, formula)
+
         @functools.wraps(formula)
         def score(y_true: Any, y_score: Any, **keywords: Any) -> Any:
             return entry(y_true, y_score, **keywords)
 
-        entry = Metric(name=name, formula=formula, function=score, bounds=bounds, aliases=aliases, **facts)
+        entry = Metric(name=name, formula=formula, function=score, aliases=aliases, **facts)
         score.__signature__ = _signature(entry)  # type: ignore[attr-defined]
         score.__doc__ = _document(entry)
         score.metric = entry  # type: ignore[attr-defined]
@@ -218,9 +274,39 @@ def metric(name: str, *, bounds: tuple[float, float], **facts: Any) -> Callable[
     return decorate
 
 
-def registered(name: str) -> Metric:
-    """Metric of a canonical name."""
-    return REGISTRY[name]
+def plain_metric(function: Callable[[Any, Any], float]) -> Metric:
+    """Metric of a plain function of the labels and scores of one query, rows in the order they came."""
+    name = getattr(function, "__name__", type(function).__name__)
+    formula = functools.partial(_each_query, function)
+    return Metric(name, formula, function, has_cutoff=False, pointwise=True, finite=False)
+
+
+def _each_query(function: Callable[[Any, Any], float], r: Ranked) -> Any:
+    """A plain function on one query after the other; where it returns nan, the query is undefined."""
+    value = np.array([np.nan if len(y) == 0 else float(function(y, s)) for y, s in r.queries()])[:, None]
+    return np.nan_to_num(value), ~np.isnan(value)
+
+
+def _refuse_taken_names(name: str, aliases: Iterable[str], formula: Formula) -> None:
+    """A metric may be defined again, as a cell of a notebook is, but not take the name of another."""
+    for entry in REGISTRY.values():
+        again = (entry.formula.__module__, entry.caller) == (formula.__module__, formula.__name__)
+        taken = {name, *aliases} & {entry.name, *entry.aliases}
+        if taken and not again:
+            raise ValueError(f"The name of a metric must not be taken. Got {min(taken)!r}, a name of {entry.caller}.")
+
+
+def _found(module: str, name: str) -> Metric:
+    """Metric of a public function, wherever it is unpickled."""
+    function = getattr(import_module(module), name)
+    entry: Metric = function.metric
+    return entry
+
+
+def _made(name: str, formula: Formula, facts: dict[str, Any]) -> Metric:
+    """Metric of a function that lives in no module, such as one from a notebook."""
+    entry: Metric = metric(name, **facts)(formula).metric
+    return entry
 
 
 def formula_of(function: Any) -> Formula:
@@ -232,7 +318,8 @@ def formula_of(function: Any) -> Formula:
 def _signature(entry: Metric) -> inspect.Signature:
     data = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in ("y_true", "y_score")]
     cutoff = {"k": None} if entry.has_cutoff else {}
-    keywords = {"qid": None} | cutoff | entry.defaults | {"sample_weight": None, "n_jobs": None}
+    tie_break = {} if entry.pointwise else {"tie_break": None}
+    keywords = {"qid": None} | cutoff | entry.defaults | tie_break | {"sample_weight": None, "n_jobs": None}
     return inspect.Signature(
         [*data, *(inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=d) for n, d in keywords.items())]
     )
@@ -246,7 +333,7 @@ def _document(entry: Metric) -> str:
     for name, default in entry.defaults.items():
         if rule := entry.rule(name):
             parameters.append(rule.doc.replace("<default>", str(default)))
-    parameters += [WEIGHT_DOC, JOBS_DOC]
+    parameters += [TIE_BREAK_DOC] * (not entry.pointwise) + [WEIGHT_DOC, JOBS_DOC]
     facts = [
         f"Bounds: {entry.bounds[0]:g} to {entry.bounds[1]:g}; "
         f"{'higher' if entry.greater_is_better else 'lower'} is better.",

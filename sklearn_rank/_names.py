@@ -9,7 +9,7 @@ import difflib
 import re
 from typing import Any
 
-from sklearn_rank._metric import REGISTRY, MetricSpec
+from sklearn_rank._metric import REGISTRY, MetricSpec, plain_metric
 
 _NAME = re.compile(r"\s*(?P<name>[\w-]+)\s*(?:\((?P<keywords>[^()]*)\))?\s*(?:@\s*(?P<k>[^\s()@]+))?\s*", re.ASCII)
 _WORD = re.compile(r"[a-z_]\w*", re.ASCII | re.IGNORECASE)
@@ -37,8 +37,9 @@ def parse_metric(metric: Any, /, **keywords: Any) -> MetricSpec:
 
     Parameters
     ----------
-    metric : str, metric function or MetricSpec
-        Name ``"name(keyword=value, ...)@k"`` in any case, with any alias of the metric.
+    metric : str, metric function, MetricSpec or callable
+        Name ``"name(keyword=value, ...)@k"`` in any case, with any alias of the metric; or a plain function
+        ``f(y_true, y_score) -> float`` of one query.
     **keywords
         More keywords of the metric, and its cutoff `k`; the name wins over them.
 
@@ -70,6 +71,8 @@ def parse_metric(metric: Any, /, **keywords: Any) -> MetricSpec:
         entry, given = _parse(metric)
     elif hasattr(metric, "metric"):
         entry, given = metric.metric, {}
+    elif callable(metric):
+        entry, given = plain_metric(metric), {}
     else:
         raise TypeError(f"A metric is a name such as 'ndcg@10' or a function of sklearn_rank.metrics. Got {metric!r}.")
     k = given.pop("k", None)

@@ -7,6 +7,7 @@ sees user input and never averages over queries.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
@@ -180,6 +181,11 @@ class Ranked:
     def tied(self) -> bool:
         """Whether the expectation over tied items is asked for, and some are tied."""
         return self._ranking.tie_end is not None
+
+    def queries(self) -> Iterator[tuple[Array, Array]]:
+        """Labels and scores of one query after the other: for plain functions, slow."""
+        for start, stop in zip(self._ranking.ptr[:-1], self._ranking.ptr[1:], strict=True):
+            yield self.label[start:stop], self.score[start:stop]
 
     def refuse_ties(self, what: str) -> None:
         """Raise ValueError if documents are tied, for what has no closed form for its expectation over them."""

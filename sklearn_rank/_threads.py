@@ -43,9 +43,9 @@ def query_blocks(indptr: NDArray[np.int64]) -> list[tuple[int, int]]:
 
 def for_each(function: Callable[[int, int], T], blocks: Sequence[tuple[int, int]], n_jobs: int | None) -> list[T]:
     """List ``function(start, stop)`` for each block, on as many threads as joblib's `n_jobs` means."""
+    np.empty(16 * BLOCK_ROWS)  # once it has freed this much, glibc keeps what one block frees for the next
     if len(blocks) == 1:
         return [function(*blocks[0])]
-    np.empty(16 * BLOCK_ROWS)  # once it has freed this much, glibc keeps what one block frees for the next
     results: list[Any] = [None] * len(blocks)
     todo = deque(range(len(blocks)))
 

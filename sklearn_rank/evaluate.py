@@ -6,7 +6,7 @@ May not touch kernels or formulas.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -33,11 +33,17 @@ class Evaluation:
         Number of queries for which a metric is not defined.
     weight : ndarray of shape (n_queries,) or None
         Weight of each query in the mean.
+
+    Notes
+    -----
+    It keeps the checked data, for `tie_range` and `n_tied`, which rank again.
     """
 
     qid: NDArray[Any]
     weight: NDArray[np.float64] | None
     _results: Mapping[str, _compute.PerQuery]
+    _queries: _check.Queries
+    _n_jobs: int | None
 
     @cached_property
     def per_query(self) -> dict[str, NDArray[np.float64]]:
@@ -48,6 +54,43 @@ class Evaluation:
     def n_undefined(self) -> dict[str, int]:
         """Number of queries for which a metric is not defined."""
         return {name: int(result.undefined.sum()) for name, result in self._results.items()}
+
+    @cached_property
+    def n_tied(self) -> dict[str, int]:
+        """Number of queries in which equal scores stand on both sides of the cutoff; anywhere, without a cutoff."""
+        return {
+            name: int(_compute.tied_across(self._queries, result.spec, self._n_jobs).sum())
+            for name, result in self._results.items()
+            if not result.spec.metric.pointwise
+        }
+
+    def tie_range(self) -> Table:
+        """How far the order of tied documents could move each mean.
+
+        Returns
+        -------
+        Table
+            For each ranking metric: its mean; the mean if tied documents stood lowest label first, and highest label
+            first, which are the worst and the best that any order could reach; and `n_tied`.
+
+        Examples
+        --------
+        The relevant document is tied with another one, so it may stand first or second:
+
+        >>> from sklearn_rank import evaluate
+        >>> evaluate([1, 0, 0], [0.5, 0.5, 0.1], qid=["q"] * 3, metrics=["mrr", "p@1", "p@2"]).tie_range()
+        metric     mean    worst     best   tied
+        mrr      0.7500   0.5000   1.0000      1
+        p@1      0.5000   0.0000   1.0000      1
+        p@2      0.5000   0.5000   0.5000      0
+        """
+        means, rows = self.mean(), []
+        for name, n_tied in self.n_tied.items():
+            spec = self._results[name].spec
+            specs = [replace(spec, keywords={**spec.keywords, "ties": ties}) for ties in ("worst", "best")]
+            found = _compute.per_query(self._queries, specs, self._n_jobs)
+            rows.append((name, means[name], *(float(r.average(self.weight)[0]) for r in found), n_tied))
+        return Table(("metric", "mean", "worst", "best", "tied"), tuple(rows))
 
     def mean(self) -> dict[str, float]:
         """Mean of each metric over queries, weighted, or pooled where the metric was asked for as micro.
@@ -122,6 +165,7 @@ def evaluate(
     metrics: Any,
     qid: Any = None,
     sample_weight: Any = None,
+    tie_break: Any = None,
     n_jobs: int | None = None,
     **keywords: Any,
 ) -> Evaluation:
@@ -133,12 +177,15 @@ def evaluate(
         Relevance of each document to its query.
     y_score : array-like of the same shape
         Output of the model, higher ranks first. ``-inf``: judged but not retrieved.
-    metrics : str, metric function or sequence of them
-        Names such as "ndcg@10", "rbp(p=0.9)" or "P@5", or functions of `sklearn_rank.metrics`.
+    metrics : str, metric function, callable or sequence of them
+        Names such as "ndcg@10", "rbp(p=0.9)" or "P@5", functions of `sklearn_rank.metrics`, or any function
+        ``f(y_true, y_score) -> float`` of one query, which is called query by query (nan: undefined).
     qid : array-like of shape (n_samples,), default=None
         Query of each row. None: taken from the level "qid" of the index of `y_true`.
     sample_weight : array-like of shape (n_samples,), default=None
         Weight of each row's query in the mean; constant within a query.
+    tie_break : array-like of shape (n_samples,), default=None
+        For metrics with ``ties="stable"``: among equal scores the higher value ranks first.
     n_jobs : int or None, default=None
         Threads to use, as joblib counts them. The result is the same to the last bit.
     **keywords
@@ -173,9 +220,13 @@ def evaluate(
     p@1      0.5000           0
     """
     specs = parse_metrics(metrics, **keywords)
-    queries = _check.check_queries(y_true, y_score, qid=qid, sample_weight=sample_weight, n_jobs=n_jobs)
+    if tie_break is not None and not any(spec["ties"] == "stable" for spec in specs.values()):
+        raise ValueError("tie_break is read with ties='stable' only. Got no metric that asks for it.")
+    queries = _check.check_queries(
+        y_true, y_score, qid=qid, sample_weight=sample_weight, tie_break=tie_break, n_jobs=n_jobs
+    )
     results = _compute.per_query(queries, list(specs.values()), n_jobs)
-    return Evaluation(queries.qid, queries.weight, dict(zip(specs, results, strict=True)))
+    return Evaluation(queries.qid, queries.weight, dict(zip(specs, results, strict=True)), queries, n_jobs)
 
 
 def parse_metrics(metrics: Any, **keywords: Any) -> dict[str, MetricSpec]:

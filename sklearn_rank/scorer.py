@@ -27,8 +27,9 @@ def make_ranking_scorer(metric: Any, *, response_method: Any = RESPONSE, **param
 
     Parameters
     ----------
-    metric : str or metric function
-        Name such as "ndcg@10", or a function of `sklearn_rank.metrics`.
+    metric : str, metric function or callable
+        Name such as "ndcg@10", a function of `sklearn_rank.metrics`, or any function ``f(y_true, y_score) -> float``
+        of one query, higher being better.
     response_method : str or tuple of str, default=("decision_function", "predict_proba", "predict")
         Methods of the estimator to get scores from; the first that it has is used.
     **params
@@ -64,7 +65,7 @@ def make_ranking_scorer(metric: Any, *, response_method: Any = RESPONSE, **param
         )
     keywords = dict(spec.keywords) if spec.k is None else {"k": spec.k, **spec.keywords}
     scorer = make_scorer(
-        spec.metric.function,
+        spec.metric.score_func,
         response_method=response_method,
         greater_is_better=spec.metric.greater_is_better,
         **keywords,
@@ -157,7 +158,7 @@ class RankingScorers:
         listed = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
         self.names = [m.strip() if isinstance(m, str) else str(parse_metric(m)) for m in listed]
         self.response_method, self.keywords = response_method, keywords
-        self._specs = parse_metrics(map(_without_sign, self.names), **keywords)
+        self._specs = parse_metrics(map(_without_sign, listed), **keywords)
         self._predict = make_scorer(_score_of, response_method=response_method)
         self._requests: dict[str, Any] = {"qid": True}
 

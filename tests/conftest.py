@@ -1,7 +1,17 @@
 import numpy as np
 import pytest
 
+from sklearn_rank._metric import REGISTRY
 from sklearn_rank.datasets import make_ranking
+
+
+@pytest.fixture(autouse=True)
+def registry_as_found():
+    """What a test registers is not kept."""
+    before = dict(REGISTRY)
+    yield
+    REGISTRY.clear()
+    REGISTRY.update(before)
 
 
 @pytest.fixture(scope="session")

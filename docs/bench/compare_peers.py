@@ -110,10 +110,11 @@ def duel(
 
 
 def median_ms(functions: list[Callable[[], float]], repeats: int) -> list[float]:
-    """Median time of each, in turns; a call that is not timed brings back its own threads and caches first."""
+    """Median time of each, in turns, after a pause for the threads of the last one and a call for its own caches."""
     taken: list[list[float]] = [[] for _ in functions]
     for _ in range(repeats):
         for function, times in zip(functions, taken, strict=True):
+            time.sleep(0.1)  # OpenMP and OpenBLAS threads spin for a while after their work
             function()
             start = time.perf_counter()
             function()

@@ -1,0 +1,156 @@
+"""convention=, tie_break=, tie_range: the same data, other libraries' numbers, and how far ties can move them."""
+
+import numpy as np
+import pytest
+
+from sklearn_rank import evaluate, get_scorer, parse_metric
+from sklearn_rank._conventions import CONVENTIONS
+from sklearn_rank._metric import REGISTRY
+from sklearn_rank.metrics import map_score, mrr_score, ndcg_score, precision_at_k_score, query_auc_score
+
+# Four queries: ties across the cutoff; no relevant document; two documents; an ordinary graded list.
+Y = [0, 0, 2, 1, 0, 1, 0, 0, 0, 0, 1, 0, 3, 0, 1, 0, 2, 0, 1]
+S = [0.9, 0.5, 0.5, 0.5, 0.5, 0.1, 0.4, 0.3, 0.2, 0.1, 0.2, 0.7, 0.1, 0.9, 0.8, 0.4, 0.7, 0.3, 0.2]
+QID = np.repeat([1, 2, 3, 4], [6, 4, 2, 7])
+DOC = [f"d{i}" for n in (6, 4, 2, 7) for i in range(n)]
+
+MEASURED = [  # each printed by that version of that library for these data
+    ("sklearn", ndcg_score, 3, 0.31108),  # scikit-learn 1.9.1
+    ("ranx", ndcg_score, 3, 0.32321),  # ranx 0.3.21 "ndcg"
+    ("rax", ndcg_score, 3, 0.30523),  # rax 0.4.0
+    ("trec_eval", ndcg_score, 3, 0.28328),  # pytrec_eval 0.5.11, ir_measures 0.4.3
+    ("xgboost", ndcg_score, 3, 0.55523),  # xgboost 3.2.0 "ndcg@3"
+    ("lightgbm", ndcg_score, 3, 0.55523),  # lightgbm 4.7.0
+    ("catboost", ndcg_score, 3, 0.49336),  # catboost 1.2.10 type=Base
+    ("xgboost", map_score, 3, 0.5),
+    ("lightgbm", map_score, 3, 0.5),
+    ("catboost", map_score, 3, 0.22222),
+    ("ranx", map_score, 3, 0.22569),
+    ("rax", map_score, 3, 0.22569),
+    ("torchmetrics", map_score, 3, 0.35417),  # its formula, computed apart
+    ("trec_eval", precision_at_k_score, 5, 0.25),
+    ("ranx", precision_at_k_score, 5, 0.25),
+    ("xgboost", precision_at_k_score, 5, 0.325),
+    ("catboost", precision_at_k_score, 5, 0.325),
+    ("rax", precision_at_k_score, 5, 0.325),
+    ("catboost", mrr_score, None, 0.3125),
+    ("trec_eval", mrr_score, None, 0.33333),
+    ("catboost", query_auc_score, None, 0.13889),
+]
+
+
+@pytest.mark.parametrize(("convention", "function", "k", "value"), MEASURED)
+def test_numbers_of_other_libraries(convention, function, k, value):
+    keywords = {"k": k} if k else {}
+    if convention == "trec_eval":
+        keywords["tie_break"] = DOC
+    assert function(Y, S, qid=QID, convention=convention, **keywords) == pytest.approx(value, abs=5.1e-6)
+
+
+def test_seven_values_of_one_metric():
+    found = {round(ndcg_score(Y, S, qid=QID, k=3, convention=c), 5) for c in CONVENTIONS if c != "trec_eval"}
+    found.add(round(ndcg_score(Y, S, qid=QID, k=3, convention="trec_eval", tie_break=DOC), 5))
+    found.add(round(ndcg_score(Y, S, qid=QID, k=3, convention="catboost", gain="exp2"), 5))
+    assert found >= {0.31108, 0.32321, 0.30523, 0.28328, 0.55523, 0.49336, 0.46445}
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_every_convention_is_made_of_keywords_that_exist(convention):
+    for name, keywords in CONVENTIONS[convention].items():
+        metrics = REGISTRY.values() if name == "" else [REGISTRY[name]]
+        for keyword, value in keywords.items():
+            takers = [m for m in metrics if keyword in m.defaults]
+            assert takers, (name, keyword)
+            for metric in takers:
+                parse_metric(metric.function, **{keyword: value})  # passes the keyword's own rule
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+@pytest.mark.parametrize("name", sorted(REGISTRY))
+def test_every_metric_takes_every_convention(name, convention):
+    scores = [s + 0.001 * i for i, s in enumerate(S)]  # no ties: some denominators refuse them
+    spec = parse_metric(f"{name}(convention={convention})")
+    assert str(parse_metric(str(spec))) == str(spec)
+    value = evaluate(Y, scores, qid=QID, metrics=[str(spec)]).mean()[str(spec)]
+    assert np.isfinite(value)
+
+
+def test_a_given_keyword_wins():
+    given = ndcg_score(Y, S, qid=QID, k=3, convention="lightgbm", replace_undefined_by=0)
+    assert given == ndcg_score(Y, S, qid=QID, k=3, ties="stable")
+    by_name = evaluate(Y, S, qid=QID, metrics=["ndcg(convention=lightgbm, gain=linear)@3"]).mean()
+    assert by_name == {"ndcg(convention=lightgbm, gain=linear)@3": ndcg_score(
+        Y, S, qid=QID, k=3, ties="stable", replace_undefined_by=1, gain="linear"
+    )}  # fmt: skip
+    shared = evaluate(Y, S, qid=QID, metrics=["ndcg@3", "map@3"], convention="xgboost").mean()
+    assert shared["map@3"] == map_score(Y, S, qid=QID, k=3, convention="xgboost")
+    assert "convention=xgboost" in repr(get_scorer("ndcg(convention=xgboost)@3"))
+
+
+def test_unknown_conventions():
+    with pytest.raises(
+        ValueError, match="The 'convention' parameter of ndcg_score must be None, 'sklearn', .* Got 'trec'"
+    ):
+        ndcg_score(Y, S, qid=QID, convention="trec")
+
+
+def test_tie_break_orders_equal_scores():
+    rows = np.random.default_rng(0).permutation(len(Y))
+    shuffled = [np.asarray(a)[rows] for a in (Y, S, QID, DOC)]
+    keywords = {"k": 3, "convention": "trec_eval"}
+    expected = ndcg_score(Y, S, qid=QID, tie_break=DOC, **keywords)
+    assert ndcg_score(*shuffled[:2], qid=shuffled[2], tie_break=shuffled[3], **keywords) == pytest.approx(expected)
+    falling = -np.arange(len(Y))
+    assert ndcg_score(Y, S, qid=QID, k=3, ties="stable", tie_break=falling) == ndcg_score(
+        Y, S, qid=QID, k=3, ties="stable"
+    )
+    matrix = ndcg_score([[1, 0, 0]], [[1, 1, 1]], k=1, ties="stable", tie_break=[["a", "b", "c"]])
+    assert matrix == 0
+    result = evaluate(Y, S, qid=QID, metrics=["ndcg@3"], tie_break=DOC, convention="trec_eval")
+    assert result.mean()["ndcg@3"] == expected
+
+
+@pytest.mark.parametrize(
+    ("tie_break", "message"),
+    [
+        (DOC[:3], r"one entry per row, shape \(19,\). Got shape \(3,\)"),
+        ([1.0, np.nan] * 9 + [0], "must not contain missing values"),
+        (np.array([1, "x"] * 9 + [0], dtype=object), "must hold values that sort"),
+    ],
+)
+def test_bad_tie_breaks(tie_break, message):
+    with pytest.raises(ValueError, match=message):
+        ndcg_score(Y, S, qid=QID, ties="stable", tie_break=tie_break)
+
+
+def test_tie_break_without_stable_ties():
+    with pytest.raises(ValueError, match="read with ties='stable' only. Got ties='average'"):
+        ndcg_score(Y, S, qid=QID, tie_break=DOC)
+    with pytest.raises(ValueError, match="read with ties='stable' only"):
+        evaluate(Y, S, qid=QID, metrics=["ndcg"], tie_break=DOC)
+
+
+def test_tie_range():
+    result = evaluate(Y, S, qid=QID, metrics=["ndcg@3", "map", "p@5", "rmse"])
+    table = {row[0]: row[1:] for row in result.tie_range().rows}
+    assert list(table) == ["ndcg@3", "map", "p@5"]  # no order changes an error of predictions
+    for name, (mean, worst, best, _) in table.items():
+        metric, k = parse_metric(name).metric.function, parse_metric(name).k
+        assert mean == result.mean()[name]
+        assert worst == metric(Y, S, qid=QID, k=k, ties="worst")
+        assert best == metric(Y, S, qid=QID, k=k, ties="best")
+    assert {name: row[-1] for name, row in table.items()} == result.n_tied == {"ndcg@3": 1, "map": 1, "p@5": 0}
+
+
+def test_the_range_holds_every_order(rng):
+    y, s = rng.integers(0, 4, 400), rng.integers(0, 4, 400).astype(float)
+    qid = np.repeat(np.arange(40), 10)
+    result = evaluate(y, s, qid=qid, metrics=["ndcg@4", "map", "err", "auc"])
+    orders = [rng.random(400) for _ in range(50)]
+    for name, _, worst, best, _ in result.tie_range().rows:
+        spec = parse_metric(name)
+        keywords = {"k": spec.k} if spec.k else {}
+        values = [spec.metric.function(y, s, qid=qid, ties="stable", tie_break=o, **keywords) for o in orders]
+        assert worst <= min(values) <= max(values) <= best
+    straddled = sum(np.sort(s[qid == q])[-4] == np.sort(s[qid == q])[-5] for q in range(40))
+    assert result.n_tied["ndcg@4"] == straddled

@@ -1,0 +1,112 @@
+"""A user's own metrics: formulas with @metric, and plain functions of one query."""
+
+import pickle
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import cross_val_score
+
+from sklearn_rank import QueryKFold, QueryRanker, evaluate, get_scorer, make_ranking_scorer, metric
+from sklearn_rank.metrics import ndcg_score
+
+
+def make_metric():
+    @metric("half_life", bounds=(0, np.inf), aliases=["hl"])
+    def half_life_score(r, *, half_life=2.0):
+        """Sum of labels that halve in worth every `half_life` ranks."""
+        return r.cumsum(r.label, weight=0.5 ** ((r.rank - 1) / half_life))
+
+    return half_life_score
+
+
+Y, S, QID = [2, 0, 1, 1], [1.0, 1.0, 3.0, 2.0], ["a", "a", "b", "b"]
+
+
+def test_a_formula_gets_everything():
+    half_life = make_metric()
+    assert half_life(Y, S, qid=QID, k=1) == (1 + 1) / 2  # the tie in query a is worth the mean of 2 and 0
+    assert half_life(Y, S, qid=QID, k=1, ties="best") == (2 + 1) / 2
+    assert half_life(Y, S, qid=QID, half_life=1, average=None)[1] == 1.5
+    names = ["hl(half_life=1)@2", "HALF_LIFE@1"]
+    assert evaluate(Y, S, qid=QID, metrics=names).mean()["HALF_LIFE@1"] == 1
+    assert "qid" in half_life.__doc__
+    with sklearn.config_context(enable_metadata_routing=True):
+        value = get_scorer("hl@1")(Ridge().fit([[s] for s in S], S), [[s] for s in S], Y, qid=QID)
+    assert value == pytest.approx(1)
+
+
+def test_names_are_not_taken_twice():
+    make_metric()
+    make_metric()  # the same cell, run again
+    with pytest.raises(ValueError, match="Got 'hl', a name of half_life_score"):
+        metric("other", aliases=["hl"])(lambda r: r.cumsum())
+    with pytest.raises(ValueError, match="Got 'ndcg', a name of ndcg_score"):
+        metric("ndcg")(lambda r: r.cumsum())
+
+
+def test_a_metric_of_a_notebook_travels_to_workers(ranking):
+    X, y, qid = ranking
+    half_life = make_metric()
+    cloudpickle = pytest.importorskip("cloudpickle")  # what joblib sends functions with
+    again = cloudpickle.loads(cloudpickle.dumps(half_life))
+    assert again(Y, S, qid=QID, k=1) == half_life(Y, S, qid=QID, k=1)
+    with sklearn.config_context(enable_metadata_routing=True):
+        one, two = (
+            cross_val_score(
+                QueryRanker(Ridge()), X, y, scoring=make_ranking_scorer(half_life, k=3), cv=QueryKFold(2),
+                params={"qid": qid}, n_jobs=n_jobs,
+            )
+            for n_jobs in (1, 2)
+        )  # fmt: skip
+    np.testing.assert_array_equal(one, two)
+
+
+def top_label(y_true, y_score):
+    return y_true[np.argmax(y_score)]
+
+
+def test_a_plain_function(ranking):
+    X, y, qid = ranking
+    s = np.arange(len(y), dtype=float)
+    result = evaluate(y, s, qid=qid, metrics=[top_label, "ndcg@1"], n_jobs=2)
+    last = [y[qid == q][-1] for q in np.unique(qid)]
+    np.testing.assert_array_equal(result.per_query["top_label"], last)
+    weighted = evaluate(y, s, qid=qid, metrics=top_label, sample_weight=1.0 + qid % 2).mean()["top_label"]
+    assert weighted == pytest.approx(np.average(last, weights=1 + np.arange(len(last)) % 2))
+
+
+def test_a_plain_function_as_a_scorer(ranking):
+    X, y, qid = ranking
+    scorer = pickle.loads(pickle.dumps(make_ranking_scorer(top_label)))
+    model = Ridge().fit(X, y)
+    with sklearn.config_context(enable_metadata_routing=True):
+        value = scorer(model, X, y, qid=qid)
+    s = model.predict(X)
+    assert value == pytest.approx(np.mean([top_label(y[qid == q], s[qid == q]) for q in np.unique(qid)]))
+
+
+def test_nan_of_a_plain_function_is_undefined():
+    result = evaluate(Y, S, qid=QID, metrics=lambda y, s: np.nan if y.max() > 1 else 0.5, replace_undefined_by=np.nan)
+    assert result.n_undefined == {"<lambda>": 1}
+    assert result.mean() == {"<lambda>": 0.5}
+
+
+def test_a_plain_function_sees_the_query_as_it_came():
+    seen = []
+    metrics = lambda y, s: seen.append((y.tolist(), s.tolist())) or 0.0  # noqa: E731
+    evaluate([1, 2, 3], [9, np.inf * -1, 7], qid=["a", "b", "a"], metrics=metrics)
+    assert seen == [([1, 3], [9, 7]), ([2], [-np.inf])]
+
+
+def test_ndcg_by_hand_is_ndcg(rng):
+    y, s, qid = rng.integers(0, 4, 200), rng.normal(size=200), np.repeat(np.arange(20), 10)
+
+    def by_hand(labels, scores):
+        gain = 2.0 ** labels[np.argsort(-scores)] - 1
+        discount = 1 / np.log2(2 + np.arange(len(labels)))
+        return gain @ discount / (np.sort(2.0**labels - 1)[::-1] @ discount)
+
+    result = evaluate(y, s, qid=qid, metrics=[by_hand]).per_query["by_hand"]
+    np.testing.assert_allclose(result, ndcg_score(y, s, qid=qid, average=None))
