@@ -147,8 +147,8 @@ SHARED: dict[str, tuple[Any, Keyword]] = {
         one_of(
             None,
             *CONVENTIONS,
-            doc=f"""convention : str or None, default=None
-    System whose choice of the other keywords to follow, where they are not given: {", ".join(CONVENTIONS)}.""",
+            doc=f"""convention : {{{", ".join(f'"{name}"' for name in CONVENTIONS)}}}, default=None
+    System whose choice of the other keywords to follow, where they are not given.""",
         ),
     ),
     "average": (

@@ -1,6 +1,7 @@
 """The code in the documentation runs, and its numbers are right."""
 
 import re
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,14 @@ def test_code_blocks_run(page, capsys):
     printed = capsys.readouterr().out
     for expected in re.findall(r"^# (\[.*\])$", "\n".join(blocks), re.MULTILINE):
         assert expected in printed
+
+
+def test_pages_of_metrics_are_written_from_the_registry():
+    spec = spec_from_file_location("make_pages", ROOT / "docs" / "make_pages.py")
+    make_pages = module_from_spec(spec)
+    spec.loader.exec_module(make_pages)
+    written = {path: path.read_text() for path in (ROOT / "docs" / "metrics").glob("*.md")}
+    assert written == make_pages.pages(), "run python docs/make_pages.py"
 
 
 def test_seven_numbers_of_the_readme():

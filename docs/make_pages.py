@@ -1,0 +1,122 @@
+"""Write docs/metrics/ from the registry: a page for each family of metrics and a table of all names.
+
+    python docs/make_pages.py
+
+A test fails when the pages are not what this would write.
+"""
+
+import inspect
+import re
+import sys
+from pathlib import Path
+
+from sklearn_rank._keywords import CUTOFF, DATA_DOC, JOBS_DOC, SHARED, TIE_BREAK_DOC, WEIGHT_DOC
+from sklearn_rank._metric import REGISTRY, Metric
+
+FOLDER = Path(__file__).parent / "metrics"
+NOTE = "<!-- Written by docs/make_pages.py from the docstrings; edit those. -->\n\n"
+
+
+def families() -> dict[str, list[Metric]]:
+    """Metrics of the library by the module that they are defined in."""
+    found: dict[str, list[Metric]] = {}
+    for metric in REGISTRY.values():
+        package, _, family = metric.formula.__module__.rpartition(".")
+        if package == "sklearn_rank.metrics":
+            found.setdefault(family, []).append(metric)
+    return dict(sorted(found.items()))
+
+
+def page(metrics: list[Metric]) -> str:
+    """Page of one family."""
+    title = inspect.getdoc(inspect.getmodule(metrics[0].formula))
+    return f"{NOTE}# {title}\n\n" + "\n\n".join(map(section, metrics)) + "\n"
+
+
+def section(metric: Metric) -> str:
+    """One metric: definition, facts, keywords, source, example."""
+    parts = re.split(r"\n*^(\w+)\n-+\n", inspect.getdoc(metric.formula), flags=re.MULTILINE)
+    head, named = parts[0], dict(zip(parts[1::2], parts[2::2], strict=True))
+    head = re.sub(r"``(.*?)``", r"`\1`", head, flags=re.DOTALL)
+    names = ", ".join(f"`{name}`" for name in (metric.name, *metric.aliases))
+    own = "".join(f"- {line}\n" for line in map(keyword, metric.own, [metric] * len(metric.own)) if line)
+    facts = f"- **Function** `{metric.caller}`; **names** {names}.\n{bullets(metric)}{own}"
+    return f"## {metric.name}\n\n{head}\n\n{facts}\n**Source.** {named['References']}\n\n{example(named['Examples'])}"
+
+
+def bullets(metric: Metric) -> str:
+    """Bounds, cutoff, undefined queries, ties and pooling."""
+    low, high = metric.bounds
+    better = "higher" if metric.greater_is_better else "lower"
+    undefined = f"for a query with {metric.undefined}" if metric.undefined else "never"
+    lines = [
+        f"**Bounds** {low:g} to {high:g}; {better} is better.",
+        "**Cutoff** `k`." if metric.has_cutoff else "**No cutoff**: computed on the whole list.",
+        f"**Undefined** {undefined}.",
+        f"**Ties** {ties(metric)}.",
+        "**Averages** macro, micro, or each query." if metric.pools else "**Averages** macro, or each query.",
+    ]
+    return "".join(f"- {line}\n" for line in lines)
+
+
+def ties(metric: Metric) -> str:
+    """What equal scores do."""
+    if "ties" not in metric.defaults:
+        return "are nothing special: no order is read" if metric.pointwise else "are part of the definition"
+    if "refuse_ties" in inspect.getsource(metric.formula):
+        return "exact expectation, or an error where there is no closed form (see below); or another policy"
+    return "exact expectation over all orders, or another policy"
+
+
+def keyword(name: str, metric: Metric) -> str:
+    """Documentation of one keyword in a line."""
+    rule = metric.rule(name)
+    if rule is None:
+        return ""
+    first, *rest = rule.doc.replace("<default>", str(metric.own[name])).split("\n")
+    text = " ".join(map(str.strip, rest)).replace("``", "`")
+    return f"`{first}`. {text}"
+
+
+def example(text: str) -> str:
+    """Prose of the example as it stands, its code in blocks."""
+    out, code = [], []
+    for line in [*text.strip().split("\n"), ""]:
+        if line.startswith((">>>", "...")) or (code and line):
+            code.append(line)
+            continue
+        if code:
+            out.append("```pycon\n" + "\n".join(code) + "\n```")
+            code = []
+        out.append(line)
+    return "\n".join(out).strip()
+
+
+def index() -> str:
+    """Table of all names, and the keywords that all metrics share."""
+    rows = [
+        f"| `{metric.name}` | {', '.join(f'`{a}`' for a in metric.aliases)} | [`{metric.caller}`]({family}.md#{metric.name}) "
+        f"| {inspect.getdoc(metric.formula).split(chr(10))[0]} |"
+        for family, metrics in families().items()
+        for metric in metrics
+    ]
+    shared = [DATA_DOC, CUTOFF.doc, *(rule.doc for _, rule in SHARED.values()), TIE_BREAK_DOC, WEIGHT_DOC, JOBS_DOC]
+    return (
+        f"{NOTE}# All metrics\n\nA name takes keywords and a cutoff, in any case: `ndcg(gain=linear)@10`.\n\n"
+        "| name | aliases | function | |\n|---|---|---|---|\n" + "\n".join(sorted(rows)) + "\n\n"
+        "## Keywords of every metric\n\n```text\n" + "\n".join(shared) + "\n```\n"
+    )
+
+
+def pages() -> dict[Path, str]:
+    """Text of each file."""
+    return {FOLDER / "README.md": index()} | {
+        FOLDER / f"{family}.md": page(metrics) for family, metrics in families().items()
+    }
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for path, text in pages().items():
+        path.write_text(text)
+        print(path, file=sys.stderr)
