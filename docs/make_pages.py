@@ -95,8 +95,8 @@ def example(text: str) -> str:
 def index() -> str:
     """Table of all names, and the keywords that all metrics share."""
     rows = [
-        f"| `{metric.name}` | {', '.join(f'`{a}`' for a in metric.aliases)} | [`{metric.caller}`]({family}.md#{metric.name}) "
-        f"| {inspect.getdoc(metric.formula).split(chr(10))[0]} |"
+        f"| `{metric.name}` | {', '.join(f'`{a}`' for a in metric.aliases)} "
+        f"| [`{metric.caller}`]({family}.md#{metric.name}) | {inspect.getdoc(metric.formula).splitlines()[0]} |"
         for family, metrics in families().items()
         for metric in metrics
     ]
