@@ -179,8 +179,11 @@ class Ranked:
 
     @property
     def tied(self) -> bool:
-        """Whether the expectation over tied items is asked for, and some are tied."""
-        return self._ranking.tie_end is not None
+        """Whether the expectation over tied items is asked for, and some of those that count are tied."""
+        if self._ranking.tie_end is None:
+            return False
+        blocks = self._ranking.tie_end - np.arange(self._n_positions) > 1
+        return bool((blocks & (self.rank <= self._cutoffs[-1])).any())
 
     def queries(self) -> Iterator[tuple[Array, Array]]:
         """Labels and scores of one query after the other: for plain functions, slow."""

@@ -74,6 +74,14 @@ def test_functions_name_themselves(data):
     assert list(evaluate(y, s, qid=qid, metrics=map_score).mean()) == ["map"]
 
 
+def test_ties_below_a_cutoff_do_not_matter_to_it():
+    y, s, qid = [1, 0, 1, 0], [3, 2, 1, 1], [0] * 4
+    name = "map(denominator=retrieved_relevant)@1"
+    assert evaluate(y, s, qid=qid, metrics=[name, "map"]).mean()[name] == 1  # the other one reads them
+    with pytest.raises(ValueError, match="no closed form for tied documents"):
+        evaluate(y, s, qid=qid, metrics=[name.replace("@1", "@3")])
+
+
 def test_frame(data):
     pytest.importorskip("pandas")
     y, s, qid = data
