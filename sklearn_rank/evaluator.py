@@ -55,7 +55,8 @@ class RankingEvaluator:
     """
 
     def __init__(self, metrics: Any, *, cv: Any = 5, n_jobs: int | None = None, verbose: bool = False) -> None:
-        self.specs = parse_metrics(metrics)
+        self.metrics = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
+        self._names = list(parse_metrics(self.metrics))
         if not hasattr(cv, "get_n_splits") and not (is_count(cv) and cv > 1):
             raise ValueError(
                 f"The 'cv' parameter of RankingEvaluator must be an int >= 2 or a splitter. Got {cv!r} instead."
@@ -66,7 +67,7 @@ class RankingEvaluator:
     @property
     def scorers(self) -> RankingScorers:
         """Scorer of all metrics, for ``scoring=``."""
-        return get_scorers(self.specs.values())
+        return get_scorers(self.metrics)
 
     def split(self, X: Any, y: Any, *, qid: Any = None) -> list[Split]:
         """Folds that all models are given.
@@ -165,7 +166,7 @@ class RankingEvaluator:
                 y_score[name] = cross_val_predict(
                     as_query_ranker(estimator), X, y, cv=folds, params={"qid": qid}, n_jobs=self.n_jobs
                 )
-            results[name] = evaluate(y, y_score[name], qid=qid, metrics=self.specs.values())
+            results[name] = evaluate(y, y_score[name], qid=qid, metrics=self.metrics)
             if self.verbose:
                 means = ", ".join(f"{metric} {mean:.4f}" for metric, mean in results[name].mean().items())
                 print(f"{name}: {means} ({perf_counter() - began:.1f} s)", flush=True)
@@ -173,7 +174,7 @@ class RankingEvaluator:
 
     def __repr__(self) -> str:
         """Call that makes this object."""
-        return f"RankingEvaluator({list(self.specs)}, cv={self.cv!r}, n_jobs={self.n_jobs!r})"
+        return f"RankingEvaluator({self._names}, cv={self.cv!r}, n_jobs={self.n_jobs!r})"
 
 
 @dataclass(frozen=True, repr=False)

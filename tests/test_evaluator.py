@@ -107,6 +107,13 @@ def test_cv_is_a_count_or_a_splitter(cv):
         RankingEvaluator("map", cv=cv)
 
 
+def test_metrics_keep_the_names_they_were_given(shuffled):
+    X, y, qid = shuffled
+    evaluator = RankingEvaluator(["P@5", ndcg_score], cv=2)
+    assert [k for k in evaluator.cross_validate(Ridge(), X, y, qid=qid) if "test" in k] == ["test_P@5", "test_ndcg"]
+    assert list(evaluator.compare({"ridge": Ridge()}, X, y, qid=qid).results["ridge"].mean()) == ["P@5", "ndcg"]
+
+
 def test_repr(shuffled):
     X, y, qid = shuffled
     evaluator = RankingEvaluator(["ndcg@5", "map"], cv=3)
