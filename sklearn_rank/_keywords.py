@@ -165,6 +165,12 @@ OWN: dict[str, Keyword] = {
     Weight of rank i: ``1/log2(1 + i)``; 1 for i < `base`, else ``1/log_base(i)``; ``1/i``; the weights of
     ranks 1, 2, ...; or a function of an array of ranks.""",
     ),
+    "stop": one_of(
+        "exp2",
+        "label",
+        doc="""stop : {"exp2", "label"}, default="<default>"
+    Probability that a document of label g stops the user: ``(2**g - 1) / 2**max_grade``, or g itself.""",
+    ),
     "base": real(
         "a number > 1",
         lambda v: v > 1,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank import _check, _compute
-from sklearn_rank._gains import gain_table, make_discount, make_gain
+from sklearn_rank._gains import gain_table, make_discount, make_gain, make_stop
 from sklearn_rank._keywords import CUTOFF, DATA_DOC, JOBS_DOC, OWN, SHARED, WEIGHT_DOC, Keyword
 from sklearn_rank._ranked import FULL
 
@@ -154,11 +154,15 @@ class MetricSpec:
             values["max_grade"] = np.inf  # every scale has relevant and not
         caller = self.metric.caller
         low, high = self.metric.labels
-        if isinstance(high, str):
-            high = values[high]
+        if values.get("stop") == "label":
+            high, scale = 1.0, "the probability 1 with stop='label'"
+        else:
+            high = values[high] if isinstance(high, str) else high
+            scale = f"max_grade={high:g}" if high is not None else ""
         _check.check_labels(
-            queries, caller, low=low, high=high, unjudged=self["unjudged"], min_relevance=self["min_relevance"]
-        )
+            queries, caller, low=low, high=high, scale=scale, unjudged=self["unjudged"],
+            min_relevance=self["min_relevance"],
+        )  # fmt: skip
         if self.metric.pointwise:
             _check.check_retrieved(queries, caller)
         if "gain" in values:
@@ -172,6 +176,8 @@ class MetricSpec:
             values["gain"] = make_gain(values["gain"], self["min_relevance"])
             if "max_grade" in values and not (top := values["gain"](np.array([values["max_grade"]]))[0]) > 0:
                 raise ValueError(f"The gain of max_grade must be above 0 in {caller}. Got {top:g}.")
+        if "stop" in values:
+            values["stop"] = make_stop(values["stop"], values.pop("max_grade"))
         if "discount" in values:
             depth, base = min(int(self.cutoffs[-1]), queries.longest), values.pop("base", 2)
             values["discount"] = make_discount(values["discount"], base, depth, queries.longest)

@@ -7,6 +7,7 @@ sees user input and never averages over queries.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -156,8 +157,8 @@ class Ranked:
 
     @cached_property
     def n_judged(self) -> Array:
-        """Rows of each query, also those not retrieved."""
-        return np.diff(self._ranking.indptr)[:, None].astype(np.float64)
+        """Judged documents of each query, also those not retrieved."""
+        return self._ranking.count_at_least(self._ranking.row_label, np.finfo(np.float64).min)
 
     @cached_property
     def n(self) -> Array:
@@ -188,6 +189,16 @@ class Ranked:
                 f"{what} has no closed form for tied documents: use ties='stable', 'worst' or 'best'. "
                 "Got ties='average' and equal scores."
             )
+
+    def of_query(self, x: ArrayLike) -> Array:
+        """A value of each query, shape (n_queries, 1), at each of its positions."""
+        return np.repeat(np.ravel(np.asarray(x, dtype=np.float64)), self._ranking.length)
+
+    def ideal_sum(self, value: Callable[[Array], Array]) -> Array:
+        """Sum of a function of the label over the best items, as many as the rank at each position says."""
+        ideal, length = self._ranking.ideal, self._ranking.length
+        last = np.minimum(self.rank, np.repeat(ideal.length, length))  # tied items go on past the last cutoff
+        return self.ideal.joint(1.0, value(ideal.label))[np.repeat(ideal.ptr[:-1], length) + last - 1]
 
     def cumsum(self, value: ArrayLike = 1.0, weight: ArrayLike = 1.0) -> Array:
         """Sum of the value of each item times the weight of its position, down to each cutoff."""

@@ -107,6 +107,17 @@ def weighted_average_precision(ranked, missing, k, *, min_relevance=1, **_):
     return ratio(fsum(acg(ranked, missing, i) for i in found), n_relevant)
 
 
+def q_measure(ranked, missing, k, *, gain="linear", beta=1, min_relevance=1, **_):
+    ideal = sorted([*ranked, *missing], reverse=True)
+
+    def gained(labels, i):
+        return fsum(gain_of(y, gain, min_relevance) for y in labels[:i])
+
+    found = [i for i, y in enumerate(ranked[:k], start=1) if y >= min_relevance]
+    terms = ((hits(ranked, i, min_relevance) + beta * gained(ranked, i)) / (i + beta * gained(ideal, i)) for i in found)
+    return ratio(fsum(terms), hits(ideal, None, min_relevance))
+
+
 # --- binary relevance ----------------------------------------------------------------------------------------
 
 
@@ -152,31 +163,42 @@ def hit(ranked, missing, k, *, min_relevance=1, **_):
     return float(hits(ranked, k, min_relevance) > 0)
 
 
-def r_precision(ranked, missing, k, *, min_relevance=1, **_):
+def r_precision(ranked, missing, k, *, denominator="relevant", min_relevance=1, **_):
     n_relevant = hits([*ranked, *missing], None, min_relevance)
-    return ratio(hits(ranked, min(n_relevant, k or n_relevant), min_relevance), n_relevant)
+    divisor = n_relevant if denominator == "relevant" else min(n_relevant, length(ranked, k))
+    return ratio(hits(ranked, min(n_relevant, k or n_relevant), min_relevance), divisor)
+
+
+def fall_out(ranked, missing, k, *, min_relevance=1, **_):
+    n_other = len([*ranked, *missing]) - hits([*ranked, *missing], None, min_relevance)
+    return ratio(len(ranked[:k]) - hits(ranked, k, min_relevance), n_other)
 
 
 # --- users who stop ------------------------------------------------------------------------------------------
 
 
-def stopped_at(ranked, max_grade):
-    """Probability that the user stops at each rank, one who stops at grade g with (2**g - 1) / 2**max_grade."""
+def stopped_at(ranked, stop, max_grade):
+    """Probability that the user stops at each rank: grade g stops with (2**g - 1) / 2**max_grade, or with g."""
     survive, out = 1.0, []
     for y in ranked:
-        stop = (2.0**y - 1) / 2.0**max_grade
-        out.append(survive * stop)
-        survive *= 1 - stop
+        p = y if stop == "label" else (2.0**y - 1) / 2.0**max_grade
+        out.append(survive * p)
+        survive *= 1 - p
     return out
 
 
-def err(ranked, missing, k, *, max_grade=4, discount="reciprocal", base=2, **_):
-    stops = enumerate(stopped_at(ranked, max_grade)[:k], start=1)
+def err(ranked, missing, k, *, stop="exp2", max_grade=4, discount="reciprocal", base=2, **_):
+    stops = enumerate(stopped_at(ranked, stop, max_grade)[:k], start=1)
     return fsum(p * discount_of(i, discount, base) for i, p in stops)
 
 
-def pfound(ranked, missing, k, *, max_grade=4, decay=0.85, **_):
-    return fsum(p * decay**i for i, p in enumerate(stopped_at(ranked, max_grade)[:k]))
+def nerr(ranked, missing, k, **keywords):
+    ideal = sorted([*ranked, *missing], reverse=True)
+    return ratio(err(ranked, missing, k, **keywords), err(ideal, [], k, **keywords))
+
+
+def pfound(ranked, missing, k, *, stop="exp2", max_grade=4, decay=0.85, **_):
+    return fsum(p * decay**i for i, p in enumerate(stopped_at(ranked, stop, max_grade)[:k]))
 
 
 def rbp(ranked, missing, k, *, p=0.8, gain="binary", max_grade=4, min_relevance=1, **_):
@@ -195,6 +217,11 @@ def auc(ranked, missing, k, *, min_relevance=1, **_):
     return ratio(right, sum(relevant) * (len(relevant) - sum(relevant)))
 
 
+def average_relevance_position(ranked, missing, k, **_):
+    """Documents not retrieved must come as the last ones of `ranked`."""
+    return ratio(fsum(i * y for i, y in enumerate(ranked, start=1)), fsum(ranked))
+
+
 def pairwise_accuracy(ranked, missing, k, **_):
     """Documents not retrieved must come as the last ones of `ranked`."""
     pairs = [(a, b) for i, a in enumerate(ranked) for b in ranked[i + 1 :] if a != b]
@@ -206,6 +233,7 @@ ORACLES = {
     "acg": acg,
     "dcg": dcg,
     "ndcg": ndcg,
+    "q": q_measure,
     "wap": weighted_average_precision,
     "map": average_precision,
     "mrr": reciprocal_rank,
@@ -214,10 +242,13 @@ ORACLES = {
     "f": f_measure,
     "hit": hit,
     "rprec": r_precision,
+    "fallout": fall_out,
     "err": err,
+    "nerr": nerr,
     "pfound": pfound,
     "rbp": rbp,
     "auc": auc,
+    "arp": average_relevance_position,
     "opa": pairwise_accuracy,
 }
 """Oracle of each metric that can be averaged over tied documents, by the metric's name."""

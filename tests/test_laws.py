@@ -262,11 +262,12 @@ def reads_k(metric, data, monkeypatch):
 
 @each_cut_metric
 def test_a_cutoff_beyond_the_list_is_the_list(metric, monkeypatch):
-    """Except for a formula that reads k itself: to it the list is filled up with documents worth nothing."""
+    """To a formula that reads k itself, the list is filled up with documents worth nothing."""
     data = rough_data_for(metric, longest=6)
     beyond = value(metric, data, k=20, average=None, **tie_policy(metric))
     if not reads_k(metric, data, monkeypatch):
         assert_array_equal(beyond, value(metric, data, average=None, **tie_policy(metric)))
+        return
     ids = np.repeat(list(dict.fromkeys(data.qid)), 20)
     filling = Data(np.zeros(len(ids)), np.full(len(ids), -1.0), ids)
     assert_allclose(value(metric, data.then(filling, 0), k=20, average=None, **tie_policy(metric)), beyond)

@@ -21,9 +21,11 @@ TRIED = {
     "gain": ["exp2", "linear", "binary", [0, 1, 1, 5, 5.5], {0: 0, 1: 0.5, 2: 1, 3: 4, 4: 4}, np.sqrt],
     "discount": ["log2", "jarvelin", "reciprocal", [1, 0.9, 0.5, 0.5, 0.1, 0], lambda rank: 0.9**rank],
     "denominator": ["relevant", "min_k_relevant", "retrieved_relevant", "k", "min_k_n"],
-    "beta": [2, 0.5],
+    "beta": [2, 0.5, 0],
     "p": [0.5, 0.95],
     "max_grade": [5],
+    "stop": ["label"],
+    "decay": [0.5, 1],
     "min_relevance": [2, 3],
 }
 """Values of keywords that every metric with such a keyword is tried with."""
@@ -82,7 +84,8 @@ def small_lists(lowest, tied=True, unjudged=False, n_lists=250):
 def lists_for(name, keywords, **facts):
     """Small lists with the labels that a metric takes; a table of gains has none for -1."""
     negative = REGISTRY[name].labels[0] is None and "gain" not in keywords
-    return small_lists(-1 if negative else 0, **facts)
+    lists = small_lists(-1 if negative else 0, **facts)
+    return [(label / 4, score) for label, score in lists] if keywords.get("stop") == "label" else lists
 
 
 def measured(name, lists, **keywords):
