@@ -123,13 +123,13 @@ cdef void _sort(
         for i in range(n):
             sorted_key[i] = key[i]
             sorted_item[i] = item[i]
-    if not _insertion_sort(sorted_key, sorted_item, n, PATIENCE * n):
+    if _insertion_sort(sorted_key, sorted_item, n, PATIENCE * n) > PATIENCE * n:
         _merge_sort(sorted_key, sorted_item, n, key, item)
 
 
-cdef bint _insertion_sort(double* key, int64_t* item, int64_t n, int64_t patience) noexcept nogil:
-    """Sort by key, highest first; equal keys keep their order. False: given up after `patience` moves."""
-    cdef int64_t i, j, moved
+cdef int64_t _insertion_sort(double* key, int64_t* item, int64_t n, int64_t patience) noexcept nogil:
+    """Sort by key, highest first; equal keys keep their order. Return the moves; given up after `patience` of them."""
+    cdef int64_t i, j, moved, n_moves = 0
     cdef double s
     for i in range(1, n):
         s = key[i]
@@ -143,18 +143,21 @@ cdef bint _insertion_sort(double* key, int64_t* item, int64_t n, int64_t patienc
             j -= 1
         key[j] = s
         item[j] = moved
-        patience -= i - j
-        if patience < 0:
-            return False
-    return True
+        n_moves += i - j
+        if n_moves > patience:
+            break
+    return n_moves
 
 
-cdef void _merge_sort(double* key, int64_t* item, int64_t n, double* spare_key, int64_t* spare) noexcept nogil:
-    """Sort by key, highest first; equal keys keep their order. O(n log n) whatever the keys."""
-    cdef int64_t begin, middle, end, left, right, i, width = RUN
+cdef int64_t _merge_sort(double* key, int64_t* item, int64_t n, double* spare_key, int64_t* spare) noexcept nogil:
+    """Sort by key, highest first; equal keys keep their order. O(n log n) whatever the keys.
+
+    Return the number of pairs that stood in the wrong order.
+    """
+    cdef int64_t begin, middle, end, left, right, i, width = RUN, n_wrong = 0
     begin = 0
     while begin < n:
-        _insertion_sort(key + begin, item + begin, min(RUN, n - begin), RUN * RUN)
+        n_wrong += _insertion_sort(key + begin, item + begin, min(RUN, n - begin), RUN * RUN)
         begin += RUN
     while width < n:
         begin = 0
@@ -173,6 +176,7 @@ cdef void _merge_sort(double* key, int64_t* item, int64_t n, double* spare_key, 
                         key[i] = key[right]
                         item[i] = item[right]
                         right += 1
+                        n_wrong += width - left
                     else:
                         key[i] = spare_key[left]
                         item[i] = spare[left]
@@ -180,6 +184,7 @@ cdef void _merge_sort(double* key, int64_t* item, int64_t n, double* spare_key, 
                     i += 1
             begin += 2 * width
         width *= 2
+    return n_wrong
 
 
 cdef void _order_ties_by_label(
@@ -423,3 +428,63 @@ cdef double _cascade_block(
     for j in range(top):
         out[j] = survive * (s[j] - s[j + 1])
     return survive * through
+
+
+# --- pairs ------------------------------------------------------------------------------------------------
+
+def pairs(
+    const double[::1] label, const int64_t[::1] ptr, const int64_t[::1] tie_end, double[:, ::1] out,
+    double[::1] key, double[::1] spare_key, int64_t[::1] item, int64_t[::1] spare,
+):
+    """Count the pairs of each query: in the right order, the wrong one, tied in score alone, in label alone."""
+    cdef int64_t q, i, m, n, wrong, equal_scores, equal_labels, equal_both
+    with nogil:
+        for q in range(ptr.shape[0] - 1):
+            n = ptr[q + 1] - ptr[q]
+            equal_scores = equal_both = 0
+            for i in range(n):
+                key[i] = label[ptr[q] + i]
+            i = 0
+            while i < n:
+                m = tie_end[ptr[q] + i] - ptr[q] - i if tie_end is not None else 1
+                _merge_sort(&key[i], &item[0], m, &spare_key[0], &spare[0])
+                equal_scores += m * (m - 1) // 2
+                equal_both += _equal_pairs(&key[i], m)
+                i += m
+            wrong = _merge_sort(&key[0], &item[0], n, &spare_key[0], &spare[0])
+            equal_labels = _equal_pairs(&key[0], n)
+            out[0, q] = n * (n - 1) // 2 - wrong - equal_scores - equal_labels + equal_both
+            out[1, q] = wrong
+            out[2, q] = equal_scores - equal_both
+            out[3, q] = equal_labels - equal_both
+
+
+cdef int64_t _equal_pairs(const double* x, int64_t n) noexcept nogil:
+    """Count the pairs of equal values in sorted order."""
+    cdef int64_t i, run = 0, n_equal = 0
+    for i in range(1, n):
+        run = run + 1 if x[i] == x[i - 1] else 0
+        n_equal += run
+    return n_equal
+
+
+def centred_ranks(
+    const double[::1] x, const int64_t[::1] ptr, double[::1] out,
+    double[::1] key, double[::1] spare_key, int64_t[::1] item, int64_t[::1] spare,
+):
+    """Rank the items of each query by x, highest first, equal ones alike, less the mean rank of the query."""
+    cdef int64_t q, i, j, begin, n
+    with nogil:
+        for q in range(ptr.shape[0] - 1):
+            n = ptr[q + 1] - ptr[q]
+            for i in range(n):
+                key[i] = x[ptr[q] + i]
+                item[i] = i
+            _merge_sort(&key[0], &item[0], n, &spare_key[0], &spare[0])
+            i = 0
+            while i < n:
+                begin = i
+                while i < n and key[i] == key[begin]:
+                    i += 1
+                for j in range(begin, i):
+                    out[ptr[q] + item[j]] = (begin + i - n) / 2.0

@@ -48,6 +48,7 @@ class Metric:
     labels: tuple[float | None, float | str | None] = (None, None)
     pools: bool = False
     pointwise: bool = False
+    own_ties: bool = False
     keeps_unretrieved: bool = False
     link: Callable[[Any], Any] | None = None
     rules: Mapping[str, Keyword] = field(default_factory=dict)
@@ -71,7 +72,7 @@ class Metric:
     def defaults(self) -> dict[str, Any]:
         """Keywords that a name may set, with their defaults: the formula's own, then the shared ones."""
         shared = {name: default for name, (default, _) in SHARED.items()}
-        for name in ("ties", "min_relevance") if self.pointwise else ():
+        for name in ["ties"] * (self.pointwise or self.own_ties) + ["min_relevance"] * self.pointwise:
             del shared[name]
         return self.own | shared
 
@@ -198,7 +199,8 @@ def metric(name: str, *, bounds: tuple[float, float], **facts: Any) -> Callable[
         `greater_is_better`, `has_cutoff`, `undefined` (words that complete "a query with ..."),
         `needs_relevant` (undefined without a relevant document, whatever the denominator), `labels`
         (lowest and highest label), `pools` (has a micro average), `pointwise` (scores are predictions of the
-        label), `keeps_unretrieved` (rank them last, tied), `link` (applied to the ratio), `rules`.
+        label), `own_ties` (equal scores are part of its definition), `keeps_unretrieved` (rank them last, tied),
+        `link` (applied to the ratio), `rules`.
 
     Returns
     -------

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -112,6 +113,15 @@ class AsGiven(Ranking):
         self.row_label, self.row_score, self.indptr, self.ptr = label, score, indptr, indptr
         self.depth, self.ties, self.tie_end = FULL, "stable", None
         self.label, self.score = label, score
+
+
+class Pairs(NamedTuple):
+    """Pairs of documents of each query, shape (n_queries, 1) each; those alike in score and label are in none."""
+
+    right: Array
+    wrong: Array
+    equal_scores: Array
+    equal_labels: Array
 
 
 class Ranked:
@@ -222,6 +232,23 @@ class Ranked:
         out = np.empty(self._n_positions)
         _kernels.joint(self._flat(x), self._flat(y), self._ranking.ptr, self._ranking.tie_end, out)
         return out
+
+    def pairs(self) -> Pairs:
+        """How many pairs of items are ranked as their labels are, the other way, or tied in score or label alone."""
+        out = np.empty((4, len(self._ranking.ptr) - 1))
+        _kernels.pairs(self.label, self._ranking.ptr, self._ranking.tie_end, out, *self._room())
+        return Pairs(*out[..., None])
+
+    def centred_ranks(self, x: ArrayLike) -> Array:
+        """Rank of each item by `x`, highest first, equal ones sharing their mean rank, less the query's mean rank."""
+        out = np.empty(self._n_positions)
+        _kernels.centred_ranks(self._flat(x), self._ranking.ptr, out, *self._room())
+        return out
+
+    def _room(self) -> tuple[Array, Array, Index, Index]:
+        """Room to sort the longest query in."""
+        longest = int(self._ranking.length.max(initial=1))
+        return np.empty(longest), np.empty(longest), *np.empty((2, longest), dtype=np.int64)
 
     @property
     def _n_positions(self) -> int:

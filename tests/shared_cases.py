@@ -30,7 +30,7 @@ def numbers(values, missing):
     return np.array([missing if v is None else v for v in values], dtype=float)
 
 
-PLANNED = {"bpref", "opa", "infap", "iprec", "11pt"}
+PLANNED = {"bpref", "infap", "iprec", "11pt"}
 """Metrics of the design with cases here: compared as soon as they are in the registry."""
 
 READS_UNJUDGED = {"bpref", "infap", "judged"}
