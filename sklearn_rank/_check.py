@@ -302,16 +302,16 @@ def _refuse_bad_weight(weight: Array) -> None:
 
 def check_labels(
     queries: Queries, caller: str, *, low: float | None, high: float | None, scale: str,
-    unjudged: str | None, min_relevance: float,
+    unjudged: str | None, reads_unjudged: bool, min_relevance: float,
 ) -> None:  # fmt: skip
     """Refuse labels outside [low, high] (named `scale`), and NaN labels unless `unjudged` says how to read them.
 
     Raises
     ------
     ValueError
-        If a label is out of range, or NaN while `unjudged` is None.
+        If a label is out of range, or NaN while `unjudged` is None and the metric cannot read it.
     """
-    if queries.has_unjudged and unjudged is None:
+    if queries.has_unjudged and unjudged is None and not reads_unjudged:
         missing = np.isnan(queries.label)
         raise ValueError(
             f"y_true of {caller} must not contain NaN (a document without a judgement) unless "

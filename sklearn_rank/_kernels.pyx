@@ -191,15 +191,17 @@ cdef void _order_ties_by_label(
     const double* label, double sign, int64_t n, int64_t* order, const double* key,
     double* spare_key, int64_t* spare,
 ) noexcept nogil:
-    """Inside each tie block, sort by sign * label, highest first."""
+    """Inside each tie block, sort by sign * label, highest first; no label (NaN) is the lowest."""
     cdef int64_t i, begin = 0, end
+    cdef double y
     while begin < n:
         end = begin + 1
         while end < n and key[end] == key[begin]:
             end += 1
         if end - begin > 1:
             for i in range(begin, end):
-                spare_key[i - begin] = sign * label[order[i]]
+                y = label[order[i]]
+                spare_key[i - begin] = sign * (y if y == y else -INFINITY)
             # The room after the block's own labels serves the merge.
             _merge_sort(spare_key, order + begin, end - begin, spare_key + (end - begin), spare)
         begin = end

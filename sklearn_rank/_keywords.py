@@ -125,7 +125,8 @@ SHARED: dict[str, tuple[Any, Keyword]] = {
             "nonrelevant",
             "drop",
             doc="""unjudged : {"nonrelevant", "drop"} or None, default=None
-    How to read NaN labels: as label 0, or as if the document had not been ranked. None: an error.""",
+    How to read NaN labels: as label 0, or as if the document had not been ranked. None: an error, except in
+    metrics of incomplete judgements, which read them as what they are.""",
         ),
     ),
     "replace_undefined_by": (

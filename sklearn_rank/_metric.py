@@ -50,6 +50,7 @@ class Metric:
     pointwise: bool = False
     own_ties: bool = False
     keeps_unretrieved: bool = False
+    reads_unjudged: bool = False
     link: Callable[[Any], Any] | None = None
     rules: Mapping[str, Keyword] = field(default_factory=dict)
 
@@ -162,7 +163,7 @@ class MetricSpec:
             scale = f"max_grade={high:g}" if high is not None else ""
         _check.check_labels(
             queries, caller, low=low, high=high, scale=scale, unjudged=self["unjudged"],
-            min_relevance=self["min_relevance"],
+            reads_unjudged=self.metric.reads_unjudged, min_relevance=self["min_relevance"],
         )  # fmt: skip
         if self.metric.pointwise:
             _check.check_retrieved(queries, caller)
@@ -200,7 +201,7 @@ def metric(name: str, *, bounds: tuple[float, float], **facts: Any) -> Callable[
         `needs_relevant` (undefined without a relevant document, whatever the denominator), `labels`
         (lowest and highest label), `pools` (has a micro average), `pointwise` (scores are predictions of the
         label), `own_ties` (equal scores are part of its definition), `keeps_unretrieved` (rank them last, tied),
-        `link` (applied to the ratio), `rules`.
+        `reads_unjudged` (NaN labels are told from others), `link` (applied to the ratio), `rules`.
 
     Returns
     -------

@@ -161,6 +161,11 @@ class Ranked:
         return (self.label >= self._min_relevance).astype(np.float64)
 
     @cached_property
+    def judged(self) -> Array:
+        """Whether each item has a label that is not NaN, as 0.0 or 1.0."""
+        return (self.label == self.label).astype(np.float64)
+
+    @cached_property
     def n_relevant(self) -> Array:
         """Relevant documents of each query, also those not retrieved."""
         return self._ranking.count_at_least(self._ranking.row_label, self._min_relevance)
@@ -232,6 +237,13 @@ class Ranked:
         out = np.empty(self._n_positions)
         _kernels.joint(self._flat(x), self._flat(y), self._ranking.ptr, self._ranking.tie_end, out)
         return out
+
+    def highest(self, x: ArrayLike) -> Array:
+        """Largest `x`, not below 0, of the positions down to each cutoff."""
+        start, length = self._ranking.ptr[:-1, None], self._ranking.length[:, None]
+        bounds = np.stack(np.broadcast_arrays(start, start + np.minimum(self._cutoffs, length)), axis=-1)
+        found = np.maximum.reduceat(np.append(self._flat(x), 0.0), bounds.ravel())[::2]
+        return np.where(length > 0, found.reshape(bounds.shape[:2]), 0.0)
 
     def pairs(self) -> Pairs:
         """How many pairs of items are ranked as their labels are, the other way, or tied in score or label alone."""

@@ -20,7 +20,9 @@ NO_CLOSED_FORM = "no closed form for tied documents: use ties='stable', 'worst' 
 TRIED = {
     "gain": ["exp2", "linear", "binary", [0, 1, 1, 5, 5.5], {0: 0, 1: 0.5, 2: 1, 3: 4, 4: 4}, np.sqrt],
     "discount": ["log2", "jarvelin", "reciprocal", [1, 0.9, 0.5, 0.5, 0.1, 0], lambda rank: 0.9**rank],
-    "denominator": ["relevant", "min_k_relevant", "retrieved_relevant", "k", "min_k_n"],
+    "denominator": ["relevant", "min_k_relevant", "retrieved_relevant", "k", "min_k_n", "min_relevant_nonrelevant"],
+    "recall": [0, 0.3, 0.6, 1, "11pt"],
+    "rounding": ["nearest", "cut"],
     "beta": [2, 0.5, 0],
     "p": [0.5, 0.95],
     "max_grade": [5],
@@ -151,9 +153,11 @@ def test_other_policies_take_one_order(name, keywords, ties):
 
 
 @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
-@pytest.mark.parametrize("unjudged", ["nonrelevant", "drop"])
+@pytest.mark.parametrize("unjudged", ["nonrelevant", "drop", None])
 @each_metric
 def test_unjudged_documents_among_ties(name, unjudged, ties):
+    if unjudged is None and not REGISTRY[name].reads_unjudged:
+        return
     if "unjudged" in REGISTRY[name].defaults and not (ties == "average" and refuses_ties(name, {})):
         agrees(name, lists_for(name, {}, unjudged=True, n_lists=100), {"unjudged": unjudged}, ties=ties)
 

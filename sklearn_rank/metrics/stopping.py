@@ -16,6 +16,13 @@ __all__ = [
     "rbp_score",
 ]
 
+PERSISTENCE = real(
+    "a number between 0 and 1, exclusive",
+    lambda v: 0 < v < 1,
+    """p : float, default=0.8
+    Persistence: the probability to go on to the next document.""",
+)
+
 
 @metric("err", bounds=(0, 1), labels=(0, "max_grade"))
 def err_score(
@@ -113,14 +120,7 @@ def pfound_score(r: Any, *, stop: Any = "exp2", max_grade: float = 4, decay: flo
     "rbp",
     bounds=(0, 1),
     labels=(0, "max_grade"),
-    rules={
-        "p": real(
-            "a number between 0 and 1, exclusive",
-            lambda v: 0 < v < 1,
-            """p : float, default=0.8
-    Persistence: the probability to go on to the next document.""",
-        )
-    },
+    rules={"p": PERSISTENCE},
 )
 def rbp_score(r: Any, *, p: float = 0.8, gain: Any = "binary", max_grade: float = 4) -> Any:
     """Rank-biased precision: the gain per document seen by a user who goes on with probability p.
