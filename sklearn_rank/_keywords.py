@@ -143,10 +143,12 @@ SHARED: dict[str, tuple[Any, Keyword]] = {
         one_of(
             "macro",
             "micro",
+            "geometric",
             None,
-            doc="""average : {"macro", "micro"} or None, default="macro"
-    Mean over queries; or pooled, the ratio of the sums over all queries, where that means something; or None
-    for the value of each query.""",
+            doc="""average : {"macro", "micro", "geometric"} or None, default="macro"
+    Mean over queries; or pooled, the ratio of the sums over all queries, where that means something; or the
+    geometric mean, values below 0.00001 counting as that, where none can be negative; or None for the value of each
+    query.""",
         ),
     ),
 }

@@ -118,6 +118,10 @@ class MetricSpec:
                 f"{caller} has no micro average: pooled over queries it would mean nothing. "
                 "Use average='macro' or average=None."
             )
+        if self["average"] == "geometric" and self.metric.bounds[0] < 0:
+            raise ValueError(
+                f"{caller} has no geometric mean: its values can be negative. Use average='macro' or average=None."
+            )
 
     def __getitem__(self, keyword: str) -> Any:
         """Value of a keyword, given or default."""

@@ -404,3 +404,26 @@ def test_the_micro_average_over_no_defined_query_is_nan(metric):
 def test_no_micro_average_where_none_is_declared(metric):
     with pytest.raises(ValueError, match=f"{metric.caller} has no micro average"):
         value(metric, data_for(metric), average="micro")
+
+
+@each([m for m in METRICS if m.bounds[0] >= 0])
+def test_the_geometric_mean_is_that_of_the_queries(metric):
+    """Values below 0.00001 count as that; queries left out of the mean are left out of it."""
+    data = rough_data_for(metric)
+    weight = 1.0 + data.qid % 5
+    of_query = [weight[data.qid == q][0] for q in dict.fromkeys(data.qid)]
+    for undefined in (0, np.nan):
+        values = curve(metric, data, replace_undefined_by=undefined)
+        defined = ~np.isnan(values)
+        logs = np.log(np.maximum(np.where(defined, values, 1.0), 1e-5))
+        for weights, given in (np.ones(len(values)), {}), (np.array(of_query), {"sample_weight": weight}):
+            share = weights.reshape(-1, *[1] * (values.ndim - 1)) * defined
+            expected = np.exp((share * logs).sum(axis=0) / share.sum(axis=0))
+            found = mean(metric, data, average="geometric", replace_undefined_by=undefined, **given)
+            assert_allclose(found, expected, rtol=1e-12)
+
+
+@each([m for m in METRICS if m.bounds[0] < 0])
+def test_no_geometric_mean_of_negative_values(metric):
+    with pytest.raises(ValueError, match=f"{metric.caller} has no geometric mean"):
+        value(metric, data_for(metric), average="geometric")

@@ -172,6 +172,9 @@ CATBOOST = {
     "MRR:top=5;border=0.5": ("mrr@5", {}),
     "PrecisionAt:top=5;border=1.5": ("precision(denominator=min_k_n,min_relevance=2)@5", {}),
     "RecallAt:top=5;border=0.5": ("recall@5", {"replace_undefined_by": 1}),
+    "PFound": ("pfound(stop=label)", {}),
+    "PFound:top=5;decay=0.5": ("pfound(stop=label,decay=0.5)@5", {}),
+    "ERR:top=5": ("err(stop=label)@5", {}),
 }
 
 
@@ -182,6 +185,8 @@ def test_live_catboost(name, source):
     y_true, y_score, qid, _ = live_data(source)
     ours, keywords = CATBOOST[name]
     spec = parse_metric(ours, ties="worst", **keywords)
+    if "stop" in spec.keywords:
+        y_true = y_true / 4
     (value,) = utils.eval_metric(y_true.astype(float), y_score, name, group_id=qid)
     found = spec.metric(y_true, y_score, qid=qid, k=spec.k, **spec.keywords)
     assert_allclose(found, value, rtol=0, atol=1e-6)

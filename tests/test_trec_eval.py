@@ -12,6 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 from shared_cases import COUNT_HITS, PLANNED, READS_UNJUDGED, SHARED, Call, needs_shared, read
 
+from sklearn_rank import parse_metric
 from sklearn_rank._metric import REGISTRY
 
 LINEAR = {"gain": "linear"}
@@ -45,7 +46,7 @@ TREC_LEFT_OUT = {
     r"Rprec_mult_.*": "precision at a multiple of R",
     r"set_map|set_relative_P": "another name for a product, or a cutoff at each list's own length",
     r"binG|G|ndcg_rel|Rndcg": "variants of nDCG that only trec_eval has",
-    r"gm_map|gm_bpref": "geometric means over queries",
+    r"gm_map|gm_bpref": "geometric means, which have no value query by query: compared below",
 }
 """trec_eval's measures that we do not offer."""
 
@@ -93,6 +94,16 @@ def test_values_of_trec_eval(run, name):
     assert_allclose(found, expected, rtol=0, atol=1e-12)
     if name != "num_rel_ret":
         assert_allclose(call(*rows, **trec_policies(call.name)), values["all"], rtol=0, atol=1e-12)
+
+
+@needs_shared
+@pytest.mark.parametrize("name", ["map", "bpref"])
+@pytest.mark.parametrize("run", TREC_RUNS)
+def test_geometric_means_of_trec_eval(run, name):
+    label, score, qid = trec_rows(run)
+    spec = parse_metric(f"gm_{name}", **trec_policies(name))
+    found = spec.metric(label, score, qid=qid, **spec.keywords)
+    assert_allclose(found, read(f"data/trec/{run}.json")["trec_eval"][f"gm_{name}"]["all"], rtol=0, atol=1e-12)
 
 
 @needs_shared

@@ -25,7 +25,7 @@ NO_RELEVANT = "no relevant document"
 @metric(
     "map",
     bounds=(0, 1),
-    aliases=("ap",),
+    aliases={"ap": {}, "gm_map": {"average": "geometric"}},
     undefined=NO_RELEVANT,
     needs_relevant=True,
     rules={

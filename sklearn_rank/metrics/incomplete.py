@@ -26,6 +26,7 @@ UNSEEN = 1e-5
 @metric(
     "bpref",
     bounds=(0, 1),
+    aliases={"gm_bpref": {"average": "geometric"}},
     undefined=NO_RELEVANT,
     needs_relevant=True,
     reads_unjudged=True,
