@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Order and scans over queries: plain loops over typed memoryviews, without the GIL.
+"""Order of queries, and pairs in it: plain loops over typed memoryviews, without the GIL.
 
 Every array is flat. Query q owns rows `indptr[q]:indptr[q+1]` of the data and, once ranked, positions
 `ptr[q]:ptr[q+1]`. A tie block is a run of positions with equal scores; `tie_end[i]` is where the block of
@@ -8,14 +8,13 @@ position i ends, and `tie_end is None` says that the order is taken as it stands
 Outputs are passed in; nothing here validates, allocates or knows a metric.
 """
 from libc.float cimport DBL_MAX
-from libc.math cimport INFINITY, ceil, log
+from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
 cdef int64_t LANES = 6          # least number of lanes that rows are dealt out to
 cdef int64_t PATIENCE = 16      # moves per item that insertion is given before merging takes over
 cdef int64_t RUN = 16           # runs made by insertion before merging
-cdef double NEGLIGIBLE = 1e-18  # a probability of survival below this changes no double that it is added to
 
 # The tie policies as the kernels know them.
 cpdef enum:
@@ -296,140 +295,6 @@ def count_at_least(const double[::1] x, const int64_t[::1] indptr, double thresh
             for row in range(indptr[q], indptr[q + 1]):
                 n += x[row] >= threshold
             out[q, 0] = n
-
-
-# --- scans ------------------------------------------------------------------------------------------------
-
-def cumsum(
-    const double[::1] value, const double[::1] weight, const int64_t[::1] ptr, const int64_t[::1] cutoffs,
-    const int64_t[::1] tie_end, double[:, ::1] out,
-):
-    """Sum value * weight of each query down to each cutoff (ascending); tied items share their mean value."""
-    cdef int64_t q, c, i, j, stop, block_stop
-    cdef double total, mean = 0.0
-    cdef bint tied = tie_end is not None
-    with nogil:
-        for q in range(ptr.shape[0] - 1):
-            total = 0.0
-            i = ptr[q]
-            block_stop = i
-            for c in range(cutoffs.shape[0]):
-                stop = ptr[q + 1]
-                if cutoffs[c] < stop - ptr[q]:
-                    stop = ptr[q] + cutoffs[c]
-                if tied:
-                    while i < stop:
-                        if i == block_stop:
-                            block_stop = tie_end[i]
-                            mean = 0.0
-                            for j in range(i, block_stop):
-                                mean += value[j]
-                            mean /= block_stop - i
-                        total += mean * weight[i]
-                        i += 1
-                else:
-                    while i < stop:
-                        total += value[i] * weight[i]
-                        i += 1
-                out[q, c] = total
-
-
-def joint(
-    const double[::1] x, const double[::1] y, const int64_t[::1] ptr, const int64_t[::1] tie_end,
-    double[::1] out,
-):
-    """Expected x_i * (y_1 + ... + y_i) at each position, over all orders of tied items."""
-    cdef int64_t q, i, j, stop
-    cdef double before, m, sum_x, sum_y, sum_xy, level, slope
-    cdef bint tied = tie_end is not None
-    with nogil:
-        for q in range(ptr.shape[0] - 1):
-            before = 0.0
-            i = ptr[q]
-            while i < ptr[q + 1]:
-                stop = tie_end[i] if tied else i + 1
-                if stop == i + 1:
-                    before += y[i]
-                    out[i] = x[i] * before
-                    i = stop
-                    continue
-                sum_x = sum_y = sum_xy = 0.0
-                for j in range(i, stop):
-                    sum_x += x[j]
-                    sum_y += y[j]
-                    sum_xy += x[j] * y[j]
-                m = stop - i
-                level = (sum_x * before + sum_xy) / m
-                slope = (sum_x * sum_y - sum_xy) / (m * (m - 1))
-                for j in range(i, stop):
-                    out[j] = level + slope * (j - i)
-                before += sum_y
-                i = stop
-
-
-def cascade(
-    const double[::1] p, const int64_t[::1] ptr, const int64_t[::1] tie_end, int64_t depth,
-    double[::1] work, double[::1] out,
-):
-    """Probability to stop at each position, if a user stops at an item with probability p, else goes on.
-
-    Positions past `depth` may be left at 0 inside a tie block: nobody reads them.
-    """
-    cdef int64_t q, i, stop
-    cdef double survive
-    cdef bint tied = tie_end is not None
-    with nogil:
-        for q in range(ptr.shape[0] - 1):
-            survive = 1.0
-            i = ptr[q]
-            while i < ptr[q + 1]:
-                stop = tie_end[i] if tied else i + 1
-                if stop == i + 1:
-                    out[i] = survive * p[i]
-                    survive *= 1.0 - p[i]
-                else:
-                    survive = _cascade_block(&p[i], stop - i, ptr[q] + depth - i, survive, &work[0], &out[i])
-                i = stop
-
-
-cdef double _cascade_block(
-    const double* p, int64_t m, int64_t depth, double survive, double* s, double* out,
-) noexcept nogil:
-    """One block of m tied items: S_j = e_j(1 - p) / C(m, j) survives its first j positions on average.
-
-    Down to `depth` positions are wanted, and fewer matter: S_j <= mean(1 - p)^j (Maclaurin's inequality).
-    """
-    cdef int64_t t, j, top, n_certain = 0, n_sure = 0
-    cdef double x, mean = 0.0, through = 1.0, last = depth
-    for t in range(m):
-        x = 1.0 - p[t]
-        mean += x / m
-        through *= x
-        n_certain += p[t] == 1.0
-        n_sure += p[t] == 1.0 or p[t] == 0.0
-    for j in range(m):
-        out[j] = 0.0
-    if survive == 0.0 or mean >= 1.0:
-        return survive * through
-    if n_sure == m:  # S_j = C(m - h, j) / C(m, j) for h items that stop everyone
-        x = 1.0
-        for j in range(min(m - n_certain + 1, depth)):
-            out[j] = survive * x * n_certain / (m - j)
-            x *= <double> (m - n_certain - j) / (m - j)
-        return survive * through
-    if mean > 0.0:
-        last = min(last, ceil(log(NEGLIGIBLE) / log(mean)))
-    top = min(m, <int64_t> max(last, 1.0))
-    s[0] = 1.0
-    for j in range(1, top + 1):
-        s[j] = 0.0
-    for t in range(1, m + 1):
-        x = 1.0 - p[t - 1]
-        for j in range(min(t, top), 0, -1):
-            s[j] = ((t - j) * s[j] + j * x * s[j - 1]) / t
-    for j in range(top):
-        out[j] = survive * (s[j] - s[j + 1])
-    return survive * through
 
 
 # --- pairs ------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank import _kernels
+from sklearn_rank import _kernels, _scans
 
 FULL = 2**62
 """The depth of a list that is read to its end."""
@@ -218,7 +218,7 @@ class Ranked:
     def cumsum(self, value: ArrayLike = 1.0, weight: ArrayLike = 1.0) -> Array:
         """Sum of the value of each item times the weight of its position, down to each cutoff."""
         out = np.empty((len(self._ranking.ptr) - 1, len(self._cutoffs)))
-        _kernels.cumsum(
+        _scans.cumsum(
             self._flat(value), self._flat(weight), self._ranking.ptr, self._cutoffs, self._ranking.tie_end, out
         )
         return out
@@ -229,13 +229,17 @@ class Ranked:
         A user goes down the list and stops at an item with probability `p`: p_i * prod over j < i of (1 - p_j).
         """
         out, work = np.empty(self._n_positions), np.empty(self._n_positions + 1)
-        _kernels.cascade(self._flat(p), self._ranking.ptr, self._ranking.tie_end, self._ranking.depth, work, out)
+        _scans.cascade(self._flat(p), self._ranking.ptr, self._ranking.tie_end, self._ranking.depth, work, out)
         return out
 
-    def joint(self, x: ArrayLike, y: ArrayLike) -> Array:
-        """`x` of the item at each position times the sum of `y` over the items down to it, inclusive."""
-        out = np.empty(self._n_positions)
-        _kernels.joint(self._flat(x), self._flat(y), self._ranking.ptr, self._ranking.tie_end, out)
+    def joint(self, x: ArrayLike, y: ArrayLike, most: Array | None = None) -> Array:
+        """`x` of the item at each position times the sum of `y` over the items down to it, inclusive.
+
+        `most` is what that sum counts for at most, a whole number for each query; x and y are then 0 or 1, and never
+        both 1.
+        """
+        out, most = np.empty(self._n_positions), None if most is None else most.ravel()
+        _scans.joint(self._flat(x), self._flat(y), most, self._ranking.ptr, self._ranking.tie_end, out)
         return out
 
     def highest(self, x: ArrayLike) -> Array:

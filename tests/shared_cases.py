@@ -30,9 +30,6 @@ def numbers(values, missing):
     return np.array([missing if v is None else v for v in values], dtype=float)
 
 
-PLANNED: set[str] = set()
-"""Metrics of the design with cases here: compared as soon as they are in the registry."""
-
 READS_UNJUDGED = {"bpref", "infap", "judged"}
 """Metrics that read NaN labels as what they are; all others are told that they are not relevant."""
 

@@ -17,7 +17,7 @@ ARROWS = {
     "_threads": set(),
     "_table": set(),
     "_gains": set(),
-    "_ranked": {"_kernels"},
+    "_ranked": {"_kernels", "_scans"},
     "_keywords": {"_ranked"},
     "_check": {"_kernels", "_threads"},
     "_compute": {"_check", "_metric", "_ranked", "_threads"},

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from oracle import ORACLES, judged_only, mean_over_orders, orders
+from scipy import stats
 
 from sklearn_rank import metrics
 from sklearn_rank._metric import REGISTRY
@@ -323,6 +324,19 @@ def test_binary_cascade_over_large_blocks(n_relevant):
     first = -np.diff(none_before)
     assert_allclose(constant(metrics.mrr_score, label), (first / np.arange(1, n + 1)).sum(), rtol=1e-12)
     assert_allclose(constant(metrics.hit_rate_score, label, k=range(1, n + 1)), first.cumsum(), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("n_relevant", "n_other"), [(1, 1), (3, 2), (10, 90), (300, 400), (40, 2000)])
+def test_bpref_over_large_blocks(n_relevant, n_other):
+    """Above a relevant document stand 0, 1, ..., N of the N others, each as likely; and at each rank by SciPy."""
+    n, most = n_relevant + n_other, min(n_relevant, n_other)
+    label = np.array([1.0] * n_relevant + [0.0] * n_other)
+    above = fsum(min(c, most) for c in range(n_other + 1)) / (n_other + 1)
+    assert_allclose(constant(metrics.bpref_score, label), 1 - above / most, rtol=1e-12, atol=1e-12)
+    count, ranks = np.arange(n_other + 1), range(1, n + 1, max(n // 7, 1))
+    counted = [np.minimum(count, most) @ stats.hypergeom(n - 1, n_other, i).pmf(count) for i in range(n)]
+    expected = np.cumsum(1 - np.array(counted) / most)[np.array(ranks) - 1] / n
+    assert_allclose(constant(metrics.bpref_score, label, k=ranks), expected, rtol=1e-10)
 
 
 @pytest.mark.parametrize(("n", "largest"), [(60, 60), (200, 80), (300, 100)])

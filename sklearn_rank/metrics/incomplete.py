@@ -45,7 +45,7 @@ def bpref_score(r: Any, *, denominator: str = "min_relevant_nonrelevant") -> Any
 
     ``bpref = sum of (1 - min(n_i, m) / m) over relevant i, divided by R``, where n_i counts the judged non-relevant
     documents above rank i, and m is min(R, N) for R relevant and N non-relevant judged documents, also those not
-    retrieved. Documents with a NaN label do not count. Has no closed form for tied documents.
+    retrieved. Documents with a NaN label do not count.
 
     References
     ----------
@@ -62,11 +62,9 @@ def bpref_score(r: Any, *, denominator: str = "min_relevant_nonrelevant") -> Any
     >>> bpref_score([0, nan, 1, 0, 1], [5, 4, 3, 2, 1], qid=[0] * 5)
     0.25
     """
-    r.refuse_ties("bpref_score")
     most = r.n_relevant if denominator == "relevant" else np.minimum(r.n_relevant, r.n_judged - r.n_relevant)
-    most = r.of_query(np.maximum(most, 1))
-    above = np.minimum(r.joint(1.0, r.judged - r.relevant), most)
-    return r.cumsum(weight=r.relevant * (1 - above / most)), r.n_relevant
+    above = r.cumsum(weight=r.joint(r.relevant, r.judged - r.relevant, most))
+    return r.cumsum(r.relevant) - above / np.maximum(most, 1), r.n_relevant
 
 
 @metric("judged", bounds=(0, 1), pools=True, reads_unjudged=True)
@@ -121,7 +119,7 @@ def infap_score(r: Any) -> Any:
     r.refuse_ties("infap_score")
     pooled = r.joint(1.0, r.judged) - 1  # at a relevant document: those above it
     relevant = r.joint(1.0, r.relevant) - 1
-    drawn = r.joint(1.0, r.judged * (r.label >= 0)) - 1
+    drawn = r.joint(1.0, np.maximum(r.relevant, r.label >= 0)) - 1
     expected = (1 + pooled * (relevant + UNSEEN) / (drawn + 2 * UNSEEN)) / r.rank
     return r.cumsum(weight=np.where(r.relevant, expected, 0.0)), r.n_relevant
 
