@@ -326,17 +326,17 @@ def _refuse_bad_weight(weight: Array) -> None:
 
 
 def check_labels(
-    queries: Queries, caller: str, *, low: float | None, high: float | None, unjudged: str | None,
-    min_relevance: float,
+    queries: Queries, caller: str, *, low: float | None, high: float | None, scale: str,
+    unjudged: str | None, reads_unjudged: bool, min_relevance: float,
 ) -> None:  # fmt: skip
-    """Refuse labels outside [low, high], and labels that are NaN unless `unjudged` says how to read them.
+    """Refuse labels outside [low, high] (named `scale`), and NaN labels unless `unjudged` says how to read them.
 
     Raises
     ------
     ValueError
-        If a label is out of range, or NaN while `unjudged` is None.
+        If a label is out of range, or NaN while `unjudged` is None and the metric cannot read it.
     """
-    if queries.has_unjudged and unjudged is None:
+    if queries.has_unjudged and unjudged is None and not reads_unjudged:
         missing = np.isnan(queries.label)
         raise ValueError(
             f"y_true of {caller} must not contain NaN (a document without a judgement) unless "
@@ -354,9 +354,7 @@ def check_labels(
         raise ValueError(f"y_true of {caller} must not be below {low:g}. Got {lowest:g}, the first in row {row}.")
     if high is not None and highest > high:
         row = queries.first_row(queries.label > high)
-        raise ValueError(
-            f"y_true of {caller} must not be above max_grade={high:g}. Got {highest:g}, the first in row {row}."
-        )
+        raise ValueError(f"y_true of {caller} must not be above {scale}. Got {highest:g}, the first in row {row}.")
 
 
 def check_grades(

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+FLOOR = 1e-5
+"""What a query counts at least in a geometric mean, so that one of value 0 does not decide it: as trec_eval has it."""
+
 
 @dataclass(frozen=True)
 class PerQuery:
@@ -43,7 +46,7 @@ class PerQuery:
         return self._ratio(self.numerator, self.denominator, ~self.undefined)
 
     def average(self, weight: Array | None) -> Array:
-        """Mean over queries at each cutoff, macro or micro as the metric's keyword says."""
+        """Mean over queries at each cutoff, macro, micro or geometric as the metric's keyword says."""
         if weight is None:
             weight = np.ones(len(self.numerator))
         weight = weight[:, None]
@@ -54,11 +57,14 @@ class PerQuery:
             warnings.warn(f"{name} is not defined for any query, so its mean is nan.", UserWarning, stacklevel=4)
         if self.spec["average"] == "micro":
             return self._ratio(_sum(weight * self.numerator), _sum(weight * self.denominator), defined)
-        values = self.values()
+        values, geometric = self.values(), self.spec["average"] == "geometric"
+        if geometric:
+            values = np.log(np.maximum(values, FLOOR))
         if np.isnan(replacement):  # such queries are left out, and so are their weights
             values, weight = np.where(self.undefined, 0.0, values), weight * ~self.undefined
         total, weights = _sum(weight * values), _sum(np.broadcast_to(weight, values.shape))
-        return np.divide(total, weights, out=np.full(len(total), np.nan), where=weights > 0)
+        mean = np.divide(total, weights, out=np.full(len(total), np.nan), where=weights > 0)
+        return np.exp(mean) if geometric else mean
 
     def _ratio(self, numerator: Array, denominator: Array, defined: NDArray[np.bool_]) -> Array:
         out = np.full(numerator.shape, float(self.spec["replace_undefined_by"]))

@@ -1,4 +1,4 @@
-"""Gains of labels and discounts of ranks: from the user's keyword to a function of an array."""
+"""Gains of labels, stops at labels and discounts of ranks: from the user's keyword to a function of an array."""
 
 from __future__ import annotations
 
@@ -34,6 +34,11 @@ def make_gain(gain: Any, min_relevance: float) -> Function:
         "linear": lambda label: label,
         "binary": lambda label: np.asarray(label >= min_relevance, dtype=np.float64),
     }[gain]
+
+
+def make_stop(stop: str, max_grade: float) -> Function:
+    """Function from labels to the probability that a user stops there."""
+    return {"exp2": lambda label: (np.exp2(label) - 1.0) / 2.0**max_grade, "label": lambda label: label}[stop]
 
 
 def make_discount(discount: Any, base: float, depth: int, longest: int) -> Function:

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Order and scans over queries: plain loops over typed memoryviews, without the GIL.
+"""Order of queries and scans down it: plain loops over typed memoryviews, without the GIL.
 
 Every array is flat. Query q owns rows `indptr[q]:indptr[q+1]` of the data and, once ranked, positions
 `ptr[q]:ptr[q+1]`. A tie block is a run of positions with equal scores; `tie_end[i]` is where the block of
@@ -8,7 +8,7 @@ position i ends, and `tie_end is None` says that the order is taken as it stands
 Outputs are passed in; nothing here validates, allocates or knows a metric.
 """
 from libc.float cimport DBL_MAX
-from libc.math cimport INFINITY, ceil, log
+from libc.math cimport INFINITY, ceil, exp, log
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
@@ -123,13 +123,13 @@ cdef void _sort(
         for i in range(n):
             sorted_key[i] = key[i]
             sorted_item[i] = item[i]
-    if not _insertion_sort(sorted_key, sorted_item, n, PATIENCE * n):
+    if _insertion_sort(sorted_key, sorted_item, n, PATIENCE * n) > PATIENCE * n:
         _merge_sort(sorted_key, sorted_item, n, key, item)
 
 
-cdef bint _insertion_sort(double* key, int64_t* item, int64_t n, int64_t patience) noexcept nogil:
-    """Sort by key, highest first; equal keys keep their order. False: given up after `patience` moves."""
-    cdef int64_t i, j, moved
+cdef int64_t _insertion_sort(double* key, int64_t* item, int64_t n, int64_t patience) noexcept nogil:
+    """Sort by key, highest first; equal keys keep their order. Return the moves; given up after `patience` of them."""
+    cdef int64_t i, j, moved, n_moves = 0
     cdef double s
     for i in range(1, n):
         s = key[i]
@@ -143,18 +143,21 @@ cdef bint _insertion_sort(double* key, int64_t* item, int64_t n, int64_t patienc
             j -= 1
         key[j] = s
         item[j] = moved
-        patience -= i - j
-        if patience < 0:
-            return False
-    return True
+        n_moves += i - j
+        if n_moves > patience:
+            break
+    return n_moves
 
 
-cdef void _merge_sort(double* key, int64_t* item, int64_t n, double* spare_key, int64_t* spare) noexcept nogil:
-    """Sort by key, highest first; equal keys keep their order. O(n log n) whatever the keys."""
-    cdef int64_t begin, middle, end, left, right, i, width = RUN
+cdef int64_t _merge_sort(double* key, int64_t* item, int64_t n, double* spare_key, int64_t* spare) noexcept nogil:
+    """Sort by key, highest first; equal keys keep their order. O(n log n) whatever the keys.
+
+    Return the number of pairs that stood in the wrong order.
+    """
+    cdef int64_t begin, middle, end, left, right, i, width = RUN, n_wrong = 0
     begin = 0
     while begin < n:
-        _insertion_sort(key + begin, item + begin, min(RUN, n - begin), RUN * RUN)
+        n_wrong += _insertion_sort(key + begin, item + begin, min(RUN, n - begin), RUN * RUN)
         begin += RUN
     while width < n:
         begin = 0
@@ -173,6 +176,7 @@ cdef void _merge_sort(double* key, int64_t* item, int64_t n, double* spare_key, 
                         key[i] = key[right]
                         item[i] = item[right]
                         right += 1
+                        n_wrong += width - left
                     else:
                         key[i] = spare_key[left]
                         item[i] = spare[left]
@@ -180,21 +184,24 @@ cdef void _merge_sort(double* key, int64_t* item, int64_t n, double* spare_key, 
                     i += 1
             begin += 2 * width
         width *= 2
+    return n_wrong
 
 
 cdef void _order_ties_by_label(
     const double* label, double sign, int64_t n, int64_t* order, const double* key,
     double* spare_key, int64_t* spare,
 ) noexcept nogil:
-    """Inside each tie block, sort by sign * label, highest first."""
+    """Inside each tie block, sort by sign * label, highest first; no label (NaN) is the lowest."""
     cdef int64_t i, begin = 0, end
+    cdef double y
     while begin < n:
         end = begin + 1
         while end < n and key[end] == key[begin]:
             end += 1
         if end - begin > 1:
             for i in range(begin, end):
-                spare_key[i - begin] = sign * label[order[i]]
+                y = label[order[i]]
+                spare_key[i - begin] = sign * (y if y == y else -INFINITY)
             # The room after the block's own labels serves the merge.
             _merge_sort(spare_key, order + begin, end - begin, spare_key + (end - begin), spare)
         begin = end
@@ -291,135 +298,66 @@ def count_at_least(const double[::1] x, const int64_t[::1] indptr, double thresh
             out[q, 0] = n
 
 
+# --- pairs ------------------------------------------------------------------------------------------------
+
+def pairs(
+    const double[::1] label, const int64_t[::1] ptr, const int64_t[::1] tie_end, double[:, ::1] out,
+    double[::1] key, double[::1] spare_key, int64_t[::1] item, int64_t[::1] spare,
+):
+    """Count the pairs of each query: in the right order, the wrong one, tied in score alone, in label alone."""
+    cdef int64_t q, i, m, n, wrong, equal_scores, equal_labels, equal_both
+    with nogil:
+        for q in range(ptr.shape[0] - 1):
+            n = ptr[q + 1] - ptr[q]
+            equal_scores = equal_both = 0
+            for i in range(n):
+                key[i] = label[ptr[q] + i]
+            i = 0
+            while i < n:
+                m = tie_end[ptr[q] + i] - ptr[q] - i if tie_end is not None else 1
+                _merge_sort(&key[i], &item[0], m, &spare_key[0], &spare[0])
+                equal_scores += m * (m - 1) // 2
+                equal_both += _equal_pairs(&key[i], m)
+                i += m
+            wrong = _merge_sort(&key[0], &item[0], n, &spare_key[0], &spare[0])
+            equal_labels = _equal_pairs(&key[0], n)
+            out[0, q] = n * (n - 1) // 2 - wrong - equal_scores - equal_labels + equal_both
+            out[1, q] = wrong
+            out[2, q] = equal_scores - equal_both
+            out[3, q] = equal_labels - equal_both
+
+
+cdef int64_t _equal_pairs(const double* x, int64_t n) noexcept nogil:
+    """Count the pairs of equal values in sorted order."""
+    cdef int64_t i, run = 0, n_equal = 0
+    for i in range(1, n):
+        run = run + 1 if x[i] == x[i - 1] else 0
+        n_equal += run
+    return n_equal
+
+
+def centred_ranks(
+    const double[::1] x, const int64_t[::1] ptr, double[::1] out,
+    double[::1] key, double[::1] spare_key, int64_t[::1] item, int64_t[::1] spare,
+):
+    """Rank the items of each query by x, highest first, equal ones alike, less the mean rank of the query."""
+    cdef int64_t q, i, j, begin, n
+    with nogil:
+        for q in range(ptr.shape[0] - 1):
+            n = ptr[q + 1] - ptr[q]
+            for i in range(n):
+                key[i] = x[ptr[q] + i]
+                item[i] = i
+            _merge_sort(&key[0], &item[0], n, &spare_key[0], &spare[0])
+            i = 0
+            while i < n:
+                begin = i
+                while i < n and key[i] == key[begin]:
+                    i += 1
+                for j in range(begin, i):
+                    out[ptr[q] + item[j]] = (begin + i - n) / 2.0
+
+
 # --- scans ------------------------------------------------------------------------------------------------
 
-def cumsum(
-    const double[::1] value, const double[::1] weight, const int64_t[::1] ptr, const int64_t[::1] cutoffs,
-    const int64_t[::1] tie_end, double[:, ::1] out,
-):
-    """Sum value * weight of each query down to each cutoff (ascending); tied items share their mean value."""
-    cdef int64_t q, c, i, j, stop, block_stop
-    cdef double total, mean = 0.0
-    cdef bint tied = tie_end is not None
-    with nogil:
-        for q in range(ptr.shape[0] - 1):
-            total = 0.0
-            i = ptr[q]
-            block_stop = i
-            for c in range(cutoffs.shape[0]):
-                stop = ptr[q + 1]
-                if cutoffs[c] < stop - ptr[q]:
-                    stop = ptr[q] + cutoffs[c]
-                if tied:
-                    while i < stop:
-                        if i == block_stop:
-                            block_stop = tie_end[i]
-                            mean = 0.0
-                            for j in range(i, block_stop):
-                                mean += value[j]
-                            mean /= block_stop - i
-                        total += mean * weight[i]
-                        i += 1
-                else:
-                    while i < stop:
-                        total += value[i] * weight[i]
-                        i += 1
-                out[q, c] = total
-
-
-def joint(
-    const double[::1] x, const double[::1] y, const int64_t[::1] ptr, const int64_t[::1] tie_end,
-    double[::1] out,
-):
-    """Expected x_i * (y_1 + ... + y_i) at each position, over all orders of tied items."""
-    cdef int64_t q, i, j, stop
-    cdef double before, m, sum_x, sum_y, sum_xy, level, slope
-    cdef bint tied = tie_end is not None
-    with nogil:
-        for q in range(ptr.shape[0] - 1):
-            before = 0.0
-            i = ptr[q]
-            while i < ptr[q + 1]:
-                stop = tie_end[i] if tied else i + 1
-                if stop == i + 1:
-                    before += y[i]
-                    out[i] = x[i] * before
-                    i = stop
-                    continue
-                sum_x = sum_y = sum_xy = 0.0
-                for j in range(i, stop):
-                    sum_x += x[j]
-                    sum_y += y[j]
-                    sum_xy += x[j] * y[j]
-                m = stop - i
-                level = (sum_x * before + sum_xy) / m
-                slope = (sum_x * sum_y - sum_xy) / (m * (m - 1))
-                for j in range(i, stop):
-                    out[j] = level + slope * (j - i)
-                before += sum_y
-                i = stop
-
-
-def cascade(
-    const double[::1] p, const int64_t[::1] ptr, const int64_t[::1] tie_end, int64_t depth,
-    double[::1] work, double[::1] out,
-):
-    """Probability to stop at each position, if a user stops at an item with probability p, else goes on.
-
-    Positions past `depth` may be left at 0 inside a tie block: nobody reads them.
-    """
-    cdef int64_t q, i, stop
-    cdef double survive
-    cdef bint tied = tie_end is not None
-    with nogil:
-        for q in range(ptr.shape[0] - 1):
-            survive = 1.0
-            i = ptr[q]
-            while i < ptr[q + 1]:
-                stop = tie_end[i] if tied else i + 1
-                if stop == i + 1:
-                    out[i] = survive * p[i]
-                    survive *= 1.0 - p[i]
-                else:
-                    survive = _cascade_block(&p[i], stop - i, ptr[q] + depth - i, survive, &work[0], &out[i])
-                i = stop
-
-
-cdef double _cascade_block(
-    const double* p, int64_t m, int64_t depth, double survive, double* s, double* out,
-) noexcept nogil:
-    """One block of m tied items: S_j = e_j(1 - p) / C(m, j) survives its first j positions on average.
-
-    Down to `depth` positions are wanted, and fewer matter: S_j <= mean(1 - p)^j (Maclaurin's inequality).
-    """
-    cdef int64_t t, j, top, n_certain = 0, n_sure = 0
-    cdef double x, mean = 0.0, through = 1.0, last = depth
-    for t in range(m):
-        x = 1.0 - p[t]
-        mean += x / m
-        through *= x
-        n_certain += p[t] == 1.0
-        n_sure += p[t] == 1.0 or p[t] == 0.0
-    for j in range(m):
-        out[j] = 0.0
-    if survive == 0.0 or mean >= 1.0:
-        return survive * through
-    if n_sure == m:  # S_j = C(m - h, j) / C(m, j) for h items that stop everyone
-        x = 1.0
-        for j in range(min(m - n_certain + 1, depth)):
-            out[j] = survive * x * n_certain / (m - j)
-            x *= <double> (m - n_certain - j) / (m - j)
-        return survive * through
-    if mean > 0.0:
-        last = min(last, ceil(log(NEGLIGIBLE) / log(mean)))
-    top = min(m, <int64_t> max(last, 1.0))
-    s[0] = 1.0
-    for j in range(1, top + 1):
-        s[j] = 0.0
-    for t in range(1, m + 1):
-        x = 1.0 - p[t - 1]
-        for j in range(min(t, top), 0, -1):
-            s[j] = ((t - j) * s[j] + j * x * s[j - 1]) / t
-    for j in range(top):
-        out[j] = survive * (s[j] - s[j + 1])
-    return survive * through
+include "_scans.pxi"

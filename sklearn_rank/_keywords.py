@@ -130,7 +130,8 @@ SHARED: dict[str, tuple[Any, Keyword]] = {
             "nonrelevant",
             "drop",
             doc="""unjudged : {"nonrelevant", "drop"} or None, default=None
-    How to read NaN labels: as label 0, or as if the document had not been ranked. None: an error.""",
+    How to read NaN labels: as label 0, or as if the document had not been ranked. None: an error, except in
+    metrics of incomplete judgements, which read them as what they are.""",
         ),
     ),
     "replace_undefined_by": (
@@ -156,10 +157,12 @@ SHARED: dict[str, tuple[Any, Keyword]] = {
         one_of(
             "macro",
             "micro",
+            "geometric",
             None,
-            doc="""average : {"macro", "micro"} or None, default="macro"
-    Mean over queries; or pooled, the ratio of the sums over all queries, where that means something; or None
-    for the value of each query.""",
+            doc="""average : {"macro", "micro", "geometric"} or None, default="macro"
+    Mean over queries; or pooled, the ratio of the sums over all queries, where that means something; or the
+    geometric mean, values below 0.00001 counting as that, where none can be negative; or None for the value of each
+    query.""",
         ),
     ),
 }
@@ -178,6 +181,12 @@ OWN: dict[str, Keyword] = {
         """discount : {"log2", "jarvelin", "reciprocal"}, array or callable, default="<default>"
     Weight of rank i: ``1/log2(1 + i)``; 1 for i < `base`, else ``1/log_base(i)``; ``1/i``; the weights of
     ranks 1, 2, ...; or a function of an array of ranks.""",
+    ),
+    "stop": one_of(
+        "exp2",
+        "label",
+        doc="""stop : {"exp2", "label"}, default="<default>"
+    Probability that a document of label g stops the user: ``(2**g - 1) / 2**max_grade``, or g itself.""",
     ),
     "base": real(
         "a number > 1",

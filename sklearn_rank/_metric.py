@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank import _check, _compute
 from sklearn_rank._conventions import keywords_of
-from sklearn_rank._gains import gain_table, make_discount, make_gain
+from sklearn_rank._gains import gain_table, make_discount, make_gain, make_stop
 from sklearn_rank._keywords import CUTOFF, DATA_DOC, JOBS_DOC, OWN, SHARED, TIE_BREAK_DOC, WEIGHT_DOC, Keyword
 from sklearn_rank._ranked import FULL, Ranked
 
@@ -53,7 +53,9 @@ class Metric:
     pools: bool = False
     pointwise: bool = False
     finite: bool = True
+    own_ties: bool = False
     keeps_unretrieved: bool = False
+    reads_unjudged: bool = False
     link: Callable[[Any], Any] | None = None
     rules: Mapping[str, Keyword] = field(default_factory=dict)
 
@@ -87,7 +89,7 @@ class Metric:
     def defaults(self) -> dict[str, Any]:
         """Keywords that a name may set, with their defaults: the formula's own, then the shared ones."""
         shared = {name: default for name, (default, _) in SHARED.items()}
-        for name in ("ties", "min_relevance") if self.pointwise else ():
+        for name in ["ties"] * (self.pointwise or self.own_ties) + ["min_relevance"] * self.pointwise:
             del shared[name]
         return self.own | shared
 
@@ -136,6 +138,10 @@ class MetricSpec:
                 f"{caller} has no micro average: pooled over queries it would mean nothing. "
                 "Use average='macro' or average=None."
             )
+        if self["average"] == "geometric" and self.metric.bounds[0] < 0:
+            raise ValueError(
+                f"{caller} has no geometric mean: its values can be negative. Use average='macro' or average=None."
+            )
 
     def __getitem__(self, keyword: str) -> Any:
         """Value of a keyword: given, else the convention's, else the default."""
@@ -181,11 +187,15 @@ class MetricSpec:
             values["max_grade"] = np.inf  # every scale has relevant and not
         caller = self.metric.caller
         low, high = self.metric.labels
-        if isinstance(high, str):
-            high = values[high]
+        if values.get("stop") == "label":
+            high, scale = 1.0, "the probability 1 with stop='label'"
+        else:
+            high = values[high] if isinstance(high, str) else high
+            scale = f"max_grade={high:g}" if high is not None else ""
         _check.check_labels(
-            queries, caller, low=low, high=high, unjudged=self["unjudged"], min_relevance=self["min_relevance"]
-        )
+            queries, caller, low=low, high=high, scale=scale, unjudged=self["unjudged"],
+            reads_unjudged=self.metric.reads_unjudged, min_relevance=self["min_relevance"],
+        )  # fmt: skip
         if self.metric.pointwise and self.metric.finite:
             _check.check_retrieved(queries, caller)
         if "gain" in values:
@@ -199,6 +209,8 @@ class MetricSpec:
             values["gain"] = make_gain(values["gain"], self["min_relevance"])
             if "max_grade" in values and not (top := values["gain"](np.array([values["max_grade"]]))[0]) > 0:
                 raise ValueError(f"The gain of max_grade must be above 0 in {caller}. Got {top:g}.")
+        if "stop" in values:
+            values["stop"] = make_stop(values["stop"], values.pop("max_grade"))
         if "discount" in values:
             depth, base = min(int(self.cutoffs[-1]), queries.longest), values.pop("base", 2)
             values["discount"] = make_discount(values["discount"], base, depth, queries.longest)
@@ -225,7 +237,9 @@ def metric(name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **fact
         - ``labels=(None, None)``: lowest and highest label, the latter a number or the name of a keyword;
         - ``pools=False``: has a micro average;
         - ``pointwise=False``: scores are predictions of the label, and no order matters;
+        - ``own_ties=False``: equal scores are part of its definition, so that it takes no policy for them;
         - ``keeps_unretrieved=False``: documents not retrieved are ranked, last and tied;
+        - ``reads_unjudged=False``: NaN labels are told from others;
         - ``link=None``: function applied to the ratio of numerator and denominator;
         - ``rules={}``: `Keyword` of each keyword that is to be checked and documented.
 

@@ -12,7 +12,7 @@ from typing import Any
 from sklearn_rank._metric import REGISTRY, MetricSpec, plain_metric
 
 _NAME = re.compile(r"\s*(?P<name>[\w-]+)\s*(?:\((?P<keywords>[^()]*)\))?\s*(?:@\s*(?P<k>[^\s()@]+))?\s*", re.ASCII)
-_WORD = re.compile(r"[a-z_]\w*", re.ASCII | re.IGNORECASE)
+_WORD = re.compile(r"\w+", re.ASCII)
 
 
 def get_metric_names() -> list[str]:

@@ -7,8 +7,9 @@ sees user input and never averages over queries.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -114,6 +115,15 @@ class AsGiven(Ranking):
         self.label, self.score = label, score
 
 
+class Pairs(NamedTuple):
+    """Pairs of documents of each query, shape (n_queries, 1) each; those alike in score and label are in none."""
+
+    right: Array
+    wrong: Array
+    equal_scores: Array
+    equal_labels: Array
+
+
 class Ranked:
     """Ranked queries as a formula reads them: the only thing that it may read.
 
@@ -151,14 +161,19 @@ class Ranked:
         return (self.label >= self._min_relevance).astype(np.float64)
 
     @cached_property
+    def judged(self) -> Array:
+        """Whether each item has a label that is not NaN, as 0.0 or 1.0."""
+        return (self.label == self.label).astype(np.float64)
+
+    @cached_property
     def n_relevant(self) -> Array:
         """Relevant documents of each query, also those not retrieved."""
         return self._ranking.count_at_least(self._ranking.row_label, self._min_relevance)
 
     @cached_property
     def n_judged(self) -> Array:
-        """Rows of each query, also those not retrieved."""
-        return np.diff(self._ranking.indptr)[:, None].astype(np.float64)
+        """Judged documents of each query, also those not retrieved."""
+        return self._ranking.count_at_least(self._ranking.row_label, np.finfo(np.float64).min)
 
     @cached_property
     def n(self) -> Array:
@@ -198,6 +213,16 @@ class Ranked:
                 "Got ties='average' and equal scores."
             )
 
+    def of_query(self, x: ArrayLike) -> Array:
+        """A value of each query, shape (n_queries, 1), at each of its positions."""
+        return np.repeat(np.ravel(np.asarray(x, dtype=np.float64)), self._ranking.length)
+
+    def ideal_sum(self, value: Callable[[Array], Array]) -> Array:
+        """Sum of a function of the label over the best items, as many as the rank at each position says."""
+        ideal, length = self._ranking.ideal, self._ranking.length
+        last = np.minimum(self.rank, np.repeat(ideal.length, length))  # tied items go on past the last cutoff
+        return self.ideal.joint(1.0, value(ideal.label))[np.repeat(ideal.ptr[:-1], length) + last - 1]
+
     def cumsum(self, value: ArrayLike = 1.0, weight: ArrayLike = 1.0) -> Array:
         """Sum of the value of each item times the weight of its position, down to each cutoff."""
         out = np.empty((len(self._ranking.ptr) - 1, len(self._cutoffs)))
@@ -215,11 +240,39 @@ class Ranked:
         _kernels.cascade(self._flat(p), self._ranking.ptr, self._ranking.tie_end, self._ranking.depth, work, out)
         return out
 
-    def joint(self, x: ArrayLike, y: ArrayLike) -> Array:
-        """`x` of the item at each position times the sum of `y` over the items down to it, inclusive."""
-        out = np.empty(self._n_positions)
-        _kernels.joint(self._flat(x), self._flat(y), self._ranking.ptr, self._ranking.tie_end, out)
+    def joint(self, x: ArrayLike, y: ArrayLike, most: Array | None = None) -> Array:
+        """`x` of the item at each position times the sum of `y` over the items down to it, inclusive.
+
+        `most` is what that sum counts for at most, a whole number for each query; x and y are then 0 or 1, and never
+        both 1.
+        """
+        out, most = np.empty(self._n_positions), None if most is None else most.ravel()
+        _kernels.joint(self._flat(x), self._flat(y), most, self._ranking.ptr, self._ranking.tie_end, out)
         return out
+
+    def highest(self, x: ArrayLike) -> Array:
+        """Largest `x`, not below 0, of the positions down to each cutoff."""
+        start, length = self._ranking.ptr[:-1, None], self._ranking.length[:, None]
+        bounds = np.stack(np.broadcast_arrays(start, start + np.minimum(self._cutoffs, length)), axis=-1)
+        found = np.maximum.reduceat(np.append(self._flat(x), 0.0), bounds.ravel())[::2]
+        return np.where(length > 0, found.reshape(bounds.shape[:2]), 0.0)
+
+    def pairs(self) -> Pairs:
+        """How many pairs of items are ranked as their labels are, the other way, or tied in score or label alone."""
+        out = np.empty((4, len(self._ranking.ptr) - 1))
+        _kernels.pairs(self.label, self._ranking.ptr, self._ranking.tie_end, out, *self._room())
+        return Pairs(*out[..., None])
+
+    def centred_ranks(self, x: ArrayLike) -> Array:
+        """Rank of each item by `x`, highest first, equal ones sharing their mean rank, less the query's mean rank."""
+        out = np.empty(self._n_positions)
+        _kernels.centred_ranks(self._flat(x), self._ranking.ptr, out, *self._room())
+        return out
+
+    def _room(self) -> tuple[Array, Array, Index, Index]:
+        """Room to sort the longest query in."""
+        longest = int(self._ranking.length.max(initial=1))
+        return np.empty(longest), np.empty(longest), *np.empty((2, longest), dtype=np.int64)
 
     @property
     def _n_positions(self) -> int:

@@ -93,7 +93,7 @@ class Evaluation:
         return Table(("metric", "mean", "worst", "best", "tied"), tuple(rows))
 
     def mean(self) -> dict[str, float]:
-        """Mean of each metric over queries, weighted, or pooled where the metric was asked for as micro.
+        """Mean of each metric over queries, weighted, pooled or geometric where the metric was asked for so.
 
         Returns
         -------
@@ -119,16 +119,16 @@ class Evaluation:
         Raises
         ------
         ValueError
-            If `level` is out of range, or queries are weighted or pooled.
+            If `level` is out of range, or means are weighted, pooled or geometric.
         """
         from scipy import stats
 
         if not 0 < level < 1:
             raise ValueError(f"The 'level' parameter must be between 0 and 1, exclusive. Got {level!r} instead.")
-        if self.weight is not None or any(r.spec["average"] == "micro" for r in self._results.values()):
+        if self.weight is not None or any(r.spec["average"] != "macro" for r in self._results.values()):
             raise ValueError(
                 "confidence_interval is for means in which every query counts once. "
-                "Got sample_weight or average='micro'; resample per_query instead."
+                "Got sample_weight or another average; resample per_query instead."
             )
         intervals = {}
         for name, values in self.per_query.items():

@@ -5,8 +5,9 @@ for the whole list) and the metric's keywords. It returns the value, or None whe
 """
 
 from collections.abc import Mapping
+from fractions import Fraction
 from itertools import permutations, product
-from math import fsum, inf, log2
+from math import floor, fsum, inf, log2
 
 import numpy as np
 
@@ -18,6 +19,11 @@ def tie_blocks(label, score):
     return [[y for y, s in zip(label, score, strict=True) if s == value] for value in sorted(set(score), reverse=True)]
 
 
+def or_lowest(label):
+    """The label, or less than any for a document that nobody judged."""
+    return -inf if label != label else label
+
+
 def orders(label, score, ties, keep_unretrieved=False):
     """All orders of the retrieved documents that a tie policy allows, equally likely; labels not retrieved."""
     label, score = [float(y) for y in label], [float(s) for s in score]
@@ -27,8 +33,8 @@ def orders(label, score, ties, keep_unretrieved=False):
     arrange = {
         "average": lambda block: sorted(set(permutations(block))),
         "stable": lambda block: [block],
-        "worst": lambda block: [sorted(block)],
-        "best": lambda block: [sorted(block, reverse=True)],
+        "worst": lambda block: [sorted(block, key=or_lowest)],
+        "best": lambda block: [sorted(block, key=or_lowest, reverse=True)],
     }[ties]
     return [[y for block in choice for y in block] for choice in product(*map(arrange, blocks))], missing
 
@@ -107,6 +113,17 @@ def weighted_average_precision(ranked, missing, k, *, min_relevance=1, **_):
     return ratio(fsum(acg(ranked, missing, i) for i in found), n_relevant)
 
 
+def q_measure(ranked, missing, k, *, gain="linear", beta=1, min_relevance=1, **_):
+    ideal = sorted([*ranked, *missing], reverse=True)
+
+    def gained(labels, i):
+        return fsum(gain_of(y, gain, min_relevance) for y in labels[:i])
+
+    found = [i for i, y in enumerate(ranked[:k], start=1) if y >= min_relevance]
+    terms = ((hits(ranked, i, min_relevance) + beta * gained(ranked, i)) / (i + beta * gained(ideal, i)) for i in found)
+    return ratio(fsum(terms), hits(ideal, None, min_relevance))
+
+
 # --- binary relevance ----------------------------------------------------------------------------------------
 
 
@@ -152,31 +169,87 @@ def hit(ranked, missing, k, *, min_relevance=1, **_):
     return float(hits(ranked, k, min_relevance) > 0)
 
 
-def r_precision(ranked, missing, k, *, min_relevance=1, **_):
+def r_precision(ranked, missing, k, *, denominator="relevant", min_relevance=1, **_):
     n_relevant = hits([*ranked, *missing], None, min_relevance)
-    return ratio(hits(ranked, min(n_relevant, k or n_relevant), min_relevance), n_relevant)
+    divisor = n_relevant if denominator == "relevant" else min(n_relevant, length(ranked, k))
+    return ratio(hits(ranked, min(n_relevant, k or n_relevant), min_relevance), divisor)
+
+
+def fall_out(ranked, missing, k, *, min_relevance=1, **_):
+    n_other = len([*ranked, *missing]) - hits([*ranked, *missing], None, min_relevance)
+    return ratio(len(ranked[:k]) - hits(ranked, k, min_relevance), n_other)
+
+
+def interpolated_precision(ranked, missing, k, *, recall=0.5, rounding="up", min_relevance=1, **_):
+    n_relevant = hits([*ranked, *missing], None, min_relevance)
+    add = {"up": 0, "nearest": Fraction(1, 2), "cut": Fraction(9, 10)}[rounding]
+    levels = [Fraction(i, 10) for i in range(11)] if recall == "11pt" else [Fraction(str(recall))]
+    at = [hits(ranked, i, min_relevance) for i in range(1, len(ranked[:k]) + 1)]
+    asked = [x * n_relevant if rounding == "up" else floor(x * n_relevant + add) for x in levels]
+    best = (max((h / i for i, h in enumerate(at, start=1) if h >= least), default=0.0) for least in asked)
+    return ratio(fsum(best), len(levels)) if n_relevant else None
+
+
+# --- incomplete judgements: NaN is a document that nobody judged -----------------------------------------------
+
+
+def bpref(ranked, missing, k, *, denominator="min_relevant_nonrelevant", min_relevance=1, **_):
+    n_relevant = hits([*ranked, *missing], None, min_relevance)
+    n_other = sum(y < min_relevance for y in [*ranked, *missing])
+    most = n_relevant if denominator == "relevant" else min(n_relevant, n_other)
+    total = other = 0
+    for y in ranked[:k]:
+        total += (1 - min(other, most) / most if other else 1) if y >= min_relevance else 0
+        other += y < min_relevance
+    return ratio(total, n_relevant)
+
+
+def judged(ranked, missing, k, **_):
+    return ratio(sum(y == y for y in ranked[:k]), len(ranked[:k])) or 0.0
+
+
+def inferred_average_precision(ranked, missing, k, *, min_relevance=1, **_):
+    """Negative labels: in the pool, not judged."""
+    total, e = 0.0, 1e-5
+    for i, y in enumerate(ranked[:k]):
+        if y >= min_relevance:
+            relevant, other = hits(ranked, i, min_relevance), sum(0 <= z < min_relevance for z in ranked[:i])
+            pooled = sum(z == z for z in ranked[:i]) / i if i else 0
+            total += 1 / (i + 1) + i / (i + 1) * pooled * (relevant + e) / (relevant + other + 2 * e)
+    return ratio(total, hits([*ranked, *missing], None, min_relevance))
+
+
+def rbp_residual(ranked, missing, k, *, p=0.8, **_):
+    """Weight of the documents not judged, and of all ranks after the last one seen."""
+    unjudged = (p**i for i, y in enumerate(ranked[:k]) if y != y)
+    return (1 - p) * fsum(unjudged) + p ** len(ranked[:k])
 
 
 # --- users who stop ------------------------------------------------------------------------------------------
 
 
-def stopped_at(ranked, max_grade):
-    """Probability that the user stops at each rank, one who stops at grade g with (2**g - 1) / 2**max_grade."""
+def stopped_at(ranked, stop, max_grade):
+    """Probability that the user stops at each rank: grade g stops with (2**g - 1) / 2**max_grade, or with g."""
     survive, out = 1.0, []
     for y in ranked:
-        stop = (2.0**y - 1) / 2.0**max_grade
-        out.append(survive * stop)
-        survive *= 1 - stop
+        p = y if stop == "label" else (2.0**y - 1) / 2.0**max_grade
+        out.append(survive * p)
+        survive *= 1 - p
     return out
 
 
-def err(ranked, missing, k, *, max_grade=4, discount="reciprocal", base=2, **_):
-    stops = enumerate(stopped_at(ranked, max_grade)[:k], start=1)
+def err(ranked, missing, k, *, stop="exp2", max_grade=4, discount="reciprocal", base=2, **_):
+    stops = enumerate(stopped_at(ranked, stop, max_grade)[:k], start=1)
     return fsum(p * discount_of(i, discount, base) for i, p in stops)
 
 
-def pfound(ranked, missing, k, *, max_grade=4, decay=0.85, **_):
-    return fsum(p * decay**i for i, p in enumerate(stopped_at(ranked, max_grade)[:k]))
+def nerr(ranked, missing, k, **keywords):
+    ideal = sorted([*ranked, *missing], reverse=True)
+    return ratio(err(ranked, missing, k, **keywords), err(ideal, [], k, **keywords))
+
+
+def pfound(ranked, missing, k, *, stop="exp2", max_grade=4, decay=0.85, **_):
+    return fsum(p * decay**i for i, p in enumerate(stopped_at(ranked, stop, max_grade)[:k]))
 
 
 def rbp(ranked, missing, k, *, p=0.8, gain="binary", max_grade=4, min_relevance=1, **_):
@@ -195,6 +268,11 @@ def auc(ranked, missing, k, *, min_relevance=1, **_):
     return ratio(right, sum(relevant) * (len(relevant) - sum(relevant)))
 
 
+def average_relevance_position(ranked, missing, k, **_):
+    """Documents not retrieved must come as the last ones of `ranked`."""
+    return ratio(fsum(i * y for i, y in enumerate(ranked, start=1)), fsum(ranked))
+
+
 def pairwise_accuracy(ranked, missing, k, **_):
     """Documents not retrieved must come as the last ones of `ranked`."""
     pairs = [(a, b) for i, a in enumerate(ranked) for b in ranked[i + 1 :] if a != b]
@@ -206,6 +284,7 @@ ORACLES = {
     "acg": acg,
     "dcg": dcg,
     "ndcg": ndcg,
+    "q": q_measure,
     "wap": weighted_average_precision,
     "map": average_precision,
     "mrr": reciprocal_rank,
@@ -214,10 +293,18 @@ ORACLES = {
     "f": f_measure,
     "hit": hit,
     "rprec": r_precision,
+    "fallout": fall_out,
+    "iprec": interpolated_precision,
+    "bpref": bpref,
+    "judged": judged,
+    "infap": inferred_average_precision,
+    "rbp_residual": rbp_residual,
     "err": err,
+    "nerr": nerr,
     "pfound": pfound,
     "rbp": rbp,
     "auc": auc,
+    "arp": average_relevance_position,
     "opa": pairwise_accuracy,
 }
-"""Oracle of each metric that can be averaged over tied documents, by the metric's name."""
+"""Oracle of each metric that takes a tie policy, by the metric's name."""

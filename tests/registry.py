@@ -50,7 +50,7 @@ def labels_of(metric):
     return np.arange(-2 if low is None else low, (4 if high is None else high) + 1, dtype=float)
 
 
-def data_for(metric, seed=0, *, n_queries=30, longest=14, tied=False, unretrieved=False):
+def data_for(metric, seed=0, *, n_queries=30, longest=14, tied=False, unretrieved=False, unjudged=False):
     """Rows of random queries, adjacent, ids in no order."""
     rng = np.random.default_rng([seed, len(metric.name), n_queries])
     size = rng.integers(1, longest + 1, size=n_queries)
@@ -58,6 +58,8 @@ def data_for(metric, seed=0, *, n_queries=30, longest=14, tied=False, unretrieve
     score = rng.integers(0, 4, size=size.sum()) * 0.5 if tied else rng.permutation(size.sum()) / 4
     if unretrieved and not metric.pointwise:
         score = np.where(rng.random(size.sum()) < 0.2, -np.inf, score)
+    if unjudged:
+        label = np.where(rng.random(size.sum()) < 0.2, np.nan, label)
     return Data(label, score, np.repeat(rng.permutation(n_queries), size))
 
 

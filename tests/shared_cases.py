@@ -30,9 +30,6 @@ def numbers(values, missing):
     return np.array([missing if v is None else v for v in values], dtype=float)
 
 
-PLANNED = {"rprec", "bpref", "opa", "arp", "pfound", "infap", "iprec", "11pt"}
-"""Metrics of the design with cases here: compared as soon as they are in the registry."""
-
 READS_UNJUDGED = {"bpref", "infap", "judged"}
 """Metrics that read NaN labels as what they are; all others are told that they are not relevant."""
 
@@ -83,10 +80,11 @@ KEYWORDS = {
     "zero": lambda zero: {"replace_undefined_by": np.nan if zero in ("skip", "nan") else zero},
     "max_grade": lambda grade: {"max_grade": grade},
     "p": lambda p: {"p": p},
+    "version": lambda name: {"denominator": {"trec": "min_relevant_nonrelevant", "R": "relevant"}[name]},
     "beta": lambda beta: {"beta": beta},
     "aggregate": lambda how: {"average": {"sum": None, "micro": "micro"}[how]},
     "ties": lambda ties: {} if ties == "error" else {"ties": {"reverse": "stable", "block": "worst"}.get(ties, ties)},
-} | dict.fromkeys(["ideal", "graded", "denominator", "note_zero", "version", "decay"], lambda _: {})
+} | dict.fromkeys(["ideal", "graded", "denominator", "note_zero", "decay"], lambda _: {})
 """Our keywords for each parameter of a case; the last ones are our defaults, or looked at by `translate`."""
 
 

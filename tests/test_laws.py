@@ -46,7 +46,7 @@ def test_only_the_order_of_scores_counts(metric, stretch):
 @each_ranking_metric
 def test_the_order_of_negated_scores_is_another(metric):
     """So that the law above is not obeyed by a metric that reads nothing."""
-    data = data_for(metric)
+    data = data_for(metric, unjudged=metric.reads_unjudged)
     assert not np.array_equal(curve(metric, data.with_score(-data.y_score)), curve(metric, data))
 
 
@@ -114,6 +114,9 @@ def test_unjudged_documents_are_read_as_told(metric):
     some_judged = [q in data.qid[~unjudged] for q in dict.fromkeys(data.qid)]
     dropped = curve(metric, missing, unjudged="drop")[some_judged]
     assert_array_equal(dropped, curve(metric, data.rows(~unjudged)))
+    if metric.reads_unjudged:
+        curve(metric, missing)
+        return
     with pytest.raises(ValueError, match=r"must not contain NaN .* unless unjudged="):
         curve(metric, missing)
 
@@ -156,7 +159,7 @@ def test_queries_of_one_document(metric):
     data = Data(label, np.zeros(len(label)), np.arange(len(label)))
     found = curve(metric, data)
     assert np.isfinite(found).all()
-    assert_array_equal(curve(metric, data, **{} if metric.pointwise else {"ties": "best"}), found)
+    assert_array_equal(curve(metric, data, **{"ties": "best"} if "ties" in metric.defaults else {}), found)
 
 
 @each_ranking_metric
@@ -262,11 +265,12 @@ def reads_k(metric, data, monkeypatch):
 
 @each_cut_metric
 def test_a_cutoff_beyond_the_list_is_the_list(metric, monkeypatch):
-    """Except for a formula that reads k itself: to it the list is filled up with documents worth nothing."""
+    """To a formula that reads k itself, the list is filled up with documents worth nothing."""
     data = rough_data_for(metric, longest=6)
     beyond = value(metric, data, k=20, average=None, **tie_policy(metric))
     if not reads_k(metric, data, monkeypatch):
         assert_array_equal(beyond, value(metric, data, average=None, **tie_policy(metric)))
+        return
     ids = np.repeat(list(dict.fromkeys(data.qid)), 20)
     filling = Data(np.zeros(len(ids)), np.full(len(ids), -1.0), ids)
     assert_allclose(value(metric, data.then(filling, 0), k=20, average=None, **tie_policy(metric)), beyond)
@@ -400,3 +404,26 @@ def test_the_micro_average_over_no_defined_query_is_nan(metric):
 def test_no_micro_average_where_none_is_declared(metric):
     with pytest.raises(ValueError, match=f"{metric.caller} has no micro average"):
         value(metric, data_for(metric), average="micro")
+
+
+@each([m for m in METRICS if m.bounds[0] >= 0])
+def test_the_geometric_mean_is_that_of_the_queries(metric):
+    """Values below 0.00001 count as that; queries left out of the mean are left out of it."""
+    data = rough_data_for(metric)
+    weight = 1.0 + data.qid % 5
+    of_query = [weight[data.qid == q][0] for q in dict.fromkeys(data.qid)]
+    for undefined in (0, np.nan):
+        values = curve(metric, data, replace_undefined_by=undefined)
+        defined = ~np.isnan(values)
+        logs = np.log(np.maximum(np.where(defined, values, 1.0), 1e-5))
+        for weights, given in (np.ones(len(values)), {}), (np.array(of_query), {"sample_weight": weight}):
+            share = weights.reshape(-1, *[1] * (values.ndim - 1)) * defined
+            expected = np.exp((share * logs).sum(axis=0) / share.sum(axis=0))
+            found = mean(metric, data, average="geometric", replace_undefined_by=undefined, **given)
+            assert_allclose(found, expected, rtol=1e-12)
+
+
+@each([m for m in METRICS if m.bounds[0] < 0])
+def test_no_geometric_mean_of_negative_values(metric):
+    with pytest.raises(ValueError, match=f"{metric.caller} has no geometric mean"):
+        value(metric, data_for(metric), average="geometric")

@@ -5,7 +5,6 @@ document and some without a retrieved one. Each peer breaks ties in an order of 
 Scores are exact in single precision, which is what pytrec_eval reads.
 """
 
-import re
 import shutil
 from functools import cache
 from math import log2, sqrt
@@ -14,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from shared_cases import COUNT_HITS, PLANNED
+from shared_cases import COUNT_HITS
 
 from sklearn_rank import evaluate
 from sklearn_rank._metric import REGISTRY
@@ -80,11 +79,6 @@ def compare(name, data, values, mean, atol=0, **keywords):
     assert_allclose(found.mean()[name], mean, rtol=1e-9, atol=atol)
 
 
-def skip_if_planned(name):
-    if (first := re.match(r"\w+", name)[0]) in PLANNED - REGISTRY.keys():
-        pytest.skip(f"{first} does not exist yet")
-
-
 def at(theirs, ours):
     """A pair of names at some cutoffs, the last of them beyond every list."""
     return {theirs.format(k=k): ours.format(k=k) for k in (1, 3, 10, 50)}
@@ -132,7 +126,6 @@ def trec_values(kind, level, judged_only):
 def test_pytrec_eval(name, kind, level, unjudged):
     """A query without retrieved documents counts 0 there, or NaN in 11pt_avg."""
     pytrec_eval = pytest.importorskip("pytrec_eval")
-    skip_if_planned(TREC[name])
     values = {q: np.nan_to_num(of[name]) for q, of in trec_values(kind, level, unjudged == "drop").items()}
     mean = pytrec_eval.compute_aggregated_measure(name, list(values.values()))
     keywords = {"min_relevance": level} | ({"unjudged": "drop"} if unjudged == "drop" else {})
@@ -218,7 +211,6 @@ def ranx_values(ranx, request):
 @pytest.mark.parametrize("name", RANX)
 def test_ranx(ranx_values, name, level):
     """It counts a label below the level as 0, also in DCG, and takes the label itself as the gain of RBP."""
-    skip_if_planned(RANX[name])
     data, order, of_query, means = ranx_values
     values, mean = of_query[f"{name}-l{level}"], means[f"{name}-l{level}"]
     keywords = {"convention": "ranx", "tie_break": order, "min_relevance": level}
@@ -238,7 +230,6 @@ def test_ranx_bpref_is_nan_without_a_judged_nonrelevant_document(ranx):
     qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 1.0, "c": 2.0}}
     with np.errstate(all="ignore"):
         assert np.isnan(ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), "bpref"))
-    skip_if_planned("bpref")
     found = REGISTRY["bpref"]([1, 1, np.nan], [1, -np.inf, 2], qid=["q"] * 3)
     assert found == 1 / 2
 
@@ -318,7 +309,6 @@ def ir_measure(name, params):
 def test_ir_measures(name, params, ours, keywords, kind):
     """Ties are broken by document id, descending, but those of RR@k ascending."""
     mean, values = ir_values(kind)[ir_measure(name, params)]
-    skip_if_planned(ours)
     data = judgements(kind)
     if name == "RR" and "cutoff" in params:
         keywords = keywords | {"tie_break": -np.unique(data.doc, return_inverse=True)[1]}

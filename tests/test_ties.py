@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from oracle import ORACLES, judged_only, mean_over_orders, orders
+from scipy import stats
 
 from sklearn_rank import metrics
 from sklearn_rank._metric import REGISTRY
@@ -20,10 +21,14 @@ NO_CLOSED_FORM = "no closed form for tied documents: use ties='stable', 'worst' 
 TRIED = {
     "gain": ["exp2", "linear", "binary", [0, 1, 1, 5, 5.5], {0: 0, 1: 0.5, 2: 1, 3: 4, 4: 4}, np.sqrt],
     "discount": ["log2", "jarvelin", "reciprocal", [1, 0.9, 0.5, 0.5, 0.1, 0], lambda rank: 0.9**rank],
-    "denominator": ["relevant", "min_k_relevant", "retrieved_relevant", "k", "min_k_n"],
-    "beta": [2, 0.5],
+    "denominator": ["relevant", "min_k_relevant", "retrieved_relevant", "k", "min_k_n", "min_relevant_nonrelevant"],
+    "recall": [0, 0.3, 0.6, 1, "11pt"],
+    "rounding": ["nearest", "cut"],
+    "beta": [2, 0.5, 0],
     "p": [0.5, 0.95],
     "max_grade": [5],
+    "stop": ["label"],
+    "decay": [0.5, 1],
     "min_relevance": [2, 3],
 }
 """Values of keywords that every metric with such a keyword is tried with."""
@@ -82,7 +87,8 @@ def small_lists(lowest, tied=True, unjudged=False, n_lists=250):
 def lists_for(name, keywords, **facts):
     """Small lists with the labels that a metric takes; a table of gains has none for -1."""
     negative = REGISTRY[name].labels[0] is None and "gain" not in keywords
-    return small_lists(-1 if negative else 0, **facts)
+    lists = small_lists(-1 if negative else 0, **facts)
+    return [(label / 4, score) for label, score in lists] if keywords.get("stop") == "label" else lists
 
 
 def measured(name, lists, **keywords):
@@ -148,9 +154,11 @@ def test_other_policies_take_one_order(name, keywords, ties):
 
 
 @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
-@pytest.mark.parametrize("unjudged", ["nonrelevant", "drop"])
+@pytest.mark.parametrize("unjudged", ["nonrelevant", "drop", None])
 @each_metric
 def test_unjudged_documents_among_ties(name, unjudged, ties):
+    if unjudged is None and not REGISTRY[name].reads_unjudged:
+        return
     if "unjudged" in REGISTRY[name].defaults and not (ties == "average" and refuses_ties(name, {})):
         agrees(name, lists_for(name, {}, unjudged=True, n_lists=100), {"unjudged": unjudged}, ties=ties)
 
@@ -316,6 +324,19 @@ def test_binary_cascade_over_large_blocks(n_relevant):
     first = -np.diff(none_before)
     assert_allclose(constant(metrics.mrr_score, label), (first / np.arange(1, n + 1)).sum(), rtol=1e-12)
     assert_allclose(constant(metrics.hit_rate_score, label, k=range(1, n + 1)), first.cumsum(), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("n_relevant", "n_other"), [(1, 1), (3, 2), (10, 90), (300, 400), (40, 2000)])
+def test_bpref_over_large_blocks(n_relevant, n_other):
+    """Above a relevant document stand 0, 1, ..., N of the N others, each as likely; and at each rank by SciPy."""
+    n, most = n_relevant + n_other, min(n_relevant, n_other)
+    label = np.array([1.0] * n_relevant + [0.0] * n_other)
+    above = fsum(min(c, most) for c in range(n_other + 1)) / (n_other + 1)
+    assert_allclose(constant(metrics.bpref_score, label), 1 - above / most, rtol=1e-12, atol=1e-12)
+    count, ranks = np.arange(n_other + 1), range(1, n + 1, max(n // 7, 1))
+    counted = [np.minimum(count, most) @ stats.hypergeom(n - 1, n_other, i).pmf(count) for i in range(n)]
+    expected = np.cumsum(1 - np.array(counted) / most)[np.array(ranks) - 1] / n
+    assert_allclose(constant(metrics.bpref_score, label, k=ranks), expected, rtol=1e-10)
 
 
 @pytest.mark.parametrize(("n", "largest"), [(60, 60), (200, 80), (300, 100)])

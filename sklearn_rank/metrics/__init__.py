@@ -11,5 +11,8 @@ parameters, which are the same everywhere.
 
 from sklearn_rank.metrics.binary import *  # noqa: F403
 from sklearn_rank.metrics.gain import *  # noqa: F403
+from sklearn_rank.metrics.incomplete import *  # noqa: F403
+from sklearn_rank.metrics.levels import *  # noqa: F403
+from sklearn_rank.metrics.pairs import *  # noqa: F403
 from sklearn_rank.metrics.pointwise import *  # noqa: F403
 from sklearn_rank.metrics.stopping import *  # noqa: F403

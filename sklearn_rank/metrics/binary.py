@@ -10,12 +10,12 @@ from sklearn_rank._keywords import one_of, real
 from sklearn_rank._metric import metric
 
 __all__ = [
+    "fall_out_error",
     "fbeta_at_k_score",
     "hit_rate_score",
     "map_score",
     "mrr_score",
     "precision_at_k_score",
-    "query_auc_score",
     "recall_at_k_score",
 ]
 
@@ -25,7 +25,7 @@ NO_RELEVANT = "no relevant document"
 @metric(
     "map",
     bounds=(0, 1),
-    aliases=("ap",),
+    aliases={"ap": {}, "gm_map": {"average": "geometric"}},
     undefined=NO_RELEVANT,
     needs_relevant=True,
     rules={
@@ -215,31 +215,29 @@ def hit_rate_score(r: Any) -> Any:
 
 
 @metric(
-    "auc",
+    "fallout",
     bounds=(0, 1),
-    has_cutoff=False,
+    aliases=("fall_out",),
+    greater_is_better=False,
     pools=True,
-    keeps_unretrieved=True,
-    undefined="no pair of a relevant and a non-relevant document",
+    undefined="no document that is not relevant",
 )
-def query_auc_score(r: Any) -> Any:
-    """Area under the ROC curve inside each query: the share of pairs in the right order.
+def fall_out_error(r: Any) -> Any:
+    """Fall-out: the share of the documents that are not relevant that stands in the first k ranks.
 
-    ``AUC = pairs (relevant, non-relevant) with the relevant one ranked higher / all such pairs``; ties count one
-    half. Documents not retrieved are tied below all others. Computed on the whole list.
+    ``fallout@k = non-relevant documents among the first k / N``, where N counts all judged documents that are not
+    relevant, also those not retrieved. The order inside the first k ranks does not count.
 
     References
     ----------
-    J. Hanley and B. McNeil, "The meaning and use of the area under a receiver operating characteristic (ROC)
-    curve", Radiology 143(1), 1982.
+    C. J. van Rijsbergen, "Information Retrieval", 2nd ed., Butterworths, 1979, chapter 7.
 
     Examples
     --------
-    Of the pairs .4 > .3, .4 > .1, .2 > .1 and .2 < .3, three of four are right:
+    One of the two documents that are not relevant is among the first two:
 
-    >>> from sklearn_rank.metrics import query_auc_score
-    >>> query_auc_score([0, 0, 1, 1], [0.3, 0.1, 0.4, 0.2], qid=[0] * 4)
-    0.75
+    >>> from sklearn_rank.metrics import fall_out_error
+    >>> fall_out_error([1, 0, 1, 0], [4, 3, 2, 1], qid=[0] * 4, k=2)
+    0.5
     """
-    right = r.cumsum(weight=r.joint(1 - r.relevant, r.relevant))
-    return right, r.n_relevant * (r.n_judged - r.n_relevant)
+    return r.cumsum(1 - r.relevant), r.n_judged - r.n_relevant

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn_rank._keywords import real
 from sklearn_rank._metric import formula_of, metric
 
 __all__ = [
@@ -11,9 +12,12 @@ __all__ = [
     "cg_score",
     "dcg_score",
     "ndcg_score",
+    "q_score",
+    "wap_score",
 ]
 
 INF = float("inf")
+NO_RELEVANT = "no relevant document"
 
 
 @metric("cg", bounds=(-INF, INF))
@@ -118,3 +122,65 @@ def ndcg_score(r: Any, *, gain: Any = "exp2", discount: Any = "log2", base: floa
     """
     dcg = formula_of(dcg_score)
     return dcg(r, gain=gain, discount=discount), dcg(r.ideal, gain=gain, discount=discount)
+
+
+@metric("wap", bounds=(0, INF), labels=(0, None), undefined=NO_RELEVANT, needs_relevant=True)
+def wap_score(r: Any) -> Any:
+    """Weighted average precision: the mean label down to each relevant document, averaged over these.
+
+    ``WAP@k = sum of ACG@i over relevant i <= k, divided by R``. Average precision if labels are 0 and 1. Relevant
+    documents that were not retrieved count as zero. Labels must not be negative.
+
+    References
+    ----------
+    J. Kekäläinen and K. Järvelin, "Using graded relevance assessments in IR evaluation", JASIST 53(13), 2002.
+
+    Examples
+    --------
+    Relevant documents at ranks 1 and 3, where the mean labels are 2 and (2 + 0 + 1) / 3 = 1: (2 + 1) / 2:
+
+    >>> from sklearn_rank.metrics import wap_score
+    >>> wap_score([2, 0, 1], [3, 2, 1], qid=[0] * 3)
+    1.5
+    """
+    return r.cumsum(weight=r.joint(r.relevant, r.label) / r.rank), r.n_relevant
+
+
+@metric(
+    "q",
+    bounds=(0, 1),
+    aliases=("q_measure",),
+    labels=(0, None),
+    undefined=NO_RELEVANT,
+    needs_relevant=True,
+    rules={
+        "beta": real(
+            "a number >= 0",
+            lambda v: v >= 0,
+            """beta : float, default=1
+    Weight of gains against counts; 0 is average precision.""",
+        )
+    },
+)
+def q_score(r: Any, *, gain: Any = "linear", beta: float = 1) -> Any:
+    """Q-measure: average precision with gains blended into the precision at each relevant document.
+
+    ``Q@k = sum of (hits_i + beta * CG_i) / (i + beta * ICG_i) over relevant i <= k, divided by R``, where CG is the
+    cumulated gain and ICG that of the best possible list, of all judged documents. Relevant documents that were not
+    retrieved count as zero. Labels must not be negative.
+
+    References
+    ----------
+    T. Sakai, "On the reliability of information retrieval metrics based on graded relevance", Information
+    Processing & Management 43(2), 2007.
+
+    Examples
+    --------
+    Labels 1, 0, 2, the ideal gains cumulate to 2, 3, 3: ((1 + 1) / (1 + 2) + (2 + 3) / (3 + 3)) / 2 = 3/4:
+
+    >>> from sklearn_rank.metrics import q_score
+    >>> q_score([1, 0, 2], [3, 2, 1], qid=[0] * 3)
+    0.75
+    """
+    blended = r.joint(r.relevant, r.relevant + beta * gain(r.label)) / (r.rank + beta * r.ideal_sum(gain))
+    return r.cumsum(weight=blended), r.n_relevant

@@ -7,21 +7,33 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._keywords import real
-from sklearn_rank._metric import metric
+from sklearn_rank._metric import formula_of, metric
 
 __all__ = [
     "err_score",
+    "nerr_score",
+    "pfound_score",
     "rbp_score",
 ]
 
+PERSISTENCE = real(
+    "a number between 0 and 1, exclusive",
+    lambda v: 0 < v < 1,
+    """p : float, default=0.8
+    Persistence: the probability to go on to the next document.""",
+)
+
 
 @metric("err", bounds=(0, 1), labels=(0, "max_grade"))
-def err_score(r: Any, *, max_grade: float = 4, discount: Any = "reciprocal", base: float = 2) -> Any:
+def err_score(
+    r: Any, *, stop: Any = "exp2", max_grade: float = 4, discount: Any = "reciprocal", base: float = 2
+) -> Any:
     """Expected reciprocal rank: 1 / rank at which a user finds what they need, in expectation.
 
     Going down the list, the user is satisfied by a document of grade g with probability
     ``R = (2**g - 1) / 2**max_grade``, and stops: ``ERR@k = sum of R_i * prod of (1 - R_j) over j < i, / i``. With
-    another `discount`, that in place of 1 / i. A label above `max_grade` is an error.
+    another `discount`, that in place of 1 / i. A label above `max_grade` is an error; ``stop="label"`` takes labels
+    that are probabilities themselves.
 
     References
     ----------
@@ -36,21 +48,79 @@ def err_score(r: Any, *, max_grade: float = 4, discount: Any = "reciprocal", bas
     >>> round(err_score([2, 0, 1], [3, 2, 1], qid=[0] * 3, max_grade=2), 4)
     0.7708
     """
-    return r.cumsum(weight=r.cascade((np.exp2(r.label) - 1) / 2**max_grade) * discount(r.rank))
+    return r.cumsum(weight=r.cascade(stop(r.label)) * discount(r.rank))
+
+
+@metric("nerr", bounds=(0, 1), labels=(0, "max_grade"), undefined="an ideal ERR of zero")
+def nerr_score(
+    r: Any, *, stop: Any = "exp2", max_grade: float = 4, discount: Any = "reciprocal", base: float = 2
+) -> Any:
+    """Normalized expected reciprocal rank: ERR over the ERR of the best possible list.
+
+    ``nERR@k = ERR@k / IERR@k``, where IERR is the ERR of all judged documents, also those not retrieved, highest
+    label first. A label above `max_grade` is an error.
+
+    References
+    ----------
+    O. Chapelle, D. Metzler, Y. Zhang and P. Grinspan, "Expected reciprocal rank for graded relevance", CIKM 2009;
+    over the ideal's: C. Clarke, N. Craswell, I. Soboroff and A. Ashkan, "A comparative analysis of cascade measures
+    for novelty and diversity", WSDM 2011.
+
+    Examples
+    --------
+    On the scale 0, 1 a document of grade 1 stops with probability 1/2. At rank 2 it is worth 1/4, at rank 1 it
+    would be worth 1/2:
+
+    >>> from sklearn_rank.metrics import nerr_score
+    >>> nerr_score([0, 1], [2, 1], qid=[0, 0], max_grade=1)
+    0.5
+    """
+    err = formula_of(err_score)
+    return err(r, stop=stop, discount=discount), err(r.ideal, stop=stop, discount=discount)
+
+
+@metric(
+    "pfound",
+    bounds=(0, 1),
+    labels=(0, "max_grade"),
+    rules={
+        "decay": real(
+            "a number above 0 and not above 1",
+            lambda v: 0 < v <= 1,
+            """decay : float, default=0.85
+    Probability that a user who did not stop at a document has the patience for the next.""",
+        )
+    },
+)
+def pfound_score(r: Any, *, stop: Any = "exp2", max_grade: float = 4, decay: float = 0.85) -> Any:
+    """Probability that a user finds what they need before losing patience.
+
+    Going down the list, the user finds it in a document of grade g with probability
+    ``R = (2**g - 1) / 2**max_grade``, else goes on with probability `decay`:
+    ``pFound@k = sum of R_i * prod of (1 - R_j) over j < i, * decay**(i - 1)``. A label above `max_grade` is an error;
+    ``stop="label"`` takes labels that are probabilities themselves.
+
+    References
+    ----------
+    A. Gulin, P. Karpovich, D. Raskovalov and I. Segalovich, "Yandex at ROMIP'2009: optimization of ranking
+    algorithms by machine learning methods", ROMIP 2009.
+
+    Examples
+    --------
+    Found at rank 1 with probability 0.4, at rank 3 with 0.6 * 0.5, after two decays: 0.4 + 0.3 * 0.85**2 = 0.61675:
+
+    >>> from sklearn_rank.metrics import pfound_score
+    >>> round(pfound_score([0.4, 0, 0.5], [3, 2, 1], qid=[0] * 3, stop="label"), 5)
+    0.61675
+    """
+    return r.cumsum(weight=r.cascade(stop(r.label)) * decay ** (r.rank - 1.0))
 
 
 @metric(
     "rbp",
     bounds=(0, 1),
     labels=(0, "max_grade"),
-    rules={
-        "p": real(
-            "a number between 0 and 1, exclusive",
-            lambda v: 0 < v < 1,
-            """p : float, default=0.8
-    Persistence: the probability to go on to the next document.""",
-        )
-    },
+    rules={"p": PERSISTENCE},
 )
 def rbp_score(r: Any, *, p: float = 0.8, gain: Any = "binary", max_grade: float = 4) -> Any:
     """Rank-biased precision: the gain per document seen by a user who goes on with probability p.

@@ -1,0 +1,168 @@
+# Scans down ranked queries, in expectation over tied items: the other half of `_kernels.pyx`, which includes it.
+#
+# Every array is flat over positions; query q owns `ptr[q]:ptr[q+1]`.
+
+def cumsum(
+    const double[::1] value, const double[::1] weight, const int64_t[::1] ptr, const int64_t[::1] cutoffs,
+    const int64_t[::1] tie_end, double[:, ::1] out,
+):
+    """Sum value * weight of each query down to each cutoff (ascending); tied items share their mean value."""
+    cdef int64_t q, c, i, j, stop, block_stop
+    cdef double total, mean = 0.0
+    cdef bint tied = tie_end is not None
+    with nogil:
+        for q in range(ptr.shape[0] - 1):
+            total = 0.0
+            i = ptr[q]
+            block_stop = i
+            for c in range(cutoffs.shape[0]):
+                stop = ptr[q + 1]
+                if cutoffs[c] < stop - ptr[q]:
+                    stop = ptr[q] + cutoffs[c]
+                if tied:
+                    while i < stop:
+                        if i == block_stop:
+                            block_stop = tie_end[i]
+                            mean = 0.0
+                            for j in range(i, block_stop):
+                                mean += value[j]
+                            mean /= block_stop - i
+                        total += mean * weight[i]
+                        i += 1
+                else:
+                    while i < stop:
+                        total += value[i] * weight[i]
+                        i += 1
+                out[q, c] = total
+
+
+def joint(
+    const double[::1] x, const double[::1] y, const double[:] most, const int64_t[::1] ptr,
+    const int64_t[::1] tie_end, double[::1] out,
+):
+    """Expected x_i * min(y_1 + ... + y_i, most) at each position, over all orders of tied items.
+
+    With `most`, a whole number for each query, x and y are 0 or 1, and never both 1.
+    """
+    cdef int64_t q, i, j, stop
+    cdef double before, m, sum_x, sum_y, sum_xy, level, slope, limit = INFINITY
+    cdef bint tied = tie_end is not None
+    with nogil:
+        for q in range(ptr.shape[0] - 1):
+            before = 0.0
+            if most is not None:
+                limit = most[q]
+            i = ptr[q]
+            while i < ptr[q + 1]:
+                stop = tie_end[i] if tied else i + 1
+                if stop == i + 1:
+                    before += y[i]
+                    out[i] = x[i] * min(before, limit)
+                    i = stop
+                    continue
+                sum_x = sum_y = sum_xy = 0.0
+                for j in range(i, stop):
+                    sum_x += x[j]
+                    sum_y += y[j]
+                    sum_xy += x[j] * y[j]
+                m = stop - i
+                if sum_x > 0 and before + sum_y > limit:
+                    _joint_block(stop - i, sum_x / m, sum_y, before, limit, &out[i])
+                    before += sum_y
+                    i = stop
+                    continue
+                level = (sum_x * before + sum_xy) / m
+                slope = (sum_x * sum_y - sum_xy) / (m * (m - 1))
+                for j in range(i, stop):
+                    out[j] = level + slope * (j - i)
+                before += sum_y
+                i = stop
+
+
+cdef void _joint_block(
+    int64_t m, double x, double n_y, double before, double limit, double* out,
+) noexcept nogil:
+    """One block of m tied items, a share x of them x and n_y others y, in which the sum of y may reach its limit.
+
+    Of the y in the block, C stand above a given x at offset i; C is hypergeometric among the m - 1 others. Going on to
+    the next offset adds one to min(C, room) if a y comes next and fewer than `room` have come: n_y / (m - 1) times
+    the probability that of i of the other m - 2 items fewer than `room` are y, out of n_y - 1.
+    """
+    cdef int64_t i, others = m - 2
+    cdef double room = limit - before, top = room - 1, y = n_y - 1
+    cdef double counted = min(before, limit), fewer = 1.0, log_top = 0.0  # log of P(exactly room - 1)
+    for i in range(m):
+        out[i] = x * counted
+        if room <= 0:
+            continue
+        counted += n_y / (m - 1) * fewer
+        if i < top:
+            log_top += log((y - i) / (others - i))
+        elif i < others and i - top <= others - y:
+            fewer -= exp(log_top) * (y - top) / (others - i)
+            log_top += log((i + 1) / (i + 1 - top) * (others - y - (i - top)) / (others - i))
+
+
+def cascade(
+    const double[::1] p, const int64_t[::1] ptr, const int64_t[::1] tie_end, int64_t depth,
+    double[::1] work, double[::1] out,
+):
+    """Probability to stop at each position, if a user stops at an item with probability p, else goes on.
+
+    Positions past `depth` may be left at 0 inside a tie block: nobody reads them.
+    """
+    cdef int64_t q, i, stop
+    cdef double survive
+    cdef bint tied = tie_end is not None
+    with nogil:
+        for q in range(ptr.shape[0] - 1):
+            survive = 1.0
+            i = ptr[q]
+            while i < ptr[q + 1]:
+                stop = tie_end[i] if tied else i + 1
+                if stop == i + 1:
+                    out[i] = survive * p[i]
+                    survive *= 1.0 - p[i]
+                else:
+                    survive = _cascade_block(&p[i], stop - i, ptr[q] + depth - i, survive, &work[0], &out[i])
+                i = stop
+
+
+cdef double _cascade_block(
+    const double* p, int64_t m, int64_t depth, double survive, double* s, double* out,
+) noexcept nogil:
+    """One block of m tied items: S_j = e_j(1 - p) / C(m, j) survives its first j positions on average.
+
+    Down to `depth` positions are wanted, and fewer matter: S_j <= mean(1 - p)^j (Maclaurin's inequality).
+    """
+    cdef int64_t t, j, top, n_certain = 0, n_sure = 0
+    cdef double x, mean = 0.0, through = 1.0, last = depth
+    for t in range(m):
+        x = 1.0 - p[t]
+        mean += x / m
+        through *= x
+        n_certain += p[t] == 1.0
+        n_sure += p[t] == 1.0 or p[t] == 0.0
+    for j in range(m):
+        out[j] = 0.0
+    if survive == 0.0 or mean >= 1.0:
+        return survive * through
+    if n_sure == m:  # S_j = C(m - h, j) / C(m, j) for h items that stop everyone
+        x = 1.0
+        for j in range(min(m - n_certain + 1, depth)):
+            out[j] = survive * x * n_certain / (m - j)
+            x *= <double> (m - n_certain - j) / (m - j)
+        return survive * through
+    if mean > 0.0:
+        last = min(last, ceil(log(NEGLIGIBLE) / log(mean)))
+    top = min(m, <int64_t> max(last, 1.0))
+    s[0] = 1.0
+    for j in range(1, top + 1):
+        s[j] = 0.0
+    for t in range(1, m + 1):
+        x = 1.0 - p[t - 1]
+        for j in range(min(t, top), 0, -1):
+            s[j] = ((t - j) * s[j] + j * x * s[j - 1]) / t
+    for j in range(top):
+        out[j] = survive * (s[j] - s[j + 1])
+    return survive * through

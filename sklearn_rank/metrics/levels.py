@@ -1,0 +1,117 @@
+"""Precision where a share of the relevant documents is found, or could be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sklearn_rank._keywords import Keyword, is_real, one_of
+from sklearn_rank._metric import metric
+
+__all__ = [
+    "interpolated_precision_score",
+    "r_precision_score",
+]
+
+NO_RELEVANT = "no relevant document"
+
+ROUNDED = {
+    "up": lambda x: np.ceil(x - 1e-9),
+    "nearest": lambda x: np.floor(x + 0.5),
+    "cut": lambda x: np.floor(x + 0.9),
+}
+"""Documents that a recall asks for, of its product with R."""
+
+
+@metric(
+    "rprec",
+    bounds=(0, 1),
+    aliases=("r_precision", "r-precision"),
+    undefined=NO_RELEVANT,
+    needs_relevant=True,
+    rules={
+        "denominator": one_of(
+            "relevant",
+            "min_k_relevant",
+            doc="""denominator : {"relevant", "min_k_relevant"}, default="relevant"
+    What the hits are divided by: all R relevant documents, or min(k, R).""",
+        )
+    },
+)
+def r_precision_score(r: Any, *, denominator: str = "relevant") -> Any:
+    """R-precision: precision at rank R, the number of relevant documents.
+
+    ``Rprec = relevant documents among the first R / R``. Where recall equals precision. With a cutoff, the hits of
+    the first min(k, R) ranks. Documents below rank R do not count.
+
+    References
+    ----------
+    C. Buckley and E. Voorhees, "Retrieval system evaluation", in TREC: Experiment and Evaluation in Information
+    Retrieval, MIT Press, 2005.
+
+    Examples
+    --------
+    Two documents are relevant, one of them stands in the first two ranks:
+
+    >>> from sklearn_rank.metrics import r_precision_score
+    >>> r_precision_score([1, 0, 1, 0], [4, 3, 2, 1], qid=[0] * 4)
+    0.5
+    >>> r_precision_score([1, 0, 1, 0], [4, 3, 2, 1], qid=[0] * 4, k=1, denominator="min_k_relevant")
+    1.0
+    """
+    hits = r.cumsum(r.relevant, weight=r.rank <= r.of_query(r.n_relevant))
+    return hits, r.n_relevant if denominator == "relevant" else np.minimum(r.k, r.n_relevant)
+
+
+@metric(
+    "iprec",
+    bounds=(0, 1),
+    aliases={"interpolated_precision": {}, "11pt": {"recall": "11pt"}},
+    undefined=NO_RELEVANT,
+    needs_relevant=True,
+    rules={
+        "recall": Keyword(
+            "a number from 0 to 1, or '11pt'",
+            lambda v: v == "11pt" if isinstance(v, str) else is_real(v) and 0 <= v <= 1,
+            """recall : float or "11pt", default=0.5
+    Share of the relevant documents that must be found; "11pt": the mean over 0, 0.1, ..., 1.""",
+        ),
+        "rounding": one_of(
+            *ROUNDED,
+            doc="""rounding : {"up", "nearest", "cut"}, default="up"
+    How many documents make up recall x: x R rounded up, so that recall is at least x; to the nearest, as trec_eval 10
+    has it; or x R + 0.9 cut to a whole number, as trec_eval 9.""",
+        ),
+    },
+)
+def interpolated_precision_score(r: Any, *, recall: Any = 0.5, rounding: str = "up") -> Any:
+    """Interpolated precision: the best precision at any rank where recall is reached, or its 11-point average.
+
+    ``iprec(x) = max of P@i over i <= k with R@i >= x``, 0 if there is no such rank; ``11pt`` is the mean over
+    x = 0, 0.1, ..., 1. Releases of trec_eval differ in what they take for recall x, see `rounding`. Has no closed form
+    for tied documents.
+
+    References
+    ----------
+    C. Manning, P. Raghavan and H. Schütze, "Introduction to Information Retrieval", Cambridge University Press,
+    2008, section 8.4.
+
+    Examples
+    --------
+    Relevant documents at ranks 2 and 3: precision is best at rank 3, where it is 2/3, and recall is 1:
+
+    >>> from sklearn_rank.metrics import interpolated_precision_score
+    >>> round(interpolated_precision_score([0, 1, 1, 0], [4, 3, 2, 1], qid=[0] * 4, recall=0.5), 4)
+    0.6667
+
+    At ranks 1 and 4: precision 1 up to recall 0.5, then 2/4; the mean over eleven levels is (6 + 5/2) / 11:
+
+    >>> round(interpolated_precision_score([1, 0, 0, 1], [4, 3, 2, 1], qid=[0] * 4, recall="11pt"), 4)
+    0.7727
+    """
+    r.refuse_ties("interpolated_precision_score")
+    levels = np.arange(11) / 10 if recall == "11pt" else [recall]
+    found = r.joint(1.0, r.relevant)
+    asked = (r.of_query(ROUNDED[rounding](level * r.n_relevant)) for level in levels)
+    return sum(r.highest(found / r.rank * (found >= least)) for least in asked) / len(levels)

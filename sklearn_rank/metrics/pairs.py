@@ -1,0 +1,185 @@
+"""Pairs of documents in the right order, and the positions of single ones in the whole list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sklearn_rank._metric import metric
+
+__all__ = [
+    "arp_error",
+    "kendall_score",
+    "pairwise_accuracy_score",
+    "query_auc_score",
+    "spearman_score",
+]
+
+INF = float("inf")
+
+
+@metric(
+    "auc",
+    bounds=(0, 1),
+    has_cutoff=False,
+    pools=True,
+    keeps_unretrieved=True,
+    undefined="no pair of a relevant and a non-relevant document",
+)
+def query_auc_score(r: Any) -> Any:
+    """Area under the ROC curve inside each query: the share of pairs in the right order.
+
+    ``AUC = pairs (relevant, non-relevant) with the relevant one ranked higher / all such pairs``; ties count one
+    half. Documents not retrieved are tied below all others. Computed on the whole list.
+
+    References
+    ----------
+    J. Hanley and B. McNeil, "The meaning and use of the area under a receiver operating characteristic (ROC)
+    curve", Radiology 143(1), 1982.
+
+    Examples
+    --------
+    Of the pairs .4 > .3, .4 > .1, .2 > .1 and .2 < .3, three of four are right:
+
+    >>> from sklearn_rank.metrics import query_auc_score
+    >>> query_auc_score([0, 0, 1, 1], [0.3, 0.1, 0.4, 0.2], qid=[0] * 4)
+    0.75
+    """
+    right = r.cumsum(weight=r.joint(1 - r.relevant, r.relevant))
+    return right, r.n_relevant * (r.n_judged - r.n_relevant)
+
+
+@metric(
+    "opa",
+    bounds=(0, 1),
+    aliases=("pairwise_accuracy",),
+    has_cutoff=False,
+    pools=True,
+    keeps_unretrieved=True,
+    undefined="no pair of unequal labels",
+)
+def pairwise_accuracy_score(r: Any) -> Any:
+    """Ordered pair accuracy: the share of pairs of documents of unequal labels that is in the right order.
+
+    ``OPA = pairs with the higher label ranked higher / pairs with unequal labels``; equal scores count one half. AUC
+    where labels are 0 and 1. Documents not retrieved are tied below all others. Computed on the whole list; how far
+    apart two labels are does not count.
+
+    References
+    ----------
+    A. K. Menon and R. C. Williamson, "Bipartite ranking: a risk-theoretic perspective", JMLR 17(195), 2016, for two
+    grades; R. K. Pasumarthi et al., "TF-Ranking: scalable TensorFlow library for learning-to-rank", KDD 2019.
+
+    Examples
+    --------
+    The labels 1, 2, 0 in ranked order: of three pairs only 1 before 2 is wrong; then all tied:
+
+    >>> from sklearn_rank.metrics import pairwise_accuracy_score
+    >>> round(pairwise_accuracy_score([1, 2, 0], [3, 2, 1], qid=[0] * 3), 4)
+    0.6667
+    >>> pairwise_accuracy_score([1, 2, 0], [5, 5, 5], qid=[0] * 3)
+    0.5
+    """
+    pairs = r.pairs()
+    return pairs.right + pairs.equal_scores / 2, pairs.right + pairs.wrong + pairs.equal_scores
+
+
+@metric(
+    "kendall",
+    bounds=(-1, 1),
+    aliases=("tau", "kendall_tau"),
+    has_cutoff=False,
+    own_ties=True,
+    keeps_unretrieved=True,
+    undefined="no two unequal labels, or no two unequal scores",
+)
+def kendall_score(r: Any) -> Any:
+    """Kendall's tau-b: pairs in the right order less pairs in the wrong one, over the pairs that could be either.
+
+    ``tau = (P - Q) / sqrt((P + Q + T) * (P + Q + U))`` with P pairs in the right order, Q in the wrong one, T tied in
+    score alone and U in label alone. Documents not retrieved are tied below all others. Computed on the whole list.
+
+    References
+    ----------
+    M. Kendall, "The treatment of ties in ranking problems", Biometrika 33(3), 1945.
+
+    Examples
+    --------
+    Of the six pairs of 1, 2, 0, 0 in ranked order four are right, one is wrong, one has equal labels:
+    (4 - 1) / sqrt(5 * 6) = 0.548:
+
+    >>> from sklearn_rank.metrics import kendall_score
+    >>> round(kendall_score([1, 2, 0, 0], [4, 3, 2, 1], qid=[0] * 4), 3)
+    0.548
+    """
+    pairs = r.pairs()
+    decided = pairs.right + pairs.wrong
+    return pairs.right - pairs.wrong, np.sqrt((decided + pairs.equal_scores) * (decided + pairs.equal_labels))
+
+
+@metric(
+    "spearman",
+    bounds=(-1, 1),
+    aliases=("rho", "spearman_rho"),
+    has_cutoff=False,
+    own_ties=True,
+    keeps_unretrieved=True,
+    undefined="no two unequal labels, or no two unequal scores",
+)
+def spearman_score(r: Any) -> Any:
+    """Spearman's rho: the correlation of the ranks by score with the ranks by label.
+
+    ``rho = sum of a_i * b_i / sqrt(sum of a_i**2 * sum of b_i**2)`` with a the ranks by score and b those by label,
+    both less their mean; equal ones share their mean rank. Documents not retrieved are tied below all others.
+    Computed on the whole list.
+
+    References
+    ----------
+    C. Spearman, "The proof and measurement of association between two things", American Journal of Psychology 15(1),
+    1904.
+
+    Examples
+    --------
+    Ranks by score 1, 2, 3, 4 and by label 2, 1, 3.5, 3.5: the products (-1.5)(-0.5) + (-0.5)(-1.5) + 0.5 * 1 +
+    1.5 * 1 = 3.5, the squares 5 and 4.5:
+
+    >>> from sklearn_rank.metrics import spearman_score
+    >>> round(spearman_score([1, 2, 0, 0], [4, 3, 2, 1], qid=[0] * 4), 3)
+    0.738
+    """
+    a, b = r.centred_ranks(r.score), r.centred_ranks(r.label)
+    return r.cumsum(a * b), np.sqrt(r.cumsum(a * a) * r.cumsum(b * b))
+
+
+@metric(
+    "arp",
+    bounds=(1, INF),
+    labels=(0, None),
+    greater_is_better=False,
+    has_cutoff=False,
+    pools=True,
+    keeps_unretrieved=True,
+    undefined="no label above 0",
+)
+def arp_error(r: Any) -> Any:
+    """Average relevance position: the mean rank of the documents, each weighing as much as its label.
+
+    ``ARP = sum of i * r_i / sum of r_i``. Lower is better. Documents not retrieved are tied below all others.
+    Computed on the whole list; labels must not be negative.
+
+    References
+    ----------
+    T. Joachims, A. Swaminathan and T. Schnabel, "Unbiased learning-to-rank with biased feedback", WSDM 2017, for
+    the ranks of relevant documents; R. K. Pasumarthi et al., "TF-Ranking: scalable TensorFlow library for
+    learning-to-rank", KDD 2019, for the mean with graded labels.
+
+    Examples
+    --------
+    Labels 0, 2, 1 at ranks 1, 2, 3: (2 * 2 + 3 * 1) / (2 + 1) = 7/3:
+
+    >>> from sklearn_rank.metrics import arp_error
+    >>> round(arp_error([0, 2, 1], [3, 2, 1], qid=[0] * 3), 4)
+    2.3333
+    """
+    return r.cumsum(r.label, weight=r.rank), r.cumsum(r.label)

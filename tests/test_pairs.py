@@ -1,0 +1,73 @@
+"""Pairs and rank correlations: against SciPy query by query, and against counting every pair."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+
+from sklearn_rank import metrics
+
+COEFFICIENTS = {"kendall_score": stats.kendalltau, "spearman_score": stats.spearmanr}
+
+
+def lists(n_grades, n_scores, n_queries=150):
+    """Labels and scores of short lists, some documents not retrieved."""
+    rng = np.random.default_rng([n_grades, n_scores])
+    for n in rng.integers(1, 14, size=n_queries):
+        score = rng.integers(n_scores, size=n) * 0.5
+        yield rng.integers(n_grades, size=n) - 1.0, np.where(rng.random(n) < 0.1, -np.inf, score)
+
+
+def values(score, given):
+    label, score_of = map(np.concatenate, zip(*given, strict=True))
+    qid = np.repeat(np.arange(len(given)), [len(y) for y, _ in given])
+    return score(label, score_of, qid=qid, average=None, replace_undefined_by=np.nan)
+
+
+@pytest.mark.parametrize("name", COEFFICIENTS)
+@pytest.mark.parametrize(("n_grades", "n_scores"), [(2, 2), (3, 4), (5, 100), (100, 3), (100, 100)])
+def test_coefficients_are_those_of_scipy(name, n_grades, n_scores):
+    given = list(lists(n_grades, n_scores))
+    found = values(getattr(metrics, name), given)
+    expected = [
+        np.nan if len(set(y)) < 2 or len(set(s)) < 2 else COEFFICIENTS[name](y, np.maximum(s, -1e9)).statistic
+        for y, s in given
+    ]
+    assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", COEFFICIENTS)
+def test_coefficients_of_long_lists(name):
+    rng = np.random.default_rng(1)
+    for n_scores in (7, 5000, 10**9):
+        label, score = rng.integers(0, 5, size=4000), rng.integers(n_scores, size=4000)
+        found = getattr(metrics, name)(label, score, qid=np.zeros(4000))
+        assert_allclose(found, COEFFICIENTS[name](label, score).statistic, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", COEFFICIENTS)
+def test_coefficients_have_their_own_ties(name):
+    with pytest.raises(TypeError, match=f"{name} has no keyword 'ties'"):
+        getattr(metrics, name)([1, 0], [1, 1], qid=[0, 0], ties="best")
+
+
+@pytest.mark.parametrize("n_grades", [2, 3, 100])
+def test_pairwise_accuracy_counts_every_pair(n_grades):
+    given = list(lists(n_grades, 4))
+    expected = []
+    for y, s in given:
+        right = [
+            0.5 if s[i] == s[j] else float((y[i] > y[j]) == (s[i] > s[j]))
+            for i, j in combinations(range(len(y)), 2)
+            if y[i] != y[j]
+        ]
+        expected.append(np.mean(right) if right else np.nan)
+    assert_allclose(values(metrics.pairwise_accuracy_score, given), expected, rtol=1e-12)
+
+
+def test_pairwise_accuracy_of_two_grades_is_auc():
+    given = list(lists(2, 4))
+    given = [(y + 1, s) for y, s in given]
+    assert_allclose(values(metrics.pairwise_accuracy_score, given), values(metrics.query_auc_score, given))
