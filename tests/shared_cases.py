@@ -80,11 +80,13 @@ KEYWORDS = {
     "zero": lambda zero: {"replace_undefined_by": np.nan if zero in ("skip", "nan") else zero},
     "max_grade": lambda grade: {"max_grade": grade},
     "p": lambda p: {"p": p},
+    "decay": lambda decay: {"decay": decay},
+    "stop_prob": lambda name: {"stop": {"identity": "label"}[name]},
     "version": lambda name: {"denominator": {"trec": "min_relevant_nonrelevant", "R": "relevant"}[name]},
     "beta": lambda beta: {"beta": beta},
     "aggregate": lambda how: {"average": {"sum": None, "micro": "micro"}[how]},
     "ties": lambda ties: {} if ties == "error" else {"ties": {"reverse": "stable", "block": "worst"}.get(ties, ties)},
-} | dict.fromkeys(["ideal", "graded", "denominator", "note_zero", "decay"], lambda _: {})
+} | dict.fromkeys(["ideal", "graded", "denominator", "note_zero"], lambda _: {})
 """Our keywords for each parameter of a case; the last ones are our defaults, or looked at by `translate`."""
 
 
