@@ -17,14 +17,23 @@ LINEAR = {"gain": "linear"}
 BINARY = {"gain": "binary"}
 INPUT_ORDER = {"ties": "stable"}
 NOT_JUDGED_IS_NOT_RELEVANT = {"unjudged": "nonrelevant"}
+AS_IT_IS = {"unjudged": None}
 AS_MANY_AS_POSSIBLE = {"denominator": "min_k_relevant"}
 AS_LONG_AS_THE_LIST = {"denominator": "min_k_n"}
 
 CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
     "sklearn": {"dcg": LINEAR, "ndcg": LINEAR},
     # Ties by descending document id: pass the ids as tie_break.
-    "trec_eval": {"": INPUT_ORDER | NOT_JUDGED_IS_NOT_RELEVANT, "dcg": LINEAR, "ndcg": LINEAR},
-    "ranx": {"": INPUT_ORDER | NOT_JUDGED_IS_NOT_RELEVANT, "dcg": LINEAR, "ndcg": LINEAR},
+    "trec_eval": {
+        "": INPUT_ORDER | NOT_JUDGED_IS_NOT_RELEVANT,
+        "dcg": LINEAR,
+        "ndcg": LINEAR,
+        "iprec": {"rounding": "nearest"},  # version 10; "cut" in version 9 and pytrec_eval
+        "bpref": AS_IT_IS,
+        "infap": AS_IT_IS,
+        "judged": AS_IT_IS,
+    },
+    "ranx": {"": INPUT_ORDER | NOT_JUDGED_IS_NOT_RELEVANT, "dcg": LINEAR, "ndcg": LINEAR, "bpref": AS_IT_IS},
     "lightgbm": {
         "": INPUT_ORDER | {"min_relevance": ABOVE_HALF, "replace_undefined_by": 1},
         "map": AS_MANY_AS_POSSIBLE,
@@ -42,6 +51,8 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "map": AS_MANY_AS_POSSIBLE,
         "precision": AS_LONG_AS_THE_LIST,
         "auc": {"ties": "average"},
+        "err": {"stop": "label"},
+        "pfound": {"stop": "label"},
     },
     "torchmetrics": {
         "": INPUT_ORDER,
