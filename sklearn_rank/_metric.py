@@ -54,6 +54,7 @@ class Metric:
     pointwise: bool = False
     finite: bool = True
     own_ties: bool = False
+    reads_scores: bool = False
     keeps_unretrieved: bool = False
     reads_unjudged: bool = False
     link: Callable[[Any], Any] | None = None
@@ -238,6 +239,7 @@ def metric(name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **fact
         - ``pools=False``: has a micro average;
         - ``pointwise=False``: scores are predictions of the label, and no order matters;
         - ``own_ties=False``: equal scores are part of its definition, so that it takes no policy for them;
+        - ``reads_scores=False``: the values of scores count, not their order alone;
         - ``keeps_unretrieved=False``: documents not retrieved are ranked, last and tied;
         - ``reads_unjudged=False``: NaN labels are told from others;
         - ``link=None``: function applied to the ratio of numerator and denominator;

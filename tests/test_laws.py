@@ -29,7 +29,7 @@ from sklearn_rank import get_metric_names
 from sklearn_rank._metric import REGISTRY
 from sklearn_rank._ranked import Ranked
 
-each_ranking_metric = each([m for m in METRICS if not m.pointwise])
+each_ranking_metric = each([m for m in METRICS if not m.pointwise and not m.reads_scores])
 each_cut_metric = each([m for m in METRICS if m.has_cutoff])
 each_pooling_metric = each([m for m in METRICS if m.pools])
 

@@ -15,4 +15,5 @@ from sklearn_rank.metrics.incomplete import *  # noqa: F403
 from sklearn_rank.metrics.levels import *  # noqa: F403
 from sklearn_rank.metrics.pairs import *  # noqa: F403
 from sklearn_rank.metrics.pointwise import *  # noqa: F403
+from sklearn_rank.metrics.sets import *  # noqa: F403
 from sklearn_rank.metrics.stopping import *  # noqa: F403

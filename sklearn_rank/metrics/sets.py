@@ -1,0 +1,130 @@
+"""Sets: the documents whose score is above a threshold, whatever their order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn_rank._keywords import real
+from sklearn_rank._metric import metric
+
+__all__ = [
+    "set_f_score",
+    "set_precision_score",
+    "set_recall_score",
+]
+
+NO_RELEVANT = "no relevant document"
+
+THRESHOLD = real(
+    "a finite number",
+    lambda v: True,
+    """threshold : float, default=0.0
+    Documents with a score above this are retrieved.""",
+)
+
+
+@metric(
+    "set_precision",
+    bounds=(0, 1),
+    aliases=("set_p",),
+    has_cutoff=False,
+    undefined="no document above the threshold",
+    pools=True,
+    own_ties=True,
+    reads_scores=True,
+    rules={"threshold": THRESHOLD},
+)
+def set_precision_score(r: Any, *, threshold: float = 0.0) -> Any:
+    """Set precision: the share of the documents above a threshold that is relevant.
+
+    ``set_P = relevant documents with score > threshold / documents with score > threshold``. Their order does not
+    count. The values of the scores do, so they must mean the same in every query.
+
+    References
+    ----------
+    C. J. van Rijsbergen, "Information Retrieval", 2nd ed., Butterworths, 1979, chapter 7.
+
+    Examples
+    --------
+    Two documents score above 0.5, one of them is relevant:
+
+    >>> from sklearn_rank.metrics import set_precision_score
+    >>> set_precision_score([1, 0, 1], [0.9, 0.8, 0.3], qid=[0] * 3, threshold=0.5)
+    0.5
+    """
+    chosen = r.score > threshold
+    return r.cumsum(r.relevant * chosen), r.cumsum(chosen)
+
+
+@metric(
+    "set_recall",
+    bounds=(0, 1),
+    aliases=("set_r",),
+    has_cutoff=False,
+    undefined=NO_RELEVANT,
+    needs_relevant=True,
+    pools=True,
+    own_ties=True,
+    reads_scores=True,
+    rules={"threshold": THRESHOLD},
+)
+def set_recall_score(r: Any, *, threshold: float = 0.0) -> Any:
+    """Set recall: the share of the relevant documents that is above a threshold.
+
+    ``set_recall = relevant documents with score > threshold / R``. The order does not count. The values of the scores
+    do, so they must mean the same in every query.
+
+    References
+    ----------
+    C. J. van Rijsbergen, "Information Retrieval", 2nd ed., Butterworths, 1979, chapter 7.
+
+    Examples
+    --------
+    One of the two relevant documents scores above 0.5:
+
+    >>> from sklearn_rank.metrics import set_recall_score
+    >>> set_recall_score([1, 0, 1], [0.9, 0.8, 0.3], qid=[0] * 3, threshold=0.5)
+    0.5
+    """
+    return r.cumsum(r.relevant * (r.score > threshold)), r.n_relevant
+
+
+@metric(
+    "set_f",
+    bounds=(0, 1),
+    has_cutoff=False,
+    undefined=NO_RELEVANT,
+    needs_relevant=True,
+    pools=True,
+    own_ties=True,
+    reads_scores=True,
+    rules={
+        "threshold": THRESHOLD,
+        "beta": real(
+            "a number > 0",
+            lambda v: v > 0,
+            """beta : float, default=1
+    Recall counts `beta` times as much as precision. (The parameter of trec_eval's set_F is its square.)""",
+        ),
+    },
+)
+def set_f_score(r: Any, *, threshold: float = 0.0, beta: float = 1) -> Any:
+    """Set F-measure: the weighted harmonic mean of set precision and set recall.
+
+    ``set_F = (1 + beta**2) hits / (beta**2 R + n)`` for n documents with score > threshold, hits of them relevant. The
+    order does not count. The values of the scores do, so they must mean the same in every query.
+
+    References
+    ----------
+    C. J. van Rijsbergen, "Information Retrieval", 2nd ed., Butterworths, 1979, chapter 7.
+
+    Examples
+    --------
+    Two documents above 0.5, one of them relevant, of two relevant ones: 2 / (2 + 2):
+
+    >>> from sklearn_rank.metrics import set_f_score
+    >>> set_f_score([1, 0, 1], [0.9, 0.8, 0.3], qid=[0] * 3, threshold=0.5)
+    0.5
+    """
+    chosen = r.score > threshold
+    return (1 + beta**2) * r.cumsum(r.relevant * chosen), beta**2 * r.n_relevant + r.cumsum(chosen)
