@@ -257,6 +257,13 @@ class Ranked:
         found = np.maximum.reduceat(np.append(self._flat(x), 0.0), bounds.ravel())[::2]
         return np.where(length > 0, found.reshape(bounds.shape[:2]), 0.0)
 
+    def overlap(self) -> Array:
+        """How many items down to each position the ideal order has down to it too; equal labels there are tied."""
+        best = Ideal(self._ranking.row_label, self._ranking.indptr, FULL)
+        out, count = np.empty(self._n_positions), np.empty((2, int(best.length.max(initial=0))), dtype=np.int64)
+        _kernels.overlap(self.label, best.label, self._ranking.ptr, best.ptr, self._ranking.tie_end, count, out)
+        return out
+
     def pairs(self) -> Pairs:
         """How many pairs of items are ranked as their labels are, the other way, or tied in score or label alone."""
         out = np.empty((4, len(self._ranking.ptr) - 1))

@@ -279,7 +279,20 @@ def pairwise_accuracy(ranked, missing, k, **_):
     return ratio(sum(a > b for a, b in pairs), len(pairs))
 
 
+def rank_biased_overlap(ranked, missing, k, *, p=0.9, **_):
+    """Extrapolated; a label at ranks a to b of the ideal order is in its first d with (d - a + 1) / (b - a + 1)."""
+    ideal, depth = sorted([*ranked, *missing], reverse=True), min(k or len(ranked), len(ranked))
+
+    def within(y, d):
+        return min(max(d - ideal.index(y), 0) / ideal.count(y), 1.0)
+
+    agreement = [fsum(within(y, d) for y in ranked[:d]) / d for d in range(1, depth + 1)]
+    total = (1 - p) / p * fsum(a * p**d for d, a in enumerate(agreement, start=1))
+    return total + agreement[-1] * p**depth if agreement else 0.0
+
+
 ORACLES = {
+    "rbo": rank_biased_overlap,
     "cg": cg,
     "acg": acg,
     "dcg": dcg,

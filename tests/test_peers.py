@@ -191,7 +191,7 @@ def ranx():
     """Without its compiler, which takes half a minute and then gives the same values."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NUMBA_DISABLE_JIT", "1")
-        yield pytest.importorskip("ranx", reason="ranx, with its compiler, is too large for the tests extra")
+        yield pytest.importorskip("ranx")
 
 
 @pytest.fixture(scope="module", params=KINDS)

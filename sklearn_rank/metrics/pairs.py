@@ -1,4 +1,4 @@
-"""Pairs of documents in the right order, and the positions of single ones in the whole list."""
+"""How the order agrees with that of the labels: pairs, overlaps, and positions in the whole list."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_rank._keywords import Keyword, is_real, real
 from sklearn_rank._metric import metric
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "kendall_score",
     "pairwise_accuracy_score",
     "query_auc_score",
+    "rbo_score",
     "spearman_score",
 ]
 
@@ -26,17 +28,28 @@ INF = float("inf")
     pools=True,
     keeps_unretrieved=True,
     undefined="no pair of a relevant and a non-relevant document",
+    rules={
+        "max_fpr": Keyword(
+            "a number above 0 and not above 1, or None",
+            lambda v: v is None or (is_real(v) and 0 < v <= 1),
+            """max_fpr : float or None, default=None
+    Only the part of the curve up to this false positive rate counts: the standardized partial area, 1/2 for a random
+    order. Has no closed form for tied documents.""",
+        )
+    },
 )
-def query_auc_score(r: Any) -> Any:
+def query_auc_score(r: Any, *, max_fpr: float | None = None) -> Any:
     """Area under the ROC curve inside each query: the share of pairs in the right order.
 
     ``AUC = pairs (relevant, non-relevant) with the relevant one ranked higher / all such pairs``; ties count one
-    half. Documents not retrieved are tied below all others. Computed on the whole list.
+    half. Documents not retrieved are tied below all others. Computed on the whole list. With `max_fpr` = x the area A
+    of the curve from 0 to x counts, as ``(1 + (A - x**2 / 2) / (x - x**2 / 2)) / 2``.
 
     References
     ----------
     J. Hanley and B. McNeil, "The meaning and use of the area under a receiver operating characteristic (ROC)
-    curve", Radiology 143(1), 1982.
+    curve", Radiology 143(1), 1982; the partial area: D. McClish, "Analyzing a portion of the ROC curve", Medical
+    Decision Making 9(3), 1989.
 
     Examples
     --------
@@ -46,8 +59,17 @@ def query_auc_score(r: Any) -> Any:
     >>> query_auc_score([0, 0, 1, 1], [0.3, 0.1, 0.4, 0.2], qid=[0] * 4)
     0.75
     """
-    right = r.cumsum(weight=r.joint(1 - r.relevant, r.relevant))
-    return right, r.n_relevant * (r.n_judged - r.n_relevant)
+    others, n_others = 1 - r.relevant, r.n_judged - r.n_relevant
+    if max_fpr is None:
+        return r.cumsum(weight=r.joint(others, r.relevant)), r.n_relevant * n_others
+    r.refuse_ties("query_auc_score with max_fpr")
+    inside = np.clip(r.of_query(max_fpr * n_others) - r.joint(1.0, others) + 1, 0, 1)  # the last one only in part
+    right, pairs, chance = (
+        r.cumsum(weight=inside * r.joint(others, r.relevant)),
+        r.n_relevant * n_others,
+        max_fpr**2 / 2,
+    )
+    return (pairs + (right - chance * pairs) / (max_fpr - chance)) / 2, pairs
 
 
 @metric(
@@ -183,3 +205,43 @@ def arp_error(r: Any) -> Any:
     2.3333
     """
     return r.cumsum(r.label, weight=r.rank), r.cumsum(r.label)
+
+
+@metric(
+    "rbo",
+    bounds=(0, 1),
+    rules={
+        "p": real(
+            "a number between 0 and 1, exclusive",
+            lambda v: 0 < v < 1,
+            """p : float, default=0.9
+    Persistence: the probability to go on to the next rank in both orders.""",
+        )
+    },
+)
+def rbo_score(r: Any, *, p: float = 0.9) -> Any:
+    """Rank-biased overlap of the order by score with the order by label, weighing the top most.
+
+    ``RBO@k = (1 - p) / p * sum of p**d X_d / d over d <= k, + p**k X_k / k``, the extrapolated form, where X_d
+    documents are among the first d of both orders. Equal labels leave the order by label open: X_d is its expectation
+    over all orders of them, as it is over tied scores. How far apart two labels are does not count.
+
+    References
+    ----------
+    W. Webber, A. Moffat and J. Zobel, "A similarity measure for indefinite rankings", ACM TOIS 28(4), 2010; the
+    expectation over tied documents: M. Corsi and J. Urbano, "The treatment of ties in rank-biased overlap",
+    SIGIR 2024.
+
+    Examples
+    --------
+    Two documents in the wrong order: X_1 = 0 and X_2 = 2, so with p = 1/2 RBO = 1/4 * 2/2 + 1/4 * 2/2 = 1/2:
+
+    >>> from sklearn_rank.metrics import rbo_score
+    >>> rbo_score([1, 2], [2, 1], qid=[0, 0], p=0.5)
+    0.5
+    >>> rbo_score([2, 1], [2, 1], qid=[0, 0], p=0.5)
+    1.0
+    """
+    agreement = r.overlap() / r.rank * p**r.rank
+    last = agreement - np.where(r.rank > 1, np.roll(agreement, 1), 0.0)  # adds up to the one at the cutoff
+    return r.cumsum(weight=(1 - p) / p * agreement + last)
