@@ -50,3 +50,9 @@ def test_every_metric_is_in_the_readme():
     for metric in REGISTRY.values():
         for word in (metric.name, metric.caller, *metric.aliases):
             assert f"`{word}`" in text or not metric.formula.__module__.startswith("sklearn_rank."), word
+
+
+def test_metrics_of_the_table_of_libraries_exist():
+    rows = re.findall(r"^\| `(\w+)` \|(?:[^|\n]*\|){10}$", (ROOT / "docs" / "conventions.md").read_text(), re.MULTILINE)
+    assert len(rows) == 20
+    assert set(rows) <= REGISTRY.keys()
