@@ -155,7 +155,8 @@ class MetricSpec:
     @cached_property
     def _conventional(self) -> dict[str, Any]:
         convention = self.keywords.get("convention")
-        return {} if convention is None else keywords_of(convention, self.metric.name)
+        chosen = {} if convention is None else keywords_of(convention, self.metric.name)
+        return {name: value for name, value in chosen.items() if name in self.metric.defaults}
 
     def __str__(self) -> str:
         """Canonical name; parsing it gives this metric again."""

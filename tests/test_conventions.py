@@ -88,6 +88,13 @@ def test_a_given_keyword_wins():
     assert "convention=xgboost" in repr(get_scorer("ndcg(convention=xgboost)@3"))
 
 
+def test_a_convention_sets_no_keyword_that_a_metric_does_not_have():
+    """Equal scores are part of tau-b itself, whatever else a library does about them."""
+    default = evaluate(Y, S, qid=QID, metrics=["kendall", "set_f(threshold=0.4)", "mse"])
+    conventional = evaluate(Y, S, qid=QID, metrics=["kendall", "set_f(threshold=0.4)", "mse"], convention="catboost")
+    assert default.mean() == conventional.mean()
+
+
 def test_unknown_conventions():
     with pytest.raises(
         ValueError, match="The 'convention' parameter of ndcg_score must be None, 'sklearn', .* Got 'trec'"
