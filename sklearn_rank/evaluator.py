@@ -150,7 +150,11 @@ class RankingEvaluator:
         ------
         ValueError
             If the splitter does not test every row exactly once, or tears queries apart.
+        TypeError
+            If `estimators` is not a mapping with at least one entry.
         """
+        if not isinstance(estimators, Mapping) or not estimators:
+            raise TypeError(f"compare takes a mapping from names to estimators, one or more. Got {estimators!r}.")
         folds, qid = self.split(X, y, qid=qid), find_qid(y, qid, name="y")
         tested = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(y))
         if not (tested == 1).all():

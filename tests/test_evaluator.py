@@ -101,6 +101,13 @@ def test_pooling_needs_every_row_once(shuffled):
         evaluator.compare({"ridge": Ridge()}, X, y, qid=qid)
 
 
+@pytest.mark.parametrize("estimators", [[Ridge()], {}, Ridge()])
+def test_models_have_names(estimators, shuffled):
+    X, y, qid = shuffled
+    with pytest.raises(TypeError, match="a mapping from names to estimators, one or more. Got"):
+        RankingEvaluator("map").compare(estimators, X, y, qid=qid)
+
+
 @pytest.mark.parametrize("cv", [1, 0, True, 2.5, "five"])
 def test_cv_is_a_count_or_a_splitter(cv):
     with pytest.raises(ValueError, match="must be an int >= 2 or a splitter"):
