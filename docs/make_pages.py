@@ -49,7 +49,8 @@ def bullets(metric: Metric) -> str:
     low, high = metric.bounds
     better = "higher" if metric.greater_is_better else "lower"
     undefined = f"for a query with {metric.undefined}" if metric.undefined else "never"
-    lines = [
+    subtopics = ["**Labels** one for each subtopic; a single one is of one subtopic."] * metric.subtopics
+    lines = subtopics + [
         f"**Bounds** {low:g} to {high:g}; {better} is better.",
         "**Cutoff** `k`." if metric.has_cutoff else "**No cutoff**: computed on the whole list.",
         f"**Undefined** {undefined}.",
@@ -65,6 +66,8 @@ def ties(metric: Metric) -> str:
         return "are nothing special: no order is read" if metric.pointwise else "are part of the definition"
     if "refuse_ties" in inspect.getsource(metric.formula):
         return "exact expectation, or an error where there is no closed form (see below); or another policy"
+    if metric.subtopics:
+        return "exact expectation over all orders, or the order of the input"
     return "exact expectation over all orders, or another policy"
 
 

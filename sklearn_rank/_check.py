@@ -23,7 +23,8 @@ Index = NDArray[np.int64]
 class Queries:
     """Checked input, rows of a query adjacent, queries in order of first appearance.
 
-    `order` is the input row of each row, None where the input was grouped already.
+    `order` is the input row of each row, None where the input was grouped already. `label` has a second axis if there
+    are several labels a row, one for each subtopic.
     """
 
     label: Array
@@ -43,7 +44,7 @@ class Queries:
 
     def first_row(self, found: NDArray[np.bool_]) -> int:
         """Input row of the first row that a check found fault with."""
-        row = int(np.argmax(found))
+        row = int(np.argmax(found if found.ndim == 1 else found.any(axis=1)))
         return row if self.order is None else int(self.order[row])
 
 
@@ -167,7 +168,7 @@ def check_queries(
     """
     check_n_jobs(n_jobs)
     label, score = _floats(y_true, "y_true"), _floats(y_score, "y_score")
-    if label.ndim == 2:
+    if label.ndim == 2 and score.ndim == 2:
         return _check_matrix(label, score, qid, sample_weight, tie_break, n_jobs)
     if score.ndim != 1:
         raise ValueError(
@@ -181,12 +182,14 @@ def check_queries(
         )
     if len(label) == 0:
         raise ValueError("At least one row is needed. Got empty y_true and y_score.")
+    if label.size == 0:
+        raise ValueError(f"At least one subtopic is needed, a column of y_true. Got shape {label.shape} instead.")
     ids, indptr, order = group_rows(find_qid(y_true, qid), len(label), n_jobs)
     weight = None
     if sample_weight is not None:
         weight = query_weight(sample_weight, ids, indptr, order)
     if tie_break is not None:
-        order = _tie_order(tie_break, label.shape, indptr, order)
+        order = _tie_order(tie_break, score.shape, indptr, order)
     if order is not None:
         label, score = label[order], score[order]
     return _checked(label, score, indptr, ids, order, weight, n_jobs)
@@ -214,8 +217,8 @@ def _check_matrix(
     """Two-dimensional input, as `sklearn.metrics.ndcg_score` takes it: a row is a query."""
     if qid is not None:
         raise ValueError(
-            f"With two-dimensional y_true each row is a query and qid must be None. Got shape {label.shape} and "
-            "a qid; pass y_true.ravel() if it is a single column."
+            "With two-dimensional y_true and y_score each row is a query and qid must be None. "
+            f"Got shape {label.shape} and a qid; ravel() what is a single column."
         )
     if label.shape != score.shape:
         raise ValueError(f"y_true and y_score must have the same shape. Got {label.shape} and {score.shape}.")
@@ -343,9 +346,10 @@ def check_labels(
             "unjudged='nonrelevant' or unjudged='drop' says how to read it. "
             f"Got {missing.sum()} NaN, the first in row {queries.first_row(missing)}."
         )
-    if queries.has_unjudged and unjudged == "nonrelevant" and min_relevance <= 0:
+    filled = unjudged == "nonrelevant" or (unjudged == "drop" and queries.label.ndim == 2)
+    if queries.has_unjudged and filled and min_relevance <= 0:
         raise ValueError(
-            "unjudged='nonrelevant' reads documents without a judgement as label 0, so min_relevance must be "
+            f"unjudged={unjudged!r} reads documents without a judgement as label 0, so min_relevance must be "
             f"above 0. Got min_relevance={min_relevance}."
         )
     lowest, highest = queries.label_range
@@ -355,6 +359,22 @@ def check_labels(
     if high is not None and highest > high:
         row = queries.first_row(queries.label > high)
         raise ValueError(f"y_true of {caller} must not be above {scale}. Got {highest:g}, the first in row {row}.")
+
+
+def check_one_label(queries: Queries, caller: str) -> None:
+    """Refuse labels with subtopics.
+
+    Raises
+    ------
+    ValueError
+        If `y_true` has a second axis.
+    """
+    if queries.label.ndim == 2:
+        raise ValueError(
+            f"{caller} takes one label per document, so y_true must have one dimension, or two if y_score has two and "
+            "a row is a query; labels of subtopics are for metrics such as alpha_ndcg_score. "
+            f"Got shape {queries.label.shape} instead; pass y_true.ravel() if it is a single column."
+        )
 
 
 def check_grades(

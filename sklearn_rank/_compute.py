@@ -142,8 +142,11 @@ def rank_block(queries: Queries, first: int, last: int, key: tuple[object, ...],
     if unjudged == "nonrelevant":
         label = np.nan_to_num(label)
     elif unjudged == "drop":
-        judged = ~np.isnan(label)
+        missing = np.isnan(label)
+        judged = ~(missing if label.ndim == 1 else missing.all(axis=1))
         label, score = label[judged], score[judged]
+        if label.ndim == 2:  # judged for another subtopic
+            label = np.nan_to_num(label)
         indptr = np.append(0, np.cumsum(judged))[indptr]
     if pointwise:
         return AsGiven(label, score, indptr)

@@ -61,7 +61,7 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "auc": {"ties": "average"},
     },
     # Ties are shuffled there, anew at each call: the average is their expectation.
-    "tf_ranking": {"precision": AS_LONG_AS_THE_LIST},
+    "tf_ranking": {"precision": AS_LONG_AS_THE_LIST, "p_ia": AS_LONG_AS_THE_LIST},
     "rax": {"": INPUT_ORDER, "precision": AS_LONG_AS_THE_LIST},
     "spark": {"": INPUT_ORDER, "ndcg": BINARY, "map": AS_MANY_AS_POSSIBLE},
 }

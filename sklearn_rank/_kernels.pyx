@@ -15,6 +15,7 @@ from libc.string cimport memset
 cdef int64_t LANES = 6          # least number of lanes that rows are dealt out to
 cdef int64_t PATIENCE = 16      # moves per item that insertion is given before merging takes over
 cdef int64_t RUN = 16           # runs made by insertion before merging
+cdef double ALIKE = 1 + 1e-12   # what a row adds must be more than this times what another adds, to count as more
 cdef double NEGLIGIBLE = 1e-18  # a probability of survival below this changes no double that it is added to
 
 # The tie policies as the kernels know them.
@@ -269,6 +270,55 @@ cdef bint _count_grades(
             i += 1
         grade -= 1
     return True
+
+
+def rank_greedily(
+    const double[:, ::1] relevant, const int64_t[::1] indptr, int64_t depth, double keep,
+    int64_t[::1] order, int64_t[::1] ptr, double[::1] worth, double[::1] bound,
+):
+    """Write the rows of each query down to `depth`, at each rank the one that adds most, the first among equals.
+
+    A row adds the worth of the subtopics it is relevant to: 1 each, and `keep` times as much after each row that was
+    relevant to it. What a row adds never rises, so what it added when last looked at is a `bound`. Rows that are
+    relevant to nothing must be the last of their query.
+    """
+    cdef int64_t q, i, t, row, best, stop, n
+    cdef double most
+    with nogil:
+        ptr[0] = 0
+        for q in range(indptr.shape[0] - 1):
+            n = min(depth, indptr[q + 1] - indptr[q])
+            for t in range(worth.shape[0]):
+                worth[t] = 1.0
+            stop = indptr[q]  # of the rows that are relevant to something
+            for row in range(indptr[q], indptr[q + 1]):
+                bound[row] = _worth_of(relevant, row, worth)
+                if bound[row] > 0:
+                    stop = row + 1
+            for i in range(n):
+                best = indptr[q] + i
+                if best < stop:
+                    most = -1.0
+                    for row in range(indptr[q], stop):
+                        if bound[row] > most * ALIKE:
+                            bound[row] = _worth_of(relevant, row, worth)
+                            if bound[row] > most * ALIKE:
+                                most = bound[row]
+                                best = row
+                    bound[best] = -INFINITY
+                    for t in range(worth.shape[0]):
+                        if relevant[best, t] > 0:
+                            worth[t] *= keep
+                order[ptr[q] + i] = best
+            ptr[q + 1] = ptr[q] + n
+
+
+cdef double _worth_of(const double[:, ::1] relevant, int64_t row, const double[::1] worth) noexcept nogil:
+    cdef int64_t t
+    cdef double total = 0.0
+    for t in range(worth.shape[0]):
+        total += relevant[row, t] * worth[t]
+    return total
 
 
 def group_rows(const int64_t[::1] code, int64_t[::1] indptr, int64_t[::1] order):

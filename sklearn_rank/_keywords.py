@@ -93,6 +93,14 @@ qid : array-like of shape (n_samples,), default=None
     Query of each row: any hashable ids, in any order. None: taken from the level "qid" of the index of `y_true`.
     Two-dimensional input needs none: a row is a query."""
 
+SUBTOPICS_DATA_DOC = """y_true : array-like of shape (n_samples, n_subtopics) or (n_samples,)
+    Relevance of each document to each subtopic of its query; one dimension is one subtopic. Subtopics without a
+    relevant document do not count, so queries may have different numbers of them. NaN: not judged, see `unjudged`.
+y_score : array-like of shape (n_samples,)
+    Output of the model, higher ranks first; only the order matters. ``-inf``: judged but not retrieved.
+qid : array-like of shape (n_samples,), default=None
+    Query of each row: any hashable ids, in any order. None: taken from the level "qid" of the index of `y_true`."""
+
 WEIGHT_DOC = """sample_weight : array-like of shape (n_samples,), default=None
     Weight of each row's query in the mean; constant within a query. Shape (n_queries,) with
     two-dimensional input."""
@@ -167,7 +175,32 @@ SHARED: dict[str, tuple[Any, Keyword]] = {
     ),
 }
 
+SUBTOPICS = {
+    "ties": Keyword(
+        "'average' or 'stable', as documents with labels of subtopics have no worst and no best order",
+        lambda v: isinstance(v, str) and v in ("average", "stable"),
+        """ties : {"average", "stable"}, default="average"
+    What equal scores mean: the exact expectation over all orders of the tied documents, or the order of the input. Of
+    two documents with several labels neither need be the better one, so there is no worst and no best order.""",
+    ),
+    "unjudged": one_of(
+        None,
+        "nonrelevant",
+        "drop",
+        doc="""unjudged : {"nonrelevant", "drop"} or None, default=None
+    How to read NaN labels: as label 0; or documents without any label as if they had not been ranked, and NaN beside
+    a label as label 0. None: an error.""",
+    ),
+}
+"""Keywords of `SHARED` that mean something else where labels have subtopics."""
+
 OWN: dict[str, Keyword] = {
+    "alpha": real(
+        "a number between 0 and 1",
+        lambda v: 0 <= v <= 1,
+        """alpha : float, default=<default>
+    How much less a subtopic is worth each time it was covered: 0 is no less, with 1 only the first time counts.""",
+    ),
     "gain": Keyword(
         "'exp2', 'linear', 'binary', an array or mapping of gains by grade that do not fall, or a callable",
         lambda v: callable(v) or (v in ("exp2", "linear", "binary") if isinstance(v, str) else _is_gain_table(v)),

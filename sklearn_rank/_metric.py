@@ -22,7 +22,18 @@ from numpy.typing import NDArray
 from sklearn_rank import _check, _compute
 from sklearn_rank._conventions import keywords_of
 from sklearn_rank._gains import gain_table, make_discount, make_gain, make_stop
-from sklearn_rank._keywords import CUTOFF, DATA_DOC, JOBS_DOC, OWN, SHARED, TIE_BREAK_DOC, WEIGHT_DOC, Keyword
+from sklearn_rank._keywords import (
+    CUTOFF,
+    DATA_DOC,
+    JOBS_DOC,
+    OWN,
+    SHARED,
+    SUBTOPICS,
+    SUBTOPICS_DATA_DOC,
+    TIE_BREAK_DOC,
+    WEIGHT_DOC,
+    Keyword,
+)
 from sklearn_rank._ranked import FULL, Ranked
 
 Formula = Callable[..., Any]
@@ -52,6 +63,7 @@ class Metric:
     labels: tuple[float | None, float | str | None] = (None, None)
     pools: bool = False
     pointwise: bool = False
+    subtopics: bool = False
     finite: bool = True
     own_ties: bool = False
     reads_scores: bool = False
@@ -96,7 +108,11 @@ class Metric:
 
     def rule(self, name: str) -> Keyword | None:
         """Rule for a keyword; None for one that a formula's author left free."""
-        return self.rules.get(name) or OWN.get(name) or (SHARED[name][1] if name in SHARED else None)
+        if name in self.rules:
+            return self.rules[name]
+        if self.subtopics and name in SUBTOPICS:
+            return SUBTOPICS[name]
+        return OWN.get(name) or (SHARED[name][1] if name in SHARED else None)
 
     def __call__(
         self, y_true: Any, y_score: Any, *, qid: Any = None, k: Any = None, sample_weight: Any = None,
@@ -155,8 +171,10 @@ class MetricSpec:
     @cached_property
     def _conventional(self) -> dict[str, Any]:
         convention = self.keywords.get("convention")
-        chosen = {} if convention is None else keywords_of(convention, self.metric.name)
-        return {name: value for name, value in chosen.items() if name in self.metric.defaults}
+        found = {} if convention is None else keywords_of(convention, self.metric.name)
+        if self.metric.subtopics and found.get("ties") in ("worst", "best"):  # not defined for several labels
+            del found["ties"]
+        return {name: value for name, value in found.items() if name in self.metric.defaults}
 
     def __str__(self) -> str:
         """Canonical name; parsing it gives this metric again."""
@@ -188,6 +206,8 @@ class MetricSpec:
         if "max_grade" in values and isinstance(values.get("gain"), str) and values["gain"] == "binary":
             values["max_grade"] = np.inf  # every scale has relevant and not
         caller = self.metric.caller
+        if not self.metric.subtopics:
+            _check.check_one_label(queries, caller)
         low, high = self.metric.labels
         if values.get("stop") == "label":
             high, scale = 1.0, "the probability 1 with stop='label'"
@@ -239,6 +259,7 @@ def metric(name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **fact
         - ``labels=(None, None)``: lowest and highest label, the latter a number or the name of a keyword;
         - ``pools=False``: has a micro average;
         - ``pointwise=False``: scores are predictions of the label, and no order matters;
+        - ``subtopics=False``: labels may have a second axis, subtopics, which `over_subtopics` of a `Ranked` reads;
         - ``own_ties=False``: equal scores are part of its definition, so that it takes no policy for them;
         - ``reads_scores=False``: the values of scores count, not their order alone;
         - ``keeps_unretrieved=False``: documents not retrieved are ranked, last and tied;
@@ -295,7 +316,7 @@ def plain_metric(function: Callable[[Any, Any], float]) -> Metric:
     """Metric of a plain function of the labels and scores of one query, rows in the order they came."""
     name = getattr(function, "__name__", type(function).__name__)
     formula = functools.partial(_each_query, function)
-    return Metric(name, formula, function, has_cutoff=False, pointwise=True, finite=False)
+    return Metric(name, formula, function, has_cutoff=False, pointwise=True, subtopics=True, finite=False)
 
 
 def _each_query(function: Callable[[Any, Any], float], r: Ranked) -> Any:
@@ -346,7 +367,7 @@ def _document(entry: Metric) -> str:
     """The formula's docstring with the parameters, the result and the facts put in."""
     text = inspect.getdoc(entry.formula) or ""
     head, references, tail = text.partition("References\n-")
-    parameters: list[str] = [DATA_DOC] + [CUTOFF.doc] * entry.has_cutoff
+    parameters: list[str] = [SUBTOPICS_DATA_DOC if entry.subtopics else DATA_DOC] + [CUTOFF.doc] * entry.has_cutoff
     for name, default in entry.defaults.items():
         if rule := entry.rule(name):
             parameters.append(rule.doc.replace("<default>", str(default)))

@@ -8,6 +8,7 @@ sees user input and never averages over queries.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from functools import cached_property
 from typing import NamedTuple
 
@@ -34,7 +35,8 @@ class Ranking:
     """The order of a block of queries, best score first, down to a depth, under one tie policy.
 
     `order` holds the row at each position, `ptr` the first position of each query, `tie_end` the end of the
-    tie block around each position, or None where the order is taken as it stands.
+    tie block around each position, or None where the order is taken as it stands. Labels of
+    subtopics have a second axis; `subtopics` are then rankings that differ in their labels alone.
     """
 
     def __init__(
@@ -54,7 +56,8 @@ class Ranking:
         tie_end = np.empty(n_rows if ties == "average" else 0, dtype=np.int64)
         self.ptr = np.empty(len(indptr), dtype=np.int64)
         tied = _kernels.rank_queries(
-            score, label, indptr, depth, POLICIES[ties], keep_unretrieved, order, tie_end, self.ptr,
+            score, label if label.ndim == 1 else score, indptr, depth, POLICIES[ties], keep_unretrieved,
+            order, tie_end, self.ptr,
             np.empty(longest), np.empty(2 * longest), *np.empty((2, 2 * longest + 1), dtype=np.int64),
         )  # fmt: skip
         n_positions = self.ptr[-1]
@@ -63,7 +66,7 @@ class Ranking:
 
     @cached_property
     def label(self) -> Array:
-        return self.row_label.take(self.order)
+        return self.row_label.take(self.order, axis=0)
 
     @cached_property
     def score(self) -> Array:
@@ -90,6 +93,19 @@ class Ranking:
     def ideal(self) -> Ranking:
         return Ideal(self.row_label, self.indptr, self.depth)
 
+    @cached_property
+    def subtopics(self) -> list[Ranking]:
+        """The same order with the labels of each subtopic; labels without a second axis are one subtopic."""
+        if self.row_label.ndim == 1:
+            return [self]
+        one, rankings = copy(self), []
+        one.rank, one.length = self.rank, self.length  # computed once for all
+        for label in np.ascontiguousarray(self.row_label.T):
+            rankings.append(copy(one))
+            rankings[-1].row_label = label
+            rankings[-1].label = label.take(self.order)
+        return rankings
+
 
 class Ideal(Ranking):
     """The best order of each query: every judged document, highest label first."""
@@ -104,6 +120,28 @@ class Ideal(Ranking):
             np.empty(2 * longest), *np.empty((3, 2 * longest + 1), dtype=np.int64),
         )  # fmt: skip
         self.label = self.score = out[: self.ptr[-1]]
+
+
+class Greedy(Ranking):
+    """An order of all judged documents in which each adds most to those before it.
+
+    A document adds the sum of its relevant subtopics, each worth (1 - alpha)**(relevant documents before). Among
+    equals the one relevant to the first subtopic comes first, then to the second, and so on, so that the order of the
+    rows decides nothing but which of several with the same labels it is.
+    """
+
+    def __init__(self, label: Array, indptr: Index, *, depth: int, alpha: float, min_relevance: float) -> None:
+        self.row_label, self.row_score, self.indptr = label, np.zeros(len(label)), indptr
+        self.depth, self.ties, self.tie_end = depth, "stable", None
+        relevant = (label.reshape(len(label), label.shape[-1] if label.ndim == 2 else 1) >= min_relevance) * 1.0
+        query = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+        by_labels = np.lexsort([*-relevant.T[::-1], query])
+        order, self.ptr = np.empty(len(label), dtype=np.int64), np.empty(len(indptr), dtype=np.int64)
+        _kernels.rank_greedily(
+            relevant[by_labels], indptr, depth, 1.0 - alpha, order, self.ptr,
+            np.empty(relevant.shape[1]), np.empty(len(label)),
+        )  # fmt: skip
+        self.order = by_labels[order[: self.ptr[-1]]]
 
 
 class AsGiven(Ranking):
@@ -191,6 +229,21 @@ class Ranked:
     def ideal(self) -> Ranked:
         """The best order of all judged documents, with the same cutoffs."""
         return Ranked(self._ranking.ideal, self._cutoffs, self._min_relevance)
+
+    def over_subtopics(self, value: Callable[[Ranked], ArrayLike]) -> Array:
+        """Values of a function of the ranked queries for each subtopic's labels, on a first axis."""
+        return np.stack([value(Ranked(s, self._cutoffs, self._min_relevance)) for s in self._ranking.subtopics])
+
+    @cached_property
+    def n_subtopics(self) -> Array:
+        """Subtopics of each query that have a relevant document, also one not retrieved."""
+        return self.over_subtopics(lambda s: np.minimum(s.n_relevant, 1.0)).sum(axis=0)
+
+    def most_novel(self, alpha: float) -> Ranked:
+        """All judged documents in the order in which each adds most, one subtopic's being worth less each time."""
+        ranking, depth = self._ranking, int(self._cutoffs[-1])
+        greedy = Greedy(ranking.row_label, ranking.indptr, depth=depth, alpha=alpha, min_relevance=self._min_relevance)
+        return Ranked(greedy, self._cutoffs, self._min_relevance)
 
     @property
     def tied(self) -> bool:

@@ -70,8 +70,9 @@ class Evaluation:
         Returns
         -------
         Table
-            For each ranking metric: its mean; the mean if tied documents stood lowest label first, and highest label
-            first, which are the worst and the best that any order could reach; and `n_tied`.
+            For each ranking metric of one label per document: its mean; the mean if tied documents stood lowest
+            label first, and highest label first, which are the worst and the best that any order could reach; and
+            `n_tied`.
 
         Examples
         --------
@@ -87,6 +88,8 @@ class Evaluation:
         means, rows = self.mean(), []
         for name, n_tied in self.n_tied.items():
             spec = self._results[name].spec
+            if spec.metric.subtopics:  # of documents with several labels none need be the better one
+                continue
             specs = [replace(spec, keywords={**spec.keywords, "ties": ties}) for ties in ("worst", "best")]
             found = _compute.per_query(self._queries, specs, self._n_jobs)
             rows.append((name, means[name], *(float(r.average(self.weight)[0]) for r in found), n_tied))
@@ -174,8 +177,8 @@ def evaluate(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_queries, n_documents)
-        Relevance of each document to its query.
-    y_score : array-like of the same shape
+        Relevance of each document to its query; of shape (n_samples, n_subtopics) for metrics of diversity.
+    y_score : array-like of shape (n_samples,) or (n_queries, n_documents)
         Output of the model, higher ranks first. ``-inf``: judged but not retrieved.
     metrics : str, metric function, callable or sequence of them
         Names such as "ndcg@10", "rbp(p=0.9)" or "P@5", functions of `sklearn_rank.metrics`, or any function

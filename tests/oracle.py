@@ -1,11 +1,13 @@
 """Metrics of one query in plain Python, written from their published definitions, never from the library.
 
-An oracle takes the labels in ranked order, the labels of the documents that were not retrieved, the cutoff (None
-for the whole list) and the metric's keywords. It returns the value, or None where the metric is not defined.
+An oracle takes the labels in ranked order (a label may be a tuple, for subtopics), the labels of the documents that
+were not retrieved, the cutoff (None for the whole list) and the metric's keywords. It returns the value, or None where
+the metric is not defined.
 """
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import cache
 from itertools import permutations, product
 from math import floor, fsum, inf, log2
 
@@ -26,7 +28,8 @@ def or_lowest(label):
 
 def orders(label, score, ties, keep_unretrieved=False):
     """All orders of the retrieved documents that a tie policy allows, equally likely; labels not retrieved."""
-    label, score = [float(y) for y in label], [float(s) for s in score]
+    label, score = np.asarray(label, dtype=float).tolist(), [float(s) for s in score]
+    label = [tuple(y) if isinstance(y, list) else y for y in label]
     ranked = [i for i, s in enumerate(score) if keep_unretrieved or s > -inf]
     missing = [y for i, y in enumerate(label) if i not in ranked]
     blocks = tie_blocks([label[i] for i in ranked], [score[i] for i in ranked])
@@ -43,7 +46,10 @@ def judged_only(label, score, unjudged):
     """Labels and scores once NaN labels are read as `unjudged` says."""
     if unjudged == "nonrelevant":
         return np.nan_to_num(label), score
-    return (label, score) if unjudged is None else (label[~np.isnan(label)], score[~np.isnan(label)])
+    judged = ~np.isnan(label) if label.ndim == 1 else ~np.isnan(label).all(axis=1)
+    if unjudged == "drop":
+        return label[judged] if label.ndim == 1 else np.nan_to_num(label[judged]), score[judged]
+    return label, score
 
 
 def mean_over_orders(name, allowed, missing, k, **keywords):
@@ -258,6 +264,83 @@ def rbp(ranked, missing, k, *, p=0.8, gain="binary", max_grade=4, min_relevance=
     return (1 - p) * fsum(u * p**i for i, u in enumerate(utility))
 
 
+# --- diversity: a label for each subtopic, or one label, of one subtopic ----------------------------------------
+
+
+def of_subtopics(labels):
+    return [y if isinstance(y, tuple) else (y,) for y in labels]
+
+
+def subtopics(ranked, missing, min_relevance):
+    """Labels of the ranked documents for each subtopic that has a relevant document."""
+    every, columns = of_subtopics([*ranked, *missing]), zip(*of_subtopics(ranked), strict=True)
+    found = [any(y[t] >= min_relevance for y in every) for t in range(len(every[0]) if every else 0)]
+    columns = list(columns) or [()] * len(found)
+    return [column for column, has_relevant in zip(columns, found, strict=True) if has_relevant]
+
+
+def novelty_gains(ranked, alpha, min_relevance):
+    """Gain of each document: 1 for each subtopic, times 1 - alpha for each time that was covered before."""
+    covered, gains = {}, []
+    for document in of_subtopics(ranked):
+        found = [t for t, y in enumerate(document) if y >= min_relevance]
+        gains.append(sum((1 - alpha) ** covered.get(t, 0) for t in found))
+        covered |= {t: covered.get(t, 0) + 1 for t in found}
+    return gains
+
+
+def alpha_dcg(ranked, missing, k, *, alpha=0.5, discount="log2", base=2, min_relevance=1, **_):
+    gains = enumerate(novelty_gains(ranked, alpha, min_relevance)[:k], start=1)
+    return fsum(g * discount_of(i, discount, base) for i, g in gains)
+
+
+def alpha_ndcg(ranked, missing, k, *, alpha=0.5, min_relevance=1, **keywords):
+    """Over the greedy order of all documents; among equals, relevance to the first subtopic decides, and so on."""
+    ideal = greedy_order(tuple(sorted(of_subtopics([*ranked, *missing]))), alpha, min_relevance)
+    keywords |= {"alpha": alpha, "min_relevance": min_relevance}
+    return ratio(alpha_dcg(ranked, missing, k, **keywords), alpha_dcg(ideal, [], k, **keywords))
+
+
+@cache
+def greedy_order(documents, alpha, min_relevance):
+    def adds(document):
+        gain = novelty_gains([*ideal, document], Fraction(str(alpha)), min_relevance)[-1]
+        return gain, [y >= min_relevance for y in document]
+
+    rest, ideal = list(documents), []
+    while rest:
+        best = max(rest, key=adds)
+        rest.remove(best)
+        ideal.append(best)
+    return ideal
+
+
+def over_subtopics(of_one, ranked, missing, min_relevance):
+    values = [of_one(column) for column in subtopics(ranked, missing, min_relevance)]
+    return ratio(fsum(values), len(values))
+
+
+def err_ia(ranked, missing, k, *, max_grade=1, min_relevance=1, **keywords):
+    return over_subtopics(lambda y: err(y, [], k, max_grade=max_grade, **keywords), ranked, missing, min_relevance)
+
+
+def precision_ia(ranked, missing, k, *, min_relevance=1, **keywords):
+    def of_one(labels):
+        return precision(labels, [], k, min_relevance=min_relevance, **keywords)
+
+    return over_subtopics(of_one, ranked, missing, min_relevance)
+
+
+def subtopic_recall(ranked, missing, k, *, min_relevance=1, **_):
+    return over_subtopics(lambda y: hits(y, k, min_relevance) > 0, ranked, missing, min_relevance)
+
+
+def nrbp(ranked, missing, k, *, alpha=0.5, p=0.5, min_relevance=1, **_):
+    gains = novelty_gains(ranked, alpha, min_relevance)[:k]
+    total = fsum(g * p**i for i, g in enumerate(gains))
+    return ratio((1 - (1 - alpha) * p) * total, len(subtopics(ranked, missing, min_relevance)))
+
+
 # --- pairs ---------------------------------------------------------------------------------------------------
 
 
@@ -316,6 +399,12 @@ ORACLES = {
     "nerr": nerr,
     "pfound": pfound,
     "rbp": rbp,
+    "alpha_dcg": alpha_dcg,
+    "alpha_ndcg": alpha_ndcg,
+    "err_ia": err_ia,
+    "p_ia": precision_ia,
+    "s_recall": subtopic_recall,
+    "nrbp": nrbp,
     "auc": auc,
     "arp": average_relevance_position,
     "opa": pairwise_accuracy,

@@ -8,6 +8,7 @@ import pytest
 
 import sklearn_rank.metrics
 from sklearn_rank._metric import REGISTRY
+from sklearn_rank._ranked import POLICIES
 
 METRICS = list(REGISTRY.values())
 
@@ -38,6 +39,16 @@ class Data(NamedTuple):
     def with_score(self, y_score):
         return self._replace(y_score=y_score)
 
+    def with_label(self, rows, label):
+        """Another label, or others, at some rows."""
+        y_true = self.y_true.copy()
+        y_true[rows] = label
+        return self._replace(y_true=y_true)
+
+    def one_label(self):
+        """One label a row: of the first subtopic, where there are several."""
+        return self._replace(y_true=self.y_true.reshape(len(self.qid), -1)[:, 0])
+
     def then(self, other, shift=1000):
         """These queries and those of another, under other ids."""
         return Data(*map(np.concatenate, zip(self, other._replace(qid=other.qid + shift), strict=True)))
@@ -50,16 +61,21 @@ def labels_of(metric):
     return np.arange(-2 if low is None else low, (4 if high is None else high) + 1, dtype=float)
 
 
+def draw_labels(metric, rng, size):
+    """Labels of as many documents, for each of three subtopics where the metric reads subtopics."""
+    return rng.choice(labels_of(metric), size=(size, 3) if metric.subtopics else size)
+
+
 def data_for(metric, seed=0, *, n_queries=30, longest=14, tied=False, unretrieved=False, unjudged=False):
     """Rows of random queries, adjacent, ids in no order."""
     rng = np.random.default_rng([seed, len(metric.name), n_queries])
     size = rng.integers(1, longest + 1, size=n_queries)
-    label = rng.choice(labels_of(metric), size=size.sum())
+    label = draw_labels(metric, rng, size.sum())
     score = rng.integers(0, 4, size=size.sum()) * 0.5 if tied else rng.permutation(size.sum()) / 4
     if unretrieved and not metric.pointwise:
         score = np.where(rng.random(size.sum()) < 0.2, -np.inf, score)
     if unjudged:
-        label = np.where(rng.random(size.sum()) < 0.2, np.nan, label)
+        label[rng.random(size.sum()) < 0.2] = np.nan
     return Data(label, score, np.repeat(rng.permutation(n_queries), size))
 
 
@@ -73,6 +89,11 @@ def tie_policy(metric):
             raise
         return {"ties": "worst"}
     return {}
+
+
+def policies(metric):
+    """Tie policies that a metric takes."""
+    return [p for p in POLICIES if "ties" in metric.defaults and metric.rule("ties").accepts(p)]
 
 
 def rough_data_for(metric, seed=0, **sizes):

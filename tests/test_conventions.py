@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from registry import labels_of, policies
 
 from sklearn_rank import evaluate, get_scorer, parse_metric
 from sklearn_rank._conventions import CONVENTIONS
@@ -62,6 +63,8 @@ def test_every_convention_is_made_of_keywords_that_exist(convention):
             takers = [m for m in metrics if keyword in m.defaults]
             assert takers, (name, keyword)
             for metric in takers:
+                if keyword == "ties" and value not in policies(metric):
+                    continue  # of subtopics, which then keep their default
                 parse_metric(metric.function, **{keyword: value})  # passes the keyword's own rule
 
 
@@ -72,6 +75,7 @@ def test_every_metric_takes_every_convention(name, convention):
     spec = parse_metric(f"{name}(convention={convention})")
     assert str(parse_metric(str(spec))) == str(spec)
     labels = np.minimum(Y, 1) if "stop" in spec.metric.own and spec["stop"] == "label" else Y
+    labels = np.minimum(labels, labels_of(spec.metric)[-1])
     value = evaluate(labels, scores, qid=QID, metrics=[str(spec)]).mean()[str(spec)]
     assert np.isfinite(value)
 

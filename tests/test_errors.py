@@ -12,7 +12,9 @@ from sklearn_rank import (
     qid_from_group_sizes,
 )
 from sklearn_rank.metrics import (
+    alpha_dcg_score,
     dcg_score,
+    err_ia_score,
     err_score,
     map_score,
     ndcg_score,
@@ -149,6 +151,27 @@ def test_unknown_keyword_lists_those_there_are():
 def test_no_cutoff_says_so():
     with pytest.raises(ValueError, match="query_auc_score has no cutoff"):
         query_auc_score(Y, S, qid=Q, k=3)
+
+
+@pytest.mark.parametrize(
+    ("metric", "y_true", "keywords", "message"),
+    [
+        (ndcg_score, [[y, 1] for y in Y], {}, r"ndcg_score takes one label per document.*Got shape \(4, 2\)"),
+        (query_auc_score, [[y] for y in Y], {}, r"query_auc_score takes one label per document.*Got shape \(4, 1\)"),
+        (alpha_dcg_score, [[1, 0]] * 3, {}, r"must have one entry per row. Got 3 and 4 entries"),
+        (alpha_dcg_score, np.empty((4, 0)), {}, r"At least one subtopic is needed.* Got shape \(4, 0\)"),
+        (alpha_dcg_score, [[1, 0], [1, INF], [0, 0], [0, 0]], {}, r"Got an infinite label in row 1"),
+        (alpha_dcg_score, np.ones((4, 2, 2)), {}, r"y_true must have one or two dimensions. Got 3"),
+        (alpha_dcg_score, [[1, 0]] * 4, {"alpha": 1.1}, r"must be a number between 0 and 1. Got 1.1"),
+        (alpha_dcg_score, [[1, 0]] * 4, {"qid": None}, r"the query of each row must be known"),
+        (alpha_dcg_score, [[1, 0]] * 4, {"average": "micro"}, r"alpha_dcg_score has no micro average"),
+        (err_ia_score, [[1, 0], [1, 0], [0, 2], [0, 0]], {}, r"not be above max_grade=1. Got 2, the first in row 2"),
+        (err_ia_score, [[1, 0], [1, 0], [0, -1], [0, 0]], {}, r"must not be below 0. Got -1, the first in row 2"),
+    ],
+)
+def test_labels_of_subtopics(metric, y_true, keywords, message):
+    with pytest.raises(ValueError, match=message):
+        metric(y_true, S, **{"qid": Q, **keywords})
 
 
 def test_scale_of_grades():

@@ -48,7 +48,7 @@ KINDS = {
     "list": lambda x: x.tolist(),
     "tuple": lambda x: tuple(x.tolist()),
     "read-only": read_only,
-    "strided": lambda x: np.repeat(x, 2)[::2],
+    "strided": lambda x: np.repeat(x, 2, axis=0)[::2],
     "backwards": lambda x: x[::-1].copy()[::-1],
 }
 
@@ -113,7 +113,7 @@ def test_input_is_left_alone(metric):
 
 @each_metric
 def test_two_dimensional_input_is_a_query_a_row(metric):
-    data = rough_data_for(metric, n_queries=60, longest=14)
+    data = rough_data_for(metric, n_queries=60, longest=14).one_label()
     label, score = data.y_true[:96].reshape(8, 12), data.y_score[:96].reshape(8, 12)
     flat, weight = Data(label.ravel(), score.ravel(), np.repeat(np.arange(8), 12)), np.arange(8) + 0.5
     for matrix in (
@@ -165,7 +165,7 @@ def test_no_jobs_is_an_error():
 @pytest.mark.parametrize("unjudged", ["nonrelevant", "drop"])
 def test_blocks_change_no_bit_with_unjudged_documents(metric, unjudged, monkeypatch):
     data = data_for(metric, n_queries=40, unretrieved=True)
-    data = data._replace(y_true=np.where(np.random.default_rng(4).random(len(data.qid)) < 0.5, np.nan, data.y_true))
+    data = data.with_label(np.random.default_rng(4).random(data.y_true.shape) < 0.5, np.nan)
     expected = curve(metric, data, unjudged=unjudged)
     monkeypatch.setattr(_threads, "BLOCK_ROWS", 7)
     assert_array_equal(curve(metric, data, unjudged=unjudged, n_jobs=2), expected)

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import sklearn
+from registry import labels_of
 from sklearn.base import clone
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import RFECV, SequentialFeatureSelector
@@ -35,6 +36,7 @@ from sklearn_rank import (
     get_scorer_names,
     get_scorers,
     make_ranking_scorer,
+    parse_metric,
 )
 from sklearn_rank.metrics import ndcg_score
 
@@ -198,10 +200,12 @@ def test_every_scorer(name, ranking, with_index):
     X, y, qid = ranking
     scorer = pickle.loads(pickle.dumps(get_scorer(name)))
     assert repr(clone(scorer, safe=False)) == repr(scorer)
+    bare = name.removeprefix("neg_")
+    top = labels_of(parse_metric(bare).metric)[-1]
+    y, with_index = np.minimum(y, top), (with_index[0], with_index[1].clip(upper=top))
     model = Ridge().fit(X, y)
     with sklearn.config_context(enable_metadata_routing=True):
         value = scorer(model, X, y, qid=qid)
-    bare = name.removeprefix("neg_")
     expected = evaluate(y, model.predict(X), qid=qid, metrics=bare).mean()[bare]
     assert value == (expected if bare == name else -expected)
     assert np.isfinite(scorer(model, *with_index))

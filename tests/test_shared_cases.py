@@ -136,10 +136,32 @@ def test_nothing_else_is_left_out():
     assert {case["id"] for case in cases if not case["oracle"]["agrees"]} == KNOWN_ERRORS
 
 
+# --- labels with subtopics -----------------------------------------------------------------------------------
+
+SUBTOPIC_CASES = read("cases/extra_tf_ranking_subtopic.json").get("cases", ())
+
+
+@pytest.mark.parametrize("case", [c for c in SUBTOPIC_CASES if c["metric"] != "position_weighted_average"])
+def test_subtopics(case):
+    params = dict(case["params"])
+    keywords = {"average": None} | ({"k": params["k"]} if params["k"] else {})
+    keywords["convention"] = "tf_ranking"
+    if case["metric"] == "alpha_dcg":
+        keywords["alpha"] = params["alpha"]
+    if "custom_rank_discount_fn" in case["citation"]:
+        keywords["discount"] = lambda rank: 1 / (rank + 10)
+    label, score = (np.concatenate(case[column]) for column in ("labels", "scores"))
+    qid = np.repeat(np.arange(len(case["scores"])), [len(scores) for scores in case["scores"]])
+    kept = np.concatenate(case["mask"]) if case["mask"] else np.full(len(qid), True)
+    found = parse_metric(case["metric"]).metric(label[kept], score[kept], qid=qid[kept], **keywords)
+    assert case["oracle"]["agrees"]
+    assert_allclose(found, case["oracle"]["value"], rtol=1e-12)
+
+
 @needs_shared
-def test_subtopics_are_left_out():
-    """Labels with subtopics, and an average of positions over judgements, are no part of the data model."""
-    metrics = Counter(case["metric"] for case in read("cases/extra_tf_ranking_subtopic.json")["cases"])
+def test_position_weighted_average_is_left_out():
+    """The mean label by 1 / rank has one label per document, and is not among our metrics."""
+    metrics = Counter(case["metric"] for case in SUBTOPIC_CASES)
     assert metrics == {"alpha_dcg": 13, "precision_ia": 11, "position_weighted_average": 8}
 
 

@@ -10,6 +10,7 @@ parameters, which are the same everywhere.
 """
 
 from sklearn_rank.metrics.binary import *  # noqa: F403
+from sklearn_rank.metrics.diversity import *  # noqa: F403
 from sklearn_rank.metrics.gain import *  # noqa: F403
 from sklearn_rank.metrics.incomplete import *  # noqa: F403
 from sklearn_rank.metrics.levels import *  # noqa: F403

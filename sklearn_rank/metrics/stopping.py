@@ -19,7 +19,7 @@ __all__ = [
 PERSISTENCE = real(
     "a number between 0 and 1, exclusive",
     lambda v: 0 < v < 1,
-    """p : float, default=0.8
+    """p : float, default=<default>
     Persistence: the probability to go on to the next document.""",
 )
 

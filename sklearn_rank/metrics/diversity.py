@@ -1,0 +1,199 @@
+"""Diversity: lists that serve several subtopics of a query, each document labelled for each of them."""
+
+from __future__ import annotations
+
+from math import e
+from typing import Any
+
+import numpy as np
+
+from sklearn_rank._keywords import one_of
+from sklearn_rank._metric import formula_of, metric
+from sklearn_rank.metrics.stopping import PERSISTENCE, err_score
+
+__all__ = [
+    "alpha_dcg_score",
+    "alpha_ndcg_score",
+    "err_ia_score",
+    "nrbp_score",
+    "precision_ia_score",
+    "subtopic_recall_score",
+]
+
+NO_SUBTOPIC = "no relevant document for any subtopic"
+
+
+def novelty(s: Any, alpha: float) -> Any:
+    """What one subtopic is worth at each position: rel_i * (1 - alpha)**(relevant documents before i).
+
+    A user who stops at a relevant document with probability alpha stops there with alpha times that.
+    """
+    return s.cascade(alpha * s.relevant) / alpha if alpha else s.joint(s.relevant, 1.0) / s.rank
+
+
+@metric("alpha_dcg", bounds=(0, np.inf), subtopics=True)
+def alpha_dcg_score(r: Any, *, alpha: float = 0.5, discount: Any = "log2", base: float = 2) -> Any:
+    """Novelty-biased DCG: a document gains for each subtopic, less the more documents before it covered that.
+
+    ``alpha-DCG@k = sum of g_i d(i) over i <= k, with g_i = sum over subtopics t of rel_it (1 - alpha)**c_it``, where
+    c_it counts the documents above rank i that are relevant to t, by default with ``d(i) = 1 / log2(1 + i)``. Not
+    comparable between queries: see `alpha_ndcg_score`.
+
+    References
+    ----------
+    C. Clarke, M. Kolla, G. Cormack, O. Vechtomova, A. Ashkan, S. Büttcher and I. MacKinnon, "Novelty and diversity in
+    information retrieval evaluation", SIGIR 2008.
+
+    Examples
+    --------
+    The first document serves both subtopics and gains 2, the second serves the first one again and gains 1/2, and the
+    fourth the second one: 2 + 0.5 / log2(3) + 0.5 / log2(5) = 2.5308:
+
+    >>> from sklearn_rank.metrics import alpha_dcg_score
+    >>> y_true = [[1, 1], [1, 0], [0, 0], [0, 1]]
+    >>> round(alpha_dcg_score(y_true, [4, 3, 2, 1], qid=[0] * 4), 4)
+    2.5308
+    """
+    return r.over_subtopics(lambda s: s.cumsum(weight=novelty(s, alpha) * discount(s.rank))).sum(axis=0)
+
+
+@metric("alpha_ndcg", bounds=(0, e / (e - 1)), undefined=NO_SUBTOPIC, subtopics=True)
+def alpha_ndcg_score(r: Any, *, alpha: float = 0.5, discount: Any = "log2", base: float = 2) -> Any:
+    """Normalized novelty-biased DCG: alpha-DCG over that of a list that takes the most novel document each time.
+
+    ``alpha-nDCG@k = alpha-DCG@k / ideal alpha-DCG@k``. The best list is hard to find, so by definition the ideal is
+    greedy: of all judged documents, also those not retrieved, at each rank the one that gains most; among equals the
+    one relevant to the first subtopic, then to the second, and so on. An order better than that has a value above 1,
+    though never above e / (e - 1) while the discount falls.
+
+    References
+    ----------
+    C. Clarke, M. Kolla, G. Cormack, O. Vechtomova, A. Ashkan, S. Büttcher and I. MacKinnon, "Novelty and diversity in
+    information retrieval evaluation", SIGIR 2008.
+
+    Examples
+    --------
+    After the first document the third adds 1, a new subtopic, and the second adds 1/2. So the ideal order is 1, 3, 2,
+    and the value is (1 + 0.5 / log2(3) + 1 / 2) / (1 + 1 / log2(3) + 0.5 / 2) = 0.9652:
+
+    >>> from sklearn_rank.metrics import alpha_ndcg_score
+    >>> round(alpha_ndcg_score([[1, 0], [1, 0], [0, 1]], [3, 2, 1], qid=[0] * 3), 4)
+    0.9652
+    """
+    dcg = formula_of(alpha_dcg_score)
+    return dcg(r, alpha=alpha, discount=discount), dcg(r.most_novel(alpha), alpha=alpha, discount=discount)
+
+
+@metric("err_ia", bounds=(0, 1), labels=(0, "max_grade"), undefined=NO_SUBTOPIC, subtopics=True)
+def err_ia_score(
+    r: Any, *, stop: Any = "exp2", max_grade: float = 1, discount: Any = "reciprocal", base: float = 2
+) -> Any:
+    """Intent-aware expected reciprocal rank: the mean of ERR over subtopics.
+
+    ``ERR-IA@k = sum over subtopics t of ERR_t@k / T``, over the T subtopics of the query that have a relevant
+    document, all as likely, where ERR_t reads the labels of t; see `err_score`. With 0 and 1 as labels, which is what
+    ``max_grade=1`` expects, a relevant document satisfies a user with probability 1/2. A label above `max_grade` is
+    an error.
+
+    References
+    ----------
+    O. Chapelle, S. Ji, C. Liao, E. Velipasaoglu, L. Lai and S.-L. Wu, "Intent-based diversification of web search
+    results: metrics and algorithms", Information Retrieval 14(6), 2011.
+
+    Examples
+    --------
+    Documents of the first subtopic at ranks 1 and 2: ERR = 1/2 + 1/4 / 2; of the second at rank 2: ERR = 1/2 / 2. Their
+    mean is (0.625 + 0.25) / 2:
+
+    >>> from sklearn_rank.metrics import err_ia_score
+    >>> err_ia_score([[1, 0], [1, 1]], [2, 1], qid=[0, 0])
+    0.4375
+    """
+    err = formula_of(err_score)
+    found = r.over_subtopics(lambda s: err(s, stop=stop, discount=discount) * (s.n_relevant > 0))
+    return found.sum(axis=0), r.n_subtopics
+
+
+@metric(
+    "p_ia",
+    aliases=("precision_ia",),
+    bounds=(0, 1),
+    undefined=NO_SUBTOPIC,
+    subtopics=True,
+    rules={
+        "denominator": one_of(
+            "k",
+            "min_k_n",
+            doc="""denominator : {"k", "min_k_n"}, default="k"
+    What the hits are divided by: k, also where the list is shorter, or the length of the list if that is less.""",
+        )
+    },
+)
+def precision_ia_score(r: Any, *, denominator: str = "k") -> Any:
+    """Intent-aware precision: the mean of the precision over subtopics.
+
+    ``P-IA@k = sum over subtopics t of P_t@k / T``, over the T subtopics of the query that have a relevant document, all
+    as likely. The order inside the first k ranks does not count.
+
+    References
+    ----------
+    R. Agrawal, S. Gollapudi, A. Halverson and S. Ieong, "Diversifying search results", WSDM 2009.
+
+    Examples
+    --------
+    Both of the first two documents are relevant to the first subtopic, one to the second, and the third subtopic has
+    no relevant document: (2/2 + 1/2) / 2:
+
+    >>> from sklearn_rank.metrics import precision_ia_score
+    >>> precision_ia_score([[1, 0, 0], [1, 1, 0], [0, 0, 0]], [3, 2, 1], qid=[0] * 3, k=2)
+    0.75
+    """
+    divisor = r.k if denominator == "k" else np.minimum(r.k, np.maximum(r.n, 1))
+    return r.over_subtopics(lambda s: s.cumsum(s.relevant)).sum(axis=0), divisor * r.n_subtopics
+
+
+@metric("s_recall", aliases=("subtopic_recall",), bounds=(0, 1), undefined=NO_SUBTOPIC, subtopics=True)
+def subtopic_recall_score(r: Any) -> Any:
+    """Subtopic recall: the share of the subtopics that the first k documents cover.
+
+    ``S-recall@k = subtopics with a relevant document among the first k / subtopics with a relevant document``.
+
+    References
+    ----------
+    C. Zhai, W. Cohen and J. Lafferty, "Beyond independent relevance: methods and evaluation metrics for subtopic
+    retrieval", SIGIR 2003.
+
+    Examples
+    --------
+    The first two documents cover the first of two subtopics, the third covers the second:
+
+    >>> from sklearn_rank.metrics import subtopic_recall_score
+    >>> subtopic_recall_score([[1, 0], [1, 0], [0, 1]], [3, 2, 1], qid=[0] * 3, k=[2, 3])
+    array([0.5, 1. ])
+    """
+    return r.over_subtopics(lambda s: s.cumsum(weight=s.cascade(s.relevant))).sum(axis=0), r.n_subtopics
+
+
+@metric("nrbp", bounds=(0, 1), undefined=NO_SUBTOPIC, subtopics=True, rules={"p": PERSISTENCE})
+def nrbp_score(r: Any, *, alpha: float = 0.5, p: float = 0.5) -> Any:
+    """Novelty- and rank-biased precision: the novelty that a user sees who goes on with probability p.
+
+    ``NRBP@k = (1 - (1 - alpha) p) / T * sum of g_i p**(i - 1) over i <= k``, with g_i as in `alpha_dcg_score`, over the
+    T subtopics of the query that have a relevant document. 1 where every document of an endless list is relevant to
+    all of them.
+
+    References
+    ----------
+    C. Clarke, M. Kolla and O. Vechtomova, "An effectiveness measure for ambiguous and underspecified queries", ICTIR
+    2009, where p is called beta.
+
+    Examples
+    --------
+    The first document gains 1, for one of two subtopics, the second gains 1/2 + 1: (1 - 1/4) / 2 * (1 + 1.5 / 2):
+
+    >>> from sklearn_rank.metrics import nrbp_score
+    >>> nrbp_score([[1, 0], [1, 1]], [2, 1], qid=[0, 0])
+    0.65625
+    """
+    seen = r.over_subtopics(lambda s: s.cumsum(weight=novelty(s, alpha) * p ** (s.rank - 1.0)))
+    return (1 - (1 - alpha) * p) * seen.sum(axis=0), r.n_subtopics

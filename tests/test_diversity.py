@@ -1,0 +1,165 @@
+"""Metrics of diversity: labels with subtopics, the greedy ideal, and what one subtopic comes down to."""
+
+from fractions import Fraction
+from math import log2
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from oracle import novelty_gains
+from registry import METRICS, each, rough_data_for
+from sklearn.base import BaseEstimator, RegressorMixin
+
+from sklearn_rank import evaluate, get_scorer, metric, metrics
+
+each_metric = each([m for m in METRICS if m.subtopics])
+each_mean = each([m for m in METRICS if m.subtopics and not m.name.startswith("alpha")])
+
+
+def every_query(metric, data, **keywords):
+    return metric(data.y_true, data.y_score, qid=data.qid, k=[1, 2, 5, 40], average=None, **keywords)
+
+
+# --- the ideal -----------------------------------------------------------------------------------------------
+
+
+def greedy_score(relevant, alpha):
+    """Scores that put first what adds most; among equals the document of the first subtopic, then the second."""
+    rest, ideal, score = list(range(len(relevant))), [], np.empty(len(relevant))
+    while rest:
+        best = max(
+            rest, key=lambda i: (novelty_gains([*ideal, relevant[i]], Fraction(str(alpha)), 1)[-1], relevant[i], -i)
+        )
+        score[best] = -len(ideal)
+        ideal.append(relevant[best])
+        rest.remove(best)
+    return score
+
+
+@pytest.mark.parametrize("alpha", [0, 0.3, 0.5, 0.9, 1])
+@pytest.mark.parametrize("n_subtopics", [1, 2, 6])
+def test_the_greedy_order_is_the_ideal(alpha, n_subtopics):
+    rng = np.random.default_rng(n_subtopics)
+    label = rng.choice([0, 0, 0, 1], size=(20, n_subtopics))
+    score = greedy_score(list(map(tuple, label.tolist())), alpha)
+    for rows in (np.arange(20), rng.permutation(20)):
+        found = metrics.alpha_ndcg_score(label[rows], score[rows], qid=[0] * 20, k=range(1, 21), alpha=alpha)
+        assert_allclose(found, 1)
+
+
+def test_a_better_order_than_the_greedy_one():
+    """The document of four subtopics is taken first, and then only one is left to add: 4 + 1 against 3 + 3."""
+    y_true = [[1, 1, 1, 1, 0, 0], [1, 1, 0, 0, 1, 0], [0, 0, 1, 1, 0, 1]]
+    found = metrics.alpha_ndcg_score(y_true, [1, 3, 2], qid=[0] * 3, alpha=1, k=2)
+    assert_allclose(found, (3 + 3 / log2(3)) / (4 + 1 / log2(3)))
+    assert 1 < found < np.e / (np.e - 1)
+
+
+def test_documents_not_retrieved_are_in_the_ideal():
+    value = metrics.alpha_ndcg_score([[1, 0], [0, 1], [1, 1]], [2, 1, -np.inf], qid=[0] * 3, k=1)
+    assert value == 1 / 2
+    assert metrics.subtopic_recall_score([[1, 0], [0, 1]], [2, -np.inf], qid=[0, 0]) == 1 / 2
+
+
+# --- subtopics -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("diverse", "plain", "keywords"),
+    [
+        (metrics.alpha_dcg_score, metrics.dcg_score, ({"alpha": 0}, {"gain": "binary"})),
+        (metrics.alpha_ndcg_score, metrics.ndcg_score, ({"alpha": 0}, {"gain": "binary"})),
+        (metrics.err_ia_score, metrics.err_score, ({"max_grade": 4}, {})),
+        (metrics.precision_ia_score, metrics.precision_at_k_score, ({}, {})),
+        (metrics.subtopic_recall_score, metrics.hit_rate_score, ({}, {})),
+        (metrics.nrbp_score, metrics.rbp_score, ({"alpha": 0}, {"p": 0.5})),
+    ],
+)
+def test_of_one_subtopic(diverse, plain, keywords):
+    data = rough_data_for(metrics.ndcg_score.metric)
+    data = data.rows(np.isin(data.qid, data.qid[data.y_true >= 1]))  # some of these metrics are undefined else
+    expected = every_query(plain, data, **keywords[1])
+    assert_allclose(every_query(diverse, data, **keywords[0]), expected, atol=1e-15)
+    column = data._replace(y_true=data.y_true[:, None])
+    assert_array_equal(every_query(diverse, column, **keywords[0]), every_query(diverse, data, **keywords[0]))
+
+
+@each_metric
+def test_a_subtopic_without_a_relevant_document_does_not_count(metric):
+    data = rough_data_for(metric)
+    more = data._replace(y_true=np.insert(data.y_true, 1, 0, axis=1))
+    assert_allclose(every_query(metric, more), every_query(metric, data), rtol=1e-12, atol=1e-15)
+
+
+@each_mean
+def test_means_do_not_depend_on_the_order_of_subtopics_or_on_how_often_all_are_there(metric):
+    data = rough_data_for(metric)
+    for columns in ([2, 0, 1], [0, 0, 1, 1, 2, 2]):
+        other = data._replace(y_true=data.y_true[:, columns])
+        assert_allclose(every_query(metric, other), every_query(metric, data), rtol=1e-12, atol=1e-15)
+
+
+@each_metric
+def test_unjudged_subtopics(metric):
+    """A document with another label stays, and is not relevant; one without any label is not relevant or not there."""
+    nan = np.nan
+    label, score, qid = np.array([[1, nan], [nan, nan], [0, 1], [nan, 1]]), [4, 3, 2, 1], np.zeros(4)
+    zero, rows = np.nan_to_num(label), [0, 2, 3]
+    assert metric(label, score, qid=qid, unjudged="nonrelevant") == metric(zero, score, qid=qid)
+    dropped = metric(zero[rows], [4, 2, 1], qid=qid[rows])
+    assert metric(label, score, qid=qid, unjudged="drop") == dropped
+    with pytest.raises(ValueError, match=r"must not contain NaN .* Got 4 NaN, the first in row 0"):
+        metric(label, score, qid=qid)
+    with pytest.raises(ValueError, match="unjudged='drop' reads .* min_relevance must be above 0. Got"):
+        metric(label, score, qid=qid, unjudged="drop", min_relevance=0)
+
+
+@each_metric
+@pytest.mark.parametrize("ties", ["worst", "best"])
+def test_there_is_no_worst_and_no_best_order(metric, ties):
+    with pytest.raises(ValueError, match=f"'average' or 'stable', as .* subtopics .* Got '{ties}' instead"):
+        metric([[1, 0], [0, 1]], [1, 1], qid=[0, 0], ties=ties)
+
+
+# --- use -----------------------------------------------------------------------------------------------------
+
+
+def test_evaluate_a_frame():
+    pd = pytest.importorskip("pandas")
+    y_true = pd.DataFrame({"a": [1, 0, 0], "b": [0, 1, 1]}, index=pd.Index([1, 1, 2], name="qid"))
+    names = ["alpha_ndcg@5", "err_ia@5", "subtopic_recall@1", "precision_ia@1"]
+    result = evaluate(y_true, [1, 1, 1], metrics=names)
+    assert list(result.mean()) == names
+    assert_array_equal(result.per_query["subtopic_recall@1"], [0.5, 1])
+    assert result.n_tied == {"alpha_ndcg@5": 0, "err_ia@5": 0, "subtopic_recall@1": 1, "precision_ia@1": 1}
+    assert result.tie_range().rows == ()
+    tied = metrics.subtopic_recall_score(y_true, [1, 1, 1], k=1, ties="stable", tie_break=["x", "y", "z"])
+    assert tied == 0.75
+
+
+def test_a_scorer_of_a_frame():
+    pd = pytest.importorskip("pandas")
+
+    class Model(RegressorMixin, BaseEstimator):
+        def fit(self, X, y):
+            return self
+
+        def predict(self, X):
+            return np.asarray(X)[:, 0]
+
+    y = pd.DataFrame([[1, 0], [0, 1]], index=pd.Index([1, 1], name="qid"))
+    assert get_scorer("s_recall@1")(Model(), np.array([[2.0], [1.0]]), y) == 0.5
+
+
+def test_own_functions_of_subtopics():
+    @metric("covered", subtopics=True)
+    def covered_score(r):
+        """Number of subtopics covered."""
+        return r.over_subtopics(lambda s: s.cumsum(weight=s.cascade(s.relevant))).sum(axis=0)
+
+    def most(y_true, y_score):
+        return y_true.sum(axis=0).max()
+
+    result = evaluate([[1, 0], [1, 1], [0, 0]], [1, 1, 2], qid=[0, 0, 1], metrics=["covered@1", most])
+    assert_array_equal(result.per_query["covered@1"], [1.5, 0])
+    assert_array_equal(result.per_query["most"], [2, 0])
