@@ -32,16 +32,29 @@ def test_pages_of_metrics_are_written_from_the_registry():
     assert written == make_pages.pages(), "run python docs/make_pages.py"
 
 
+Y = [0, 0, 2, 1, 0, 1, 0, 0, 0, 0, 1, 0, 3, 0, 1, 0, 2, 0, 1]
+S = [0.9, 0.5, 0.5, 0.5, 0.5, 0.1, 0.4, 0.3, 0.2, 0.1, 0.2, 0.7, 0.1, 0.9, 0.8, 0.4, 0.7, 0.3, 0.2]
+SIZES = [6, 4, 2, 7]
+QID = np.repeat([1, 2, 3, 4], SIZES)
+
+
+def test_seven_numbers_of_the_page_on_conventions():
+    document_ids = [f"d{i}" for n in SIZES for i in range(n)]
+    text = (ROOT / "docs" / "conventions.md").read_text()
+    rows = re.findall(r"^\| (0\.\d{5}) \|.*\| `(.*?)` \|$", text, re.MULTILINE)
+    assert len(rows) == 7
+    for value, keywords in rows:
+        keywords = eval(f"dict({keywords})", {"document_ids": document_ids})
+        assert ndcg_score(Y, S, qid=QID, k=3, **keywords) == pytest.approx(float(value), abs=5e-6)
+
+
 def test_seven_numbers_of_the_readme():
-    y = [0, 0, 2, 1, 0, 1, 0, 0, 0, 0, 1, 0, 3, 0, 1, 0, 2, 0, 1]
-    s = [0.9, 0.5, 0.5, 0.5, 0.5, 0.1, 0.4, 0.3, 0.2, 0.1, 0.2, 0.7, 0.1, 0.9, 0.8, 0.4, 0.7, 0.3, 0.2]
-    qid = np.repeat([1, 2, 3, 4], [6, 4, 2, 7])
     rows = re.findall(r"^\| (0\.\d{5}) \|.*\| `(.*?)`(.*)\|$", (ROOT / "README.md").read_text(), re.MULTILINE)
     assert len(rows) == 7
     for value, keywords, note in rows:
         step = -1 if "descending" in note else 1
         keywords = eval(f"dict({keywords})")
-        got = ndcg_score(y[::step], s[::step], qid=qid[::step], k=3, **keywords)
+        got = ndcg_score(Y[::step], S[::step], qid=QID[::step], k=3, **keywords)
         assert got == pytest.approx(float(value), abs=5e-6)
 
 
