@@ -93,7 +93,8 @@ def err_ia_score(
     ``ERR-IA@k = sum over subtopics t of ERR_t@k / T``, over the T subtopics of the query that have a relevant
     document, all as likely, where ERR_t reads the labels of t; see `err_score`. With 0 and 1 as labels, which is what
     ``max_grade=1`` expects, a relevant document satisfies a user with probability 1/2. A label above `max_grade` is
-    an error.
+    an error. TREC's program ndeval prints this over its value for a list that is all relevant to all subtopics,
+    ``sum of 2**-i / i over i <= k``.
 
     References
     ----------
