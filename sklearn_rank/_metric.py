@@ -43,6 +43,9 @@ RAISES = """ValueError
 TypeError
     If labels, scores or weights are not real numbers, or a keyword is unknown."""
 
+NO_RELEVANT = "no relevant document"
+"""What a query has for which many metrics are undefined."""
+
 REGISTRY: dict[str, Metric] = {}
 """Metrics by canonical name."""
 
@@ -205,6 +208,17 @@ class MetricSpec:
         values: dict[str, Any] = {name: self[name] for name in self.metric.own}
         if "max_grade" in values and isinstance(values.get("gain"), str) and values["gain"] == "binary":
             values["max_grade"] = np.inf  # every scale has relevant and not
+        self._check_labels(queries, values)
+        if "gain" in values:
+            values["gain"] = self._resolve_gain(queries, values)
+        if "stop" in values:
+            values["stop"] = make_stop(values["stop"], values.pop("max_grade"))
+        if "discount" in values:
+            depth, base = min(int(self.cutoffs[-1]), queries.longest), values.pop("base", 2)
+            values["discount"] = make_discount(values["discount"], base, depth, queries.longest)
+        return values
+
+    def _check_labels(self, queries: _check.Queries, values: Mapping[str, Any]) -> None:
         caller = self.metric.caller
         if not self.metric.subtopics:
             _check.check_one_label(queries, caller)
@@ -220,23 +234,18 @@ class MetricSpec:
         )  # fmt: skip
         if self.metric.pointwise and self.metric.finite:
             _check.check_retrieved(queries, caller)
-        if "gain" in values:
-            table = gain_table(values["gain"])
-            if table is not None:
-                _check.check_grades(
-                    queries, caller, table[0], max_grade=values.get("max_grade"), unjudged=self["unjudged"]
-                )
-            if isinstance(values["gain"], str) and values["gain"] == "exp2":
-                _check.check_exponent(queries, caller)
-            values["gain"] = make_gain(values["gain"], self["min_relevance"])
-            if "max_grade" in values and not (top := values["gain"](np.array([values["max_grade"]]))[0]) > 0:
-                raise ValueError(f"The gain of max_grade must be above 0 in {caller}. Got {top:g}.")
-        if "stop" in values:
-            values["stop"] = make_stop(values["stop"], values.pop("max_grade"))
-        if "discount" in values:
-            depth, base = min(int(self.cutoffs[-1]), queries.longest), values.pop("base", 2)
-            values["discount"] = make_discount(values["discount"], base, depth, queries.longest)
-        return values
+
+    def _resolve_gain(self, queries: _check.Queries, values: Mapping[str, Any]) -> Any:
+        gain, top, caller = values["gain"], values.get("max_grade"), self.metric.caller
+        table = gain_table(gain)
+        if table is not None:
+            _check.check_grades(queries, caller, table[0], max_grade=top, unjudged=self["unjudged"])
+        if isinstance(gain, str) and gain == "exp2":
+            _check.check_exponent(queries, caller)
+        function = make_gain(gain, self["min_relevance"])
+        if top is not None and not (most := function(np.array([top]))[0]) > 0:
+            raise ValueError(f"The gain of max_grade must be above 0 in {caller}. Got {most:g}.")
+        return function
 
 
 def metric(name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **facts: Any) -> Callable[[Formula], Any]:

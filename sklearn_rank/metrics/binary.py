@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._keywords import one_of, real
-from sklearn_rank._metric import metric
+from sklearn_rank._metric import NO_RELEVANT, metric
 
 __all__ = [
     "fall_out_error",
@@ -18,8 +18,6 @@ __all__ = [
     "precision_at_k_score",
     "recall_at_k_score",
 ]
-
-NO_RELEVANT = "no relevant document"
 
 
 @metric(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sklearn_rank._keywords import real
-from sklearn_rank._metric import formula_of, metric
+from sklearn_rank._metric import NO_RELEVANT, formula_of, metric
 
 __all__ = [
     "acg_score",
@@ -17,7 +17,6 @@ __all__ = [
 ]
 
 INF = float("inf")
-NO_RELEVANT = "no relevant document"
 
 
 @metric("cg", bounds=(-INF, INF))

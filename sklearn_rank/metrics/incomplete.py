@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._keywords import one_of
-from sklearn_rank._metric import metric
+from sklearn_rank._metric import NO_RELEVANT, metric
 from sklearn_rank.metrics.stopping import PERSISTENCE
 
 __all__ = [
@@ -17,7 +17,6 @@ __all__ = [
     "rbp_residual_error",
 ]
 
-NO_RELEVANT = "no relevant document"
 
 UNSEEN = 1e-5
 """Judged documents, relevant and not, that infAP adds above each rank, so that no share is 0 / 0."""

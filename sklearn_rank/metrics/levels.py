@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._keywords import Keyword, is_real, one_of
-from sklearn_rank._metric import metric
+from sklearn_rank._metric import NO_RELEVANT, metric
 
 __all__ = [
     "interpolated_precision_score",
     "r_precision_score",
 ]
 
-NO_RELEVANT = "no relevant document"
 
 ROUNDED = {
     "up": lambda x: np.ceil(x - 1e-9),

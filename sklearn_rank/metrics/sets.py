@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sklearn_rank._keywords import real
-from sklearn_rank._metric import metric
+from sklearn_rank._metric import NO_RELEVANT, metric
 
 __all__ = [
     "set_f_score",
@@ -13,7 +13,6 @@ __all__ = [
     "set_recall_score",
 ]
 
-NO_RELEVANT = "no relevant document"
 
 THRESHOLD = real(
     "a finite number",
