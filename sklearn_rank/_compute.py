@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +81,7 @@ def _sum(x: Array) -> Array:
 
 def per_query(queries: Queries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
     """Compute all metrics on all queries; metrics that rank alike share one sort."""
-    depth: dict[tuple[object, ...], int] = {}
+    depth: dict[RankingKey, int] = {}
     for spec in specs:
         key = ranking_key(spec, queries)
         depth[key] = max(depth.get(key, 0), int(spec.cutoffs[-1]))
@@ -108,7 +108,7 @@ def per_query(queries: Queries, specs: Sequence[MetricSpec], n_jobs: int | None)
 def tied_across(queries: Queries, spec: MetricSpec, n_jobs: int | None) -> NDArray[np.bool_]:
     """Whether equal scores stand on both sides of the deepest cutoff, query by query; anywhere, for whole lists."""
     depth = int(spec.cutoffs[-1])
-    key = (False, "average", *ranking_key(spec, queries)[2:])
+    key = ranking_key(spec, queries)._replace(pointwise=False, ties="average")
 
     def find(first: int, last: int) -> NDArray[np.bool_]:
         ranking = rank_block(queries, first, last, key, depth)
@@ -123,9 +123,18 @@ def tied_across(queries: Queries, spec: MetricSpec, n_jobs: int | None) -> NDArr
     return np.concatenate(for_each(find, query_blocks(queries.indptr), n_jobs))
 
 
-def ranking_key(spec: MetricSpec, queries: Queries) -> tuple[object, ...]:
+class RankingKey(NamedTuple):
     """What two metrics must agree on to share a ranking."""
-    return (
+
+    pointwise: bool
+    ties: str
+    keep_unretrieved: bool
+    unjudged: str | None
+
+
+def ranking_key(spec: MetricSpec, queries: Queries) -> RankingKey:
+    """Ranking that a metric asks for; choices that these data make no difference to are left out."""
+    return RankingKey(
         spec.metric.pointwise,
         spec["ties"],
         spec.metric.keeps_unretrieved and queries.has_unretrieved,
@@ -133,23 +142,20 @@ def ranking_key(spec: MetricSpec, queries: Queries) -> tuple[object, ...]:
     )
 
 
-def rank_block(queries: Queries, first: int, last: int, key: tuple[object, ...], depth: int) -> Ranking:
+def rank_block(queries: Queries, first: int, last: int, key: RankingKey, depth: int) -> Ranking:
     """Ranking of the queries `first` to `last`."""
-    pointwise, ties, keep_unretrieved, unjudged = key
     start, stop = queries.indptr[first], queries.indptr[last]
     label, score = queries.label[start:stop], queries.score[start:stop]
     indptr = queries.indptr[first : last + 1] - start
-    if unjudged == "nonrelevant":
+    if key.unjudged == "nonrelevant":
         label = np.nan_to_num(label)
-    elif unjudged == "drop":
+    elif key.unjudged == "drop":
         missing = np.isnan(label)
         judged = ~(missing if label.ndim == 1 else missing.all(axis=1))
         label, score = label[judged], score[judged]
         if label.ndim == 2:  # judged for another subtopic
             label = np.nan_to_num(label)
         indptr = np.append(0, np.cumsum(judged))[indptr]
-    if pointwise:
+    if key.pointwise:
         return AsGiven(label, score, indptr)
-    return Ranking(
-        label, score, indptr, depth=min(depth, FULL), ties=str(ties), keep_unretrieved=bool(keep_unretrieved)
-    )
+    return Ranking(label, score, indptr, depth=depth, ties=key.ties, keep_unretrieved=key.keep_unretrieved)

@@ -50,7 +50,7 @@ class Ranking:
         keep_unretrieved: bool = False,
     ) -> None:
         self.row_label, self.row_score, self.indptr = label, score, indptr
-        self.depth, self.ties = depth, ties
+        self.depth = depth
         n_rows, longest = len(score), int(np.diff(indptr).max(initial=0))
         order = np.empty(n_rows, dtype=np.int64)
         tie_end = np.empty(n_rows if ties == "average" else 0, dtype=np.int64)
@@ -112,7 +112,7 @@ class Ideal(Ranking):
 
     def __init__(self, label: Array, indptr: Index, depth: int) -> None:
         self.row_label, self.row_score, self.indptr = label, label, indptr
-        self.depth, self.ties, self.tie_end = depth, "stable", None
+        self.depth, self.tie_end = depth, None
         longest = int(np.diff(indptr).max(initial=0))
         out, self.ptr = np.empty(len(label)), np.empty(len(indptr), dtype=np.int64)
         _kernels.rank_labels(
@@ -132,7 +132,7 @@ class Greedy(Ranking):
 
     def __init__(self, label: Array, indptr: Index, *, depth: int, alpha: float, min_relevance: float) -> None:
         self.row_label, self.row_score, self.indptr = label, np.zeros(len(label)), indptr
-        self.depth, self.ties, self.tie_end = depth, "stable", None
+        self.depth, self.tie_end = depth, None
         relevant = (label.reshape(len(label), label.shape[-1] if label.ndim == 2 else 1) >= min_relevance) * 1.0
         query = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
         by_labels = np.lexsort([*-relevant.T[::-1], query])
@@ -149,7 +149,7 @@ class AsGiven(Ranking):
 
     def __init__(self, label: Array, score: Array, indptr: Index) -> None:
         self.row_label, self.row_score, self.indptr, self.ptr = label, score, indptr, indptr
-        self.depth, self.ties, self.tie_end = FULL, "stable", None
+        self.depth, self.tie_end = FULL, None
         self.label, self.score = label, score
 
 

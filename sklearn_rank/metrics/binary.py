@@ -20,6 +20,21 @@ __all__ = [
 ]
 
 
+PER_RANK = one_of(
+    "k",
+    "min_k_n",
+    doc="""denominator : {"k", "min_k_n"}, default="k"
+    What the hits are divided by: k, also where the list is shorter, or the length of the list if that is less.""",
+)
+
+BETA = real(
+    "a number > 0",
+    lambda v: v > 0,
+    """beta : float, default=1
+    Recall counts `beta` times as much as precision.""",
+)
+
+
 @metric(
     "map",
     bounds=(0, 1),
@@ -101,14 +116,7 @@ def mrr_score(r: Any) -> Any:
     bounds=(0, 1),
     aliases=("p",),
     pools=True,
-    rules={
-        "denominator": one_of(
-            "k",
-            "min_k_n",
-            doc="""denominator : {"k", "min_k_n"}, default="k"
-    What the hits are divided by: k, also where the list is shorter, or the length of the list if that is less.""",
-        )
-    },
+    rules={"denominator": PER_RANK},
 )
 def precision_at_k_score(r: Any, *, denominator: str = "k") -> Any:
     """Precision: the share of the first k documents that is relevant.
@@ -162,14 +170,7 @@ def recall_at_k_score(r: Any) -> Any:
     pools=True,
     undefined=NO_RELEVANT,
     needs_relevant=True,
-    rules={
-        "beta": real(
-            "a number > 0",
-            lambda v: v > 0,
-            """beta : float, default=1
-    Recall counts `beta` times as much as precision.""",
-        )
-    },
+    rules={"beta": BETA},
 )
 def fbeta_at_k_score(r: Any, *, beta: float = 1) -> Any:
     """F-measure: the weighted harmonic mean of precision and recall at rank k.

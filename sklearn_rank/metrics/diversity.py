@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._keywords import one_of
 from sklearn_rank._metric import formula_of, metric
+from sklearn_rank.metrics.binary import PER_RANK
 from sklearn_rank.metrics.stopping import PERSISTENCE, err_score
 
 __all__ = [
@@ -121,14 +121,7 @@ def err_ia_score(
     bounds=(0, 1),
     undefined=NO_SUBTOPIC,
     subtopics=True,
-    rules={
-        "denominator": one_of(
-            "k",
-            "min_k_n",
-            doc="""denominator : {"k", "min_k_n"}, default="k"
-    What the hits are divided by: k, also where the list is shorter, or the length of the list if that is less.""",
-        )
-    },
+    rules={"denominator": PER_RANK},
 )
 def precision_ia_score(r: Any, *, denominator: str = "k") -> Any:
     """Intent-aware precision: the mean of the precision over subtopics.

@@ -6,6 +6,7 @@ from typing import Any
 
 from sklearn_rank._keywords import real
 from sklearn_rank._metric import NO_RELEVANT, metric
+from sklearn_rank.metrics.binary import BETA
 
 __all__ = [
     "set_f_score",
@@ -97,21 +98,14 @@ def set_recall_score(r: Any, *, threshold: float = 0.0) -> Any:
     pools=True,
     own_ties=True,
     reads_scores=True,
-    rules={
-        "threshold": THRESHOLD,
-        "beta": real(
-            "a number > 0",
-            lambda v: v > 0,
-            """beta : float, default=1
-    Recall counts `beta` times as much as precision. (The parameter of trec_eval's set_F is its square.)""",
-        ),
-    },
+    rules={"threshold": THRESHOLD, "beta": BETA},
 )
 def set_f_score(r: Any, *, threshold: float = 0.0, beta: float = 1) -> Any:
     """Set F-measure: the weighted harmonic mean of set precision and set recall.
 
-    ``set_F = (1 + beta**2) hits / (beta**2 R + n)`` for n documents with score > threshold, hits of them relevant. The
-    order does not count. The values of the scores do, so they must mean the same in every query.
+    ``set_F = (1 + beta**2) hits / (beta**2 R + n)`` for n documents with score > threshold, hits of them relevant; what
+    trec_eval calls the parameter of set_F is beta**2. The order does not count. The values of the scores do, so they
+    must mean the same in every query.
 
     References
     ----------
