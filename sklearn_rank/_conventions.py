@@ -22,7 +22,12 @@ AS_MANY_AS_POSSIBLE = {"denominator": "min_k_relevant"}
 AS_LONG_AS_THE_LIST = {"denominator": "min_k_n"}
 
 CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
-    "sklearn": {"dcg": LINEAR, "ndcg": LINEAR},
+    "sklearn": {
+        "dcg": LINEAR,
+        "ndcg": LINEAR,
+        "map": {"precision_at": "threshold"},  # average_precision_score; the alias "lrap" is the label ranking one
+        "coverage": {"ties": "worst"},
+    },
     # Ties by descending document id: pass the ids as tie_break.
     "trec_eval": {
         "": INPUT_ORDER | NOT_JUDGED_IS_NOT_RELEVANT,

@@ -284,14 +284,23 @@ class Ranked:
         )
         return out
 
-    def cascade(self, p: ArrayLike) -> Array:
+    def cascade(self, p: ArrayLike, *, upwards: bool = False) -> Array:
         """Probability of each position to be the last one seen.
 
-        A user goes down the list and stops at an item with probability `p`: p_i * prod over j < i of (1 - p_j).
+        A user goes down the list, or up from its end, and stops at an item with probability `p`:
+        p_i * prod over j < i (upwards: j > i) of (1 - p_j).
         """
-        out, work = np.empty(self._n_positions), np.empty(self._n_positions + 1)
-        _kernels.cascade(self._flat(p), self._ranking.ptr, self._ranking.tie_end, self._ranking.depth, work, out)
-        return out
+        p, ptr, tie_end, n = self._flat(p), self._ranking.ptr, self._ranking.tie_end, self._n_positions
+        if upwards:  # the lists turned round
+            p, ptr = np.ascontiguousarray(p[::-1]), n - ptr[::-1]
+            tie_end = None if tie_end is None else n - np.searchsorted(tie_end, tie_end)[::-1]
+        out, work = np.empty(n), np.empty(n + 1)
+        _kernels.cascade(p, ptr, tie_end, self._ranking.depth, work, out)
+        return out[::-1] if upwards else out
+
+    def at_tie_end(self, x: Array) -> Array:
+        """What `x` is at the last of the positions that are tied with each."""
+        return x if self._ranking.tie_end is None else x[self._ranking.tie_end - 1]
 
     def joint(self, x: ArrayLike, y: ArrayLike, most: Array | None = None) -> Array:
         """`x` of the item at each position times the sum of `y` over the items down to it, inclusive.

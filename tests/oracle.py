@@ -103,6 +103,11 @@ def acg(ranked, missing, k, **_):
     return fsum(ranked[:k]) / length(ranked, k)
 
 
+def position_weighted_average(ranked, missing, k, **_):
+    weights = [1 / i for i in range(1, len(ranked[:k]) + 1)]
+    return fsum(w * y for w, y in zip(weights, ranked, strict=False)) / max(fsum(weights), 1)
+
+
 def dcg(ranked, missing, k, *, gain="exp2", discount="log2", base=2, min_relevance=1, **_):
     ranks = enumerate(ranked[:k], start=1)
     return fsum(gain_of(y, gain, min_relevance) * discount_of(i, discount, base) for i, y in ranks)
@@ -356,6 +361,11 @@ def average_relevance_position(ranked, missing, k, **_):
     return ratio(fsum(i * y for i, y in enumerate(ranked, start=1)), fsum(ranked))
 
 
+def coverage(ranked, missing, k, *, min_relevance=1, **_):
+    """Documents not retrieved must come as the last ones of `ranked`."""
+    return max((i for i, y in enumerate(ranked, start=1) if y >= min_relevance), default=None)
+
+
 def pairwise_accuracy(ranked, missing, k, **_):
     """Documents not retrieved must come as the last ones of `ranked`."""
     pairs = [(a, b) for i, a in enumerate(ranked) for b in ranked[i + 1 :] if a != b]
@@ -378,6 +388,7 @@ ORACLES = {
     "rbo": rank_biased_overlap,
     "cg": cg,
     "acg": acg,
+    "pwa": position_weighted_average,
     "dcg": dcg,
     "ndcg": ndcg,
     "q": q_measure,
@@ -407,6 +418,7 @@ ORACLES = {
     "nrbp": nrbp,
     "auc": auc,
     "arp": average_relevance_position,
+    "coverage": coverage,
     "opa": pairwise_accuracy,
 }
 """Oracle of each metric that takes a tie policy, by the metric's name."""

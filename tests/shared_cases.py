@@ -41,6 +41,8 @@ NAMES = {
     "rr": "mrr",
     "fbeta": "f",
     "r_precision": "rprec",
+    "coverage_error": "coverage",
+    "position_weighted_average": "pwa",
     "ranking_loss": "auc",  # one minus AUC, tied pairs wrong
     "hits": "dcg",  # the number of hits: gain 1 for a relevant document, discount 1 for each rank
 }
@@ -71,6 +73,8 @@ DENOMINATORS = {
 }
 """What a metric is divided by."""
 
+TIES = {"error": {}, "reverse": {"ties": "stable"}, "block": {"precision_at": "threshold"}}
+
 KEYWORDS = {
     "k": lambda k: {} if k is None else {"k": k},
     "threshold": lambda t: {"min_relevance": t},
@@ -85,8 +89,8 @@ KEYWORDS = {
     "version": lambda name: {"denominator": {"trec": "min_relevant_nonrelevant", "R": "relevant"}[name]},
     "beta": lambda beta: {"beta": beta},
     "aggregate": lambda how: {"average": {"sum": None, "micro": "micro"}[how]},
-    "ties": lambda ties: {} if ties == "error" else {"ties": {"reverse": "stable", "block": "worst"}.get(ties, ties)},
-} | dict.fromkeys(["ideal", "graded", "denominator", "note_zero"], lambda _: {})
+    "ties": lambda ties: TIES.get(ties, {"ties": ties}),
+} | dict.fromkeys(["ideal", "graded", "denominator", "note_zero", "item_weights"], lambda _: {})
 """Our keywords for each parameter of a case; the last ones are our defaults, or looked at by `translate`."""
 
 
@@ -127,6 +131,8 @@ def translate(metric, params, labels=()):
     if params.get("ideal") == "k_ones":  # DCG over that of k relevant documents
         weight = 1 / np.log2(1.0 + np.arange(1, params["k"] + 1))
         name, keywords = "dcg", keywords | {"discount": weight / weight.sum()}
+    if metric == "coverage_error":
+        keywords |= {"ties": "worst"}
     if metric == "ranking_loss":
         keywords |= {"ties": "worst", "replace_undefined_by": 1 - params["zero"]}
     return Call(name, keywords, params.get("ties") == "reverse", metric == "ranking_loss")

@@ -7,6 +7,7 @@ import pytest
 import sklearn.metrics
 from numpy.testing import assert_allclose
 
+from sklearn_rank import evaluate
 from sklearn_rank.metrics import (
     acg_score,
     cg_score,
@@ -364,32 +365,31 @@ def test_random_queries_have_the_auc_of_scikit_learn(seed):
         assert_allclose(flat, sklearn.metrics.roc_auc_score(label.ravel(), score.ravel()))
 
 
+@pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("seed", range(100))
-def test_random_queries_have_the_average_precision_of_scikit_learn(seed):
-    """Without ties; scikit-learn takes tied documents as one step of the curve, which is none of our policies."""
-    label, score = random_matrix(np.random.default_rng(seed), grades=2, tied=False)
+def test_random_queries_have_the_average_precision_of_scikit_learn(seed, tied):
+    label, score = random_matrix(np.random.default_rng(seed), grades=2, tied=tied)
     label[:, 0] = 1
     pairs = zip(label, score, strict=True)
     expected = [sklearn.metrics.average_precision_score(y, s) for y, s in pairs]
-    assert_allclose(map_score(label, score, average=None), expected)
+    assert_allclose(map_score(label, score, average=None, convention="sklearn"), expected)
 
 
+@pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("seed", range(100))
-def test_random_queries_have_the_label_ranking_average_precision_of_scikit_learn(seed):
-    """LRAP is MAP where a query with no relevant document counts as 1."""
-    label, score = random_matrix(np.random.default_rng(seed), grades=2, tied=False)
-    expected = sklearn.metrics.label_ranking_average_precision_score(label, score)
-    assert_allclose(map_score(label, score, replace_undefined_by=1), expected)
-    weight = np.arange(len(label)) + 1.0
-    expected = sklearn.metrics.label_ranking_average_precision_score(label, score, sample_weight=weight)
-    assert_allclose(map_score(label, score, replace_undefined_by=1, sample_weight=weight), expected)
-
-
-@pytest.mark.parametrize("seed", range(50))
-def test_label_ranking_loss_of_scikit_learn_is_one_minus_auc(seed):
-    label, score = random_matrix(np.random.default_rng(seed), grades=2, tied=False)
-    expected = sklearn.metrics.label_ranking_loss(label, score)
-    assert_allclose(1 - query_auc_score(label, score, replace_undefined_by=1), expected, atol=1e-15)
+def test_random_queries_have_the_label_ranking_metrics_of_scikit_learn(seed, tied):
+    label, score = random_matrix(np.random.default_rng(seed), grades=2, tied=tied)
+    for weight in (None, np.arange(len(label)) + 1.0):
+        result = evaluate(
+            label, score, metrics=["lrap", "coverage(convention=sklearn)", "auc(ties=worst, replace_undefined_by=1)"],
+            sample_weight=weight,
+        )  # fmt: skip
+        expected = (
+            sklearn.metrics.label_ranking_average_precision_score(label, score, sample_weight=weight),
+            sklearn.metrics.coverage_error(label, score, sample_weight=weight),
+            1 - sklearn.metrics.label_ranking_loss(label, score, sample_weight=weight),
+        )
+        assert_allclose([*result.mean().values()], expected)
 
 
 @pytest.mark.parametrize("seed", range(50))

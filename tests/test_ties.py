@@ -371,6 +371,16 @@ def test_average_precision_over_large_blocks(n, largest):
     assert_allclose(found, total / (label >= 1).sum(), rtol=1e-12)
 
 
+@pytest.mark.parametrize("n", [2, 60, 3000])
+def test_coverage_over_large_blocks(n):
+    """The last of r relevant documents in a block of n stands at rank r (n + 1) / (r + 1) on average."""
+    for n_relevant in {1, 2, n // 2, n - 1, n}:
+        label = np.append(np.repeat([1, 0], [n_relevant, n - n_relevant]), [1, 0, 0])  # one ranked above the block
+        score = np.repeat([1, 2, 0], [n, 1, 2])
+        found = metrics.coverage_error(label, score, qid=np.zeros(n + 3))
+        assert_allclose(found, 1 + n_relevant * (n + 1) / (n_relevant + 1), rtol=1e-12)
+
+
 # --- the order itself ----------------------------------------------------------------------------------------
 
 SCORES = {

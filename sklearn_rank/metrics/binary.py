@@ -38,7 +38,11 @@ BETA = real(
 @metric(
     "map",
     bounds=(0, 1),
-    aliases={"ap": {}, "gm_map": {"average": "geometric"}},
+    aliases={
+        "ap": {},
+        "gm_map": {"average": "geometric"},
+        "lrap": {"precision_at": "threshold", "replace_undefined_by": 1},
+    },
     undefined=NO_RELEVANT,
     needs_relevant=True,
     rules={
@@ -50,10 +54,19 @@ BETA = real(
             doc="""denominator : {"relevant", "min_k_relevant", "retrieved_relevant", "k"}, default="relevant"
     What the sum is divided by: all R relevant documents, min(k, R), the relevant ones among the first k, or k.
     "retrieved_relevant" depends on the order of tied documents and needs another policy than ``ties="average"``.""",
-        )
+        ),
+        "precision_at": one_of(
+            "rank",
+            "threshold",
+            doc="""precision_at : {"rank", "threshold"}, default="rank"
+    Where the precision at a relevant document is taken: at its rank, which `ties` decides; or at its score as a
+    threshold, so that tied documents are found together and have the precision of all of them, as
+    `sklearn.metrics.average_precision_score` does. The policies that order tied documents leave none tied, and both
+    the same.""",
+        ),
     },
 )
-def map_score(r: Any, *, denominator: str = "relevant") -> Any:
+def map_score(r: Any, *, denominator: str = "relevant", precision_at: str = "rank") -> Any:
     """Mean average precision: the precision at each relevant document, averaged over the relevant documents.
 
     ``AP@k = sum of P@i over relevant i <= k, divided by R``. Relevant documents that were not retrieved count as
@@ -76,8 +89,16 @@ def map_score(r: Any, *, denominator: str = "relevant") -> Any:
 
     >>> map_score([1, 0], [5, 5], qid=["q", "q"])
     0.75
+
+    With the score as a threshold the two are found at once, one of two:
+
+    >>> map_score([1, 0], [5, 5], qid=["q", "q"], precision_at="threshold")
+    0.5
     """
-    precisions = r.cumsum(weight=r.joint(r.relevant, r.relevant) / r.rank)
+    if precision_at == "rank":
+        precisions = r.cumsum(weight=r.joint(r.relevant, r.relevant) / r.rank)
+    else:
+        precisions = r.cumsum(r.relevant, weight=r.at_tie_end(r.joint(1, r.relevant) / r.rank))
     if denominator == "relevant":
         return precisions, r.n_relevant
     if denominator == "min_k_relevant":

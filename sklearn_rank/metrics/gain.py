@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from sklearn_rank._keywords import real
 from sklearn_rank._metric import NO_RELEVANT, formula_of, metric
 
@@ -12,6 +14,7 @@ __all__ = [
     "cg_score",
     "dcg_score",
     "ndcg_score",
+    "position_weighted_average_score",
     "q_score",
     "wap_score",
 ]
@@ -60,6 +63,29 @@ def acg_score(r: Any) -> Any:
     2.0
     """
     return r.cumsum(r.label), r.k
+
+
+@metric("pwa", bounds=(-INF, INF), aliases=("position_weighted_average",))
+def position_weighted_average_score(r: Any) -> Any:
+    """Position-weighted average: the mean label of the first k ranks, rank i weighing 1/i.
+
+    ``PWA@k = sum of r_i / i over i <= k, divided by sum of 1 / i``, over as many ranks as the list has. Negative labels
+    are taken as they are.
+
+    References
+    ----------
+    R. K. Pasumarthi et al., "TF-Ranking: scalable TensorFlow library for learning-to-rank", KDD 2019, whose name it
+    has from the library.
+
+    Examples
+    --------
+    (3 / 1 + 0 / 2 + 1 / 3) / (1 + 1/2 + 1/3) = 20/11:
+
+    >>> from sklearn_rank.metrics import position_weighted_average_score
+    >>> round(position_weighted_average_score([3, 0, 1], [3, 2, 1], qid=[0] * 3), 4)
+    1.8182
+    """
+    return r.cumsum(r.label, weight=1 / r.rank), np.maximum(r.cumsum(weight=1 / r.rank), 1)  # nothing ranked is worth 0
 
 
 @metric("dcg", bounds=(-INF, INF))

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._keywords import Keyword, is_real, real
-from sklearn_rank._metric import metric
+from sklearn_rank._metric import NO_RELEVANT, metric
 
 __all__ = [
     "arp_error",
+    "coverage_error",
     "kendall_score",
     "pairwise_accuracy_score",
     "query_auc_score",
@@ -205,6 +206,40 @@ def arp_error(r: Any) -> Any:
     2.3333
     """
     return r.cumsum(r.label, weight=r.rank), r.cumsum(r.label)
+
+
+@metric(
+    "coverage",
+    bounds=(1, INF),
+    greater_is_better=False,
+    has_cutoff=False,
+    keeps_unretrieved=True,
+    needs_relevant=True,
+    undefined=NO_RELEVANT,
+)
+def coverage_error(r: Any) -> Any:
+    """Coverage error: how far down the list one must go to have seen every relevant document.
+
+    ``coverage = rank of the last relevant document``. Lower is better; the best value of a query is R. Documents not
+    retrieved are tied below all others. Computed on the whole list.
+
+    References
+    ----------
+    R. Schapire and Y. Singer, "BoosTexter: a boosting-based system for text categorization", Machine Learning
+    39(2/3), 2000, where ranks start at 0. `sklearn.metrics.coverage_error` takes the last rank of tied documents:
+    ``ties="worst"``.
+
+    Examples
+    --------
+    The last relevant document stands at rank 3; tied with the fourth, it stands at rank 3 or 4:
+
+    >>> from sklearn_rank.metrics import coverage_error
+    >>> coverage_error([1, 0, 1, 0], [4, 3, 2, 1], qid=[0] * 4)
+    3.0
+    >>> coverage_error([1, 0, 1, 0], [4, 3, 2, 2], qid=[0] * 4)
+    3.5
+    """
+    return r.cumsum(weight=r.cascade(r.relevant, upwards=True) * r.rank)
 
 
 @metric(
