@@ -336,6 +336,14 @@ def precision_ia(ranked, missing, k, *, min_relevance=1, **keywords):
     return over_subtopics(of_one, ranked, missing, min_relevance)
 
 
+def map_ia(ranked, missing, k, *, min_relevance=1, **_):
+    columns = [list(column) for column in zip(*of_subtopics([*ranked, *missing]), strict=True)]
+    n, read = len(ranked), {"min_relevance": min_relevance}
+    values = [average_precision(column[:n], column[n:], k, **read) for column in columns]
+    defined = [value for value in values if value is not None]
+    return ratio(fsum(defined), len(defined))
+
+
 def subtopic_recall(ranked, missing, k, *, min_relevance=1, **_):
     return over_subtopics(lambda y: hits(y, k, min_relevance) > 0, ranked, missing, min_relevance)
 
@@ -413,6 +421,7 @@ ORACLES = {
     "alpha_dcg": alpha_dcg,
     "alpha_ndcg": alpha_ndcg,
     "err_ia": err_ia,
+    "map_ia": map_ia,
     "p_ia": precision_ia,
     "s_recall": subtopic_recall,
     "nrbp": nrbp,

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._metric import formula_of, metric
-from sklearn_rank.metrics.binary import PER_RANK
+from sklearn_rank.metrics.binary import PER_RANK, map_score
 from sklearn_rank.metrics.stopping import PERSISTENCE, err_score
 
 __all__ = [
     "alpha_dcg_score",
     "alpha_ndcg_score",
     "err_ia_score",
+    "map_ia_score",
     "nrbp_score",
     "precision_ia_score",
     "subtopic_recall_score",
@@ -112,6 +113,30 @@ def err_ia_score(
     """
     err = formula_of(err_score)
     found = r.over_subtopics(lambda s: err(s, stop=stop, discount=discount) * (s.n_relevant > 0))
+    return found.sum(axis=0), r.n_subtopics
+
+
+@metric("map_ia", aliases=("ap_ia",), bounds=(0, 1), undefined=NO_SUBTOPIC, subtopics=True)
+def map_ia_score(r: Any) -> Any:
+    """Intent-aware average precision: the mean of the average precision over subtopics.
+
+    ``AP-IA@k = sum over subtopics t of AP_t@k / T``, over the T subtopics of the query that have a relevant document,
+    all as likely; see `map_score`.
+
+    References
+    ----------
+    R. Agrawal, S. Gollapudi, A. Halverson and S. Ieong, "Diversifying search results", WSDM 2009.
+
+    Examples
+    --------
+    Documents of the first subtopic at ranks 1 and 2: AP = 1; of the second at rank 2: AP = 1/2:
+
+    >>> from sklearn_rank.metrics import map_ia_score
+    >>> map_ia_score([[1, 0], [1, 1]], [2, 1], qid=[0, 0])
+    0.75
+    """
+    precisions = formula_of(map_score)
+    found = r.over_subtopics(lambda s: precisions(s)[0] / np.maximum(s.n_relevant, 1))
     return found.sum(axis=0), r.n_subtopics
 
 
