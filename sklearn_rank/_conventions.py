@@ -28,6 +28,7 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "ndcg": LINEAR,
         "map": {"precision_at": "threshold"},  # average_precision_score; the alias "lrap" is the label ranking one
         "coverage": {"ties": "worst"},
+        "auc": {"tied_curve": "straight"},
     },
     # Ties by descending document id: pass the ids as tie_break.
     "trec_eval": {
@@ -66,7 +67,7 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "": INPUT_ORDER,
         "ndcg": LINEAR | {"ties": "average"},
         "map": {"denominator": "retrieved_relevant"},
-        "auc": {"ties": "average"},
+        "auc": {"ties": "average", "tied_curve": "straight"},
         "fallout": {"replace_undefined_by": 1},
     },
     # Ties are shuffled there, anew at each call: the average is their expectation.

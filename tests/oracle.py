@@ -358,11 +358,16 @@ def nrbp(ranked, missing, k, *, alpha=0.5, p=0.5, min_relevance=1, **_):
 # --- pairs ---------------------------------------------------------------------------------------------------
 
 
-def auc(ranked, missing, k, *, min_relevance=1, **_):
+def auc(ranked, missing, k, *, max_fpr=None, min_relevance=1, **_):
     """Documents not retrieved must come as the last ones of `ranked`."""
     relevant = [y >= min_relevance for y in ranked]
-    right = sum(a and not b for i, a in enumerate(relevant) for b in relevant[i + 1 :])
-    return ratio(right, sum(relevant) * (len(relevant) - sum(relevant)))
+    n_relevant, n_other = sum(relevant), len(relevant) - sum(relevant)
+    x = 1.0 if max_fpr is None else max_fpr
+    if not n_relevant * n_other:
+        return None
+    heights = [sum(relevant[:i]) / n_relevant for i, y in enumerate(relevant) if not y]
+    area = fsum(h * min(max(x * n_other - j, 0), 1) / n_other for j, h in enumerate(heights))
+    return area if max_fpr is None else (1 + (area - x**2 / 2) / (x - x**2 / 2)) / 2
 
 
 def average_relevance_position(ranked, missing, k, **_):
