@@ -6,13 +6,13 @@ The only module that judges data and words the errors about it. It knows nothing
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank import _kernels
+from sklearn_rank._lazy import cached_property
 from sklearn_rank._threads import check_n_jobs, for_each, row_blocks
 
 Array = NDArray[np.float64]

@@ -12,7 +12,6 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 from importlib import import_module
 from typing import Any
 
@@ -34,6 +33,7 @@ from sklearn_rank._keywords import (
     WEIGHT_DOC,
     Keyword,
 )
+from sklearn_rank._lazy import cached_property
 from sklearn_rank._ranked import FULL, Ranked
 
 Formula = Callable[..., Any]

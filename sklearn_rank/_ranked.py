@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank import _kernels
+from sklearn_rank._lazy import cached_property
 
 FULL = 2**62
 """The depth of a list that is read to its end."""

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank import _check, _compute
+from sklearn_rank._lazy import cached_property
 from sklearn_rank._metric import MetricSpec
 from sklearn_rank._names import parse_metric
 from sklearn_rank._table import Table, import_pandas
