@@ -5,6 +5,7 @@ The only module that judges data and words the errors about it. It knows nothing
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,7 +41,8 @@ class Queries:
     @cached_property
     def longest(self) -> int:
         """Rows of the longest query."""
-        return int(np.diff(self.indptr).max())
+        length = self.indptr[1:] - self.indptr[:-1]
+        return int(length[length.argmax()])
 
     def first_row(self, found: NDArray[np.bool_]) -> int:
         """Input row of the first row that a check found fault with."""
@@ -247,12 +249,12 @@ def _checked(
     n_jobs: int | None,
 ) -> Queries:  # fmt: skip
     (lowest, highest), unjudged = _extent(label, n_jobs), False
-    if np.isnan(lowest):
+    if math.isnan(lowest):
         judged = label[~np.isnan(label)]
         lowest, highest, unjudged = judged.min(initial=0.0), judged.max(initial=0.0), True
     score_range = _extent(score, n_jobs)
     queries = Queries(label, score, indptr, ids, order, weight, (lowest, highest), unjudged, score_range[0] == -np.inf)
-    if np.isinf(lowest) or np.isinf(highest):
+    if math.isinf(lowest) or math.isinf(highest):
         row = queries.first_row(np.isinf(label))
         raise ValueError(f"y_true must be finite. Got an infinite label in row {row}.")
     if not score_range[1] < np.inf:  # catches NaN too
@@ -287,8 +289,16 @@ def _number(value: Any, name: str) -> float:
 
 def _extent(x: Array, n_jobs: int | None) -> tuple[float, float]:
     """Lowest and highest value; NaN if there is any."""
-    low, high = np.transpose(for_each(lambda a, b: (x[a:b].min(), x[a:b].max()), row_blocks(len(x)), n_jobs))
+    ends = for_each(lambda a, b: _ends(x[a:b]), row_blocks(len(x)), n_jobs)
+    if len(ends) == 1:
+        return ends[0]
+    low, high = np.transpose(ends)
     return float(low.min()), float(high.max())
+
+
+def _ends(x: Array) -> tuple[float, float]:
+    """As `_extent`; on few rows much faster than min() and max()."""
+    return x.item(x.argmin()), x.item(x.argmax())
 
 
 def query_weight(sample_weight: Any, ids: NDArray[Any], indptr: Index, order: Index | None) -> Array:

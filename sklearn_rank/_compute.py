@@ -5,10 +5,11 @@ Knows no formula and no user input.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,24 +48,26 @@ class PerQuery:
 
     def average(self, weight: Array | None) -> Array:
         """Mean over queries at each cutoff, macro, micro or geometric as the metric's keyword says."""
-        if weight is None:
-            weight = np.ones(len(self.numerator))
-        weight = weight[:, None]
-        defined = _sum(weight * ~self.undefined) > 0
-        replacement = float(self.spec["replace_undefined_by"])
-        if np.isnan(replacement) and not defined.all():
+        average, left_out = self.spec["average"], math.isnan(self.spec["replace_undefined_by"])
+        defined = ~self.undefined
+
+        def total(x: NDArray[Any]) -> NDArray[Any]:
+            return _sum(x if weight is None else weight[:, None] * x)
+
+        if left_out and not (total(defined) > 0).all():
             name = self.spec.metric.name
             warnings.warn(f"{name} is not defined for any query, so its mean is nan.", UserWarning, stacklevel=4)
-        if self.spec["average"] == "micro":
-            return self._ratio(_sum(weight * self.numerator), _sum(weight * self.denominator), defined)
-        values, geometric = self.values(), self.spec["average"] == "geometric"
-        if geometric:
+        if average == "micro":
+            return self._ratio(total(self.numerator), total(self.denominator), total(defined) > 0)
+        values = self._ratio(self.numerator, self.denominator, defined)
+        weights = len(values) if weight is None else weight.sum()
+        if average == "geometric":
             values = np.log(np.maximum(values, FLOOR))
-        if np.isnan(replacement):  # such queries are left out, and so are their weights
-            values, weight = np.where(self.undefined, 0.0, values), weight * ~self.undefined
-        total, weights = _sum(weight * values), _sum(np.broadcast_to(weight, values.shape))
-        mean = np.divide(total, weights, out=np.full(len(total), np.nan), where=weights > 0)
-        return np.exp(mean) if geometric else mean
+        if left_out:  # what is not defined is not counted, neither value nor weight
+            values, weights = np.where(defined, values, 0.0), total(defined)
+            weights = np.where(weights > 0, weights, np.nan)
+        mean = total(values) / weights
+        return np.exp(mean) if average == "geometric" else mean
 
     def _ratio(self, numerator: Array, denominator: Array, defined: NDArray[np.bool_]) -> Array:
         out = np.full(numerator.shape, float(self.spec["replace_undefined_by"]))
@@ -74,24 +77,25 @@ class PerQuery:
         return out
 
 
-def _sum(x: Array) -> Array:
+def _sum(x: NDArray[Any]) -> NDArray[Any]:
     """Sum over queries, of each cutoff by itself, so that a cutoff's sum does not depend on the others."""
-    return np.asarray(np.ascontiguousarray(x.T).sum(axis=-1))
+    total: NDArray[Any] = np.add.reduce(np.ascontiguousarray(x.T), axis=-1)
+    return total
 
 
 def per_query(queries: Queries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
     """Compute all metrics on all queries; metrics that rank alike share one sort."""
     depth: dict[RankingKey, int] = {}
-    for spec in specs:
-        key = ranking_key(spec, queries)
-        depth[key] = max(depth.get(key, 0), int(spec.cutoffs[-1]))
+    keys = [ranking_key(spec, queries) for spec in specs]
+    for key, spec in zip(keys, specs, strict=True):
+        depth[key] = max(depth.get(key, 0), spec.depth)
     keyword_values = [spec.resolve(queries) for spec in specs]
     results = [PerQuery.empty(spec, len(queries.indptr) - 1) for spec in specs]
 
     def compute(first: int, last: int) -> None:
         rankings = {key: rank_block(queries, first, last, key, d) for key, d in depth.items()}
-        for spec, keywords, result in zip(specs, keyword_values, results, strict=True):
-            ranked = Ranked(rankings[ranking_key(spec, queries)], spec.cutoffs, spec["min_relevance"])
+        for spec, key, keywords, result in zip(specs, keys, keyword_values, results, strict=True):
+            ranked = Ranked(rankings[key], spec.cutoffs, spec["min_relevance"])
             found = spec.metric.formula(ranked, **keywords)
             numerator, denominator = found if isinstance(found, tuple) else (found, 1.0)
             result.numerator[first:last] = numerator
@@ -107,7 +111,7 @@ def per_query(queries: Queries, specs: Sequence[MetricSpec], n_jobs: int | None)
 
 def tied_across(queries: Queries, spec: MetricSpec, n_jobs: int | None) -> NDArray[np.bool_]:
     """Whether equal scores stand on both sides of the deepest cutoff, query by query; anywhere, for whole lists."""
-    depth = int(spec.cutoffs[-1])
+    depth = spec.depth
     key = ranking_key(spec, queries)._replace(pointwise=False, ties="average")
 
     def find(first: int, last: int) -> NDArray[np.bool_]:

@@ -122,7 +122,7 @@ class Metric:
         tie_break: Any = None, n_jobs: int | None = None, **keywords: Any,
     ) -> Any:  # fmt: skip
         """Value of the metric: what the public function does."""
-        spec = MetricSpec(self, k, keywords)
+        spec = spec_of(self, k, keywords)
         if tie_break is not None and spec["ties"] != "stable":
             raise ValueError(f"tie_break is read with ties='stable' only. Got ties={spec['ties']!r}.")
         queries = _check.check_queries(
@@ -165,13 +165,13 @@ class MetricSpec:
 
     def __getitem__(self, keyword: str) -> Any:
         """Value of a keyword: given, else the convention's, else the default."""
-        if keyword in self.keywords:
-            return self.keywords[keyword]
-        if keyword in self._conventional:
-            return self._conventional[keyword]
-        return self.metric.defaults[keyword] if keyword in self.metric.defaults else SHARED[keyword][0]
+        return self._values[keyword]
 
     @cached_property
+    def _values(self) -> dict[str, Any]:
+        shared = {name: default for name, (default, _) in SHARED.items()}
+        return shared | self.metric.defaults | self._conventional() | dict(self.keywords)
+
     def _conventional(self) -> dict[str, Any]:
         convention = self.keywords.get("convention")
         found = {} if convention is None else keywords_of(convention, self.metric.name)
@@ -189,6 +189,11 @@ class MetricSpec:
     def cutoffs(self) -> NDArray[np.int64]:
         """Distinct cutoffs, ascending."""
         return np.unique(self._asked_for)
+
+    @cached_property
+    def depth(self) -> int:
+        """Deepest cutoff."""
+        return int(self.cutoffs[-1])
 
     @cached_property
     def curve_index(self) -> NDArray[np.int64]:
@@ -214,7 +219,7 @@ class MetricSpec:
         if "stop" in values:
             values["stop"] = make_stop(values["stop"], values.pop("max_grade"))
         if "discount" in values:
-            depth, base = min(int(self.cutoffs[-1]), queries.longest), values.pop("base", 2)
+            depth, base = min(self.depth, queries.longest), values.pop("base", 2)
             values["discount"] = make_discount(values["discount"], base, depth, queries.longest)
         return values
 
@@ -246,6 +251,26 @@ class MetricSpec:
         if top is not None and not (most := function(np.array([top]))[0]) > 0:
             raise ValueError(f"The gain of max_grade must be above 0 in {caller}. Got {most:g}.")
         return function
+
+
+PLAIN = (int, float, str, bool, type(None))
+"""Types of what a specification is remembered by: equal values of one of them mean the same."""
+
+
+def spec_of(metric: Metric, k: Any, keywords: Mapping[str, Any]) -> MetricSpec:
+    """Metric with its cutoff and keywords; made, and checked, once for each set of plain values.
+
+    It is shared by all who ask for it, so it is not for users, who might change its keywords.
+    """
+    known = REGISTRY.get(metric.name) is metric  # what a user's function holds on to is not to be kept
+    if known and type(k) in PLAIN and all(type(value) in PLAIN for value in keywords.values()):
+        return _remembered(metric, k, **keywords)
+    return MetricSpec(metric, k, keywords)
+
+
+@functools.lru_cache(maxsize=256, typed=True)
+def _remembered(metric: Metric, k: Any, /, **keywords: Any) -> MetricSpec:
+    return MetricSpec(metric, k, keywords)
 
 
 def metric(name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **facts: Any) -> Callable[[Formula], Any]:

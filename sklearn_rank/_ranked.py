@@ -51,7 +51,7 @@ class Ranking:
     ) -> None:
         self.row_label, self.row_score, self.indptr = label, score, indptr
         self.depth = depth
-        n_rows, longest = len(score), int(np.diff(indptr).max(initial=0))
+        n_rows, longest = len(score), _longest(indptr)
         order = np.empty(n_rows, dtype=np.int64)
         tie_end = np.empty(n_rows if ties == "average" else 0, dtype=np.int64)
         self.ptr = np.empty(len(indptr), dtype=np.int64)
@@ -107,13 +107,19 @@ class Ranking:
         return rankings
 
 
+def _longest(indptr: Index) -> int:
+    """Rows of the longest query."""
+    length = indptr[1:] - indptr[:-1]
+    return int(length[length.argmax()])
+
+
 class Ideal(Ranking):
     """The best order of each query: every judged document, highest label first."""
 
     def __init__(self, label: Array, indptr: Index, depth: int) -> None:
         self.row_label, self.row_score, self.indptr = label, label, indptr
         self.depth, self.tie_end = depth, None
-        longest = int(np.diff(indptr).max(initial=0))
+        longest = _longest(indptr)
         out, self.ptr = np.empty(len(label)), np.empty(len(indptr), dtype=np.int64)
         _kernels.rank_labels(
             label, indptr, depth, out, self.ptr,

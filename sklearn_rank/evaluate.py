@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn_rank import _check, _compute
 from sklearn_rank._lazy import cached_property
 from sklearn_rank._metric import MetricSpec
-from sklearn_rank._names import parse_metric
+from sklearn_rank._names import find_spec
 from sklearn_rank._table import Table, import_pandas
 
 
@@ -245,8 +245,9 @@ def parse_metrics(metrics: Any, **keywords: Any) -> dict[str, MetricSpec]:
     listed = [metrics] if isinstance(metrics, (str, MetricSpec)) or not isinstance(metrics, Iterable) else [*metrics]
     specs: dict[str, MetricSpec] = {}
     for metric in listed:
-        bare = parse_metric(metric)
-        spec = parse_metric(bare, **{n: v for n, v in keywords.items() if n in bare.metric.defaults})
+        bare = find_spec(metric)
+        taken = {n: v for n, v in keywords.items() if n in bare.metric.defaults}
+        spec = find_spec(bare, **taken) if taken else bare
         name = metric.strip() if isinstance(metric, str) else str(bare)
         if name in specs:
             raise ValueError(f"Each metric must be given once. Got {name!r} twice.")

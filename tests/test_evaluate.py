@@ -124,6 +124,24 @@ def test_names_parse_back(name):
     assert (again.metric, again.k, str(again)) == (spec.metric, spec.k, str(spec))
 
 
+def test_a_parsed_metric_is_its_owners():
+    parse_metric("ndcg@3").keywords["gain"] = "linear"
+    assert parse_metric("ndcg@3").keywords == {}
+    y, s, qid = [3, 1, 2], [1, 3, 2], [0] * 3
+    result = evaluate(y, s, qid=qid, metrics="ndcg@3")
+    parse_metric("ndcg@3").keywords["gain"] = "linear"
+    assert evaluate(y, s, qid=qid, metrics="ndcg@3").mean() == result.mean()
+
+
+def test_equal_values_of_other_types_are_told_apart():
+    y, s, qid = [3, 1, 2], [1, 3, 2], [0] * 3
+    assert ndcg_score(y, s, qid=qid, k=1) == ndcg_score(y, s, qid=qid, k=np.int64(1)) == 1 / 7
+    with pytest.raises(ValueError, match="Got True instead"):
+        ndcg_score(y, s, qid=qid, k=True)
+    with pytest.raises(ValueError, match="Got 1.0 instead"):
+        evaluate(y, s, qid=qid, metrics="ndcg@1.0")
+
+
 def test_aliases():
     for alias, name in {"AP": "map", "rr": "mrr", "P": "precision", "r": "recall", "Success": "hit", "f1": "f"}.items():
         assert parse_metric(alias).metric.name == name
