@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._check import Queries
+from sklearn_rank._check import Index, Queries
 from sklearn_rank._ranked import FULL, AsGiven, Ranked, Ranking
 from sklearn_rank._threads import for_each, query_blocks
 
@@ -32,15 +32,34 @@ class PerQuery:
     """A metric on every query: numerator over denominator, shape (n_queries, n_cutoffs), and where undefined."""
 
     spec: MetricSpec
+    cutoffs: Index
     numerator: Array
     denominator: Array
     undefined: NDArray[np.bool_]
 
     @classmethod
-    def empty(cls, spec: MetricSpec, n_queries: int) -> PerQuery:
-        """Room for the results of `spec`."""
-        shape = n_queries, len(spec.cutoffs)
-        return cls(spec, np.empty(shape), np.empty(shape), np.empty(shape, dtype=bool))
+    def empty(cls, specs: Sequence[MetricSpec], n_queries: int) -> PerQuery:
+        """Room for the curve of metrics that differ in their cutoff alone."""
+        spec = max(specs, key=lambda spec: spec.depth)
+        cutoffs = spec.cutoffs if len(specs) == 1 else np.unique(np.concatenate([s.cutoffs for s in specs]))
+        shape = n_queries, len(cutoffs)
+        return cls(spec, cutoffs, np.empty(shape), np.empty(shape), np.empty(shape, dtype=bool))
+
+    def fill(self, first: int, last: int, ranked: Ranked, keywords: Mapping[str, Any]) -> None:
+        """Compute the queries `first` to `last`."""
+        metric, undefined = self.spec.metric, self.undefined[first:last]
+        found = metric.formula(ranked, **keywords)
+        self.numerator[first:last], self.denominator[first:last] = found if isinstance(found, tuple) else (found, 1.0)
+        np.equal(self.denominator[first:last], 0, out=undefined)
+        if metric.needs_relevant:
+            undefined |= ranked.n_relevant == 0
+
+    def at(self, spec: MetricSpec) -> PerQuery:
+        """Results of one of the metrics that this is the curve of."""
+        if len(self.cutoffs) == len(spec.cutoffs):
+            return self
+        at = np.searchsorted(self.cutoffs, spec.cutoffs)
+        return PerQuery(spec, spec.cutoffs, self.numerator[:, at], self.denominator[:, at], self.undefined[:, at])
 
     def values(self) -> Array:
         """Value of each query at each cutoff, undefined queries replaced."""
@@ -84,29 +103,27 @@ def _sum(x: NDArray[Any]) -> NDArray[Any]:
 
 
 def per_query(queries: Queries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
-    """Compute all metrics on all queries; metrics that rank alike share one sort."""
+    """Compute all metrics on all queries.
+
+    Metrics that rank alike share one sort, and those that differ in their cutoff alone are points of one curve.
+    """
+    alike: dict[Any, list[MetricSpec]] = {}
+    for spec in specs:
+        alike.setdefault(spec.curve, []).append(spec)
+    curves = {name: PerQuery.empty(group, len(queries.indptr) - 1) for name, group in alike.items()}
+    plan = [(c, ranking_key(c.spec, queries), c.spec.resolve(queries)) for c in curves.values()]
     depth: dict[RankingKey, int] = {}
-    keys = [ranking_key(spec, queries) for spec in specs]
-    for key, spec in zip(keys, specs, strict=True):
-        depth[key] = max(depth.get(key, 0), spec.depth)
-    keyword_values = [spec.resolve(queries) for spec in specs]
-    results = [PerQuery.empty(spec, len(queries.indptr) - 1) for spec in specs]
+    for curve, key, _ in plan:
+        depth[key] = max(depth.get(key, 0), curve.spec.depth)
 
     def compute(first: int, last: int) -> None:
         rankings = {key: rank_block(queries, first, last, key, d) for key, d in depth.items()}
-        for spec, key, keywords, result in zip(specs, keys, keyword_values, results, strict=True):
-            ranked = Ranked(rankings[key], spec.cutoffs, spec["min_relevance"])
-            found = spec.metric.formula(ranked, **keywords)
-            numerator, denominator = found if isinstance(found, tuple) else (found, 1.0)
-            result.numerator[first:last] = numerator
-            result.denominator[first:last] = denominator
-            undefined = result.denominator[first:last] == 0
-            if spec.metric.needs_relevant:
-                undefined |= ranked.n_relevant == 0
-            result.undefined[first:last] = undefined
+        for curve, key, keywords in plan:
+            ranked = Ranked(rankings[key], curve.cutoffs, curve.spec["min_relevance"])
+            curve.fill(first, last, ranked, keywords)
 
     for_each(compute, query_blocks(queries.indptr), n_jobs)
-    return results
+    return [curves[spec.curve].at(spec) for spec in specs]
 
 
 def tied_across(queries: Queries, spec: MetricSpec, n_jobs: int | None) -> NDArray[np.bool_]:

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from importlib import import_module
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,9 @@ TypeError
 
 NO_RELEVANT = "no relevant document"
 """What a query has for which many metrics are undefined."""
+
+PLAIN = (int, float, str, bool, type(None))
+"""Types of keywords of which equal values mean the same."""
 
 REGISTRY: dict[str, Metric] = {}
 """Metrics by canonical name."""
@@ -201,6 +205,12 @@ class MetricSpec:
         return np.searchsorted(self.cutoffs, self._asked_for)
 
     @cached_property
+    def curve(self) -> tuple[Any, ...]:
+        """What it has in common with the metrics that differ from it in their cutoff alone."""
+        given = ((n, type(v), v if type(v) in PLAIN else id(v)) for n, v in self.keywords.items())
+        return self.metric, *sorted(given, key=itemgetter(0))
+
+    @cached_property
     def _asked_for(self) -> NDArray[np.int64]:
         if self.k is None:
             return np.asarray(FULL, dtype=np.int64)
@@ -251,10 +261,6 @@ class MetricSpec:
         if top is not None and not (most := function(np.array([top]))[0]) > 0:
             raise ValueError(f"The gain of max_grade must be above 0 in {caller}. Got {most:g}.")
         return function
-
-
-PLAIN = (int, float, str, bool, type(None))
-"""Types of what a specification is remembered by: equal values of one of them mean the same."""
 
 
 def spec_of(metric: Metric, k: Any, keywords: Mapping[str, Any]) -> MetricSpec:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -83,11 +83,10 @@ class Ranking:
         _kernels.number(self.ptr, rank)
         return rank
 
-    def count_at_least(self, x: Array, threshold: float) -> Array:
-        """Rows of each query with a value of at least `threshold`, shape (n_queries, 1)."""
-        count = np.empty((len(self.indptr) - 1, 1))
-        _kernels.count_at_least(x, self.indptr, threshold, count)
-        return count
+    @cached_property
+    def shared(self) -> dict[Any, Array]:
+        """What one formula has computed and others may read."""
+        return {}
 
     @cached_property
     def ideal(self) -> Ranking:
@@ -102,7 +101,7 @@ class Ranking:
         one.rank, one.length = self.rank, self.length  # computed once for all
         for label in np.ascontiguousarray(self.row_label.T):
             rankings.append(copy(one))
-            rankings[-1].row_label = label
+            rankings[-1].row_label, rankings[-1].shared = label, {}
             rankings[-1].label = label.take(self.order)
         return rankings
 
@@ -199,30 +198,44 @@ class Ranked:
         """Score of each item; ranking metrics have no use for it."""
         return self._ranking.score
 
-    @cached_property
+    @property
     def relevant(self) -> Array:
         """Whether each item's label is at least `min_relevance`, as 0.0 or 1.0."""
-        return (self.label >= self._min_relevance).astype(np.float64)
+        return self._once("relevant", lambda: (self.label >= self._min_relevance).astype(np.float64))
 
-    @cached_property
+    @property
     def judged(self) -> Array:
         """Whether each item has a label that is not NaN, as 0.0 or 1.0."""
-        return (self.label == self.label).astype(np.float64)
+        return self._once("judged", lambda: (self.label == self.label).astype(np.float64))
 
-    @cached_property
+    @property
     def n_relevant(self) -> Array:
         """Relevant documents of each query, also those not retrieved."""
-        return self._ranking.count_at_least(self._ranking.row_label, self._min_relevance)
+        return self._once("n_relevant", lambda: self._count(self._ranking.row_label, self._min_relevance))
 
-    @cached_property
+    @property
     def n_judged(self) -> Array:
         """Judged documents of each query, also those not retrieved."""
-        return self._ranking.count_at_least(self._ranking.row_label, np.finfo(np.float64).min)
+        return self._once("n_judged", lambda: self._count(self._ranking.row_label, np.finfo(np.float64).min))
 
-    @cached_property
+    @property
     def n(self) -> Array:
         """Ranked documents of each query: all but those not retrieved."""
-        return self._ranking.count_at_least(self._ranking.row_score, np.finfo(np.float64).min)
+        return self._once("n", lambda: self._count(self._ranking.row_score, np.finfo(np.float64).min))
+
+    def _once(self, name: str, compute: Callable[[], Array]) -> Array:
+        """Compute it for the first of the formulas that share the ranking and `min_relevance`, for all to read."""
+        shared, key = self._ranking.shared, (name, self._min_relevance)
+        if key not in shared:
+            shared[key] = compute()
+            shared[key].flags.writeable = False
+        return shared[key]
+
+    def _count(self, x: Array, threshold: float) -> Array:
+        """Rows of each query with a value of at least `threshold`, shape (n_queries, 1)."""
+        count = np.empty((len(self._ranking.indptr) - 1, 1))
+        _kernels.count_at_least(x, self._ranking.indptr, threshold, count)
+        return count
 
     @cached_property
     def k(self) -> Array:
