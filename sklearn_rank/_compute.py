@@ -40,8 +40,10 @@ class PerQuery:
     @classmethod
     def empty(cls, specs: Sequence[MetricSpec], n_queries: int) -> PerQuery:
         """Room for the curve of metrics that differ in their cutoff alone."""
-        spec = max(specs, key=lambda spec: spec.depth)
-        cutoffs = spec.cutoffs if len(specs) == 1 else np.unique(np.concatenate([s.cutoffs for s in specs]))
+        spec, cutoffs = specs[0], specs[0].cutoffs
+        if len(specs) > 1:
+            spec = max(specs, key=lambda spec: spec.depth)
+            cutoffs = np.unique(np.concatenate([spec.cutoffs for spec in specs]))
         shape = n_queries, len(cutoffs)
         return cls(spec, cutoffs, np.empty(shape), np.empty(shape), np.empty(shape, dtype=bool))
 
@@ -89,7 +91,8 @@ class PerQuery:
         return np.exp(mean) if average == "geometric" else mean
 
     def _ratio(self, numerator: Array, denominator: Array, defined: NDArray[np.bool_]) -> Array:
-        out = np.full(numerator.shape, float(self.spec["replace_undefined_by"]))
+        out = np.empty(numerator.shape)
+        out.fill(self.spec["replace_undefined_by"])
         np.divide(numerator, denominator, out=out, where=defined)
         if self.spec.metric.link is not None:
             out[defined] = self.spec.metric.link(out[defined])
