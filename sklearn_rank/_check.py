@@ -248,11 +248,11 @@ def _checked(
     label: Array, score: Array, indptr: Index, ids: NDArray[Any], order: Index | None, weight: Array | None,
     n_jobs: int | None,
 ) -> Queries:  # fmt: skip
-    (lowest, highest), unjudged = _extent(label, n_jobs), False
+    (lowest, highest), score_range = _ranges(label, score, n_jobs)
+    unjudged = False
     if math.isnan(lowest):
         judged = label[~np.isnan(label)]
         lowest, highest, unjudged = judged.min(initial=0.0), judged.max(initial=0.0), True
-    score_range = _extent(score, n_jobs)
     queries = Queries(label, score, indptr, ids, order, weight, (lowest, highest), unjudged, score_range[0] == -np.inf)
     if math.isinf(lowest) or math.isinf(highest):
         row = queries.first_row(np.isinf(label))
@@ -287,17 +287,17 @@ def _number(value: Any, name: str) -> float:
     return float(value)
 
 
-def _extent(x: Array, n_jobs: int | None) -> tuple[float, float]:
-    """Lowest and highest value; NaN if there is any."""
-    ends = for_each(lambda a, b: _ends(x[a:b]), row_blocks(len(x)), n_jobs)
-    if len(ends) == 1:
-        return ends[0]
-    low, high = np.transpose(ends)
-    return float(low.min()), float(high.max())
+def _ranges(label: Array, score: Array, n_jobs: int | None) -> list[tuple[float, float]]:
+    """Lowest and highest label, lowest and highest score; NaN if there is any."""
+    found = for_each(lambda a, b: [_range(label[a:b]), _range(score[a:b])], row_blocks(len(score)), n_jobs)
+    if len(found) == 1:
+        return found[0]
+    low, high = np.min(found, axis=0)[:, 0], np.max(found, axis=0)[:, 1]
+    return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
-def _ends(x: Array) -> tuple[float, float]:
-    """As `_extent`; on few rows much faster than min() and max()."""
+def _range(x: Array) -> tuple[float, float]:
+    """Lowest and highest value; on few rows much faster than by min() and max()."""
     return x.item(x.argmin()), x.item(x.argmax())
 
 

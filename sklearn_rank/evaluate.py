@@ -251,7 +251,7 @@ def parse_metrics(metrics: Any, **keywords: Any) -> dict[str, MetricSpec]:
         name = metric.strip() if isinstance(metric, str) else str(bare)
         if name in specs:
             raise ValueError(f"Each metric must be given once. Got {name!r} twice.")
-        if np.ndim(spec.k) or spec["average"] is None:
+        if spec.curve_index.ndim or spec["average"] is None:
             raise ValueError(f"Here a metric has one cutoff and a mean: name each cutoff, as 'ndcg@10'. Got {name!r}.")
         specs[name] = spec
     if not specs:
