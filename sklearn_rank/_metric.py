@@ -13,8 +13,8 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 from importlib import import_module
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ from sklearn_rank._keywords import (
     WEIGHT_DOC,
     Keyword,
 )
+from sklearn_rank._lazy import cached_property
 from sklearn_rank._ranked import FULL, Ranked
 
 Formula = Callable[..., Any]
@@ -46,6 +47,9 @@ TypeError
 
 NO_RELEVANT = "no relevant document"
 """What a query has for which many metrics are undefined."""
+
+PLAIN = (int, float, str, bool, type(None))
+"""Types of keywords of which equal values mean the same."""
 
 REGISTRY: dict[str, Metric] = {}
 """Metrics by canonical name."""
@@ -122,12 +126,26 @@ class Metric:
             return SUBTOPICS[name]
         return OWN.get(name) or (SHARED[name][1] if name in SHARED else None)
 
+    def ratio(self, ranked: Ranked, keywords: Mapping[str, Any]) -> tuple[Any, Any]:
+        """Numerator and denominator that the formula returns, each a number or with a row per query."""
+        found = self.formula(ranked, **keywords)
+        parts = [np.asarray(part) for part in (found if isinstance(found, tuple) else (found, 1.0))]
+        rows, columns = ranked.shape
+        shapes = (rows, columns), (rows, 1), (1, columns), ()
+        if len(parts) != 2 or not all(p.dtype.kind in "biuf" and p.shape in shapes for p in parts):
+            raise ValueError(
+                f"The formula of {self.caller} must return real numbers, or a numerator and a denominator of "
+                f"them, of shape {(rows, columns)}: a row for each query, a column for each cutoff. "
+                f"Got {' and '.join(f'{p.dtype} of shape {p.shape}' for p in parts)} instead."
+            )
+        return parts[0], parts[1]
+
     def __call__(
         self, y_true: Any, y_score: Any, *, qid: Any = None, k: Any = None, sample_weight: Any = None,
         tie_break: Any = None, n_jobs: int | None = None, **keywords: Any,
     ) -> Any:  # fmt: skip
         """Value of the metric: what the public function does."""
-        spec = MetricSpec(self, k, keywords)
+        spec = spec_of(self, k, keywords)
         if tie_break is not None and spec["ties"] != "stable":
             raise ValueError(f"tie_break is read with ties='stable' only. Got ties={spec['ties']!r}.")
         queries = _check.check_queries(
@@ -170,13 +188,13 @@ class MetricSpec:
 
     def __getitem__(self, keyword: str) -> Any:
         """Value of a keyword: given, else the convention's, else the default."""
-        if keyword in self.keywords:
-            return self.keywords[keyword]
-        if keyword in self._conventional:
-            return self._conventional[keyword]
-        return self.metric.defaults[keyword] if keyword in self.metric.defaults else SHARED[keyword][0]
+        return self._values[keyword]
 
     @cached_property
+    def _values(self) -> dict[str, Any]:
+        shared = {name: default for name, (default, _) in SHARED.items()}
+        return shared | self.metric.defaults | self._conventional() | dict(self.keywords)
+
     def _conventional(self) -> dict[str, Any]:
         convention = self.keywords.get("convention")
         found = {} if convention is None else keywords_of(convention, self.metric.name)
@@ -196,9 +214,20 @@ class MetricSpec:
         return np.unique(self._asked_for)
 
     @cached_property
+    def depth(self) -> int:
+        """Deepest cutoff."""
+        return int(self.cutoffs[-1])
+
+    @cached_property
     def curve_index(self) -> NDArray[np.int64]:
         """Where each cutoff that was asked for stands among `cutoffs`; 0-d for a single one."""
         return np.searchsorted(self.cutoffs, self._asked_for)
+
+    @cached_property
+    def curve(self) -> tuple[Any, ...]:
+        """What it has in common with the metrics that differ from it in their cutoff alone."""
+        given = ((n, type(v), v if type(v) in PLAIN else id(v)) for n, v in self.keywords.items())
+        return self.metric, *sorted(given, key=itemgetter(0))
 
     @cached_property
     def _asked_for(self) -> NDArray[np.int64]:
@@ -207,20 +236,6 @@ class MetricSpec:
         deepest = FULL - 1  # no list is as long, and it is not FULL
         within = min(self.k, deepest) if np.ndim(self.k) == 0 else [min(k, deepest) for k in self.k]
         return np.asarray(within, dtype=np.int64)
-
-    def curve(self, ranked: Ranked, keywords: Mapping[str, Any]) -> tuple[Any, Any]:
-        """Numerator and denominator that the formula returns, each a number or with a row per query."""
-        found = self.metric.formula(ranked, **keywords)
-        parts = [np.asarray(part) for part in (found if isinstance(found, tuple) else (found, 1.0))]
-        rows, columns = ranked.n_queries, len(self.cutoffs)
-        shapes = (), (1, columns), (rows, 1), (rows, columns)
-        if len(parts) != 2 or not all(p.dtype.kind in "biuf" and p.shape in shapes for p in parts):
-            raise ValueError(
-                f"The formula of {self.metric.caller} must return real numbers, or a numerator and a denominator of "
-                f"them, of shape {(rows, columns)}: a row for each query, a column for each cutoff. "
-                f"Got {' and '.join(f'{p.dtype} of shape {p.shape}' for p in parts)} instead."
-            )
-        return parts[0], parts[1]
 
     def resolve(self, queries: _check.Queries) -> dict[str, Any]:
         """Check the labels and turn the formula's keywords into what it is called with."""
@@ -233,7 +248,7 @@ class MetricSpec:
         if "stop" in values:
             values["stop"] = make_stop(values["stop"], values.pop("max_grade"))
         if "discount" in values:
-            depth, base = min(int(self.cutoffs[-1]), queries.longest), values.pop("base", 2)
+            depth, base = min(self.depth, queries.longest), values.pop("base", 2)
             values["discount"] = make_discount(values["discount"], base, depth, queries.longest)
         return values
 
@@ -265,6 +280,22 @@ class MetricSpec:
         if top is not None and not (most := function(np.array([top]))[0]) > 0:
             raise ValueError(f"The gain of max_grade must be above 0 in {caller}. Got {most:g}.")
         return function
+
+
+def spec_of(metric: Metric, k: Any, keywords: Mapping[str, Any]) -> MetricSpec:
+    """Metric with its cutoff and keywords; made, and checked, once for each set of plain values.
+
+    It is shared by all who ask for it, so it is not for users, who might change its keywords.
+    """
+    known = REGISTRY.get(metric.name) is metric  # what a user's function holds on to is not to be kept
+    if known and type(k) in PLAIN and all(type(value) in PLAIN for value in keywords.values()):
+        return _remembered(metric, k, **keywords)
+    return MetricSpec(metric, k, keywords)
+
+
+@functools.lru_cache(maxsize=256, typed=True)
+def _remembered(metric: Metric, k: Any, /, **keywords: Any) -> MetricSpec:
+    return MetricSpec(metric, k, keywords)
 
 
 def metric(name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **facts: Any) -> Callable[[Formula], Any]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
-from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank import _kernels
+from sklearn_rank._lazy import cached_property
 
 FULL = 2**62
 """The depth of a list that is read to its end."""
@@ -51,7 +51,7 @@ class Ranking:
     ) -> None:
         self.row_label, self.row_score, self.indptr = label, score, indptr
         self.depth = depth
-        n_rows, longest = len(score), int(np.diff(indptr).max(initial=0))
+        n_rows, longest = len(score), _longest(indptr)
         order = np.empty(n_rows, dtype=np.int64)
         tie_end = np.empty(n_rows if ties == "average" else 0, dtype=np.int64)
         self.ptr = np.empty(len(indptr), dtype=np.int64)
@@ -83,11 +83,10 @@ class Ranking:
         _kernels.number(self.ptr, rank)
         return rank
 
-    def count_at_least(self, x: Array, threshold: float) -> Array:
-        """Rows of each query with a value of at least `threshold`, shape (n_queries, 1)."""
-        count = np.empty((len(self.indptr) - 1, 1))
-        _kernels.count_at_least(x, self.indptr, threshold, count)
-        return count
+    @cached_property
+    def shared(self) -> dict[Any, Array]:
+        """What one formula has computed and others may read."""
+        return {}
 
     @cached_property
     def ideal(self) -> Ranking:
@@ -102,9 +101,15 @@ class Ranking:
         one.rank, one.length = self.rank, self.length  # computed once for all
         for label in np.ascontiguousarray(self.row_label.T):
             rankings.append(copy(one))
-            rankings[-1].row_label = label
+            rankings[-1].row_label, rankings[-1].shared = label, {}
             rankings[-1].label = label.take(self.order)
         return rankings
+
+
+def _longest(indptr: Index) -> int:
+    """Rows of the longest query."""
+    length = indptr[1:] - indptr[:-1]
+    return int(length[length.argmax()])
 
 
 class Ideal(Ranking):
@@ -113,7 +118,7 @@ class Ideal(Ranking):
     def __init__(self, label: Array, indptr: Index, depth: int) -> None:
         self.row_label, self.row_score, self.indptr = label, label, indptr
         self.depth, self.tie_end = depth, None
-        longest = int(np.diff(indptr).max(initial=0))
+        longest = _longest(indptr)
         out, self.ptr = np.empty(len(label)), np.empty(len(indptr), dtype=np.int64)
         _kernels.rank_labels(
             label, indptr, depth, out, self.ptr,
@@ -193,30 +198,44 @@ class Ranked:
         """Score of each item; ranking metrics have no use for it."""
         return self._ranking.score
 
-    @cached_property
+    @property
     def relevant(self) -> Array:
         """Whether each item's label is at least `min_relevance`, as 0.0 or 1.0."""
-        return (self.label >= self._min_relevance).astype(np.float64)
+        return self._once("relevant", lambda: (self.label >= self._min_relevance).astype(np.float64))
 
-    @cached_property
+    @property
     def judged(self) -> Array:
         """Whether each item has a label that is not NaN, as 0.0 or 1.0."""
-        return (self.label == self.label).astype(np.float64)
+        return self._once("judged", lambda: (self.label == self.label).astype(np.float64))
 
-    @cached_property
+    @property
     def n_relevant(self) -> Array:
         """Relevant documents of each query, also those not retrieved."""
-        return self._ranking.count_at_least(self._ranking.row_label, self._min_relevance)
+        return self._once("n_relevant", lambda: self._count(self._ranking.row_label, self._min_relevance))
 
-    @cached_property
+    @property
     def n_judged(self) -> Array:
         """Judged documents of each query, also those not retrieved."""
-        return self._ranking.count_at_least(self._ranking.row_label, np.finfo(np.float64).min)
+        return self._once("n_judged", lambda: self._count(self._ranking.row_label, np.finfo(np.float64).min))
 
-    @cached_property
+    @property
     def n(self) -> Array:
         """Ranked documents of each query: all but those not retrieved."""
-        return self._ranking.count_at_least(self._ranking.row_score, np.finfo(np.float64).min)
+        return self._once("n", lambda: self._count(self._ranking.row_score, np.finfo(np.float64).min))
+
+    def _once(self, name: str, compute: Callable[[], Array]) -> Array:
+        """Compute it for the first of the formulas that share the ranking and `min_relevance`, for all to read."""
+        shared, key = self._ranking.shared, (name, self._min_relevance)
+        if key not in shared:
+            shared[key] = compute()
+            shared[key].flags.writeable = False
+        return shared[key]
+
+    def _count(self, x: Array, threshold: float) -> Array:
+        """Rows of each query with a value of at least `threshold`, shape (n_queries, 1)."""
+        count = np.empty((len(self._ranking.indptr) - 1, 1))
+        _kernels.count_at_least(x, self._ranking.indptr, threshold, count)
+        return count
 
     @cached_property
     def k(self) -> Array:
@@ -251,9 +270,9 @@ class Ranked:
         return Ranked(greedy, self._cutoffs, self._min_relevance)
 
     @property
-    def n_queries(self) -> int:
-        """How many queries there are: rows of the curve."""
-        return len(self._ranking.ptr) - 1
+    def shape(self) -> tuple[int, int]:
+        """Shape of the curve: how many queries and cutoffs there are."""
+        return len(self._ranking.ptr) - 1, len(self._cutoffs)
 
     @property
     def tied(self) -> bool:
@@ -288,7 +307,7 @@ class Ranked:
 
     def cumsum(self, value: ArrayLike = 1.0, weight: ArrayLike = 1.0) -> Array:
         """Sum of the value of each item times the weight of its position, down to each cutoff."""
-        out = np.empty((self.n_queries, len(self._cutoffs)))
+        out = np.empty(self.shape)
         _kernels.cumsum(
             self._flat(value), self._flat(weight), self._ranking.ptr, self._cutoffs, self._ranking.tie_end, out
         )
@@ -338,7 +357,7 @@ class Ranked:
 
     def pairs(self) -> Pairs:
         """How many pairs of items are ranked as their labels are, the other way, or tied in score or label alone."""
-        out = np.empty((4, self.n_queries))
+        out = np.empty((4, self.shape[0]))
         _kernels.pairs(self.label, self._ranking.ptr, self._ranking.tie_end, out, *self._room())
         return Pairs(*out[..., None])
 

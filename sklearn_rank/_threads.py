@@ -16,6 +16,8 @@ T = TypeVar("T")
 
 BLOCK_ROWS = 2**17
 
+np.empty(16 * BLOCK_ROWS)  # once it has freed this much, glibc keeps what one block frees for the next
+
 
 def check_n_jobs(n_jobs: object) -> None:
     """Refuse what joblib would, but also where there is too little to do to ask it.
@@ -36,14 +38,15 @@ def row_blocks(n_rows: int) -> list[tuple[int, int]]:
 
 def query_blocks(indptr: NDArray[np.int64]) -> list[tuple[int, int]]:
     """Cut queries into (first, last) pieces of about `BLOCK_ROWS` rows; no query is cut."""
-    starts = np.searchsorted(indptr[:-1], np.arange(0, max(indptr[-1], 1), BLOCK_ROWS))
+    if indptr[-1] <= BLOCK_ROWS:
+        return [(0, len(indptr) - 1)]
+    starts = np.searchsorted(indptr[:-1], np.arange(0, indptr[-1], BLOCK_ROWS))
     edges = np.unique(np.append(starts, [0, len(indptr) - 1])).tolist()
     return list(zip(edges[:-1], edges[1:], strict=True))
 
 
 def for_each(function: Callable[[int, int], T], blocks: Sequence[tuple[int, int]], n_jobs: int | None) -> list[T]:
     """List ``function(start, stop)`` for each block, on as many threads as joblib's `n_jobs` means."""
-    np.empty(16 * BLOCK_ROWS)  # once it has freed this much, glibc keeps what one block frees for the next
     if len(blocks) == 1:
         return [function(*blocks[0])]
     results: list[Any] = [None] * len(blocks)

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank import _check, _compute
+from sklearn_rank._lazy import cached_property
 from sklearn_rank._metric import MetricSpec
-from sklearn_rank._names import parse_metric
+from sklearn_rank._names import find_spec
 from sklearn_rank._table import Table, import_pandas
 
 
@@ -246,12 +246,13 @@ def parse_metrics(metrics: Any, **keywords: Any) -> dict[str, MetricSpec]:
     listed = [metrics] if isinstance(metrics, (str, MetricSpec)) or not isinstance(metrics, Iterable) else [*metrics]
     specs: dict[str, MetricSpec] = {}
     for metric in listed:
-        bare = parse_metric(metric)
-        spec = parse_metric(bare, **{n: v for n, v in keywords.items() if n in bare.metric.defaults})
+        bare = find_spec(metric)
+        taken = {n: v for n, v in keywords.items() if n in bare.metric.defaults}
+        spec = find_spec(bare, **taken) if taken else bare
         name = metric.strip() if isinstance(metric, str) else str(bare)
         if name in specs:
             raise ValueError(f"Each metric must be given once. Got {name!r} twice.")
-        if np.ndim(spec.k) or spec["average"] is None:
+        if spec.curve_index.ndim or spec["average"] is None:
             raise ValueError(f"Here a metric has one cutoff and a mean: name each cutoff, as 'ndcg@10'. Got {name!r}.")
         specs[name] = spec
     if not specs:
