@@ -41,6 +41,16 @@ class PerQuery:
         shape = n_queries, len(spec.cutoffs)
         return cls(spec, np.empty(shape), np.empty(shape), np.empty(shape, dtype=bool))
 
+    @property
+    def average_kind(self) -> str:
+        """How its mean over queries is taken."""
+        return str(self.spec["average"])
+
+    @property
+    def greater_is_better(self) -> bool:
+        """Whether the higher value is the better one."""
+        return self.spec.metric.greater_is_better
+
     def values(self) -> Array:
         """Value of each query at each cutoff, undefined queries replaced."""
         return self._ratio(self.numerator, self.denominator, ~self.undefined)

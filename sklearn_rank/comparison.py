@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._storage import load, save
 from sklearn_rank._table import Table, import_pandas
 from sklearn_rank.evaluate import Evaluation
 
@@ -25,8 +26,8 @@ class CrossValidation(dict[str, Any]):
     Attributes
     ----------
     pooled : Evaluation or None
-        Values of all queries, each scored by the model that had not seen it; None where the splitter does not test every
-        row exactly once.
+        Values of all queries, each scored by the model that had not seen it; None where the splitter does not test
+        every row exactly once.
     """
 
     def __init__(self, scores: Mapping[str, Any], pooled: Evaluation | None) -> None:
@@ -211,6 +212,67 @@ class Comparison:
         ids = self.results[a].qid[order].tolist()
         rows = zip(ids, of_a[order].tolist(), of_b[order].tolist(), (of_a - of_b)[order].tolist(), strict=True)
         return Table(("qid", a, b, "difference"), tuple(rows))
+
+    def save(self, path: Any) -> None:
+        """Save all of it to one .npz file without pickle.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to, as it stands.
+
+        Raises
+        ------
+        TypeError
+            If query ids are neither numbers, strings nor tuples of them.
+        """
+        models, metrics = [*self.fold_means], self._metrics
+        words: dict[str, Any] = {
+            "models": models, "metrics": metrics, "n_queries": self.n_queries, "baseline": self.baseline,
+            "test": self.test, "correction": self.correction, "results": {},
+            "failures": {model: [*errors.items()] for model, errors in self.failures.items()},
+        }  # fmt: skip
+        arrays = {
+            "fold_means": np.array([[self.fold_means[model][metric] for metric in metrics] for model in models]),
+            "fit_time": np.array([self.fit_time[model] for model in models]),
+        }
+        for i, (model, result) in enumerate(self.results.items()):
+            words["results"][model], found = result._plain()
+            arrays |= {f"{name} {i}": array for name, array in found.items()} | {f"y_score {i}": self.y_score[model]}
+        save(path, "Comparison", words, arrays)
+
+    @classmethod
+    def load(cls, path: Any) -> Comparison:
+        """A comparison that was saved.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Returns
+        -------
+        Comparison
+
+        Raises
+        ------
+        ValueError
+            If the file holds something else.
+        """
+        words, arrays = load(path, "Comparison")
+        results, y_score = {}, {}
+        for i, (model, meta) in enumerate(words["results"].items()):
+            of_model = {n.removesuffix(f" {i}"): array for n, array in arrays.items() if n.endswith(f" {i}")}
+            y_score[model] = of_model.pop("y_score")
+            results[model] = Evaluation._of_plain(meta, of_model)
+        folds = zip(words["models"], arrays["fold_means"], strict=True)
+        return cls(
+            results, y_score,
+            fold_means={model: dict(zip(words["metrics"], means, strict=True)) for model, means in folds},
+            fit_time=dict(zip(words["models"], arrays["fit_time"], strict=True)),
+            failures={model: dict(map(tuple, errors)) for model, errors in words["failures"].items()},
+            n_queries=[*map(tuple, words["n_queries"])],
+            baseline=words["baseline"], test=words["test"], correction=words["correction"],
+        )  # fmt: skip
 
     def to_frame(self) -> Any:
         """Values query by query as a pandas DataFrame; needs the extra "pandas".
