@@ -47,8 +47,8 @@ def fit_folds(
             for e in estimators
             for fold in folds
         )
-        held = progress_bar(found, len(estimators) * len(folds), progress)
-        return [[next(held) for _ in folds] for _ in estimators]
+        held = [*progress_bar(found, len(estimators) * len(folds), progress)]
+    return [held[i : i + len(folds)] for i in range(0, len(held), len(folds))]
 
 
 def _fit_fold(
