@@ -37,7 +37,8 @@ def counted_fits(search: Any, n_splits: int) -> Iterator[None]:
                 finished = False
                 while not finished:
                     finished = done.wait(SECONDS)
-                    bar.update((os.path.getsize(path) if os.path.exists(path) else 0) - bar.n)
+                    if os.path.exists(path) and os.path.getsize(path) > bar.n:
+                        bar.update(os.path.getsize(path) - bar.n)
 
             watcher = threading.Thread(target=watch)
             watcher.start()
