@@ -37,6 +37,11 @@ class Queries:
     has_unjudged: bool
     has_unretrieved: bool
 
+    @property
+    def n_documents(self) -> Index:
+        """Rows of each query."""
+        return np.diff(self.indptr)
+
     @cached_property
     def longest(self) -> int:
         """Rows of the longest query."""

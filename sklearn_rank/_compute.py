@@ -42,6 +42,13 @@ class PerQuery:
         return cls(spec, np.empty(shape), np.empty(shape), np.empty(shape, dtype=bool))
 
     @property
+    def meaning(self) -> str:
+        """The metric with all its keywords, in words: values of another meaning are not comparable."""
+        values = ((name, self.spec[name]) for name in self.spec.metric.defaults)
+        keywords = (f"{name}={getattr(value, '__qualname__', value)}" for name, value in values)
+        return f"{self.spec.metric.caller}(k={self.spec.k}, {', '.join(keywords)})"
+
+    @property
     def average_kind(self) -> str:
         """How its mean over queries is taken."""
         return str(self.spec["average"])

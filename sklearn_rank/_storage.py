@@ -78,6 +78,7 @@ class StoredMetric:
     of_queries: NDArray[np.float64]
     undefined: NDArray[np.bool_]
     mean: float
+    meaning: str
     average_kind: str
     greater_is_better: bool
 

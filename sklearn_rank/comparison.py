@@ -157,13 +157,12 @@ class Comparison:
         if self.baseline in self.failures or len(self.results) < 2:
             return {}
         found, (n_train, n_test) = {}, np.mean(self.n_queries, axis=0)
-        for pair in self.significance(metric).pairs:
-            of_folds = compare_folds(
-                self.fold_means[pair.a][metric], self.fold_means[pair.b][metric], n_train=n_train, n_test=n_test
-            )
-            found[pair.a] = (
-                pair.difference, pair.wins, pair.ties, pair.losses, pair.pvalue, pair.pvalue_corrected, of_folds.pvalue,
-            )  # fmt: skip
+        tests = self.significance(metric)
+        for (model, other), pair in tests.comparisons.items():
+            scores = (self.fold_means[name][metric] for name in (model, other))
+            of_folds = compare_folds(*scores, n_train=n_train, n_test=n_test)
+            p = pair.pvalue, tests.corrected[model, other], of_folds.pvalue
+            found[model] = pair.difference, pair.wins, pair.ties, pair.losses, *p
         return found
 
     @property

@@ -32,6 +32,8 @@ class Evaluation:
         Value of each metric for each query; undefined queries hold their replacement.
     n_undefined : dict of str to int
         Number of queries for which a metric is not defined.
+    n_documents : ndarray of shape (n_queries,)
+        Number of documents of each query, also those not retrieved.
     weight : ndarray of shape (n_queries,) or None
         Weight of each query in the mean.
 
@@ -45,6 +47,7 @@ class Evaluation:
     _results: Mapping[str, _compute.PerQuery | StoredMetric]
     _queries: _check.Queries | None = None
     _n_jobs: int | None = None
+    _n_documents: NDArray[np.int64] | None = None
 
     @cached_property
     def per_query(self) -> dict[str, NDArray[np.float64]]:
@@ -52,9 +55,24 @@ class Evaluation:
         return {name: result.values()[:, 0] for name, result in self._results.items()}
 
     @cached_property
+    def n_documents(self) -> NDArray[np.int64]:
+        """Number of documents of each query, also those not retrieved."""
+        return self._data.n_documents if self._n_documents is None else self._n_documents
+
+    @cached_property
     def n_undefined(self) -> dict[str, int]:
         """Number of queries for which a metric is not defined."""
         return {name: int(result.undefined.sum()) for name, result in self._results.items()}
+
+    @cached_property
+    def meaning(self) -> dict[str, str]:
+        """Each metric with all its keywords, in words."""
+        return {name: result.meaning for name, result in self._results.items()}
+
+    @cached_property
+    def average(self) -> dict[str, str]:
+        """How the mean of each metric is taken: "macro", "micro" or "geometric"."""
+        return {name: result.average_kind for name, result in self._results.items()}
 
     @cached_property
     def greater_is_better(self) -> dict[str, bool]:
@@ -117,8 +135,10 @@ class Evaluation:
         """
         return {name: float(result.average(self.weight)[0]) for name, result in self._results.items()}
 
-    def confidence_interval(self, level: float = 0.95) -> dict[str, tuple[float, float]]:
-        """Confidence interval of each metric's mean over queries, by Student's t, every query weighing the same.
+    def confidence_interval(
+        self, level: float = 0.95, method: str = "t", *, n_resamples: int = 9999, random_state: Any = None
+    ) -> dict[str, tuple[float, float]]:
+        """Confidence interval of each metric's mean over queries, every query weighing the same.
 
         It says how far the mean could move with other queries of the same kind; it knows nothing of other
         training sets. Queries left out of the mean are left out here; with fewer than two, it is (nan, nan).
@@ -127,6 +147,12 @@ class Evaluation:
         ----------
         level : float, default=0.95
             Between 0 and 1, exclusive.
+        method : {"t", "percentile", "bca"}, default="t"
+            Student's t; percentiles of the bootstrap; those corrected for bias and skewness.
+        n_resamples : int, default=9999
+            Bootstrap samples.
+        random_state : int, RandomState, Generator or None, default=None
+            Source of the bootstrap samples.
 
         Returns
         -------
@@ -135,26 +161,17 @@ class Evaluation:
         Raises
         ------
         ValueError
-            If `level` is out of range, or means are weighted, pooled or geometric.
+            If a keyword is not what it must be, or means are weighted, pooled or geometric.
         """
-        from scipy import stats
+        from sklearn_rank.stats import confidence_interval  # loads scipy.stats
 
-        if not 0 < level < 1:
-            raise ValueError(f"The 'level' parameter must be between 0 and 1, exclusive. Got {level!r} instead.")
-        if self.weight is not None or any(r.average_kind != "macro" for r in self._results.values()):
+        if self.weight is not None or {*self.average.values()} != {"macro"}:
             raise ValueError(
                 "confidence_interval is for means in which every query counts once. "
                 "Got sample_weight or another average; resample per_query instead."
             )
-        intervals = {}
-        for name, values in self.per_query.items():
-            values = values[~np.isnan(values)]
-            if len(values) < 2:
-                intervals[name] = (np.nan, np.nan)
-                continue
-            reach = stats.t.ppf((1 + level) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
-            intervals[name] = (float(values.mean() - reach), float(values.mean() + reach))
-        return intervals
+        options = {"method": method, "level": level, "n_resamples": n_resamples, "random_state": random_state}
+        return {name: confidence_interval(values, **options) for name, values in self.per_query.items()}
 
     def worst_queries(self, n: int = 10, *, metric: str | None = None) -> Table:
         """Queries with the worst values of a metric, the worst first.
@@ -242,6 +259,7 @@ class Evaluation:
             {
                 "name": name,
                 "mean": means[name],
+                "meaning": result.meaning,
                 "average": result.average_kind,
                 "greater_is_better": result.greater_is_better,
             }
@@ -249,6 +267,7 @@ class Evaluation:
         ]
         arrays = {
             "qid": self.qid,
+            "n_documents": self.n_documents,
             "values": np.stack([*self.per_query.values()]),
             "undefined": np.stack([result.undefined[:, 0] for result in self._results.values()]),
         }
@@ -258,10 +277,12 @@ class Evaluation:
     def _of_plain(cls, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Evaluation:
         stored = zip(meta["metrics"], arrays["values"], arrays["undefined"], strict=True)
         results = {
-            m["name"]: StoredMetric(values, undefined[:, None], m["mean"], m["average"], m["greater_is_better"])
+            m["name"]: StoredMetric(
+                values, undefined[:, None], m["mean"], m["meaning"], m["average"], m["greater_is_better"]
+            )
             for m, values, undefined in stored
         }
-        return cls(arrays["qid"], arrays.get("weight"), results)
+        return cls(arrays["qid"], arrays.get("weight"), results, _n_documents=arrays["n_documents"])
 
     def to_frame(self) -> Any:
         """Values as a pandas DataFrame: a row per query, a column per metric; needs the extra "pandas".
