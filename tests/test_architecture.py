@@ -30,7 +30,8 @@ ARROWS = {
     "evaluate": {"_check", "_compute", "_metric", "_names", "_table"},
     "scorer": {"_metric", "_names", "evaluate"},
     "model_selection": {"_check"},
-    "ranker": {"_check"},
+    "_fit_arguments": set(),
+    "ranker": {"_check", "_fit_arguments", "_keywords"},
     "evaluator": {"_check", "_keywords", "_table", "evaluate", "model_selection", "ranker", "scorer"},
 }
 
