@@ -38,9 +38,13 @@ class Part:
         return self.weight[np.cumsum(self.sizes) - self.sizes]
 
 
-def last_step(model: Any) -> Any:
-    """The model itself, or that at the end of a Pipeline."""
-    return last_step(model.steps[-1][1]) if hasattr(model, "steps") else model
+def last_step(model: Any) -> tuple[str, Any]:
+    """What a Pipeline has at its end, after the prefix of its keywords; the model itself after none."""
+    if not hasattr(model, "steps"):
+        return "", model
+    name, last = model.steps[-1]
+    prefix, last = last_step(last)
+    return f"{name}__{prefix}", last
 
 
 def query_keyword(model: Any) -> str | None:
@@ -63,16 +67,16 @@ def fit_model(model: Any, train: Part, held_out: Part | None) -> Any:
 
     All steps of a Pipeline learn from the training part alone; those before the last transform the part held out.
     """
+    if held_out is None:
+        prefix, last = last_step(model)
+        keywords = training_arguments(last, train)
+        return model.fit(train.X, train.y, **{prefix + name: value for name, value in keywords.items()})
     if not hasattr(model, "steps"):
-        keywords = training_arguments(model, train)
-        if held_out is not None:
-            keywords |= evaluation_arguments(model, held_out)
-        return model.fit(train.X, train.y, **keywords)
+        return model.fit(train.X, train.y, **training_arguments(model, train), **evaluation_arguments(model, held_out))
     name, last = model.steps[-1]
     model.set_params(**{name: "passthrough"})
     train = replace(train, X=model.fit_transform(train.X, train.y))
-    if held_out is not None:
-        held_out = replace(held_out, X=model.transform(held_out.X))
+    held_out = replace(held_out, X=model.transform(held_out.X))
     return model.set_params(**{name: fit_model(last, train, held_out)})
 
 

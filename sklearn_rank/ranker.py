@@ -47,7 +47,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
     estimator_ : estimator
         The fitted model.
     eval_qid_ : ndarray of shape (n_held_out,)
-        Ids of the queries held out, only with `eval_fraction`.
+        Ids of the queries held out; empty without `eval_fraction`.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only where X has names.
@@ -114,14 +114,14 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         validate_data(self, X, y, skip_check_array=True)
         check_consistent_length(X, y, sample_weight)
         self._check_parameters()
-        takes = query_keyword(last_step(self.estimator))
+        takes = query_keyword(last_step(self.estimator)[1])
         weight = None if sample_weight is None else np.asarray(sample_weight)
         try:
             qid = find_qid(y, qid, name="y")
         except ValueError:
             if takes is not None or self.eval_fraction is not None or self.max_queries is not None:
                 raise
-        train, held_out = Part(X, y, None, weight), None
+        train, held_out, self.eval_qid_ = Part(X, y, None, weight), None, np.array([])
         if qid is not None:
             ids, indptr, order = group_rows(qid, len(y))
             if weight is not None and takes in ("qid", "group_id"):
@@ -130,8 +130,9 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
             sizes = np.diff(indptr)
             train = _part(in_train, sizes, order, X, y, weight)
             if self.eval_fraction is not None:
-                held_out, self.eval_qid_ = _part(in_eval, sizes, order, X, y, weight), ids[in_eval]
-        # Whatever is routed outside, here the keywords are handed over one by one.
+                held_out = _part(in_eval, sizes, order, X, y, weight)
+            self.eval_qid_ = ids[in_eval]
+        # Whatever the configuration, a Pipeline hands "step__keyword" on only without routing.
         with sklearn.config_context(enable_metadata_routing=False):
             self.estimator_ = fit_model(clone(self.estimator), train, held_out)
         return self
@@ -148,7 +149,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
                 "The 'eval_fraction' parameter of QueryRanker must be a number between 0 and 1, exclusive, or None. "
                 f"Got {self.eval_fraction!r}."
             )
-        model = last_step(self.estimator)
+        _, model = last_step(self.estimator)
         if not takes_evaluation(model):
             raise ValueError(
                 "eval_fraction is for models that stop early by rows handed to fit: those of XGBoost, LightGBM and "

@@ -120,6 +120,15 @@ def test_same_seed_same_queries(shuffled):
     assert first == again != other
 
 
+def test_fitted_again_without_holding_out():
+    ranker = QueryRanker(LikeXGBRanker(), eval_fraction=0.5).fit(X, Y, qid=QID)
+    assert len(ranker.eval_qid_) == 2
+    ranker.set_params(eval_fraction=None).fit(X, Y, qid=QID)
+    assert len(ranker.eval_qid_) == 0
+    assert set(ranker.estimator_.got_) == {"X", "y", "qid"} | {"verbose"}
+    assert len(ranker.estimator_.got_["X"]) == 8
+
+
 def test_errors():
     with pytest.raises(ValueError, match="at least is held out and one trained on, so 2 are needed. Got 1"):
         QueryRanker(LikeXGBRanker(), eval_fraction=0.5).fit(X, Y, qid=["a"] * 8)
@@ -148,12 +157,12 @@ def test_a_ranker_that_takes_no_queries_to_stop_by_is_refused():
 
 
 def xgboost_model(kind):
-    return getattr(pytest.importorskip("xgboost"), f"XGB{kind}")(n_estimators=ROUNDS, early_stopping_rounds=5)
+    return getattr(pytest.importorskip("xgboost"), f"XGB{kind}")(n_estimators=ROUNDS, early_stopping_rounds=5, n_jobs=1)
 
 
 def lightgbm_model(kind):
     model = getattr(pytest.importorskip("lightgbm"), f"LGBM{kind}")
-    return model(n_estimators=ROUNDS, early_stopping_rounds=5, min_child_samples=5, verbose=-1)
+    return model(n_estimators=ROUNDS, early_stopping_rounds=5, min_child_samples=5, n_jobs=1, verbose=-1)
 
 
 def catboost_model(kind):
