@@ -174,7 +174,7 @@ def boosting_model(kind):
     model = {"Regressor": HistGradientBoostingRegressor, "Classifier": HistGradientBoostingClassifier}[kind]
     if "X_val" not in inspect.signature(model.fit).parameters:
         pytest.skip("takes rows to stop by from scikit-learn 1.7 on")
-    return model(max_iter=ROUNDS, n_iter_no_change=5, early_stopping=True)
+    return model(max_iter=ROUNDS, n_iter_no_change=5, early_stopping=True, max_leaf_nodes=4)
 
 
 def n_rounds(model):
