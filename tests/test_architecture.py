@@ -31,7 +31,10 @@ ARROWS = {
     "stats": {"_check", "_keywords", "_table", "evaluate", "stats"},
     "scorer": {"_metric", "_names", "evaluate"},
     "model_selection": {"_check"},
-    "ranker": {"_check"},
+    "_fit_arguments": set(),
+    "ranker": {"_check", "_fit_arguments", "_keywords"},
+    "inspection": {"_check", "_keywords", "_threads", "model_selection", "scorer"},
+    "learning_curve": {"_check", "evaluator", "model_selection", "ranker"},
     "evaluator": {"_check", "_keywords", "_table", "evaluate", "model_selection", "ranker", "scorer"},
 }
 
