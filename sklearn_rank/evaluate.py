@@ -31,6 +31,8 @@ class Evaluation:
         Value of each metric for each query; undefined queries hold their replacement.
     n_undefined : dict of str to int
         Number of queries for which a metric is not defined.
+    n_documents : ndarray of shape (n_queries,)
+        Number of rows of each query.
     weight : ndarray of shape (n_queries,) or None
         Weight of each query in the mean.
 
@@ -49,6 +51,11 @@ class Evaluation:
     def per_query(self) -> dict[str, NDArray[np.float64]]:
         """Value of each metric for each query."""
         return {name: result.values()[:, 0] for name, result in self._results.items()}
+
+    @cached_property
+    def n_documents(self) -> NDArray[np.int64]:
+        """Number of rows of each query, also those not retrieved."""
+        return np.diff(self._queries.indptr)
 
     @cached_property
     def n_undefined(self) -> dict[str, int]:

@@ -31,6 +31,7 @@ ARROWS = {
     "scorer": {"_metric", "_names", "evaluate"},
     "model_selection": {"_check"},
     "ranker": {"_check"},
+    "display": {"_keywords", "_metric", "_names", "display", "evaluate", "model_selection", "ranker", "scorer"},
     "evaluator": {"_check", "_keywords", "_table", "evaluate", "model_selection", "ranker", "scorer"},
 }
 
@@ -81,7 +82,7 @@ import sys
 import sklearn.metrics  # may load some of them itself
 before = set(sys.modules)
 import sklearn_rank
-loaded = (set(sys.modules) - before) & set({OPTIONAL} + ("scipy.stats", "sklearn.pipeline"))
+loaded = (set(sys.modules) - before) & set({OPTIONAL} + ("scipy.stats", "sklearn.pipeline", "sklearn_rank.display"))
 assert not loaded, loaded
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
