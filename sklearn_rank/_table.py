@@ -52,7 +52,9 @@ def import_pandas() -> Any:
 
 
 def _cell(value: Any) -> str:
-    return f"{value:.4f}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.4f}" if value == 0 or abs(value) >= 0.00005 else f"{value:.1e}"
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:

@@ -111,8 +111,10 @@ class Evaluation:
         """
         return {name: float(result.average(self.weight)[0]) for name, result in self._results.items()}
 
-    def confidence_interval(self, level: float = 0.95) -> dict[str, tuple[float, float]]:
-        """Confidence interval of each metric's mean over queries, by Student's t, every query weighing the same.
+    def confidence_interval(
+        self, level: float = 0.95, method: str = "t", *, n_resamples: int = 9999, random_state: Any = None
+    ) -> dict[str, tuple[float, float]]:
+        """Confidence interval of each metric's mean over queries, every query weighing the same.
 
         It says how far the mean could move with other queries of the same kind; it knows nothing of other
         training sets. Queries left out of the mean are left out here; with fewer than two, it is (nan, nan).
@@ -121,6 +123,12 @@ class Evaluation:
         ----------
         level : float, default=0.95
             Between 0 and 1, exclusive.
+        method : {"t", "percentile", "bca"}, default="t"
+            Student's t; percentiles of the bootstrap; those corrected for bias and skewness.
+        n_resamples : int, default=9999
+            Bootstrap samples.
+        random_state : int, RandomState, Generator or None, default=None
+            Source of the bootstrap samples.
 
         Returns
         -------
@@ -129,26 +137,17 @@ class Evaluation:
         Raises
         ------
         ValueError
-            If `level` is out of range, or means are weighted, pooled or geometric.
+            If a keyword is not what it must be, or means are weighted, pooled or geometric.
         """
-        from scipy import stats
+        from sklearn_rank.stats import confidence_interval  # loads scipy.stats
 
-        if not 0 < level < 1:
-            raise ValueError(f"The 'level' parameter must be between 0 and 1, exclusive. Got {level!r} instead.")
         if self.weight is not None or any(r.spec["average"] != "macro" for r in self._results.values()):
             raise ValueError(
                 "confidence_interval is for means in which every query counts once. "
                 "Got sample_weight or another average; resample per_query instead."
             )
-        intervals = {}
-        for name, values in self.per_query.items():
-            values = values[~np.isnan(values)]
-            if len(values) < 2:
-                intervals[name] = (np.nan, np.nan)
-                continue
-            reach = stats.t.ppf((1 + level) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
-            intervals[name] = (float(values.mean() - reach), float(values.mean() + reach))
-        return intervals
+        options = {"method": method, "level": level, "n_resamples": n_resamples, "random_state": random_state}
+        return {name: confidence_interval(values, **options) for name, values in self.per_query.items()}
 
     def to_frame(self) -> Any:
         """Values as a pandas DataFrame: a row per query, a column per metric; needs the extra "pandas".

@@ -27,11 +27,12 @@ ARROWS = {
     "_names": {"_metric"},
     "groups": {"_check"},
     "datasets": {"_keywords"},
-    "evaluate": {"_check", "_compute", "_metric", "_names", "_table"},
+    "evaluate": {"_check", "_compute", "_metric", "_names", "_table", "stats"},
+    "stats": {"_check", "_keywords", "_table", "evaluate", "stats"},
     "scorer": {"_metric", "_names", "evaluate"},
     "model_selection": {"_check"},
     "ranker": {"_check"},
-    "display": {"_keywords", "_metric", "_names", "display", "evaluate", "model_selection", "ranker", "scorer"},
+    "display": {"_keywords", "_metric", "_names", "display", "evaluate", "model_selection", "ranker", "scorer", "stats"},
     "evaluator": {"_check", "_keywords", "_table", "evaluate", "model_selection", "ranker", "scorer"},
 }
 
