@@ -32,7 +32,17 @@ ARROWS = {
     "scorer": {"_metric", "_names", "evaluate"},
     "model_selection": {"_check"},
     "ranker": {"_check"},
-    "display": {"_keywords", "_metric", "_names", "display", "evaluate", "model_selection", "ranker", "scorer", "stats"},
+    "display": {
+        "_keywords",
+        "_metric",
+        "_names",
+        "display",
+        "evaluate",
+        "model_selection",
+        "ranker",
+        "scorer",
+        "stats",
+    },
     "evaluator": {"_check", "_keywords", "_table", "evaluate", "model_selection", "ranker", "scorer"},
 }
 

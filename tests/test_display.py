@@ -9,6 +9,7 @@ from sklearn.linear_model import Ridge
 
 from sklearn_rank import QueryRanker, RankingEvaluator, evaluate, metric
 from sklearn_rank.display import (
+    CriticalDifferenceDisplay,
     CutoffDisplay,
     DifferenceDisplay,
     DistributionDisplay,
@@ -16,6 +17,7 @@ from sklearn_rank.display import (
     QueryPrecisionRecallDisplay,
     QuerySizeDisplay,
 )
+from sklearn_rank.stats import compare, compare_all
 
 OF_ONE = [CutoffDisplay, DistributionDisplay, ListLengthDisplay, QueryPrecisionRecallDisplay, QuerySizeDisplay]
 CUTOFFS = [1, 3, 5]
@@ -296,6 +298,56 @@ def test_many_queries_are_few_points(rng):
     display = DifferenceDisplay.from_results({"a": result, "b": other})
     assert len(display.steps_[0].get_data().values) == 2000
     assert display.n_better_ + display.n_equal_ + display.n_worse_ == 20_000
+
+
+PVALUES = {("a", "b"): 0.3, ("a", "c"): 0.05, ("b", "c"): 0.2, ("a", "d"): 0.01, ("b", "d"): 0.6, ("c", "d"): 0.001}
+MEANS = {"d": 0.1, "b": 0.3, "a": 0.4, "c": 0.2}
+
+
+def test_bars_join_systems_of_which_no_two_differ():
+    display = CriticalDifferenceDisplay(MEANS, PVALUES).plot()
+    assert display.order_ == ["a", "b", "c", "d"]
+    assert display.groups_ == [["a", "b"], ["b", "c"], ["b", "d"]]
+    assert display.points_.get_xdata().tolist() == [0.4, 0.3, 0.2, 0.1]
+    assert [list(bar.get_ydata()) for bar in display.bars_] == [[0, 1], [1, 2], [1, 3]]
+    assert [label.get_text() for label in display.ax_.get_yticklabels()] == display.order_
+    assert CriticalDifferenceDisplay(MEANS, PVALUES, alpha=0.04).plot().groups_ == [["a", "b", "c"], ["b", "d"]]
+
+
+def test_one_bar_with_a_baseline():
+    against_b = {pair: p for pair, p in PVALUES.items() if "b" in pair}
+    display = CriticalDifferenceDisplay(MEANS, against_b | {("a", "b"): 0.01}, baseline="b").plot()
+    assert display.groups_ == [["b", "c", "d"]]
+    assert display.ax_.get_yticklabels()[1].get_text() == "b (baseline)"
+    none = CriticalDifferenceDisplay(MEANS, dict.fromkeys(against_b, 0.01), baseline="b").plot()
+    assert none.groups_ == none.bars_ == []
+    assert "all systems differ significantly from the baseline" in none.ax_.get_xlabel()
+
+
+def test_the_comparison_that_is_drawn(data, rng):
+    y, s, qid = data
+    scores = {"new": s, "old": s + rng.normal(0, 0.1, len(s)), "random": rng.permutation(s)}
+    results = {name: evaluate(y, score, qid=qid, metrics=["ndcg@3", "rmse"]) for name, score in scores.items()}
+    options = {"test": "wilcoxon", "correction": "bonferroni"}
+    comparison = compare_all(results, metric="ndcg@3", **options)
+    display = CriticalDifferenceDisplay.from_results(results, "ndcg@3", **options)
+    assert (display.means, display.pvalues) == (comparison.means, comparison.corrected)
+    assert display.order_[-1] == "random"
+    assert display.groups_ == [display.order_[:2]]
+    assert "test='wilcoxon', correction='bonferroni'" in display.ax_.get_xlabel()
+    again = CriticalDifferenceDisplay.from_predictions(y, scores, qid=qid, metric="ndcg@3", options=options)
+    assert again.pvalues == display.pvalues
+    error = CriticalDifferenceDisplay.from_results(results, "rmse", baseline="random")
+    assert error.order_[-1] == "random"
+    assert "lower is better" in error.ax_.get_xlabel()
+    with pytest.raises(ValueError, match="'metric' parameter"):
+        CriticalDifferenceDisplay.from_results(results, "map")
+
+
+def test_wins_are_those_of_the_comparison(systems):
+    display = DifferenceDisplay.from_results(systems, "ndcg@3")
+    found = compare(systems["new"], systems["old"], metric="ndcg@3")
+    assert (display.n_better_, display.n_equal_, display.n_worse_) == (found.wins, found.ties, found.losses)
 
 
 def test_own_metrics(data):

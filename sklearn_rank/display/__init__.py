@@ -4,6 +4,7 @@ Values of `evaluate` in, pictures out. May not touch formulas or kernels. Each i
 tells apart, a line style, a marker or a hatch tells apart as well.
 """
 
+from sklearn_rank.display.critical_difference import CriticalDifferenceDisplay
 from sklearn_rank.display.cutoff import CutoffDisplay
 from sklearn_rank.display.difference import DifferenceDisplay
 from sklearn_rank.display.distribution import DistributionDisplay
@@ -12,6 +13,7 @@ from sklearn_rank.display.precision_recall import QueryPrecisionRecallDisplay
 from sklearn_rank.display.query_size import QuerySizeDisplay
 
 __all__ = [
+    "CriticalDifferenceDisplay",
     "CutoffDisplay",
     "DifferenceDisplay",
     "DistributionDisplay",

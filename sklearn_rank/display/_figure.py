@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-COLORS = ("#14213d", "#b5442e", "#2a8f83", "#c08a1e", "#6b3fa0", "#7f7f7f")
+COLORS = ("#14213d", "#a63a26", "#3aa99b", "#d9a21b", "#6b3fa0", "#7f7f7f")
 LINES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P")
 WRAP = 28

@@ -11,6 +11,10 @@ from numpy.typing import ArrayLike
 from sklearn_rank.display._figure import COLORS, add_legend, open_axes, thin, wrap
 from sklearn_rank.display._input import greater_is_better, name_in, paired
 from sklearn_rank.evaluate import Evaluation, evaluate
+from sklearn_rank.stats._samples import Paired
+
+LIGHT = "#8fa3cc"
+"""Color of an area on which a black line can be seen."""
 
 
 class DifferenceDisplay:
@@ -89,7 +93,7 @@ class DifferenceDisplay:
         drawn = thin(len(d))
         edges = np.append(drawn, len(d))
         looks = (
-            {"color": COLORS[0], "label": wrap(f"{above} better: {_queries(n_positive)}")},
+            {"color": LIGHT, "label": wrap(f"{above} better: {_queries(n_positive)}")},
             {
                 "facecolor": "0.85",
                 "edgecolor": COLORS[1],
@@ -142,7 +146,8 @@ class DifferenceDisplay:
         (first, a), (second, b) = results.items()
         metric = name_in(b, name_in(a, metric))
         qid, values, others = paired(a, b, metric)
-        return cls(values - others, qid=qid, names=(first, second), metric=metric).plot(ax, **kwargs)
+        difference = Paired(values, others).values  # zero where values differ by rounding, as `compare` has it
+        return cls(difference, qid=qid, names=(first, second), metric=metric).plot(ax, **kwargs)
 
     @classmethod
     def from_predictions(

@@ -89,7 +89,8 @@ class QuerySizeDisplay(FromEstimator):
         self.bin_size_, self.bin_mean_, self.bin_reach_ = _binned(size, values, self.n_bins, self.level)
         look = style(len(ax.containers), len(self.bin_size_)) | {"markevery": 1, "markersize": 6}
         shown = np.argsort(size, kind="stable")[thin(len(size))]
-        dots = {"s": 10, "color": look["color"], "alpha": 0.2, "linewidth": 0, "rasterized": True}
+        alpha = np.clip(60 / len(size), 0.2, 0.6)
+        dots = {"s": 12, "color": look["color"], "alpha": alpha, "linewidth": 0, "rasterized": True}
         self.points_ = ax.scatter(size[shown], values[shown], **dots | kwargs)
         name = self.name if name is None else name
         label = {"label": wrap(name)} if name is not None else {}
