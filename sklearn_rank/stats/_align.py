@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._check import group_rows
 from sklearn_rank.evaluate import Evaluation
+from sklearn_rank.stats._arguments import numbers
 
 Array = NDArray[np.float64]
 
@@ -80,12 +81,7 @@ def _read(result: Any, name: str, metric: str | None, caller: str) -> Values:
         return _of_evaluation(result, name, metric, caller)
     if metric is not None:
         raise TypeError(f"'metric' of {caller} is for results of evaluate. Got {type(result).__name__} for {name!r}.")
-    values = np.asarray(result, dtype=np.float64)
-    if values.ndim != 1 or np.isinf(values).any():
-        raise ValueError(
-            f"{caller} takes results of evaluate, or arrays of one finite number a query (NaN: undefined). "
-            f"Got shape {values.shape}, or infinite values, for {name!r}."
-        )
+    values = numbers(result, repr(name), caller)
     index = getattr(result, "index", None)
     qid = np.asarray(index) if hasattr(index, "get_level_values") else None  # a pandas Series; a list has one too
     return Values(values, qid, None, None, True)
@@ -133,7 +129,7 @@ def _same_queries(read: list[Values], names: list[str], missing: Any, caller: st
     if missing == "raise" and not present.all():
         i, j = np.argwhere(~present)[0]
         raise ValueError(
-            f"{caller} compares systems on the same queries; missing= gives a query that a system lacks a value, such "
+            f"{caller} needs the same queries in all systems; missing= gives a query that a system lacks a value, such "
             "as 0, or leaves it out (nan), and test='welch', 'mannwhitney' and 'permutation' take different queries. "
             f"Got {(~present).sum()} missing, the first {known[j : j + 1].tolist()[0]!r} in {names[i]!r}."
         )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from sklearn_rank.stats import _resampling
-from sklearn_rank.stats._arguments import check_arguments
+from sklearn_rank.stats._arguments import check_arguments, numbers
 
 Array = NDArray[np.float64]
 
@@ -42,9 +42,9 @@ def adjust_pvalues(pvalues: Any, correction: str | None = "holm") -> Array:
     array([0.04, 0.03, 0.04])
     """
     check_arguments("adjust_pvalues", correction=correction)
-    p = np.asarray(pvalues, dtype=np.float64)
-    if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
-        raise ValueError(f"pvalues must be a list of numbers from 0 to 1. Got {pvalues!r} instead.")
+    p = numbers(pvalues, "pvalues", "adjust_pvalues")
+    if not ((p >= 0) & (p <= 1)).all():
+        raise ValueError(f"pvalues of adjust_pvalues must be from 0 to 1. Got {pvalues!r} instead.")
     if correction == "tukey":
         raise ValueError("Tukey's test needs the values behind the p-values: use compare_all. Got correction='tukey'.")
     if correction == "bonferroni":

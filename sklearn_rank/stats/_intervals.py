@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from sklearn_rank.stats._arguments import check_arguments
+from sklearn_rank.stats._arguments import check_arguments, numbers
 from sklearn_rank.stats._resampling import batch_size
 from sklearn_rank.stats._samples import mean, spread
 
@@ -59,9 +59,7 @@ def confidence_interval(
     check_arguments(
         "confidence_interval", method=method, level=level, n_resamples=n_resamples, random_state=random_state
     )
-    x = np.asarray(values, dtype=np.float64)
-    if x.ndim != 1 or np.isinf(x).any():
-        raise ValueError(f"values must be one finite number a query, or NaN. Got shape {x.shape}, or infinite values.")
+    x = numbers(values, "values", "confidence_interval")
     x = x[~np.isnan(x)]
     if len(x) < 2:
         return math.nan, math.nan

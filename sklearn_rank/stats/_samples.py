@@ -85,7 +85,8 @@ class Unpaired:
     @cached_property
     def difference(self) -> float:
         """Difference of the means."""
-        return mean(self.a) - mean(self.b)
+        a, b = mean(self.a), mean(self.b)
+        return 0.0 if abs(a - b) <= ROUNDING * max(abs(a), abs(b)) else a - b
 
     @property
     def n(self) -> tuple[int, int]:
@@ -110,8 +111,9 @@ class Unpaired:
     @property
     def identical(self) -> bool:
         """Whether both have the same values."""
-        same = len(self.a) == len(self.b) and np.array_equal(np.sort(self.a), np.sort(self.b))
-        return bool(same) or (self.difference == 0 and self.standard_error == 0)
+        if len(self.a) == len(self.b):
+            return Paired(np.sort(self.a), np.sort(self.b)).identical
+        return self.difference == 0 and self.standard_error == 0
 
     @property
     def cohen(self) -> float:

@@ -77,7 +77,10 @@ def randomization(sample: Paired, options: Options) -> Outcome:
     """Fisher's randomization test: the two values of each query change places at random, or in all ways if few."""
     sums, exact = _resampling.sign_flips(sample.values, options.n_resamples, options.random_state)
     observed, scale = sample.difference * sample.n, float(np.abs(sample.values).sum())
-    p = _resampling.tail_of_symmetric(sums, observed, options.alternative, exact=exact, scale=scale)
+    alternative = options.alternative
+    if alternative == "less":  # the same flips for b less a
+        observed, alternative = -observed, "greater"
+    p = _resampling.tail_of_symmetric(sums, observed, alternative, exact=exact, scale=scale)
     return Outcome(sample.difference, p)
 
 

@@ -211,7 +211,7 @@ def compare_values(a: Array, b: Array, test: str, options: Options, found: Align
             sample.difference, sample.standard_error, sample.df, options.confidence_level, options.alternative
         ),
         confidence_level=options.confidence_level,
-        effect_size=TESTS[test].effect(sample),
+        effect_size=0.0 if sample.identical else TESTS[test].effect(sample),
         wins=wins,
         ties=ties,
         losses=losses,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank.stats._arguments import check_arguments
+from sklearn_rank.stats._arguments import check_arguments, numbers
 from sklearn_rank.stats._intervals import Interval, t_interval
 from sklearn_rank.stats._samples import Paired, ratio
 from sklearn_rank.stats._tests import t_pvalue
@@ -88,11 +88,11 @@ def compare_folds(
     check_arguments(
         "compare_folds", n_train=n_train, n_test=n_test, alternative=alternative, confidence_level=confidence_level
     )
-    a, b = np.asarray(scores_a, dtype=np.float64), np.asarray(scores_b, dtype=np.float64)
-    if a.ndim != 1 or a.shape != b.shape or len(a) < 2 or not (np.isfinite(a) & np.isfinite(b)).all():
+    a, b = numbers(scores_a, "scores_a", "compare_folds"), numbers(scores_b, "scores_b", "compare_folds")
+    if len(a) != len(b) or len(a) < 2 or np.isnan(a - b).any():
         raise ValueError(
-            "compare_folds takes two lists of finite scores on the same folds, two or more. "
-            f"Got shapes {a.shape} and {b.shape}, or scores that are not finite."
+            "compare_folds takes scores of the same folds, two or more, and none of them NaN. "
+            f"Got {len(a)} and {len(b)} scores, {np.isnan(a).sum() + np.isnan(b).sum()} of them NaN."
         )
     sample = Paired(a, b)
     standard_error = sample.standard_error * math.sqrt(1 + sample.n * n_test / n_train)
