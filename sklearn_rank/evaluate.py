@@ -82,8 +82,9 @@ class Evaluation:
     @cached_property
     def n_tied(self) -> dict[str, int]:
         """Number of queries in which equal scores stand on both sides of the cutoff; anywhere, without a cutoff."""
+        data = self._data
         return {
-            name: int(_compute.tied_across(self._data, result.spec, self._n_jobs).sum())
+            name: int(_compute.tied_across(data, result.spec, self._n_jobs).sum())
             for name, result in self._results.items()
             if isinstance(result, _compute.PerQuery) and not result.spec.metric.pointwise
         }
