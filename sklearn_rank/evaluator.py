@@ -272,7 +272,7 @@ class RankingEvaluator:
             )
         if getattr(search, "resource", None) == "n_samples":
             raise ValueError(
-                "A halving search over the resource 'n_samples' tears queries apart: use another resource, such as "
+                "A halving search over the resource 'n_samples' tears queries apart: use resource='max_queries', or "
                 f"'estimator__n_estimators'. Got {search!r}."
             )
         ready, number = self._ready(search), query_numbers(find_qid(y, qid, name="y"), len(y))
