@@ -120,6 +120,17 @@ def test_identical_systems_among_many(correction, test, values):
 
 
 @all_tests
+@all_alternatives
+def test_few_queries_and_few_values(test, alternative, rng):
+    for seed in range(25):
+        a, b = rng.integers(0, 3, (2, rng.integers(2, 7))) / 2
+        c = b if test in PAIRED else rng.integers(0, 3, rng.integers(2, 7)) / 2
+        result = compare(a, c, test=test, alternative=alternative, n_resamples=19, random_state=seed)
+        assert 0 <= result.pvalue <= 1
+        assert not np.isnan([result.statistic, result.effect_size, *result.confidence_interval]).any()
+
+
+@all_tests
 def test_a_constant_difference(test):
     a = np.zeros(20)
     result = quick(a + 0.1, a, test=test)

@@ -1,7 +1,7 @@
 """How often each test is wrong: false positives where systems are equal, power where one is better.
 
 Values per query have the shape of nDCG: from 0 to 1, a fifth or so of them 0, hard queries hard for both systems, and
-the same value for both on three queries in ten. Takes some minutes.
+the same value for both on four queries in ten. Takes some minutes.
 """
 
 import argparse

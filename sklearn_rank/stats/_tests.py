@@ -95,8 +95,8 @@ def bootstrap(sample: Paired, options: Options) -> Outcome:
         return np.stack([x.mean(axis=axis), x.std(axis=axis, ddof=1)])
 
     means, spreads = bootstrap_distribution(d, mean_and_spread, options.n_resamples, options.random_state)
-    with np.errstate(divide="ignore"):  # a resample without spread is as extreme as can be
-        resampled = (means - sample.difference) / (spreads / root)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a resample without spread is as extreme as can be, or at 0
+        resampled = np.nan_to_num((means - sample.difference) / (spreads / root), nan=0.0)
     p = _resampling.tail_of_symmetric(resampled, t, options.alternative, exact=False, scale=abs(t))
     return Outcome(t, p, bca_interval(d, means, options.confidence_level, options.alternative))
 

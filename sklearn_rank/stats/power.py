@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+import warnings
 
-import numpy as np
 from scipy import optimize, stats
 
 from sklearn_rank.stats._arguments import check_arguments
@@ -147,4 +147,7 @@ def _power(delta: float, df: float, alpha: float, alternative: str) -> float:
 
 def _above(critical: float, df: float, delta: float) -> float:
     """Probability that the t statistic is above its critical value."""
-    return float(np.nan_to_num(stats.nct.sf(critical, df, delta)))  # nan: too far from it to be computed
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # SciPy's, with nan where it is too near to 0 or 1
+        found = float(stats.nct.sf(critical, df, delta))
+    return float(delta > critical) if math.isnan(found) else found
