@@ -38,6 +38,11 @@ class Queries:
     has_unjudged: bool
     has_unretrieved: bool
 
+    @property
+    def n_documents(self) -> Index:
+        """Rows of each query."""
+        return np.diff(self.indptr)
+
     @cached_property
     def longest(self) -> int:
         """Rows of the longest query."""
@@ -258,12 +263,34 @@ def _checked(
         row = queries.first_row(np.isinf(label))
         raise ValueError(f"y_true must be finite. Got an infinite label in row {row}.")
     if not score_range[1] < np.inf:  # catches NaN too
-        fault = ~(score < np.inf)
-        raise ValueError(
-            "y_score must not contain NaN or +inf (-inf marks a document that was judged but not retrieved). "
-            f"Got {score[np.argmax(fault)]} in row {queries.first_row(fault)}."
-        )
+        _refuse_scores(score, order, "y_score")
     return queries
+
+
+def check_scores(score: Any, name: str) -> Array:
+    """One score a row, as float64.
+
+    Raises
+    ------
+    ValueError
+        If there is no row, more than one score a row, or one that is NaN or +inf.
+    """
+    array = _floats(score, name)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, the score of each row. Got shape {array.shape} instead.")
+    if len(array) == 0:
+        raise ValueError(f"At least one row is needed. Got empty {name}.")
+    if not (array < np.inf).all():
+        _refuse_scores(array, None, name)
+    return array
+
+
+def _refuse_scores(score: Array, order: Index | None, name: str) -> None:
+    row = int(np.argmax(~(score < np.inf)))
+    raise ValueError(
+        f"{name} must not contain NaN or +inf (-inf marks a document that was judged but not retrieved). "
+        f"Got {score[row]} in row {row if order is None else order[row]}."
+    )
 
 
 def _floats(x: Any, name: str) -> Array:

@@ -62,6 +62,23 @@ class PerQuery:
         at = np.searchsorted(self.cutoffs, spec.cutoffs)
         return PerQuery(spec, spec.cutoffs, self.numerator[:, at], self.denominator[:, at], self.undefined[:, at])
 
+    @property
+    def meaning(self) -> str:
+        """The metric with all its keywords, in words: values of another meaning are not comparable."""
+        values = ((name, self.spec[name]) for name in self.spec.metric.defaults)
+        keywords = (f"{name}={getattr(value, '__qualname__', value)}" for name, value in values)
+        return f"{self.spec.metric.caller}(k={self.spec.k}, {', '.join(keywords)})"
+
+    @property
+    def average_kind(self) -> str:
+        """How its mean over queries is taken."""
+        return str(self.spec["average"])
+
+    @property
+    def greater_is_better(self) -> bool:
+        """Whether the higher value is the better one."""
+        return self.spec.metric.greater_is_better
+
     def values(self) -> Array:
         """Value of each query at each cutoff, undefined queries replaced."""
         return self._ratio(self.numerator, self.denominator, ~self.undefined)

@@ -28,11 +28,40 @@ ARROWS = {
     "_names": {"_metric"},
     "groups": {"_check"},
     "datasets": {"_keywords"},
-    "evaluate": {"_check", "_compute", "_lazy", "_metric", "_names", "_table"},
+    "evaluate": {"_check", "_compute", "_lazy", "_metric", "_names", "_storage", "_table", "stats"},
+    "stats": {"_check", "_keywords", "_table", "evaluate", "stats"},
     "scorer": {"_metric", "_names", "evaluate"},
     "model_selection": {"_check"},
-    "ranker": {"_check"},
-    "evaluator": {"_check", "_keywords", "_table", "evaluate", "model_selection", "ranker", "scorer"},
+    "_fit_arguments": set(),
+    "ranker": {"_check", "_fit_arguments", "_keywords"},
+    "inspection": {"_check", "_keywords", "_threads", "model_selection", "scorer"},
+    "learning_curve": {"_check", "evaluator", "model_selection", "ranker"},
+    "display": {
+        "_keywords",
+        "_metric",
+        "_names",
+        "display",
+        "evaluate",
+        "model_selection",
+        "ranker",
+        "scorer",
+        "stats",
+    },
+    "_storage": set(),
+    "_progress": {"scorer"},
+    "_folds": {"_progress", "ranker", "scorer"},
+    "comparison": {"_storage", "_table", "evaluate", "stats"},
+    "evaluator": {
+        "_check",
+        "_folds",
+        "_keywords",
+        "_progress",
+        "comparison",
+        "evaluate",
+        "model_selection",
+        "ranker",
+        "scorer",
+    },
 }
 
 
@@ -82,7 +111,7 @@ import sys
 import sklearn.metrics  # may load some of them itself
 before = set(sys.modules)
 import sklearn_rank
-loaded = (set(sys.modules) - before) & set({OPTIONAL} + ("scipy.stats", "sklearn.pipeline"))
+loaded = (set(sys.modules) - before) & set({OPTIONAL} + ("scipy.stats", "sklearn.pipeline", "sklearn_rank.display"))
 assert not loaded, loaded
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

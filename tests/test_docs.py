@@ -4,9 +4,11 @@ import re
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from sklearn_rank import display
 from sklearn_rank._metric import REGISTRY
 from sklearn_rank.metrics import ndcg_score
 
@@ -19,9 +21,19 @@ def test_code_blocks_run(page, capsys):
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
     assert blocks or "```" not in page.read_text()
     exec(compile("\n".join(blocks), str(page), "exec"), {"__name__": page.stem})
+    plt.close("all")
     printed = capsys.readouterr().out
     for expected in re.findall(r"^# (\[.*\])$", "\n".join(blocks), re.MULTILINE):
         assert expected in printed
+
+
+def test_pictures_are_there_and_small():
+    page = (ROOT / "docs" / "pictures.md").read_text()
+    images = [ROOT / "docs" / image for image in re.findall(r"!\[[^]]*\]\((.*?)\)", page)]
+    assert sorted(images) == sorted((ROOT / "docs" / "pictures").iterdir())
+    assert len(images) == len(display.__all__)
+    assert all(name in page for name in display.__all__)
+    assert max(image.stat().st_size for image in images) < 60_000
 
 
 def test_pages_of_metrics_are_written_from_the_registry():

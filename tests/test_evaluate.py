@@ -157,7 +157,7 @@ def test_confidence_interval_of_few_queries():
     assert result.confidence_interval()["mrr"] == (1.0, 1.0)
     alone = evaluate([1, 0], [2, 1], qid=[1, 1], metrics="mrr")
     assert np.isnan(alone.confidence_interval()["mrr"]).all()
-    with pytest.raises(ValueError, match="'level' parameter must be between 0 and 1"):
+    with pytest.raises(ValueError, match="'level' parameter of confidence_interval must be between 0 and 1"):
         result.confidence_interval(95)
 
 
