@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import cross_val_predict, cross_validate
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from sklearn_rank._check import find_qid
+from sklearn_rank._grouping import find_qid
 from sklearn_rank._keywords import is_count
 from sklearn_rank._table import Table
 from sklearn_rank.evaluate import Evaluation, evaluate, parse_metrics

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._check import group_rows
+from sklearn_rank._grouping import group_rows
 
 
 def qid_from_group_sizes(sizes: Any) -> NDArray[np.int64]:

@@ -16,7 +16,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_rank._check import find_qid, group_rows, query_weight
+from sklearn_rank._check import query_weight
+from sklearn_rank._grouping import find_qid, group_rows
 
 
 class QueryRanker(MetaEstimatorMixin, BaseEstimator):
