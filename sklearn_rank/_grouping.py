@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +19,16 @@ from sklearn_rank._threads import for_each, row_blocks
 
 Index = NDArray[np.int64]
 Number = NDArray[np.uint32]
+T = TypeVar("T", bound=np.generic)
 
 NO_QID = (
     "Ranking metrics are computed query by query, so the query of each row must be known: pass qid=, or give "
     "{y} as a pandas Series whose index has a level named 'qid'. Got neither."
 )
 MISSING = "Every row needs a query, so qid must not contain missing values. Got None or NaN."
-N_SAMPLED = 1024
-N_OBJECTS = 2**18
+N_SAMPLED = 1024  # pairs of rows that are looked at to tell whether rows are grouped
+N_OBJECTS = 2**18  # objects that are told apart by their addresses before it is asked whether that is worth it
+N_AT_ONCE = 2**14  # rows whose keys stay in the cache between being made and being numbered
 
 
 def find_qid(y: Any, qid: Any = None, *, name: str = "y_true") -> Any:
@@ -80,11 +82,11 @@ def _id_array(qid: Any) -> tuple[NDArray[Any], Callable[[NDArray[Any]], NDArray[
         ids[:] = qid
         all_text = all(issubclass(t, str) for t in types)
         return ids, (lambda distinct: np.asarray(distinct.tolist())) if all_text else _as_they_are
-    array = getattr(qid, "array", qid)  # of a pandas Series or Index
-    dtype = getattr(array, "dtype", None)
+    dtype = getattr(qid, "dtype", None)
     if isinstance(dtype, np.dtype) or getattr(dtype, "storage", None) == "python":
         return np.asarray(qid), _as_they_are
-    if hasattr(array, "factorize"):  # an array of pandas that is more than one of NumPy, such as a Categorical
+    array = getattr(qid, "array", qid)  # what a Series or an Index of pandas holds
+    if hasattr(array, "factorize"):  # it is no array of NumPy, but a Categorical, say
         code, names = array.factorize()
     elif str(dtype) in ("String", "Categorical") and hasattr(qid, "replace_strict"):  # a Series of polars
         names = qid.unique(maintain_order=True)
@@ -157,32 +159,30 @@ def _addresses(objects: NDArray[Any]) -> Index:
 
 def _number(ids: NDArray[Any]) -> tuple[Number, Index]:
     """Number the distinct values in order of first appearance: number of each entry, first entry of each number."""
-    kind = ids.dtype.kind
+    kind, width, n_rows = ids.dtype.kind, ids.dtype.itemsize, len(ids)
     if kind in "iu" and _rises(ids, np.less):
-        return np.arange(len(ids), dtype=np.uint32), np.arange(len(ids))
+        return np.arange(n_rows, dtype=np.uint32), np.arange(n_rows)
     if kind in "biumM":
-        return _number_keys(len(ids), lambda a, b: np.ascontiguousarray(ids[a:b]).astype(np.int64, copy=False))
-    if kind == "f" and ids.dtype.itemsize <= 8:
-        return _number_keys(len(ids), lambda a, b: (ids[a:b].astype(np.float64) + 0.0).view(np.int64))  # -0.0 is 0.0
+        return _number_keys(n_rows, lambda a, b: Keys(ids[a:b].astype(np.int64)))
+    if kind == "f" and width <= 8:
+        return _number_keys(
+            n_rows, lambda a, b: Keys((ids[a:b].astype(np.float64) + 0.0).view(np.int64))
+        )  # -0.0 is 0.0
     if kind in "SU":
-        text = np.ascontiguousarray(ids).view(np.uint8).reshape(len(ids), -1)
-        return _number_keys(len(ids), lambda a, b: _hash_text(text[a:b]), text)
+        return _number_keys(
+            n_rows, lambda a, b: _hashed(ids[a:b].copy().view(np.uint8), width * np.arange(1, b - a + 1))
+        )
     return _number_objects(ids.astype(object, copy=False))
 
 
-def _hash_text(text: NDArray[np.uint8]) -> Index:
-    _kernels.hash_text(text, out := np.empty(len(text), dtype=np.int64))
-    return out
-
-
 def _number_objects(ids: NDArray[Any]) -> tuple[Number, Index]:
-    """Number what Python's dict tells apart: first by address, then what is left by hash."""
+    """Number what Python's dict tells apart: first by address, then the objects that are left by what they are."""
     address = _addresses(ids)
     try:
-        number, first = _number_keys(len(ids), lambda a, b: address[a:b], most=N_OBJECTS)
-    except _TooMany:
-        return _number_hashables(ids)
-    of_object, first_object = _number_hashables(ids[first])
+        number, first = _number_keys(len(ids), lambda a, b: Keys(address[a:b]), most=N_OBJECTS)
+    except _TooManyError:
+        return _number_values(ids)
+    of_object, first_object = _number_values(ids[first])
     if len(first_object) < len(first):
         for a, b in row_blocks(len(ids)):
             number[a:b] = of_object[number[a:b]]
@@ -190,47 +190,85 @@ def _number_objects(ids: NDArray[Any]) -> tuple[Number, Index]:
     return number, first
 
 
-def _number_hashables(ids: NDArray[Any]) -> tuple[Number, Index]:
-    number, first = _number_keys(len(ids), lambda a, b: np.fromiter(map(hash, ids[a:b].tolist()), np.int64, b - a))
-    distinct = ids[first]
-    if any((distinct[number[a:b]] != ids[a:b]).any() for a, b in row_blocks(len(ids))):  # equal hashes, such as -1, -2
+def _number_values(ids: NDArray[Any]) -> tuple[Number, Index]:
+    """Number objects by their text if all are str, else by a dict."""
+    try:
+        return _number_keys(len(ids), lambda a, b: _joined(ids[a:b].tolist()))
+    except _NotTextError:
         entry: defaultdict[Any, int] = defaultdict(count().__next__)
-        return _number_keys(
-            len(ids), lambda a, b: np.fromiter(map(entry.__getitem__, ids[a:b].tolist()), np.int64, b - a)
-        )
-    return number, first
+        look_up = entry.__getitem__
+        return _number_keys(len(ids), lambda a, b: Keys(np.fromiter(map(look_up, ids[a:b].tolist()), np.int64, b - a)))
 
 
-class _TooMany(Exception):
-    """More distinct keys than it is worth to look for."""
+class Keys(NamedTuple):
+    """A key for each row; or a text of which each row has a piece, up to its end, and hashes of the pieces for keys."""
+
+    key: Index
+    text: NDArray[np.uint8] | None = None
+    end: Index | None = None
 
 
-def _number_keys(
-    n_rows: int, keys: Callable[[int, int], Index], text: NDArray[np.uint8] | None = None, most: int | None = None
-) -> tuple[Number, Index]:
-    """Number keys, given block by block; with `text` they are hashes of its rows.
+def _hashed(text: NDArray[np.uint8], end: Index) -> Keys:
+    _kernels.hash_pieces(text, end, key := np.empty(len(end), dtype=np.int64))
+    return Keys(key, text, end)
+
+
+def _joined(strings: list[Any]) -> Keys:
+    """One text of all strings, each with a NUL at its end.
 
     Raises
     ------
-    _TooMany
-        If more than `most` keys are found, and more than one in two rows.
+    _NotTextError
+        If one is no str, or has a NUL of its own.
     """
-    number, n_numbers, room = np.empty(n_rows, dtype=np.uint32), 0, 256
-    key_of, first = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
-    table = np.zeros(4 * room, dtype=np.uint32)
-    for begin, end in row_blocks(n_rows):
-        key = keys(begin, end)
+    try:
+        text = "\0".join(strings) + "\0"
+    except TypeError:
+        raise _NotTextError from None
+    encoded = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
+    end = np.flatnonzero(encoded == 0) + 1
+    if len(end) != len(strings):
+        raise _NotTextError
+    return _hashed(encoded, end)
+
+
+class _NotTextError(Exception):
+    """There is no text that tells these objects apart."""
+
+
+class _TooManyError(Exception):
+    """More distinct keys than it is worth to look for."""
+
+
+def _number_keys(n_rows: int, keys: Callable[[int, int], Keys], most: int | None = None) -> tuple[Number, Index]:
+    """Number keys, given rows by rows.
+
+    Raises
+    ------
+    _TooManyError
+        If more than `most` are found, and more than one in two rows.
+    """
+    number, n_numbers = np.empty(n_rows, dtype=np.uint32), 0
+    key_of, first, kept_end = np.empty((3, 256), dtype=np.int64)
+    table, kept = np.zeros(4 * len(first), dtype=np.uint32), np.empty(4096, dtype=np.uint8)
+    for begin in range(0, n_rows, N_AT_ONCE):
+        rows, n_done = keys(begin, min(begin + N_AT_ONCE, n_rows)), 0
         while True:
             n_done, n_numbers = _kernels.number_keys(
-                key, text, begin, table, n_numbers, number, key_of, first,
-            )  # fmt: skip
-            begin, key = begin + n_done, key[n_done:]
-            if begin == end:
+                *rows, n_done, begin, table, n_numbers, number, key_of, first, kept, kept_end
+            )
+            if n_done == len(rows.key):
                 break
+            if n_numbers < len(first):
+                kept = _doubled(kept)
+                continue
             if most is not None and n_numbers > most and 2 * n_numbers > begin:
-                raise _TooMany
-            room *= 2
-            table = np.zeros(4 * room, dtype=np.uint32)
+                raise _TooManyError
+            table = np.zeros(2 * len(table), dtype=np.uint32)
             _kernels.fill_table(key_of, table)
-            key_of, first = (np.concatenate([x, np.empty_like(x)]) for x in (key_of, first))
+            key_of, first, kept_end = _doubled(key_of), _doubled(first), _doubled(kept_end)
     return number, first[:n_numbers]
+
+
+def _doubled(room: NDArray[T]) -> NDArray[T]:
+    return np.concatenate([room, np.empty_like(room)])

@@ -6,36 +6,58 @@
 # slots are taken, so that this is nearly always the place itself: a wrong guess costs more than the memory.
 
 def number_keys(
-    const int64_t[::1] key, const uint8_t[:, ::1] text, int64_t begin, uint32_t[::1] table, int64_t n_numbers,
-    uint32_t[::1] number, int64_t[::1] key_of, int64_t[::1] first,
+    const int64_t[::1] key, const uint8_t[::1] text, const int64_t[::1] end, int64_t n_done, int64_t begin,
+    uint32_t[::1] table, int64_t n_numbers, uint32_t[::1] number,
+    int64_t[::1] key_of, int64_t[::1] first, uint8_t[::1] kept, int64_t[::1] kept_end,
 ):
-    """Number the keys of rows from `begin` on; return how many keys are done, and how many numbers there are by then.
+    """Number the keys of rows from `begin` on, of which `n_done` are done; return how many are, and how many numbers.
 
     Written are the `number` of each row and, of each number, its key and the row where it comes `first`. It stops at a
-    new key for which `first` has no room. With `text`, the bytes of each row, keys are hashes of it, and rows are alike
-    where it is.
+    new key that there is no room for.
+
+    If there is a `text`, it holds a piece for each row, up to its `end`; keys are hashes of pieces, and rows are alike
+    if their pieces are. The piece of each number is `kept`, up to its `kept_end`.
     """
-    cdef int64_t i, row, slot, found, n = n_numbers, n_done = key.shape[0], last = table.shape[0] - 1
+    cdef int64_t i, slot, found, n = n_numbers, last = table.shape[0] - 1
+    cdef int64_t length = 0, n_kept = 0
+    cdef const uint8_t* piece = NULL
     cdef int shift = _shift(table.shape[0])
     with nogil:
-        for i in range(key.shape[0]):
-            row = begin + i
+        if text is not None and n > 0:
+            n_kept = kept_end[n - 1]
+        for i in range(n_done, key.shape[0]):
+            if text is not None:
+                length = end[i] - (end[i - 1] if i > 0 else 0)
+                piece = &text[0] + end[i] - length
             slot = _place(key[i], shift)
             found = <int64_t> table[slot] - 1
-            while found >= 0 and not (key_of[found] == key[i] and (text is None or _same(text, row, first[found]))):
+            while found >= 0 and not (
+                key_of[found] == key[i] and (piece == NULL or _is_kept(piece, length, kept, kept_end, found))
+            ):
                 slot = (slot + 1) & last
                 found = <int64_t> table[slot] - 1
             if found < 0:
-                if n == first.shape[0]:
-                    n_done = i
+                if n == first.shape[0] or (piece != NULL and n_kept + length > kept.shape[0]):
                     break
                 found = n
                 n += 1
                 table[slot] = <uint32_t> n
                 key_of[found] = key[i]
-                first[found] = row
-            number[row] = <uint32_t> found
+                first[found] = begin + i
+                if piece != NULL:
+                    memcpy(&kept[0] + n_kept, piece, length)
+                    n_kept += length
+                    kept_end[found] = n_kept
+            number[begin + i] = <uint32_t> found
+            n_done = i + 1
     return n_done, n
+
+
+cdef inline bint _is_kept(
+    const uint8_t* piece, int64_t length, const uint8_t[::1] kept, const int64_t[::1] kept_end, int64_t number,
+) noexcept nogil:
+    cdef int64_t start = kept_end[number - 1] if number > 0 else 0
+    return kept_end[number] - start == length and memcmp(&kept[0] + start, piece, length) == 0
 
 
 def fill_table(const int64_t[::1] key_of, uint32_t[::1] table):
@@ -64,28 +86,25 @@ cdef inline int64_t _place(int64_t key, int shift) noexcept nogil:
     return <int64_t> (((x ^ (x >> 32)) * MIX) >> shift)
 
 
-cdef inline bint _same(const uint8_t[:, ::1] text, int64_t a, int64_t b) noexcept nogil:
-    return memcmp(&text[a, 0], &text[b, 0], text.shape[1]) == 0
-
-
-def hash_text(const uint8_t[:, ::1] text, int64_t[::1] out):
-    """Hash the bytes of each row, eight at a time."""
-    cdef int64_t row, i, n_bytes = text.shape[1]
+def hash_pieces(const uint8_t[::1] text, const int64_t[::1] end, int64_t[::1] out):
+    """Hash each piece of a text, eight bytes at a time."""
+    cdef int64_t i, n, at = 0
     cdef uint64_t x, word
     with nogil:
-        for row in range(text.shape[0]):
+        for i in range(end.shape[0]):
             x = 0
-            i = 0
-            while i < n_bytes:
+            while at < end[i]:
                 word = 0
-                if i + 8 <= n_bytes:
-                    memcpy(&word, &text[row, i], 8)
+                n = end[i] - at
+                if n >= 8:
+                    n = 8
+                    memcpy(&word, &text[0] + at, 8)
                 else:
-                    memcpy(&word, &text[row, i], n_bytes - i)
+                    memcpy(&word, &text[0] + at, n)
                 x = (x ^ word) * MIX
                 x ^= x >> 32
-                i += 8
-            out[row] = <int64_t> x
+                at += n
+            out[i] = <int64_t> x
 
 
 def group_runs(const uint32_t[::1] number, const int64_t[::1] starts, int64_t[::1] indptr, int64_t[::1] order):

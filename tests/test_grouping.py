@@ -134,6 +134,13 @@ def test_more_distinct_objects_than_are_looked_for_by_address(monkeypatch):
     check(mixed := [-1, "a", -2] + [(i, i) for i in range(2000)] + [-2, -1, "a"], mixed)
 
 
+def test_frames_with_arrays_of_numpy_are_read_as_these():
+    for qid in (pd.Series(MIXED, dtype=object), pd.Index(MIXED, dtype=object, tupleize_cols=False)):
+        check(qid, MIXED)
+    levels = pd.MultiIndex.from_arrays([[1, 1, 2, 1], ["a", "b", "a", "a"]])
+    check(levels, levels.tolist())
+
+
 def test_text_keeps_its_dtype():
     assert group_rows(["a", "bcd", "a"], 3)[0].dtype == np.dtype("U3")
     assert group_rows(np.array(["a", "bcd", "a"], dtype=object), 3)[0].dtype == object
