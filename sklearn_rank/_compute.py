@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._check import Index, Queries
+from sklearn_rank._check import Index, Queries, rows_of
 from sklearn_rank._ranked import FULL, AsGiven, Ranked, Ranking
 from sklearn_rank._threads import for_each, query_blocks
 
@@ -184,9 +184,8 @@ def ranking_key(spec: MetricSpec, queries: Queries) -> RankingKey:
 
 def rank_block(queries: Queries, first: int, last: int, key: RankingKey, depth: int) -> Ranking:
     """Ranking of the queries `first` to `last`."""
-    start, stop = queries.indptr[first], queries.indptr[last]
-    label, score = queries.label[start:stop], queries.score[start:stop]
-    indptr = queries.indptr[first : last + 1] - start
+    label, score = (rows_of(x, queries.indptr, queries.order, first, last) for x in (queries.label, queries.score))
+    indptr = queries.indptr[first : last + 1] - queries.indptr[first]
     if key.unjudged == "nonrelevant":
         label = np.nan_to_num(label)
     elif key.unjudged == "drop":

@@ -9,12 +9,13 @@ Outputs are passed in; nothing here validates, allocates or knows a metric.
 """
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, ceil, exp, log
-from libc.stdint cimport int64_t
-from libc.string cimport memset
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcmp, memcpy, memset
 
 cdef int64_t LANES = 6          # least number of lanes that rows are dealt out to
 cdef int64_t PATIENCE = 16      # moves per item that insertion is given before merging takes over
 cdef int64_t RUN = 16           # runs made by insertion before merging
+cdef uint64_t MIX = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio
 cdef double ALIKE = 1 + 1e-12   # what a row adds must be more than this times what another adds, to count as more
 cdef double NEGLIGIBLE = 1e-18  # a probability of survival below this changes no double that it is added to
 
@@ -321,22 +322,6 @@ cdef double _worth_of(const double[:, ::1] relevant, int64_t row, const double[:
     return total
 
 
-def group_rows(const int64_t[::1] code, int64_t[::1] indptr, int64_t[::1] order):
-    """Counting sort of rows by query number; `indptr` comes in as zeros, one longer than the queries."""
-    cdef int64_t row, q, n_queries = indptr.shape[0] - 1
-    with nogil:
-        for row in range(code.shape[0]):
-            indptr[code[row] + 1] += 1
-        for q in range(n_queries):
-            indptr[q + 1] += indptr[q]
-        for row in range(code.shape[0]):
-            order[indptr[code[row]]] = row
-            indptr[code[row]] += 1
-        for q in range(n_queries, 0, -1):  # each start has moved to the next one's place
-            indptr[q] = indptr[q - 1]
-        indptr[0] = 0
-
-
 def count_at_least(const double[::1] x, const int64_t[::1] indptr, double threshold, double[:, ::1] out):
     """Count the rows of each query whose value is at least `threshold`."""
     cdef int64_t q, row, n
@@ -411,3 +396,8 @@ def centred_ranks(
 # --- scans ------------------------------------------------------------------------------------------------
 
 include "_scans.pxi"
+
+
+# --- grouping ---------------------------------------------------------------------------------------------
+
+include "_hashing.pxi"

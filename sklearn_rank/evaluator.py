@@ -15,8 +15,8 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from sklearn_rank._check import find_qid
 from sklearn_rank._folds import Held, Split, fit_folds
+from sklearn_rank._grouping import find_qid
 from sklearn_rank._keywords import is_count
 from sklearn_rank._progress import counted_fits
 from sklearn_rank.comparison import Comparison, CrossValidation

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._check import check_scores, find_qid, group_rows
+from sklearn_rank._check import check_scores
+from sklearn_rank._grouping import find_qid, group_rows
 
 
 def qid_from_group_sizes(sizes: Any) -> NDArray[np.int64]:

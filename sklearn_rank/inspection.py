@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.utils import Bunch, check_consistent_length, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_rank._check import find_qid
+from sklearn_rank._grouping import find_qid
 from sklearn_rank._keywords import is_count
 from sklearn_rank._threads import check_n_jobs
 from sklearn_rank.model_selection import query_numbers

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import cross_validate
 from sklearn.utils import check_random_state
 
-from sklearn_rank._check import find_qid
+from sklearn_rank._grouping import find_qid
 from sklearn_rank.evaluator import RankingEvaluator
 from sklearn_rank.model_selection import query_numbers
 from sklearn_rank.ranker import as_query_ranker

@@ -15,8 +15,9 @@ from sklearn.utils import check_consistent_length, check_random_state, get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_rank._check import find_qid, group_rows, query_weight
+from sklearn_rank._check import query_weight
 from sklearn_rank._fit_arguments import Part, fit_model, last_step, query_keyword, takes_evaluation
+from sklearn_rank._grouping import find_qid, group_rows
 from sklearn_rank._keywords import is_count, is_real
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._check import group_rows
+from sklearn_rank._grouping import group_rows
 from sklearn_rank.evaluate import Evaluation
 from sklearn_rank.stats._arguments import numbers
 
