@@ -139,7 +139,7 @@ class Greedy(Ranking):
         order, self.ptr = np.empty(len(label), dtype=np.int64), np.empty(len(indptr), dtype=np.int64)
         _kernels.rank_greedily(
             relevant[by_labels], indptr, depth, 1.0 - alpha, order, self.ptr,
-            np.empty(relevant.shape[1]), np.empty(len(label)),
+            np.empty(relevant.shape[1]), np.empty(len(label)), np.empty((2, len(label)), dtype=np.int64),
         )  # fmt: skip
         self.order = by_labels[order[: self.ptr[-1]]]
 
@@ -289,7 +289,7 @@ class Ranked:
 
         A user goes down the list and stops at an item with probability `p`: p_i * prod over j < i of (1 - p_j).
         """
-        out, work = np.empty(self._n_positions), np.empty(self._n_positions + 1)
+        out, work = np.empty(self._n_positions), np.empty(3 * (int(self._ranking.length.max(initial=0)) + 1))
         _kernels.cascade(self._flat(p), self._ranking.ptr, self._ranking.tie_end, self._ranking.depth, work, out)
         return out
 
