@@ -1,4 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: freethreading_compatible=True
 """Order of queries and scans down it: plain loops over typed memoryviews, without the GIL.
 
 Every array is flat. Query q owns rows `indptr[q]:indptr[q+1]` of the data and, once ranked, positions
@@ -257,7 +258,7 @@ cdef bint _count_grades(
 ) noexcept nogil:
     """Counting sort of the labels, cut at `depth`; False if one of them is no grade."""
     cdef int64_t[32] count
-    cdef int64_t row, grade, i = 0
+    cdef int64_t row, grade, i, below
     memset(count, 0, sizeof(count))
     for row in range(start, stop):
         if not 0 <= label[row] <= 31:
@@ -266,14 +267,13 @@ cdef bint _count_grades(
         if grade != label[row]:
             return False
         count[grade] += 1
-    depth = min(depth, stop - start)
     grade = 31
-    while i < depth:
-        while count[grade] > 0 and i < depth:
-            out[i] = grade
-            count[grade] -= 1
-            i += 1
-        grade -= 1
+    below = count[31]  # the first place whose label is below the grade
+    for i in range(min(depth, stop - start)):
+        while below <= i:
+            grade -= 1
+            below += count[grade]
+        out[i] = grade
     return True
 
 

@@ -279,9 +279,8 @@ class Ranked:
     def cumsum(self, value: ArrayLike = 1.0, weight: ArrayLike = 1.0) -> Array:
         """Sum of the value of each item times the weight of its position, down to each cutoff."""
         out = np.empty((len(self._ranking.ptr) - 1, len(self._cutoffs)))
-        _kernels.cumsum(
-            self._flat(value), self._flat(weight), self._ranking.ptr, self._cutoffs, self._ranking.tie_end, out
-        )
+        value, weight = (np.array([x], dtype=np.float64) if np.ndim(x) == 0 else self._flat(x) for x in (value, weight))
+        _kernels.cumsum(value, weight, self._ranking.ptr, self._cutoffs, self._ranking.tie_end, out)
         return out
 
     def cascade(self, p: ArrayLike) -> Array:

@@ -6,8 +6,11 @@ def cumsum(
     const double[::1] value, const double[::1] weight, const int64_t[::1] ptr, const int64_t[::1] cutoffs,
     const int64_t[::1] tie_end, double[:, ::1] out,
 ):
-    """Sum value * weight of each query down to each cutoff (ascending); tied items share their mean value."""
-    cdef int64_t q, c, i, j, stop, block_stop
+    """Sum value * weight of each query down to each cutoff (ascending); tied items share their mean value.
+
+    A `value` or `weight` of length 1 is that of all.
+    """
+    cdef int64_t q, c, i, j, stop, block_stop, v = value.shape[0] > 1, w = weight.shape[0] > 1
     cdef double total, mean = 0.0
     cdef bint tied = tie_end is not None
     with nogil:
@@ -25,13 +28,13 @@ def cumsum(
                             block_stop = tie_end[i]
                             mean = 0.0
                             for j in range(i, block_stop):
-                                mean += value[j]
+                                mean += value[v * j]
                             mean /= block_stop - i
-                        total += mean * weight[i]
+                        total += mean * weight[w * i]
                         i += 1
                 else:
                     while i < stop:
-                        total += value[i] * weight[i]
+                        total += value[v * i] * weight[w * i]
                         i += 1
                 out[q, c] = total
 

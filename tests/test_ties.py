@@ -421,6 +421,8 @@ SCORES = {
     "infinite range": lambda rng, n: rng.choice([-1.7e308, -1.0, 0.0, 1.0, 1.7e308], size=n),
     "ascending": lambda rng, n: np.arange(n) * 1.0,
     "descending": lambda rng, n: -np.arange(n) * 1.0,
+    "sawtooth": lambda rng, n: np.arange(n) % 17 + 1e-9 * rng.random(n),
+    "exponential": lambda rng, n: 2.0 ** -(np.arange(n) % 1000),
     "signed zeros": lambda rng, n: rng.choice([-0.0, 0.0, 1.0], size=n),
     "unretrieved": lambda rng, n: np.where(rng.random(n) < 0.5, -inf, rng.integers(0, 30, size=n)),
     "all equal": lambda rng, n: np.full(n, 3.0),
@@ -441,3 +443,16 @@ def test_the_order_is_that_of_a_stable_sort(drawn, n):
             k = np.unique([1, max(deepest // 2, 1), deepest])
             found = metrics.cg_score(label, score, qid=np.zeros(n), k=k, ties=ties)
             assert_array_equal(found, [label[order[:c]].sum() for c in k])
+
+
+@pytest.mark.parametrize("drawn", SCORES)
+def test_the_order_of_a_huge_query(drawn):
+    """The same for 100,000 documents, too many for anything quadratic."""
+    n = 100_000
+    rng = np.random.default_rng([n, len(drawn)])
+    score, label = SCORES[drawn](rng, n), rng.integers(-1000, 1000, size=n)
+    order = np.argsort(-score, kind="stable")
+    total = label[order[score[order] > -inf]].cumsum()
+    for k in ([10], [1, 1000, n]):
+        found = metrics.cg_score(label, score, qid=np.zeros(n), k=k, ties="stable")
+        assert_array_equal(found, total[np.minimum(k, len(total)) - 1])
