@@ -141,7 +141,7 @@ def per_query(queries: Queries, specs: Sequence[MetricSpec], n_jobs: int | None)
             ranked = Ranked(rankings[key], curve.cutoffs, curve.spec["min_relevance"])
             curve.fill(first, last, ranked, keywords)
 
-    for_each(compute, query_blocks(queries.indptr), n_jobs)
+    for_each(compute, query_blocks(queries.indptr, max(depth.values())), n_jobs)
     return [curves[spec.curve].at(spec) for spec in specs]
 
 
@@ -160,7 +160,7 @@ def tied_across(queries: Queries, spec: MetricSpec, n_jobs: int | None) -> NDArr
         tied = ranking.tie_end - np.arange(len(query)) > 1
         return np.bincount(query, weights=tied, minlength=last - first) > 0
 
-    return np.concatenate(for_each(find, query_blocks(queries.indptr), n_jobs))
+    return np.concatenate(for_each(find, query_blocks(queries.indptr, depth), n_jobs))
 
 
 class RankingKey(NamedTuple):

@@ -1,4 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: freethreading_compatible=True
 """Order of queries and scans down it: plain loops over typed memoryviews, without the GIL.
 
 Every array is flat. Query q owns rows `indptr[q]:indptr[q+1]` of the data and, once ranked, positions
@@ -18,6 +19,11 @@ cdef int64_t RUN = 16           # runs made by insertion before merging
 cdef uint64_t MIX = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio
 cdef double ALIKE = 1 + 1e-12   # what a row adds must be more than this times what another adds, to count as more
 cdef double NEGLIGIBLE = 1e-18  # a probability of survival below this changes no double that it is added to
+cdef double LOST = 1e-30        # nor does the sum of a million probabilities below this
+cdef int64_t FEW = 8            # tied items that are not worth grouping
+
+cdef enum:
+    GROUPS = 32                 # distinct probabilities to stop that the items of a tie block are grouped by
 
 # The tie policies as the kernels know them.
 cpdef enum:
@@ -253,7 +259,7 @@ cdef bint _count_grades(
 ) noexcept nogil:
     """Counting sort of the labels, cut at `depth`; False if one of them is no grade."""
     cdef int64_t[32] count
-    cdef int64_t row, grade, i = 0
+    cdef int64_t row, grade, i, below
     memset(count, 0, sizeof(count))
     for row in range(start, stop):
         if not 0 <= label[row] <= 31:
@@ -262,28 +268,28 @@ cdef bint _count_grades(
         if grade != label[row]:
             return False
         count[grade] += 1
-    depth = min(depth, stop - start)
     grade = 31
-    while i < depth:
-        while count[grade] > 0 and i < depth:
-            out[i] = grade
-            count[grade] -= 1
-            i += 1
-        grade -= 1
+    below = count[31]  # the first place whose label is below the grade
+    for i in range(min(depth, stop - start)):
+        while below <= i:
+            grade -= 1
+            below += count[grade]
+        out[i] = grade
     return True
 
 
 def rank_greedily(
     const double[:, ::1] relevant, const int64_t[::1] indptr, int64_t depth, double keep,
-    int64_t[::1] order, int64_t[::1] ptr, double[::1] worth, double[::1] bound,
+    int64_t[::1] order, int64_t[::1] ptr, double[::1] worth, double[::1] bound, int64_t[:, ::1] kind,
 ):
     """Write the rows of each query down to `depth`, at each rank the one that adds most, the first among equals.
 
     A row adds the worth of the subtopics it is relevant to: 1 each, and `keep` times as much after each row that was
-    relevant to it. What a row adds never rises, so what it added when last looked at is a `bound`. Rows that are
-    relevant to nothing must be the last of their query.
+    relevant to it. Rows that are relevant to the same subtopics must be adjacent: they are of one kind, which is looked
+    at once for all of them, and those relevant to nothing the last of their query. What a kind adds never rises, so
+    what it added when last looked at is a `bound`. `kind` is room for the next row of each and the end of its rows.
     """
-    cdef int64_t q, i, t, row, best, stop, n
+    cdef int64_t q, i, t, g, row, best, n_kinds, n
     cdef double most
     with nogil:
         ptr[0] = 0
@@ -291,27 +297,39 @@ def rank_greedily(
             n = min(depth, indptr[q + 1] - indptr[q])
             for t in range(worth.shape[0]):
                 worth[t] = 1.0
-            stop = indptr[q]  # of the rows that are relevant to something
+            n_kinds = 0
             for row in range(indptr[q], indptr[q + 1]):
-                bound[row] = _worth_of(relevant, row, worth)
-                if bound[row] > 0:
-                    stop = row + 1
+                if row == indptr[q] or not _alike(relevant, row - 1, row):
+                    kind[0, n_kinds] = row
+                    bound[n_kinds] = _worth_of(relevant, row, worth)
+                    n_kinds += 1
+                kind[1, n_kinds - 1] = row + 1
             for i in range(n):
-                best = indptr[q] + i
-                if best < stop:
-                    most = -1.0
-                    for row in range(indptr[q], stop):
-                        if bound[row] > most * ALIKE:
-                            bound[row] = _worth_of(relevant, row, worth)
-                            if bound[row] > most * ALIKE:
-                                most = bound[row]
-                                best = row
+                best = -1
+                most = -1.0
+                for g in range(n_kinds):
+                    if bound[g] > most * ALIKE:
+                        bound[g] = _worth_of(relevant, kind[0, g], worth)
+                        if bound[g] > most * ALIKE:
+                            most = bound[g]
+                            best = g
+                row = kind[0, best]
+                order[ptr[q] + i] = row
+                for t in range(worth.shape[0]):
+                    if relevant[row, t] > 0:
+                        worth[t] *= keep
+                kind[0, best] += 1
+                if kind[0, best] == kind[1, best]:
                     bound[best] = -INFINITY
-                    for t in range(worth.shape[0]):
-                        if relevant[best, t] > 0:
-                            worth[t] *= keep
-                order[ptr[q] + i] = best
             ptr[q + 1] = ptr[q] + n
+
+
+cdef bint _alike(const double[:, ::1] relevant, int64_t a, int64_t b) noexcept nogil:
+    cdef int64_t t
+    for t in range(relevant.shape[1]):
+        if relevant[a, t] != relevant[b, t]:
+            return False
+    return True
 
 
 cdef double _worth_of(const double[:, ::1] relevant, int64_t row, const double[::1] worth) noexcept nogil:

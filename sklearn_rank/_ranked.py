@@ -144,7 +144,7 @@ class Greedy(Ranking):
         order, self.ptr = np.empty(len(label), dtype=np.int64), np.empty(len(indptr), dtype=np.int64)
         _kernels.rank_greedily(
             relevant[by_labels], indptr, depth, 1.0 - alpha, order, self.ptr,
-            np.empty(relevant.shape[1]), np.empty(len(label)),
+            np.empty(relevant.shape[1]), np.empty(len(label)), np.empty((2, len(label)), dtype=np.int64),
         )  # fmt: skip
         self.order = by_labels[order[: self.ptr[-1]]]
 
@@ -308,9 +308,8 @@ class Ranked:
     def cumsum(self, value: ArrayLike = 1.0, weight: ArrayLike = 1.0) -> Array:
         """Sum of the value of each item times the weight of its position, down to each cutoff."""
         out = np.empty(self.shape)
-        _kernels.cumsum(
-            self._flat(value), self._flat(weight), self._ranking.ptr, self._cutoffs, self._ranking.tie_end, out
-        )
+        value, weight = (np.array([x], dtype=np.float64) if np.ndim(x) == 0 else self._flat(x) for x in (value, weight))
+        _kernels.cumsum(value, weight, self._ranking.ptr, self._cutoffs, self._ranking.tie_end, out)
         return out
 
     def cascade(self, p: ArrayLike, *, upwards: bool = False) -> Array:
@@ -323,7 +322,7 @@ class Ranked:
         if upwards:  # the lists turned round
             p, ptr = np.ascontiguousarray(p[::-1]), n - ptr[::-1]
             tie_end = None if tie_end is None else n - np.searchsorted(tie_end, tie_end)[::-1]
-        out, work = np.empty(n), np.empty(n + 1)
+        out, work = np.empty(n), np.empty(3 * (int(self._ranking.length.max(initial=0)) + 1))
         _kernels.cascade(p, ptr, tie_end, self._ranking.depth, work, out)
         return out[::-1] if upwards else out
 
