@@ -15,12 +15,12 @@ from libc.string cimport memcmp, memcpy, memset
 
 cdef int64_t LANES = 6          # least number of lanes that rows are dealt out to
 cdef int64_t PATIENCE = 16      # moves per item that insertion is given before merging takes over
-cdef int64_t RUN = 16           # runs made by insertion before merging
+cdef int64_t RUN = 16           # keys that are few enough to compare them all; runs made by insertion before merging
 cdef uint64_t MIX = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio
 cdef double ALIKE = 1 + 1e-12   # what a row adds must be more than this times what another adds, to count as more
 cdef double NEGLIGIBLE = 1e-18  # a probability of survival below this changes no double that it is added to
 cdef double LOST = 1e-30        # nor does the sum of a million probabilities below this
-cdef int64_t FEW = 8            # tied items that are not worth grouping
+cdef int64_t FEW = 8            # labels not worth counting by grade, and tied items not worth grouping
 
 cdef enum:
     GROUPS = 32                 # distinct probabilities to stop that the items of a tie block are grouped by
@@ -111,6 +111,9 @@ cdef void _sort(
     """
     cdef int64_t i, b
     cdef double scale, high = -INFINITY, low = INFINITY
+    if n <= RUN:
+        _sort_few(key, item, n, sorted_key, sorted_item, count)
+        return
     count[0] = 0
     for i in range(n):
         high = max(high, key[i])
@@ -133,6 +136,22 @@ cdef void _sort(
             sorted_item[i] = item[i]
     if _insertion_sort(sorted_key, sorted_item, n, PATIENCE * n) > PATIENCE * n:
         _merge_sort(sorted_key, sorted_item, n, key, item)
+
+
+cdef void _sort_few(
+    const double* key, const int64_t* item, int64_t n, double* sorted_key, int64_t* sorted_item, int64_t* place,
+) noexcept nogil:
+    """Sort by key, highest first, without a branch: count how many belong before each. Equal keys keep their order."""
+    cdef int64_t i, j, before
+    for i in range(n):
+        place[i] = 0
+        for j in range(i):
+            before = key[j] >= key[i]
+            place[i] += before
+            place[j] += 1 - before
+    for i in range(n):
+        sorted_key[place[i]] = key[i]
+        sorted_item[place[i]] = item[i]
 
 
 cdef int64_t _insertion_sort(double* key, int64_t* item, int64_t n, int64_t patience) noexcept nogil:
@@ -257,9 +276,11 @@ def rank_labels(
 cdef bint _count_grades(
     const double* label, int64_t start, int64_t stop, int64_t depth, double* out
 ) noexcept nogil:
-    """Counting sort of the labels, cut at `depth`; False if one of them is no grade."""
+    """Counting sort of the labels, cut at `depth`; False if one of them is no grade, or they are too few."""
     cdef int64_t[32] count
     cdef int64_t row, grade, i, below
+    if stop - start <= FEW:
+        return False
     memset(count, 0, sizeof(count))
     for row in range(start, stop):
         if not 0 <= label[row] <= 31:
