@@ -57,6 +57,8 @@ def group_rows(qid: Any, n_rows: int, n_jobs: int | None = None) -> tuple[NDArra
     try:
         starts = _starts(ids, n_jobs)
         heads = ids if starts is None else ids[starts[:-1]]
+        if heads.dtype.kind in "iu" and _rises(heads, np.less):
+            return to_qid(heads), np.arange(n_rows + 1) if starts is None else starts, None
         number, first = _number(heads)
         distinct = to_qid(heads[first])
         _refuse_missing(distinct)
@@ -139,7 +141,7 @@ def _starts(ids: NDArray[Any], n_jobs: int | None) -> Index | None:
 
     def find(start: int, stop: int) -> Index:
         start = max(start, 1)
-        return np.flatnonzero(ids[start:stop] != ids[start - 1 : stop - 1]) + start
+        return (ids[start:stop] != ids[start - 1 : stop - 1]).nonzero()[0] + start
 
     return np.concatenate([[0], *for_each(find, row_blocks(n_rows), n_jobs), [n_rows]])
 
@@ -160,8 +162,6 @@ def _addresses(objects: NDArray[Any]) -> Index:
 def _number(ids: NDArray[Any]) -> tuple[Number, Index]:
     """Number the distinct values in order of first appearance: number of each entry, first entry of each number."""
     kind, width, n_rows = ids.dtype.kind, ids.dtype.itemsize, len(ids)
-    if kind in "iu" and _rises(ids, np.less):
-        return np.arange(n_rows, dtype=np.uint32), np.arange(n_rows)
     if kind in "biumM":
         return _number_keys(n_rows, lambda a, b: Keys(ids[a:b].astype(np.int64)))
     if kind == "f" and width <= 8:

@@ -128,11 +128,11 @@ class Metric:
 
     def ratio(self, ranked: Ranked, keywords: Mapping[str, Any]) -> tuple[Any, Any]:
         """Numerator and denominator that the formula returns, each a number or with a row per query."""
-        found = self.formula(ranked, **keywords)
+        found, (rows, columns) = self.formula(ranked, **keywords), ranked.shape
         parts = [np.asarray(part) for part in (found if isinstance(found, tuple) else (found, 1.0))]
-        rows, columns = ranked.shape
         shapes = (rows, columns), (rows, 1), (1, columns), ()
-        if len(parts) != 2 or not all(p.dtype.kind in "biuf" and p.shape in shapes for p in parts):
+        right = [p for p in parts if p.shape in shapes and p.dtype.kind in "biuf"]
+        if len(parts) != 2 or len(right) != 2:
             raise ValueError(
                 f"The formula of {self.caller} must return real numbers, or a numerator and a denominator of "
                 f"them, of shape {(rows, columns)}: a row for each query, a column for each cutoff. "

@@ -308,8 +308,14 @@ class Ranked:
     def cumsum(self, value: ArrayLike = 1.0, weight: ArrayLike = 1.0) -> Array:
         """Sum of the value of each item times the weight of its position, down to each cutoff."""
         out = np.empty(self.shape)
-        value, weight = (np.array([x], dtype=np.float64) if np.ndim(x) == 0 else self._flat(x) for x in (value, weight))
-        _kernels.cumsum(value, weight, self._ranking.ptr, self._cutoffs, self._ranking.tie_end, out)
+        _kernels.cumsum(
+            self._one_or_flat(value),
+            self._one_or_flat(weight),
+            self._ranking.ptr,
+            self._cutoffs,
+            self._ranking.tie_end,
+            out,
+        )
         return out
 
     def cascade(self, p: ArrayLike, *, upwards: bool = False) -> Array:
@@ -376,9 +382,14 @@ class Ranked:
         return int(self._ranking.ptr[-1])
 
     def _flat(self, x: ArrayLike) -> Array:
+        x = self._one_or_flat(x)
+        return x if len(x) == self._n_positions else np.full(self._n_positions, x[0])
+
+    def _one_or_flat(self, x: ArrayLike) -> Array:
+        """A number as an array of one, or an array of a number for each position."""
         x = np.asarray(x, dtype=np.float64)
         if x.ndim == 0:
-            return np.full(self._n_positions, x)
+            return x.reshape(1)
         if x.shape != (self._n_positions,):
             raise ValueError(
                 "What a formula sums must be a number, or an array of one for each ranked document, "

@@ -34,6 +34,8 @@ def check_n_jobs(n_jobs: object) -> None:
 
 def row_blocks(n_rows: int) -> list[tuple[int, int]]:
     """Cut rows into (start, stop) pieces of at most `BLOCK_ROWS`."""
+    if n_rows <= BLOCK_ROWS:
+        return [(0, n_rows)]
     return [(a, min(a + BLOCK_ROWS, n_rows)) for a in range(0, n_rows, BLOCK_ROWS)]
 
 
