@@ -80,9 +80,11 @@ def test_compare_peers_prints_a_line_for_each(bench, capsys, monkeypatch):
     options = ["--shape", "tiny", "single", "--metric", "ndcg@10", "group", "--peer", "scikit-learn", "pandas"]
     monkeypatch.setattr(sys, "argv", ["x", *options, "--rows", "200", "--repeats", "1", "--no-memory", "--markdown"])
     bench("compare_peers").main()
-    table = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
-    assert len(table) == 2 + 4
-    assert len({line.count("|") for line in table}) == 1
+    printed = capsys.readouterr().out
+    tables = [part.splitlines() for part in printed.split("\n\n") if part.startswith("|")]
+    assert [len(table) for table in tables] == [2 + 4, 2 + 2, 2 + 2]  # all, nDCG in short, grouping in short
+    assert all(len({line.count("|") for line in table}) == 1 for table in tables)
+    assert "group is not in scikit-learn." in printed
 
 
 def test_growth_prints_a_line_for_each_step(bench, capsys, monkeypatch, tmp_path):
@@ -101,7 +103,7 @@ def test_growth_prints_a_line_for_each_step(bench, capsys, monkeypatch, tmp_path
 def test_added_memory(bench):
     measure = bench("measure")
     assert measure.added_memory(lambda: np.ones(2_000_000)) >= 15e6
-    assert measure.memory_of("ours", "mslr", "ndcg@10", 1000, 0, 1) >= 0
+    assert measure.memory_of("ours", "ndcg@10", bench("shapes").make("shuffled_objects", 1000), 1) >= 0
 
 
 def test_asv_finds_its_benchmarks(bench, monkeypatch, tmp_path):

@@ -18,7 +18,7 @@ import numpy as np
 from measure import alternate, memory_of
 from peers import PEERS, Impossible
 from shapes import ROWS, SHAPES, SUITE, Data, make
-from tables import Lines, ms, options_of
+from tables import Lines, machine, ms, options_of
 
 METRICS = ["ndcg@10", "map", "group", "sort"]
 ALL_METRICS = [*METRICS, "suite", "auc", "pfound@10", *SUITE]
@@ -35,7 +35,8 @@ def main() -> None:
     parser.add_argument("--rows", type=int, help="rows of each shape, about; by default as many as in shapes.py")
     parser.add_argument("--no-memory", action="store_true", help="measure time alone")
     options = options_of(parser)
-    titles, lines = {}, Lines(COLUMNS, options.markdown)
+    print(f"{machine()}, n_jobs={options.n_jobs}\n")
+    titles, lines, found = {}, Lines(COLUMNS, options.markdown), []
     for peer in options.peer:
         try:
             titles[peer] = PEERS[peer].load()
@@ -44,16 +45,30 @@ def main() -> None:
     for shape in options.shape:
         for line in compare_all(shape, titles, options):
             lines.add(line)
+            found.append(line)
     for metric in options.metric:
         if lacking := [PEERS[peer].title for peer in titles if not PEERS[peer].asked(metric)]:
             lines.note(f"{metric} is not in {', '.join(lacking)}.")
+    for metric in options.metric:
+        summary(metric, [line for line in found if line[1] == metric], options)
+
+
+def summary(metric: str, found: list[list[str]], options: argparse.Namespace) -> None:
+    """Ratios of one metric, a line for each shape; ns a row and memory from where all rows were asked for."""
+    peers = list(dict.fromkeys(line[2] for line in found))
+    print(f"\n{metric}: ns a row, memory over that of the inputs, and how many times as long each peer takes\n")
+    lines = Lines({"shape": 16, "ns/row": 8, "of input": 8} | dict.fromkeys(peers, 20), options.markdown)
+    for shape in dict.fromkeys(line[0] for line in found):
+        of = {line[2]: dict(zip(COLUMNS, line, strict=True)) for line in found if line[0] == shape}
+        most = max((o for o in of.values() if o["ratio"] != "-"), key=lambda o: int(o["rows"].replace(",", "")))
+        lines.add([shape, most["ns/row"], most["of input"], *(of[peer]["ratio"] for peer in peers)])
 
 
 def compare_all(shape: str, titles: dict[str, str], options: argparse.Namespace) -> Iterator[list[str]]:
     """Lines of one shape."""
-    asked_for = ROWS[SHAPES[shape]] if options.rows is None else options.rows
+    asked_for = ROWS[SHAPES[shape]] if options.rows is None or shape == "single" else options.rows
     data_of = cache(lambda rows: make(shape, rows, options.seed))
-    memory = cache(lambda peer, metric, rows: memory_of(peer, shape, metric, rows, options.seed, options.n_jobs))
+    memory = cache(lambda peer, metric, rows: memory_of(peer, metric, data_of(rows), options.n_jobs))
     for metric, (peer, title) in product(options.metric, titles.items()):
         if not PEERS[peer].asked(metric):
             continue
@@ -79,7 +94,7 @@ def compare(peer: str, metric: str, data: Data, options: argparse.Namespace) -> 
     value = contest.check()
     ours, theirs = alternate([contest.ours, contest.theirs], options.repeats, options.seconds)
     note = f"{len(PEERS[peer].asked(metric))} numbers; " * (metric == "suite")
-    note += f"{len(ours)} rounds; " * (len(ours) < options.repeats)
+    note += f"rounds: {len(ours)}; " * (len(ours) < options.repeats)
     medians = np.median(ours), np.median(theirs)
     return [
         f"{value:.6g}", f"{ms(medians[0])} ({ms(ours.min())})", f"{ms(medians[1])} ({ms(theirs.min())})",

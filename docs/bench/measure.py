@@ -9,6 +9,7 @@ import ctypes
 import gc
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from shapes import Data
 
 SHORTEST = 2e-3  # seconds; a shorter call is repeated until as much has passed
 
@@ -61,24 +63,27 @@ def _status(field: str) -> int:
     return int(line.split()[1]) * 1024
 
 
-def memory_of(peer: str, shape: str, metric: str, rows: int, seed: int, n_jobs: int) -> int | None:
+def memory_of(peer: str, metric: str, data: Data, n_jobs: int) -> int | None:
     """`added_memory` of a peer's call in a process of its own; None where that cannot be known."""
     if not Path("/proc/self/clear_refs").exists():
         return None
-    command = [sys.executable, __file__, peer, shape, metric, *map(str, (rows, seed, n_jobs))]
-    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    with tempfile.NamedTemporaryFile(suffix=".npz") as file:
+        np.savez(file, *data)
+        file.flush()
+        command = [sys.executable, __file__, peer, metric, file.name, str(n_jobs)]
+        return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def main() -> None:
     """Print the bytes; a small call before is for what is compiled or imported at the first."""
     from peers import PEERS
-    from shapes import make
 
     warnings.simplefilter("ignore")
-    peer, shape, metric = sys.argv[1:4]
-    rows, seed, n_jobs = map(int, sys.argv[4:])
-    PEERS[peer].contest(make(shape, 500, seed), metric, n_jobs).theirs()
-    contest = PEERS[peer].contest(make(shape, rows, seed), metric, n_jobs)
+    peer, metric, path, n_jobs = sys.argv[1:]
+    with np.load(path, allow_pickle=True) as arrays:  # of strings, as `memory_of` wrote them
+        data = Data(*arrays.values())
+    PEERS[peer].contest(Data(*(array[:500] for array in data)), metric, int(n_jobs)).theirs()
+    contest = PEERS[peer].contest(data, metric, int(n_jobs))
     print(added_memory(contest.theirs))
 
 

@@ -349,14 +349,14 @@ PEERS: dict[str, Peer] = {
         "XGBoost", "xgboost", each_cutoff(RANKER | {"precision": "pre"}, "{}@{k}", "{}@2000000"), _xgboost
     ),
     "catboost": Peer(
-        "CatBoost", "catboost", each_cutoff(CATBOOST, "{}:top={k}", "{}:top=-1") | CATBOOST_ONLY, _catboost, 2_000_000
+        "CatBoost", "catboost", each_cutoff(CATBOOST, "{}:top={k}", "{}:top=-1") | CATBOOST_ONLY, _catboost, 1_000_000
     ),
     "scikit-learn": Peer(
         "scikit-learn", "sklearn",
-        each_cutoff({"ndcg": "ndcg_score", "dcg": "dcg_score"}, "{}@{k}", "{}"), _scikit_learn, 4_000_000,
+        each_cutoff({"ndcg": "ndcg_score", "dcg": "dcg_score"}, "{}@{k}", "{}"), _scikit_learn, 1_000_000,
     ),
     "pytrec_eval": Peer(
-        "pytrec_eval", "pytrec_eval", each_cutoff(TREC, "{}_{k}", None) | TREC_WHOLE, _pytrec_eval, 500_000
+        "pytrec_eval", "pytrec_eval", each_cutoff(TREC, "{}_{k}", None) | TREC_WHOLE, _pytrec_eval, 200_000
     ),
     "ranx": Peer("ranx", "ranx", each_cutoff(RANX, "{}@{k}", "{}"), _ranx, 200_000),
     "polars": Peer("polars", "polars", each_cutoff(same("ndcg"), "", "") | same("map", "group", "sort"), _polars),

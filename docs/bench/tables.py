@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
+import platform
+import re
 import warnings
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
+
+from sklearn_rank import __version__
 
 
 class Lines:
@@ -42,6 +47,15 @@ def options_of(parser: argparse.ArgumentParser) -> argparse.Namespace:
     os.environ["POLARS_MAX_THREADS"] = str(options.n_jobs)
     warnings.filterwarnings("ignore", message=r"\s*unsafe cast")  # in ranx, while it is compiled
     return options
+
+
+def machine() -> str:
+    """Processor and versions, in a line."""
+    cpuinfo = Path("/proc/cpuinfo")
+    facts = re.findall(r"^(?:model name|cpu family)\s*: (.*)$", cpuinfo.read_text() if cpuinfo.exists() else "", re.M)
+    name = " ".join(sorted(set(facts), reverse=True)) or platform.machine()
+    versions = [f"Python {platform.python_version()}", f"NumPy {np.__version__}", f"sklearn_rank {__version__}"]
+    return ", ".join([f"{os.cpu_count()} CPUs: {name}", *versions])
 
 
 def ms(seconds: float) -> str:
