@@ -58,7 +58,8 @@ def group_rows(qid: Any, n_rows: int, n_jobs: int | None = None) -> tuple[NDArra
         starts = _starts(ids, n_jobs)
         heads = ids if starts is None else ids[starts[:-1]]
         if heads.dtype.kind in "iu" and _rises(heads, np.less):
-            return to_qid(heads), np.arange(n_rows + 1) if starts is None else starts, None
+            _refuse_missing(distinct := to_qid(heads))
+            return distinct, np.arange(n_rows + 1) if starts is None else starts, None
         number, first = _number(heads)
         distinct = to_qid(heads[first])
         _refuse_missing(distinct)
@@ -119,6 +120,8 @@ def _check_shape(ids: NDArray[Any], n_rows: int) -> None:
 
 
 def _refuse_missing(ids: NDArray[Any]) -> None:
+    if ids.dtype.kind in "iub":
+        return
     missing = (q is None for q in ids.tolist()) if ids.dtype == object else iter(())
     if any(missing) or (ids.dtype.kind in "fcmMO" and (ids != ids).any()):
         raise ValueError(MISSING)
