@@ -17,7 +17,8 @@ import numpy as np
 from shapes import CUTOFFS, SUITE, Data
 
 from sklearn_rank import evaluate, parse_metric
-from sklearn_rank._check import check_queries  # what every metric does before it ranks
+from sklearn_rank._check import check_queries, rows_of  # what every metric does before it ranks
+from sklearn_rank._threads import for_each, query_blocks
 
 LONGEST = 10_000  # rows of a query in LightGBM
 
@@ -242,7 +243,23 @@ def _ranx(data: Data, names: list[str], theirs: list[str], n_jobs: int) -> Conte
 
 
 def _grouped(data: Data, n_jobs: int) -> Callable[[], Any]:
-    return partial(check_queries, data.y_true, data.y_score, qid=data.qid, n_jobs=n_jobs)
+    """Labels and scores by query, which metrics gather block by block."""
+
+    def group() -> list[np.ndarray]:
+        queries = check_queries(data.y_true, data.y_score, qid=data.qid, n_jobs=n_jobs)
+        if queries.order is None:
+            return [queries.label, queries.score]
+        columns, out = (queries.label, queries.score), np.empty((2, len(queries.label)))
+
+        def gather(first: int, last: int) -> None:
+            rows = slice(queries.indptr[first], queries.indptr[last])
+            for column, room in zip(columns, out, strict=True):
+                room[rows] = rows_of(column, queries.indptr, queries.order, first, last)
+
+        for_each(gather, query_blocks(queries.indptr), n_jobs)
+        return [*out]
+
+    return group
 
 
 def _in_place(label: np.ndarray) -> float:
@@ -259,7 +276,7 @@ def _pandas(data: Data, names: list[str], theirs: list[str], n_jobs: int) -> Con
         order = pd.factorize(qid)[0].argsort(kind="stable")
         return data.y_true[order], data.y_score[order]
 
-    return Contest(group, _grouped(data, n_jobs), lambda of: _in_place(of[0]), lambda of: _in_place(of.label))
+    return Contest(group, _grouped(data, n_jobs), lambda of: _in_place(of[0]), lambda of: _in_place(of[0]))
 
 
 def _polars(data: Data, names: list[str], theirs: list[str], n_jobs: int) -> Contest:
@@ -272,7 +289,7 @@ def _polars(data: Data, names: list[str], theirs: list[str], n_jobs: int) -> Con
             lambda: frame.group_by("qid", maintain_order=True).agg("y", "s"),
             _grouped(data, n_jobs),
             lambda of: _in_place(of["y"].explode().to_numpy()),
-            lambda of: _in_place(of.label),
+            lambda of: _in_place(of[0]),
         )
     if names == ["sort"]:
         ranked = pl.col("y").sort_by("s", descending=True, maintain_order=True)
