@@ -22,28 +22,13 @@ from numpy.typing import NDArray
 
 from sklearn_rank import _check, _compute
 from sklearn_rank._conventions import keywords_of
+from sklearn_rank._docstring import docstring_of, signature_of
 from sklearn_rank._gains import gain_table, make_discount, make_gain, make_stop
-from sklearn_rank._keywords import (
-    CUTOFF,
-    DATA_DOC,
-    JOBS_DOC,
-    OWN,
-    SHARED,
-    SUBTOPICS,
-    SUBTOPICS_DATA_DOC,
-    TIE_BREAK_DOC,
-    WEIGHT_DOC,
-    Keyword,
-)
+from sklearn_rank._keywords import CUTOFF, OWN, SHARED, SUBTOPICS, Keyword
 from sklearn_rank._lazy import cached_property
 from sklearn_rank._ranked import FULL, Ranked
 
 Formula = Callable[..., Any]
-
-RAISES = """ValueError
-    If the data or a keyword are not as described; nothing is dropped, reordered or taken for one query silently.
-TypeError
-    If labels, scores or weights are not real numbers, or a keyword is unknown."""
 
 NO_RELEVANT = "no relevant document"
 """What a query has for which many metrics are undefined."""
@@ -367,8 +352,8 @@ def metric(name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **fact
             return entry(y_true, y_score, **keywords)
 
         entry = Metric(name=name, formula=formula, function=score, aliases=aliases, **facts)
-        score.__signature__ = _signature(entry)  # type: ignore[attr-defined]
-        score.__doc__ = _document(entry)
+        score.__signature__ = signature_of(entry)  # type: ignore[attr-defined]
+        score.__doc__ = docstring_of(entry)
         score.metric = entry  # type: ignore[attr-defined]
         REGISTRY[name] = entry
         return score
@@ -444,44 +429,3 @@ def formula_of(function: Any) -> Formula:
     """Formula behind a public metric function, for metrics that are made of others."""
     formula: Formula = function.metric.formula
     return formula
-
-
-def _signature(entry: Metric) -> inspect.Signature:
-    data = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in ("y_true", "y_score")]
-    cutoff = {"k": None} if entry.has_cutoff else {}
-    tie_break = {} if entry.pointwise else {"tie_break": None}
-    keywords = {"qid": None} | cutoff | entry.defaults | tie_break | {"sample_weight": None, "n_jobs": None}
-    return inspect.Signature(
-        [*data, *(inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=d) for n, d in keywords.items())]
-    )
-
-
-def _document(entry: Metric) -> str:
-    """The formula's docstring with the parameters, the result and the facts put in."""
-    text = inspect.getdoc(entry.formula) or ""
-    head, references, tail = text.partition("References\n-")
-    parameters: list[str] = [SUBTOPICS_DATA_DOC if entry.subtopics else DATA_DOC] + [CUTOFF.doc] * entry.has_cutoff
-    for name, default in entry.defaults.items():
-        if rule := entry.rule(name):
-            parameters.append(rule.doc.replace("<default>", str(default)))
-    parameters += [TIE_BREAK_DOC] * (not entry.pointwise) + [WEIGHT_DOC, JOBS_DOC]
-    facts = [
-        f"Bounds: {entry.bounds[0]:g} to {entry.bounds[1]:g}; "
-        f"{'higher' if entry.greater_is_better else 'lower'} is better.",
-        f"Undefined for a query with {entry.undefined}." if entry.undefined else "Defined for every query.",
-        "Names: " + ", ".join(f'"{n}"' for n in (entry.name, *entry.aliases)) + ".",
-    ]
-    cutoff_axis = " An array with one value per cutoff if `k` is a sequence." if entry.has_cutoff else ""
-    result = (
-        "score : float or ndarray\n    Mean over queries."
-        f"{cutoff_axis}\n    With ``average=None`` the first axis is queries, in order of first appearance."
-    )
-    return "\n".join(
-        [
-            head.rstrip(), "", " ".join(facts), "",
-            "Parameters", "----------", *parameters, "",
-            "Returns", "-------", result, "",
-            "Raises", "------", RAISES, "",
-            references + tail,
-        ]
-    )  # fmt: skip
