@@ -227,13 +227,7 @@ def _check_matrix(
         raise ValueError(f"At least one row and one column are needed. Got shape {label.shape}.")
     weight = None
     if sample_weight is not None:
-        weight = _floats(sample_weight, "sample_weight")
-        if weight.shape != (n_queries,):
-            raise ValueError(
-                f"With two-dimensional y_true, sample_weight must have one entry per query ({n_queries}). "
-                f"Got shape {weight.shape} instead."
-            )
-        _refuse_bad_weight(weight)
+        weight = check_query_weight(sample_weight, n_queries)
     indptr, order = np.arange(n_queries + 1) * n_documents, None
     label, score, shape = label.ravel(), score.ravel(), label.shape
     if tie_break is not None:
@@ -315,6 +309,24 @@ def query_weight(sample_weight: Any, ids: NDArray[Any], indptr: Index, order: In
             f"Got {of_query[query]:g} and {weight[row]:g} in query {ids[query : query + 1].tolist()[0]!r}."
         )
     return of_query
+
+
+def check_query_weight(sample_weight: Any, n_queries: int) -> Array:
+    """Weights of queries, where a row is a query.
+
+    Raises
+    ------
+    ValueError
+        If there is not one for each query, or they are negative, not finite or all zero.
+    """
+    weight = _floats(sample_weight, "sample_weight")
+    if weight.shape != (n_queries,):
+        raise ValueError(
+            f"Where a row is a query, sample_weight must have one entry per query ({n_queries}). "
+            f"Got shape {weight.shape} instead."
+        )
+    _refuse_bad_weight(weight)
+    return weight
 
 
 def _refuse_bad_weight(weight: Array) -> None:

@@ -6,7 +6,7 @@ Knows no formula and no user input.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -79,8 +79,19 @@ def _sum(x: Array) -> Array:
     return np.asarray(np.ascontiguousarray(x.T).sum(axis=-1))
 
 
-def per_query(queries: Queries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
+@dataclass(frozen=True)
+class Batches:
+    """Queries that are made a block at a time, each when it is its turn, and never kept."""
+
+    n_queries: int
+    blocks: list[tuple[int, int]]
+    make: Callable[[int, int], Queries]
+
+
+def per_query(queries: Queries | Batches, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
     """Compute all metrics on all queries; metrics that rank alike share one sort."""
+    if isinstance(queries, Batches):
+        return _of_batches(queries, specs, n_jobs)
     depth: dict[RankingKey, int] = {}
     for spec in specs:
         key = ranking_key(spec, queries)
@@ -105,8 +116,23 @@ def per_query(queries: Queries, specs: Sequence[MetricSpec], n_jobs: int | None)
     return results
 
 
-def tied_across(queries: Queries, spec: MetricSpec, n_jobs: int | None) -> NDArray[np.bool_]:
+def _of_batches(batches: Batches, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
+    results = [PerQuery.empty(spec, batches.n_queries) for spec in specs]
+
+    def compute(first: int, last: int) -> None:
+        for result, part in zip(results, per_query(batches.make(first, last), specs, 1), strict=True):
+            result.numerator[first:last] = part.numerator
+            result.denominator[first:last] = part.denominator
+            result.undefined[first:last] = part.undefined
+
+    for_each(compute, batches.blocks, n_jobs)
+    return results
+
+
+def tied_across(queries: Queries | Batches, spec: MetricSpec, n_jobs: int | None) -> NDArray[np.bool_]:
     """Whether equal scores stand on both sides of the deepest cutoff, query by query; anywhere, for whole lists."""
+    if isinstance(queries, Batches):
+        return np.concatenate(for_each(lambda a, b: tied_across(queries.make(a, b), spec, 1), queries.blocks, n_jobs))
     depth = int(spec.cutoffs[-1])
     key = ranking_key(spec, queries)._replace(pointwise=False, ties="average")
 
