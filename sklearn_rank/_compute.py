@@ -103,10 +103,7 @@ def per_query(queries: Queries | Batches, specs: Sequence[MetricSpec], n_jobs: i
         rankings = {key: rank_block(queries, first, last, key, d) for key, d in depth.items()}
         for spec, keywords, result in zip(specs, keyword_values, results, strict=True):
             ranked = Ranked(rankings[ranking_key(spec, queries)], spec.cutoffs, spec["min_relevance"])
-            found = spec.metric.formula(ranked, **keywords)
-            numerator, denominator = found if isinstance(found, tuple) else (found, 1.0)
-            result.numerator[first:last] = numerator
-            result.denominator[first:last] = denominator
+            result.numerator[first:last], result.denominator[first:last] = spec.curve(ranked, keywords)
             undefined = result.denominator[first:last] == 0
             if spec.metric.needs_relevant:
                 undefined |= ranked.n_relevant == 0

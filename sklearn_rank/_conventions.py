@@ -20,6 +20,7 @@ NOT_JUDGED_IS_NOT_RELEVANT = {"unjudged": "nonrelevant"}
 AS_IT_IS = {"unjudged": None}
 AS_MANY_AS_POSSIBLE = {"denominator": "min_k_relevant"}
 AS_LONG_AS_THE_LIST = {"denominator": "min_k_n"}
+POOLED_PAIRS_TIES_WRONG = {"ties": "worst", "average": "micro"}
 
 CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
     "sklearn": {
@@ -27,6 +28,7 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "ndcg": LINEAR,
         "map": {"precision_at": "threshold"},  # average_precision_score; the alias "lrap" is the label ranking one
         "coverage": {"ties": "worst"},
+        "auc": {"tied_curve": "straight"},
     },
     # Ties by descending document id: pass the ids as tie_break.
     "trec_eval": {
@@ -52,10 +54,12 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "": {"ties": "worst", "min_relevance": ABOVE_HALF},
         "dcg": LINEAR,
         "ndcg": LINEAR | {"replace_undefined_by": 1},
+        "acg": AS_LONG_AS_THE_LIST,
         "recall": {"replace_undefined_by": 1},
         "map": AS_MANY_AS_POSSIBLE,
         "precision": AS_LONG_AS_THE_LIST,
         "auc": {"ties": "average"},
+        "opa": POOLED_PAIRS_TIES_WRONG,
         "err": {"stop": "label"},
         "pfound": {"stop": "label"},
     },
@@ -63,11 +67,17 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "": INPUT_ORDER,
         "ndcg": LINEAR | {"ties": "average"},
         "map": {"denominator": "retrieved_relevant"},
-        "auc": {"ties": "average"},
+        "auc": {"ties": "average", "tied_curve": "straight"},
+        "fallout": {"replace_undefined_by": 1},
     },
     # Ties are shuffled there, anew at each call: the average is their expectation.
-    "tf_ranking": {"precision": AS_LONG_AS_THE_LIST, "p_ia": AS_LONG_AS_THE_LIST},
-    "rax": {"": INPUT_ORDER, "precision": AS_LONG_AS_THE_LIST},
+    "tf_ranking": {
+        "precision": AS_LONG_AS_THE_LIST,
+        "p_ia": AS_LONG_AS_THE_LIST,
+        "arp": {"average": "micro"},
+        "opa": POOLED_PAIRS_TIES_WRONG,
+    },
+    "rax": {"": INPUT_ORDER, "precision": AS_LONG_AS_THE_LIST, "opa": {"ties": "worst"}},
     "spark": {"": INPUT_ORDER, "ndcg": BINARY, "map": AS_MANY_AS_POSSIBLE},
 }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
@@ -89,6 +90,10 @@ class Metric:
     def caller(self) -> str:
         """Name of the public function, for messages."""
         return str(getattr(self.function, "__name__", self.name))
+
+    @property
+    def __name__(self) -> str:  # which scikit-learn prints a scorer by
+        return self.caller
 
     @property
     def score_func(self) -> Callable[..., Any]:
@@ -203,6 +208,20 @@ class MetricSpec:
         within = min(self.k, deepest) if np.ndim(self.k) == 0 else [min(k, deepest) for k in self.k]
         return np.asarray(within, dtype=np.int64)
 
+    def curve(self, ranked: Ranked, keywords: Mapping[str, Any]) -> tuple[Any, Any]:
+        """Numerator and denominator that the formula returns, each a number or with a row per query."""
+        found = self.metric.formula(ranked, **keywords)
+        parts = [np.asarray(part) for part in (found if isinstance(found, tuple) else (found, 1.0))]
+        rows, columns = ranked.n_queries, len(self.cutoffs)
+        shapes = (), (1, columns), (rows, 1), (rows, columns)
+        if len(parts) != 2 or not all(p.dtype.kind in "biuf" and p.shape in shapes for p in parts):
+            raise ValueError(
+                f"The formula of {self.metric.caller} must return real numbers, or a numerator and a denominator of "
+                f"them, of shape {(rows, columns)}: a row for each query, a column for each cutoff. "
+                f"Got {' and '.join(f'{p.dtype} of shape {p.shape}' for p in parts)} instead."
+            )
+        return parts[0], parts[1]
+
     def resolve(self, queries: _check.Queries) -> dict[str, Any]:
         """Check the labels and turn the formula's keywords into what it is called with."""
         values: dict[str, Any] = {name: self[name] for name in self.metric.own}
@@ -286,7 +305,9 @@ def metric(name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **fact
     Raises
     ------
     ValueError
-        If the name or an alias is that of another metric.
+        If the name or an alias is that of another metric, or has characters that names do not have.
+    TypeError
+        If a keyword of the formula has no default.
 
     Examples
     --------
@@ -304,8 +325,11 @@ def metric(name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **fact
     if not isinstance(aliases, Mapping):
         aliases = {alias: {} for alias in aliases}
 
+    _refuse_bad_names(name, aliases)
+
     def decorate(formula: Formula) -> Any:
         _refuse_taken_names(name, aliases, formula)
+        _refuse_bad_keywords(formula)
 
         @functools.wraps(formula)
         def score(y_true: Any, y_score: Any, **keywords: Any) -> Any:
@@ -330,8 +354,37 @@ def plain_metric(function: Callable[[Any, Any], float]) -> Metric:
 
 def _each_query(function: Callable[[Any, Any], float], r: Ranked) -> Any:
     """A plain function on one query after the other; where it returns nan, the query is undefined."""
-    value = np.array([np.nan if len(y) == 0 else float(function(y, s)) for y, s in r.queries()])[:, None]
-    return np.nan_to_num(value), ~np.isnan(value)
+    found = [np.nan if len(y) == 0 else _number_of(function, function(y, s)) for y, s in r.queries()]
+    value = np.array(found)[:, None]
+    return np.where(np.isnan(value), 0.0, value), ~np.isnan(value)
+
+
+def _number_of(function: Callable[[Any, Any], float], value: Any) -> float:
+    """What a plain function returned, if it is one real number."""
+    array = np.asarray(value)
+    if array.ndim or array.dtype.kind not in "biuf":
+        name = getattr(function, "__name__", type(function).__name__)
+        raise TypeError(f"A plain function must return one real number for a query. Got {value!r} of {name}.")
+    return float(array)
+
+
+def _refuse_bad_names(name: Any, aliases: Iterable[Any]) -> None:
+    for text in (name, *aliases):
+        if not isinstance(text, str) or not re.fullmatch(r"[a-z0-9_-]+", text):
+            raise ValueError(
+                "The name of a metric must be a str of a-z, 0-9, '_' and '-', as in @metric(\"my_metric\"). "
+                f"Got {text!r} instead."
+            )
+
+
+def _refuse_bad_keywords(formula: Formula) -> None:
+    parameters = inspect.signature(formula).parameters.values()
+    without = [p for p in parameters if p.default is p.empty]
+    if len(without) != 1:
+        raise TypeError(
+            "A formula takes the ranked queries, then keywords that have defaults. "
+            f"Got {formula.__name__}({', '.join(map(str, parameters))})."
+        )
 
 
 def _refuse_taken_names(name: str, aliases: Iterable[str], formula: Formula) -> None:

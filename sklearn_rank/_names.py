@@ -46,7 +46,7 @@ def parse_metric(metric: Any, /, **keywords: Any) -> MetricSpec:
     Returns
     -------
     MetricSpec
-        ``str()`` of it is a name that parses back.
+        ``str()`` of it is a name that parses back, if its keywords are numbers and words.
 
     Raises
     ------
@@ -110,7 +110,9 @@ def _find(name: str, text: str) -> tuple[Any, Any]:
     raise ValueError(f"A metric must be one of get_metric_names() or an alias. Got {text!r} instead.{hint}")
 
 
-def _literal(value: str, text: str) -> int | float | str:
+def _literal(value: str, text: str) -> int | float | str | None:
+    if value.lower() == "none":
+        return None
     for convert in (int, float):
         try:
             return convert(value)

@@ -222,8 +222,13 @@ class Ranked:
     def k(self) -> Array:
         """Cutoff at each point of the curve; a list read to its end is cut at its length (at least 1)."""
         if self._cutoffs[-1] < FULL:
-            return self._cutoffs[None].astype(np.float64)
+            return self.cutoff
         return np.where(self._cutoffs == FULL, np.maximum(self.n, 1.0), self._cutoffs)
+
+    @cached_property
+    def cutoff(self) -> Array:
+        """Cutoff at each point of the curve; beyond every list where there is none."""
+        return self._cutoffs[None].astype(np.float64)
 
     @cached_property
     def ideal(self) -> Ranked:
@@ -246,6 +251,11 @@ class Ranked:
         return Ranked(greedy, self._cutoffs, self._min_relevance)
 
     @property
+    def n_queries(self) -> int:
+        """How many queries there are: rows of the curve."""
+        return len(self._ranking.ptr) - 1
+
+    @property
     def tied(self) -> bool:
         """Whether the expectation over tied items is asked for, and some of those that count are tied."""
         if self._ranking.tie_end is None:
@@ -254,9 +264,9 @@ class Ranked:
         return bool((blocks & (self.rank <= self._cutoffs[-1])).any())
 
     def queries(self) -> Iterator[tuple[Array, Array]]:
-        """Labels and scores of one query after the other: for plain functions, slow."""
+        """Labels and scores of one query after the other, copies that may be changed: for plain functions, slow."""
         for start, stop in zip(self._ranking.ptr[:-1], self._ranking.ptr[1:], strict=True):
-            yield self.label[start:stop], self.score[start:stop]
+            yield self.label[start:stop].copy(), self.score[start:stop].copy()
 
     def refuse_ties(self, what: str) -> None:
         """Raise ValueError if documents are tied, for what has no closed form for its expectation over them."""
@@ -278,7 +288,7 @@ class Ranked:
 
     def cumsum(self, value: ArrayLike = 1.0, weight: ArrayLike = 1.0) -> Array:
         """Sum of the value of each item times the weight of its position, down to each cutoff."""
-        out = np.empty((len(self._ranking.ptr) - 1, len(self._cutoffs)))
+        out = np.empty((self.n_queries, len(self._cutoffs)))
         _kernels.cumsum(
             self._flat(value), self._flat(weight), self._ranking.ptr, self._cutoffs, self._ranking.tie_end, out
         )
@@ -328,7 +338,7 @@ class Ranked:
 
     def pairs(self) -> Pairs:
         """How many pairs of items are ranked as their labels are, the other way, or tied in score or label alone."""
-        out = np.empty((4, len(self._ranking.ptr) - 1))
+        out = np.empty((4, self.n_queries))
         _kernels.pairs(self.label, self._ranking.ptr, self._ranking.tie_end, out, *self._room())
         return Pairs(*out[..., None])
 
@@ -349,4 +359,11 @@ class Ranked:
 
     def _flat(self, x: ArrayLike) -> Array:
         x = np.asarray(x, dtype=np.float64)
-        return np.full(self._n_positions, x) if x.ndim == 0 else np.ascontiguousarray(x)
+        if x.ndim == 0:
+            return np.full(self._n_positions, x)
+        if x.shape != (self._n_positions,):
+            raise ValueError(
+                "What a formula sums must be a number, or an array of one for each ranked document, "
+                f"{self._n_positions} here; of_query spreads what each query has one of. Got shape {x.shape} instead."
+            )
+        return np.ascontiguousarray(x)

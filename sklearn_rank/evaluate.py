@@ -72,7 +72,8 @@ class Evaluation:
         Table
             For each ranking metric of one label per document: its mean; the mean if tied documents stood lowest
             label first, and highest label first, which are the worst and the best that any order could reach; and
-            `n_tied`.
+            `n_tied`. Another order can be worse or better where more relevance above need not be better: infAP, AP
+            over the relevant documents retrieved, and WAP and Q if documents that are not relevant have a gain.
 
         Examples
         --------

@@ -99,8 +99,9 @@ def cg(ranked, missing, k, **_):
     return fsum(ranked[:k])
 
 
-def acg(ranked, missing, k, **_):
-    return fsum(ranked[:k]) / length(ranked, k)
+def acg(ranked, missing, k, *, denominator="k", **_):
+    divisor = length(ranked, k) if denominator == "k" else min(length(ranked, k), max(len(ranked), 1))
+    return fsum(ranked[:k]) / divisor
 
 
 def position_weighted_average(ranked, missing, k, **_):
@@ -144,7 +145,7 @@ def average_precision(ranked, missing, k, *, denominator="relevant", min_relevan
     total = fsum(hits(ranked, i, min_relevance) / i for i in found)
     divisor = {
         "relevant": n_relevant,
-        "min_k_relevant": min(length(ranked, k), n_relevant),
+        "min_k_relevant": min(k or n_relevant, n_relevant),
         "retrieved_relevant": max(len(found), 1),
         "k": length(ranked, k),
     }[denominator]
@@ -182,7 +183,7 @@ def hit(ranked, missing, k, *, min_relevance=1, **_):
 
 def r_precision(ranked, missing, k, *, denominator="relevant", min_relevance=1, **_):
     n_relevant = hits([*ranked, *missing], None, min_relevance)
-    divisor = n_relevant if denominator == "relevant" else min(n_relevant, length(ranked, k))
+    divisor = n_relevant if denominator == "relevant" else min(n_relevant, k or n_relevant)
     return ratio(hits(ranked, min(n_relevant, k or n_relevant), min_relevance), divisor)
 
 
@@ -357,11 +358,16 @@ def nrbp(ranked, missing, k, *, alpha=0.5, p=0.5, min_relevance=1, **_):
 # --- pairs ---------------------------------------------------------------------------------------------------
 
 
-def auc(ranked, missing, k, *, min_relevance=1, **_):
+def auc(ranked, missing, k, *, max_fpr=None, min_relevance=1, **_):
     """Documents not retrieved must come as the last ones of `ranked`."""
     relevant = [y >= min_relevance for y in ranked]
-    right = sum(a and not b for i, a in enumerate(relevant) for b in relevant[i + 1 :])
-    return ratio(right, sum(relevant) * (len(relevant) - sum(relevant)))
+    n_relevant, n_other = sum(relevant), len(relevant) - sum(relevant)
+    x = 1.0 if max_fpr is None else max_fpr
+    if not n_relevant * n_other:
+        return None
+    heights = [sum(relevant[:i]) / n_relevant for i, y in enumerate(relevant) if not y]
+    area = fsum(h * min(max(x * n_other - j, 0), 1) / n_other for j, h in enumerate(heights))
+    return area if max_fpr is None else (1 + (area - x**2 / 2) / (x - x**2 / 2)) / 2
 
 
 def average_relevance_position(ranked, missing, k, **_):

@@ -7,7 +7,17 @@ from registry import labels_of, policies
 from sklearn_rank import evaluate, get_scorer, parse_metric
 from sklearn_rank._conventions import CONVENTIONS
 from sklearn_rank._metric import REGISTRY
-from sklearn_rank.metrics import map_score, mrr_score, ndcg_score, precision_at_k_score, query_auc_score
+from sklearn_rank.metrics import (
+    acg_score,
+    arp_error,
+    fall_out_error,
+    map_score,
+    mrr_score,
+    ndcg_score,
+    pairwise_accuracy_score,
+    precision_at_k_score,
+    query_auc_score,
+)
 
 # Four queries: ties across the cutoff; no relevant document; two documents; an ordinary graded list.
 Y = [0, 0, 2, 1, 0, 1, 0, 0, 0, 0, 1, 0, 3, 0, 1, 0, 2, 0, 1]
@@ -46,6 +56,63 @@ def test_numbers_of_other_libraries(convention, function, k, value):
     if convention == "trec_eval":
         keywords["tie_break"] = DOC
     assert function(Y, S, qid=QID, convention=convention, **keywords) == pytest.approx(value, abs=5.1e-6)
+
+
+def pairs_of(query):
+    """Whether each pair of documents of a query with unequal labels is ranked as these are; ties are not."""
+    rows = np.flatnonzero(QID == query)
+    return [S[i] > S[j] for i in rows for j in rows if Y[i] > Y[j]]
+
+
+def test_pairs_of_other_libraries():
+    """Tied scores are wrong; TF-Ranking and CatBoost count pairs of all queries, Rax takes the mean over queries."""
+    pairs = [pairs_of(query) for query in (1, 2, 3, 4)]
+    names = {c: f"opa(convention={c})" for c in ("tf_ranking", "catboost", "rax")}
+    found = evaluate(Y, S, qid=QID, metrics=names.values()).mean()
+    assert found[names["tf_ranking"]] == found[names["catboost"]] == pytest.approx(np.concatenate(pairs).mean())
+    assert found[names["rax"]] == pytest.approx(np.mean([np.mean(p or [0]) for p in pairs]))
+    assert len({round(value, 5) for value in found.values()}) == 2
+
+
+def test_average_relevance_position_of_tf_ranking_weighs_queries_by_their_labels():
+    """Ranks 2 of label 1, then 1 and 3 of labels 2 and 1."""
+    y_true, y_score, qid = [0, 1, 2, 0, 1], [2, 1, 3, 2, 1], [1, 1, 2, 2, 2]
+    assert arp_error(y_true, y_score, qid=qid) == pytest.approx((2 + 5 / 3) / 2)
+    assert arp_error(y_true, y_score, qid=qid, convention="tf_ranking") == (2 + 5) / (1 + 3)
+
+
+def test_fall_out_of_torchmetrics_is_1_without_a_negative_document():
+    y_true, y_score, qid = [1, 1, 0, 1], [2, 1, 2, 1], [1, 1, 2, 2]
+    assert fall_out_error(y_true, y_score, qid=qid, k=1) == 0.5
+    assert fall_out_error(y_true, y_score, qid=qid, k=1, convention="torchmetrics") == 1
+
+
+def test_average_precision_of_spark_without_a_cutoff_is_over_all_relevant_documents():
+    """One of three relevant documents is predicted, at rank 1 of 1."""
+    y_true, y_score, qid = [1, 1, 1], [1, -np.inf, -np.inf], [1, 1, 1]
+    assert map_score(y_true, y_score, qid=qid, convention="spark") == 1 / 3
+    assert map_score(y_true, y_score, qid=qid, convention="spark", k=[1, 2, 9]).tolist() == [1, 1 / 2, 1 / 3]
+
+
+@pytest.mark.parametrize("k", [1, 3, 5, 20])
+def test_query_average_of_catboost(k):
+    utils = pytest.importorskip("catboost.utils")
+    (theirs,) = utils.eval_metric(Y, S, f"QueryAverage:top={k}", group_id=QID)
+    assert acg_score(Y, S, qid=QID, k=k, convention="catboost") == pytest.approx(theirs)
+
+
+def test_pair_accuracy_of_catboost():
+    utils = pytest.importorskip("catboost.utils")
+    n = range(len(Y))
+    pairs = [(i, j) for i in n for j in n if QID[i] == QID[j] and Y[i] > Y[j]]
+    (theirs,) = utils.eval_metric(Y, S, "PairAccuracy", group_id=QID, pairs=pairs)
+    assert pairwise_accuracy_score(Y, S, qid=QID, convention="catboost") == pytest.approx(theirs)
+
+
+def test_ranking_auc_of_catboost_with_grades():
+    utils = pytest.importorskip("catboost.utils")
+    (theirs,) = utils.eval_metric(Y, S, "QueryAUC:type=Ranking", group_id=QID)
+    assert pairwise_accuracy_score(Y, S, qid=QID) == pytest.approx(theirs)
 
 
 def test_seven_values_of_one_metric():

@@ -177,7 +177,7 @@ def test_blocks_change_no_bit_with_unjudged_documents(metric, unjudged, monkeypa
 def spellings(metric):
     """Names that mean the metric: canonical, aliases, other case, each keyword that a word or number can set."""
     cut = "@5" if metric.has_cutoff else ""
-    words = {a: b for a, b in metric.defaults.items() if isinstance(b, (int, float, str))}
+    words = {a: b for a, b in metric.defaults.items() if b is None or isinstance(b, (int, float, str))}
     yield from (metric.name, *metric.aliases, metric.name.upper() + cut, f" {metric.name} ( ) {cut}")
     yield from (f"{metric.name}({keyword}={word}){cut}" for keyword, word in words.items())
     yield f"{metric.name}({', '.join(f'{a}={b}' for a, b in words.items())}){cut}"

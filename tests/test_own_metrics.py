@@ -100,6 +100,72 @@ def test_a_plain_function_sees_the_query_as_it_came():
     assert seen == [([1, 3], [9, 7]), ([2], [-np.inf])]
 
 
+@pytest.mark.parametrize("value", [None, "0.5", 1j, [1.0], np.ones(2)])
+def test_a_plain_function_must_return_a_number(value):
+    with pytest.raises(TypeError, match="must return one real number for a query. Got .* of <lambda>"):
+        evaluate(Y, S, qid=QID, metrics=lambda y, s: value)
+
+
+def test_a_plain_function_may_return_infinity():
+    assert evaluate(Y, S, qid=QID, metrics=lambda y, s: np.inf).mean() == {"<lambda>": np.inf}
+
+
+def test_a_plain_function_may_change_what_it_is_given():
+    def careless(labels, scores):
+        labels.sort()
+        scores[:] = 0
+        return 1.0
+
+    y, s = np.array(Y, dtype=float), np.array(S)
+    found = evaluate(y, s, qid=QID, metrics=[careless, "mae", "ndcg"]).mean()
+    assert y.tolist() == Y
+    assert s.tolist() == S
+    assert found == {"careless": 1.0, **evaluate(Y, S, qid=QID, metrics=["mae", "ndcg"]).mean()}
+
+
+def test_a_scorer_of_a_plain_function_prints():
+    assert repr(make_ranking_scorer(top_label)).startswith("make_scorer(top_label, ")
+
+
+# --- formulas that are wrong ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        (lambda r: None, r"must return real numbers, .* shape \(2, 1\): .* Got object of shape \(\) and float64"),
+        (lambda r: r.label, r"Got float64 of shape \(4,\) and"),
+        (lambda r: r.cumsum() * 1j, r"Got complex128 of shape \(2, 1\)"),
+        (lambda r: (r.cumsum(), r.k, r.n), "Got float64 of shape .* and float64 of shape .* and float64 of shape"),
+        (lambda r: r.cumsum(r.label[1:]), r"one for each ranked document, 4 here; .* Got shape \(3,\)"),
+        (lambda r: r.cumsum(weight=r.n_relevant), r"of_query spreads .* Got shape \(2, 1\)"),
+        (lambda r: r.cascade(np.ones(5)), r"Got shape \(5,\)"),
+    ],
+)
+def test_what_a_formula_returns_and_sums(formula, message):
+    with pytest.raises(ValueError, match=message):
+        metric("wrong")(formula)(Y, S, qid=QID)
+
+
+def test_a_formula_may_return_less_than_a_curve():
+    assert metric("of_queries")(lambda r: r.n_relevant)(Y, S, qid=QID, k=[1, 2]).tolist() == [1.5, 1.5]
+    assert metric("constant")(lambda r: 3)(Y, S, qid=QID) == 3
+
+
+@pytest.mark.parametrize("name", ["my metric", "My-Metric", "", "ndcg@5", len])
+def test_names_are_such_as_can_be_parsed(name):
+    with pytest.raises(ValueError, match="must be a str of a-z, 0-9, '_' and '-'"):
+        metric(name)
+    with pytest.raises(ValueError, match="must be a str of a-z, 0-9, '_' and '-'"):
+        metric("fine", aliases=[name])
+
+
+@pytest.mark.parametrize("formula", [lambda: 1, lambda r, half_life: 1, lambda r, **keywords: 1])
+def test_keywords_of_a_formula_have_defaults(formula):
+    with pytest.raises(TypeError, match=r"then keywords that have defaults. Got <lambda>\("):
+        metric("wrong")(formula)
+
+
 def test_ndcg_by_hand_is_ndcg(rng):
     y, s, qid = rng.integers(0, 4, 200), rng.normal(size=200), np.repeat(np.arange(20), 10)
 

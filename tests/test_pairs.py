@@ -75,19 +75,24 @@ def test_pairwise_accuracy_of_two_grades_is_auc():
     assert_allclose(values(metrics.pairwise_accuracy_score, given), values(metrics.query_auc_score, given))
 
 
+@pytest.mark.parametrize("n_scores", [720, 5, 1])
 @pytest.mark.parametrize("max_fpr", [0.05, 0.3, 0.5, 0.77, 1.0])
-def test_partial_auc_is_that_of_scikit_learn(max_fpr, rng):
+def test_partial_auc_is_that_of_scikit_learn(max_fpr, n_scores, rng):
     qid = np.repeat(np.arange(60), 12)
-    y, s = (rng.random(720) < 0.4).astype(int), rng.permutation(720) / 7
+    y, s = (rng.random(720) < 0.4).astype(int), rng.permutation(720) % n_scores / 7
     y[::12], y[1::12] = 0, 1  # both classes in each query
-    found = query_auc_score(y, s, qid=qid, max_fpr=max_fpr, average=None)
     expected = [roc_auc_score(y[qid == q], s[qid == q], max_fpr=max_fpr) for q in range(60)]
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    for convention in ("sklearn", "torchmetrics") if n_scores < 720 else (None, "sklearn"):
+        found = query_auc_score(y, s, qid=qid, max_fpr=max_fpr, average=None, convention=convention)
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_partial_auc_of_tied_documents():
-    with pytest.raises(ValueError, match="query_auc_score with max_fpr has no closed form for tied documents"):
-        query_auc_score([1, 0], [1, 1], qid=[0, 0], max_fpr=0.5)
-    assert query_auc_score([1, 0], [1, 1], qid=[0, 0], max_fpr=0.5, ties="best") == 1
+    """The relevant document first: area 1/2 of 1/2, so 1; second: none, so 1/3. A straight line: 1/8, so 1/2."""
+    keywords = {"qid": [0, 0], "max_fpr": 0.5}
+    assert query_auc_score([1, 0], [1, 1], ties="best", **keywords) == 1
+    assert query_auc_score([1, 0], [1, 1], ties="worst", **keywords) == pytest.approx(1 / 3)
+    assert query_auc_score([1, 0], [1, 1], **keywords) == pytest.approx(2 / 3)
+    assert query_auc_score([1, 0], [1, 1], tied_curve="straight", **keywords) == pytest.approx(1 / 2)
     with pytest.raises(ValueError, match="The 'max_fpr' parameter of query_auc_score must be a number above 0"):
         query_auc_score([1, 0], [1, 1], qid=[0, 0], max_fpr=0)

@@ -32,6 +32,7 @@ TRIED = {
     "decay": [0.5, 1],
     "alpha": [0, 0.3, 1],
     "min_relevance": [2, 3],
+    "max_fpr": [0.1, 0.3, 0.5, 1],
 }
 """Values of keywords that every metric with such a keyword is tried with."""
 

@@ -24,8 +24,14 @@ PER_RANK = one_of(
     "k",
     "min_k_n",
     doc="""denominator : {"k", "min_k_n"}, default="k"
-    What the hits are divided by: k, also where the list is shorter, or the length of the list if that is less.""",
+    What the sum is divided by: k, also where the list is shorter, or the length of the list if that is less.""",
 )
+
+
+def divisor_per_rank(r: Any, denominator: str) -> Any:
+    """Number of ranks that a sum over the first k is divided by."""
+    return r.k if denominator == "k" else np.minimum(r.k, np.maximum(r.n, 1))
+
 
 BETA = real(
     "a number > 0",
@@ -52,7 +58,8 @@ BETA = real(
             "retrieved_relevant",
             "k",
             doc="""denominator : {"relevant", "min_k_relevant", "retrieved_relevant", "k"}, default="relevant"
-    What the sum is divided by: all R relevant documents, min(k, R), the relevant ones among the first k, or k.
+    What the sum is divided by: all R relevant documents, min(k, R), the relevant ones among the first k, or k. Without
+    `k` min(k, R) is R, and k the length of the list.
     "retrieved_relevant" depends on the order of tied documents and needs another policy than ``ties="average"``.""",
         ),
         "precision_at": one_of(
@@ -102,7 +109,7 @@ def map_score(r: Any, *, denominator: str = "relevant", precision_at: str = "ran
     if denominator == "relevant":
         return precisions, r.n_relevant
     if denominator == "min_k_relevant":
-        return precisions, np.minimum(r.k, r.n_relevant)
+        return precisions, np.minimum(r.cutoff, r.n_relevant)
     if denominator == "k":
         return precisions, r.k
     r.refuse_ties("map_score with denominator='retrieved_relevant'")
@@ -160,7 +167,7 @@ def precision_at_k_score(r: Any, *, denominator: str = "k") -> Any:
     >>> precision_at_k_score([1, 0], [2, 1], qid=[0, 0], k=5, denominator="min_k_n")
     0.5
     """
-    return r.cumsum(r.relevant), r.k if denominator == "k" else np.minimum(r.k, np.maximum(r.n, 1))
+    return r.cumsum(r.relevant), divisor_per_rank(r, denominator)
 
 
 @metric("recall", bounds=(0, 1), aliases=("r",), pools=True, undefined=NO_RELEVANT, needs_relevant=True)

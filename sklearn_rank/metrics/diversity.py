@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._metric import formula_of, metric
-from sklearn_rank.metrics.binary import PER_RANK, map_score
+from sklearn_rank.metrics.binary import PER_RANK, divisor_per_rank, map_score
 from sklearn_rank.metrics.stopping import PERSISTENCE, err_score
 
 __all__ = [
@@ -167,8 +167,8 @@ def precision_ia_score(r: Any, *, denominator: str = "k") -> Any:
     >>> precision_ia_score([[1, 0, 0], [1, 1, 0], [0, 0, 0]], [3, 2, 1], qid=[0] * 3, k=2)
     0.75
     """
-    divisor = r.k if denominator == "k" else np.minimum(r.k, np.maximum(r.n, 1))
-    return r.over_subtopics(lambda s: s.cumsum(s.relevant)).sum(axis=0), divisor * r.n_subtopics
+    hits = r.over_subtopics(lambda s: s.cumsum(s.relevant)).sum(axis=0)
+    return hits, divisor_per_rank(r, denominator) * r.n_subtopics
 
 
 @metric("s_recall", aliases=("subtopic_recall",), bounds=(0, 1), undefined=NO_SUBTOPIC, subtopics=True)

@@ -8,6 +8,7 @@ import numpy as np
 
 from sklearn_rank._keywords import real
 from sklearn_rank._metric import NO_RELEVANT, formula_of, metric
+from sklearn_rank.metrics.binary import PER_RANK, divisor_per_rank
 
 __all__ = [
     "acg_score",
@@ -44,11 +45,11 @@ def cg_score(r: Any) -> Any:
     return r.cumsum(r.label)
 
 
-@metric("acg", bounds=(-INF, INF))
-def acg_score(r: Any) -> Any:
+@metric("acg", bounds=(-INF, INF), rules={"denominator": PER_RANK})
+def acg_score(r: Any, *, denominator: str = "k") -> Any:
     """Average cumulated gain: the mean label of the first k ranks.
 
-    ``ACG@k = CG@k / k``, also where the list is shorter than k. Negative labels are taken as they are.
+    ``ACG@k = CG@k / k``, by default also where the list is shorter than k. Negative labels are taken as they are.
 
     References
     ----------
@@ -62,7 +63,7 @@ def acg_score(r: Any) -> Any:
     >>> acg_score([3, 2, 3, 0, 1, 2], [6, 5, 4, 3, 2, 1], qid=[0] * 6, k=4)
     2.0
     """
-    return r.cumsum(r.label), r.k
+    return r.cumsum(r.label), divisor_per_rank(r, denominator)
 
 
 @metric("pwa", bounds=(-INF, INF), aliases=("position_weighted_average",))

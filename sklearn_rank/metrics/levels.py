@@ -60,7 +60,7 @@ def r_precision_score(r: Any, *, denominator: str = "relevant") -> Any:
     1.0
     """
     hits = r.cumsum(r.relevant, weight=r.rank <= r.of_query(r.n_relevant))
-    return hits, r.n_relevant if denominator == "relevant" else np.minimum(r.k, r.n_relevant)
+    return hits, r.n_relevant if denominator == "relevant" else np.minimum(r.cutoff, r.n_relevant)
 
 
 @metric(

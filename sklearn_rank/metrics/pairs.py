@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._keywords import Keyword, is_real, real
+from sklearn_rank._keywords import Keyword, is_real, one_of, real
 from sklearn_rank._metric import NO_RELEVANT, metric
 
 __all__ = [
@@ -34,12 +34,18 @@ INF = float("inf")
             "a number above 0 and not above 1, or None",
             lambda v: v is None or (is_real(v) and 0 < v <= 1),
             """max_fpr : float or None, default=None
-    Only the part of the curve up to this false positive rate counts: the standardized partial area, 1/2 for a random
-    order. Has no closed form for tied documents.""",
-        )
+    Only the part of the curve up to this false positive rate counts: the standardized partial area.""",
+        ),
+        "tied_curve": one_of(
+            "expected",
+            "straight",
+            doc="""tied_curve : {"expected", "straight"}, default="expected"
+    What the curve is where documents are tied and `max_fpr` may cut it: its expectation over their orders, or a
+    straight line through them, as in `sklearn.metrics.roc_auc_score`. The whole area is the same.""",
+        ),
     },
 )
-def query_auc_score(r: Any, *, max_fpr: float | None = None) -> Any:
+def query_auc_score(r: Any, *, max_fpr: float | None = None, tied_curve: str = "expected") -> Any:
     """Area under the ROC curve inside each query: the share of pairs in the right order.
 
     ``AUC = pairs (relevant, non-relevant) with the relevant one ranked higher / all such pairs``; ties count one
@@ -61,16 +67,24 @@ def query_auc_score(r: Any, *, max_fpr: float | None = None) -> Any:
     0.75
     """
     others, n_others = 1 - r.relevant, r.n_judged - r.n_relevant
+    pairs = r.n_relevant * n_others
     if max_fpr is None:
-        return r.cumsum(weight=r.joint(others, r.relevant)), r.n_relevant * n_others
-    r.refuse_ties("query_auc_score with max_fpr")
-    inside = np.clip(r.of_query(max_fpr * n_others) - r.joint(1.0, others) + 1, 0, 1)  # the last one only in part
-    right, pairs, chance = (
-        r.cumsum(weight=inside * r.joint(others, r.relevant)),
-        r.n_relevant * n_others,
-        max_fpr**2 / 2,
-    )
+        return r.cumsum(weight=r.joint(others, r.relevant)), pairs
+    reach, chance = max_fpr * n_others, max_fpr**2 / 2
+    if tied_curve == "straight":
+        right = area_under_line(r, r.joint(1.0, others), r.joint(1.0, r.relevant), r.of_query(reach))
+    else:  # what relevant documents lack: the others above them, as far as the curve reaches
+        whole = np.floor(reach)
+        above, next_above = (r.cumsum(weight=r.joint(r.relevant, others, most)) for most in (whole, whole + 1))
+        right = r.n_relevant * reach - above - (reach - whole) * (next_above - above)
     return (pairs + (right - chance * pairs) / (max_fpr - chance)) / 2, pairs
+
+
+def area_under_line(r: Any, x: Any, y: Any, end: Any) -> Any:
+    """Area from 0 to `end` under the line from (0, 0) through (x, y) at each position."""
+    across, up = (z - np.where(r.rank > 1, np.roll(z, 1), 0.0) for z in (x, y))
+    width = np.clip(end - (x - across), 0, across)
+    return r.cumsum(weight=width * (y - up + up * width / np.maximum(across, 1e-300) / 2))
 
 
 @metric(
