@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank import _kernels
 from sklearn_rank._threads import check_n_jobs, for_each, row_blocks
+from sklearn_rank._unlisted import Unlisted
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -24,7 +25,8 @@ class Queries:
     """Checked input, rows of a query adjacent, queries in order of first appearance.
 
     `order` is the input row of each row, None where the input was grouped already. `label` has a second axis if there
-    are several labels a row, one for each subtopic.
+    are several labels a row, one for each subtopic. `unlisted` are documents without a row; `sorted` says that the rows
+    of each query stand by falling score already. Where a row of the input is a query, `first_query` is the first one's.
     """
 
     label: Array
@@ -36,15 +38,21 @@ class Queries:
     label_range: tuple[float, float]
     has_unjudged: bool
     has_unretrieved: bool
+    unlisted: Unlisted | None = None
+    sorted: bool = False
+    first_query: int | None = None
 
     @cached_property
     def longest(self) -> int:
-        """Rows of the longest query."""
-        return int(np.diff(self.indptr).max())
+        """Most rows that a query has, counting what its ideal list may hold besides."""
+        length = np.diff(self.indptr)
+        return int((length if self.unlisted is None else length + self.unlisted.n_kept[:, 0]).max())
 
     def first_row(self, found: NDArray[np.bool_]) -> int:
         """Input row of the first row that a check found fault with."""
         row = int(np.argmax(found if found.ndim == 1 else found.any(axis=1)))
+        if self.first_query is not None:
+            return self.first_query + int(np.searchsorted(self.indptr, row, side="right")) - 1
         return row if self.order is None else int(self.order[row])
 
 

@@ -8,19 +8,20 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._check import Queries
-from sklearn_rank._ranked import FULL, AsGiven, Ranked, Ranking
+from sklearn_rank._ranked import FULL, AsGiven, InOrder, Ranked, Ranking
 from sklearn_rank._threads import for_each, query_blocks
 
 if TYPE_CHECKING:
     from sklearn_rank._metric import MetricSpec
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 
 FLOOR = 1e-5
 """What a query counts at least in a geometric mean, so that one of value 0 does not decide it: as trec_eval has it."""
@@ -81,11 +82,36 @@ def _sum(x: Array) -> Array:
 
 @dataclass(frozen=True)
 class Batches:
-    """Queries that are made a block at a time, each when it is its turn, and never kept."""
+    """Queries that are made a block at a time, each when it is its turn, and never kept.
+
+    `blocks` and ``make(first, last, depth)`` take the depth to which documents must have a row, None for all documents,
+    also those not retrieved. `done` is told how many queries are done with, each time.
+    """
 
     n_queries: int
-    blocks: list[tuple[int, int]]
-    make: Callable[[int, int], Queries]
+    blocks: Callable[[int | None], list[tuple[int, int]]]
+    make: Callable[[int, int, int | None], Queries]
+    done: Callable[[int], object] = int
+
+    def for_each(self, function: Callable[[int, int, Queries], T], depth: int | None, n_jobs: int | None) -> list[T]:
+        """List ``function(first, last, queries)`` for each block."""
+
+        def compute(first: int, last: int) -> T:
+            try:
+                found = function(first, last, self.make(first, last, depth))
+            except ValueError:
+                if depth is None:
+                    raise
+                found = function(first, last, self.make(first, last, None))  # finds the row that is at fault
+            self.done(last - first)
+            return found
+
+        return for_each(compute, self.blocks(depth), n_jobs)
+
+
+def depth_of(specs: Sequence[MetricSpec]) -> int | None:
+    """Depth to which documents must have a row, None for all of them."""
+    return None if any(spec.needs_all for spec in specs) else max(int(spec.cutoffs[-1]) for spec in specs)
 
 
 def per_query(queries: Queries | Batches, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
@@ -116,20 +142,21 @@ def per_query(queries: Queries | Batches, specs: Sequence[MetricSpec], n_jobs: i
 def _of_batches(batches: Batches, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
     results = [PerQuery.empty(spec, batches.n_queries) for spec in specs]
 
-    def compute(first: int, last: int) -> None:
-        for result, part in zip(results, per_query(batches.make(first, last), specs, 1), strict=True):
+    def compute(first: int, last: int, queries: Queries) -> None:
+        for result, part in zip(results, per_query(queries, specs, 1), strict=True):
             result.numerator[first:last] = part.numerator
             result.denominator[first:last] = part.denominator
             result.undefined[first:last] = part.undefined
 
-    for_each(compute, batches.blocks, n_jobs)
+    batches.for_each(compute, depth_of(specs), n_jobs)
     return results
 
 
 def tied_across(queries: Queries | Batches, spec: MetricSpec, n_jobs: int | None) -> NDArray[np.bool_]:
     """Whether equal scores stand on both sides of the deepest cutoff, query by query; anywhere, for whole lists."""
     if isinstance(queries, Batches):
-        return np.concatenate(for_each(lambda a, b: tied_across(queries.make(a, b), spec, 1), queries.blocks, n_jobs))
+        found = queries.for_each(lambda first, last, block: tied_across(block, spec, 1), depth_of([spec]), n_jobs)
+        return np.concatenate(found)
     depth = int(spec.cutoffs[-1])
     key = ranking_key(spec, queries)._replace(pointwise=False, ties="average")
 
@@ -170,6 +197,9 @@ def rank_block(queries: Queries, first: int, last: int, key: RankingKey, depth: 
     start, stop = queries.indptr[first], queries.indptr[last]
     label, score = queries.label[start:stop], queries.score[start:stop]
     indptr = queries.indptr[first : last + 1] - start
+    unlisted = queries.unlisted
+    if unlisted is not None:
+        unlisted = unlisted.of_queries(first, last).read_unjudged(key.unjudged)
     if key.unjudged == "nonrelevant":
         label = np.nan_to_num(label)
     elif key.unjudged == "drop":
@@ -181,4 +211,8 @@ def rank_block(queries: Queries, first: int, last: int, key: RankingKey, depth: 
         indptr = np.append(0, np.cumsum(judged))[indptr]
     if key.pointwise:
         return AsGiven(label, score, indptr)
-    return Ranking(label, score, indptr, depth=depth, ties=key.ties, keep_unretrieved=key.keep_unretrieved)
+    if queries.sorted and depth == FULL and key.ties in ("average", "stable"):
+        return InOrder(label, score, indptr, key.ties)
+    return Ranking(
+        label, score, indptr, depth=depth, ties=key.ties, keep_unretrieved=key.keep_unretrieved, unlisted=unlisted
+    )

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank import _kernels
+from sklearn_rank._unlisted import Unlisted
 
 FULL = 2**62
 """The depth of a list that is read to its end."""
@@ -36,8 +37,11 @@ class Ranking:
 
     `order` holds the row at each position, `ptr` the first position of each query, `tie_end` the end of the
     tie block around each position, or None where the order is taken as it stands. Labels of
-    subtopics have a second axis; `subtopics` are then rankings that differ in their labels alone.
+    subtopics have a second axis; `subtopics` are then rankings that differ in their labels alone. `unlisted` documents
+    have no row, and count where documents are counted.
     """
+
+    unlisted: Unlisted | None = None
 
     def __init__(
         self,
@@ -48,9 +52,10 @@ class Ranking:
         depth: int = FULL,
         ties: str = "average",
         keep_unretrieved: bool = False,
+        unlisted: Unlisted | None = None,
     ) -> None:
         self.row_label, self.row_score, self.indptr = label, score, indptr
-        self.depth = depth
+        self.depth, self.unlisted = depth, unlisted
         n_rows, longest = len(score), int(np.diff(indptr).max(initial=0))
         order = np.empty(n_rows, dtype=np.int64)
         tie_end = np.empty(n_rows if ties == "average" else 0, dtype=np.int64)
@@ -83,15 +88,30 @@ class Ranking:
         _kernels.number(self.ptr, rank)
         return rank
 
-    def count_at_least(self, x: Array, threshold: float) -> Array:
-        """Rows of each query with a value of at least `threshold`, shape (n_queries, 1)."""
+    def count_labels(self, threshold: float) -> Array:
+        """Documents of each query with a label of at least `threshold`, shape (n_queries, 1)."""
+        count = self._count_rows(self.row_label, threshold)
+        return count if self.unlisted is None else count + self.unlisted.count_at_least(threshold)
+
+    def count_ranked(self) -> Array:
+        """Documents of each query that have a rank, shape (n_queries, 1)."""
+        count = self._count_rows(self.row_score, np.finfo(np.float64).min)
+        return count if self.unlisted is None else count + self.unlisted.n_ranked
+
+    def _count_rows(self, x: Array, threshold: float) -> Array:
         count = np.empty((len(self.indptr) - 1, 1))
         _kernels.count_at_least(x, self.indptr, threshold, count)
         return count
 
     @cached_property
+    def judged(self) -> tuple[Array, Index]:
+        """Labels of the documents that an ideal list is made of, and where each query starts."""
+        rows = self.row_label, self.indptr
+        return rows if self.unlisted is None else self.unlisted.add_kept(*rows)
+
+    @cached_property
     def ideal(self) -> Ranking:
-        return Ideal(self.row_label, self.indptr, self.depth)
+        return Ideal(*self.judged, self.depth)
 
     @cached_property
     def subtopics(self) -> list[Ranking]:
@@ -153,6 +173,19 @@ class AsGiven(Ranking):
         self.label, self.score = label, score
 
 
+class InOrder(Ranking):
+    """Whole lists whose rows come best score first; equal scores are tied if `ties` is "average"."""
+
+    def __init__(self, label: Array, score: Array, indptr: Index, ties: str) -> None:
+        self.row_label, self.row_score, self.indptr, self.ptr = label, score, indptr, indptr
+        self.label, self.score, self.depth, self.tie_end = label, score, FULL, None
+        last = np.append(score[1:] != score[:-1], True)
+        last[indptr[1:] - 1] = True
+        ends = np.flatnonzero(last) + 1
+        if ties == "average" and len(ends) < len(score):
+            self.tie_end = np.repeat(ends, np.diff(ends, prepend=0))
+
+
 class Pairs(NamedTuple):
     """Pairs of documents of each query, shape (n_queries, 1) each; those alike in score and label are in none."""
 
@@ -206,17 +239,17 @@ class Ranked:
     @cached_property
     def n_relevant(self) -> Array:
         """Relevant documents of each query, also those not retrieved."""
-        return self._ranking.count_at_least(self._ranking.row_label, self._min_relevance)
+        return self._ranking.count_labels(self._min_relevance)
 
     @cached_property
     def n_judged(self) -> Array:
         """Judged documents of each query, also those not retrieved."""
-        return self._ranking.count_at_least(self._ranking.row_label, np.finfo(np.float64).min)
+        return self._ranking.count_labels(np.finfo(np.float64).min)
 
     @cached_property
     def n(self) -> Array:
         """Ranked documents of each query: all but those not retrieved."""
-        return self._ranking.count_at_least(self._ranking.row_score, np.finfo(np.float64).min)
+        return self._ranking.count_ranked()
 
     @cached_property
     def k(self) -> Array:
@@ -247,7 +280,7 @@ class Ranked:
     def most_novel(self, alpha: float) -> Ranked:
         """All judged documents in the order in which each adds most, one subtopic's being worth less each time."""
         ranking, depth = self._ranking, int(self._cutoffs[-1])
-        greedy = Greedy(ranking.row_label, ranking.indptr, depth=depth, alpha=alpha, min_relevance=self._min_relevance)
+        greedy = Greedy(*ranking.judged, depth=depth, alpha=alpha, min_relevance=self._min_relevance)
         return Ranked(greedy, self._cutoffs, self._min_relevance)
 
     @property
@@ -331,7 +364,7 @@ class Ranked:
 
     def overlap(self) -> Array:
         """How many items down to each position the ideal order has down to it too; equal labels there are tied."""
-        best = Ideal(self._ranking.row_label, self._ranking.indptr, FULL)
+        best = Ideal(self._ranking.row_label, self._ranking.indptr, FULL)  # of documents that all have a row
         out, count = np.empty(self._n_positions), np.empty((2, int(best.length.max(initial=0))), dtype=np.int64)
         _kernels.overlap(self.label, best.label, self._ranking.ptr, best.ptr, self._ranking.tie_end, count, out)
         return out

@@ -10,24 +10,28 @@ import pytest
 import sklearn_rank
 
 PACKAGE = Path(sklearn_rank.__file__).parent
-OPTIONAL = ("pandas", "polars", "matplotlib", "xgboost", "lightgbm", "catboost")
+OPTIONAL = ("pandas", "polars", "matplotlib", "tqdm", "xgboost", "lightgbm", "catboost")
 
 # Modules of the package that each module may import; `metrics` stands for every family.
 ARROWS = {
     "_threads": set(),
+    "_unlisted": set(),
+    "_progress": set(),
     "_table": set(),
     "_gains": set(),
     "_conventions": set(),
-    "_ranked": {"_kernels"},
+    "_ranked": {"_kernels", "_unlisted"},
     "_keywords": {"_conventions", "_ranked"},
-    "_check": {"_kernels", "_threads"},
+    "_check": {"_kernels", "_threads", "_unlisted"},
     "_compute": {"_check", "_metric", "_ranked", "_threads"},
     "_metric": {"_check", "_compute", "_conventions", "_gains", "_keywords", "_ranked"},
     "metrics": {"_keywords", "_metric", "metrics"},
     "_names": {"_metric"},
     "groups": {"_check"},
     "datasets": {"_keywords"},
-    "evaluate": {"_check", "_compute", "_metric", "_names", "_table"},
+    "_lists": {"_check", "_compute", "_unlisted"},
+    "evaluate": {"_check", "_compute", "_lists", "_metric", "_names", "_progress", "_table"},
+    "retrieval": {"_check", "_compute", "_kernels", "_lists", "_names", "_threads", "evaluate", "retrieval"},
     "scorer": {"_metric", "_names", "evaluate"},
     "model_selection": {"_check"},
     "ranker": {"_check"},

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import sklearn
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
 
-from sklearn_rank._check import Queries, check_queries, check_query_weight
-from sklearn_rank._compute import Batches, per_query
-from sklearn_rank.evaluate import Evaluation, parse_metrics
-from sklearn_rank.retrieval._relevance import Grades, make_grades
-from sklearn_rank.retrieval._similarity import Scores, make_scores
+from sklearn_rank._check import check_query_weight
+from sklearn_rank._threads import check_n_jobs
+from sklearn_rank.evaluate import Evaluation, evaluate_batches, parse_metrics
+from sklearn_rank.retrieval._relevance import make_grades
+from sklearn_rank.retrieval._search import search
+from sklearn_rank.retrieval._similarity import make_similarity
 
-BYTES = 40
-"""Of memory for each pair of a query and a database item that is looked at."""
-
-PAIRS = 2**21
-"""Pairs in a chunk, where memory allows: few enough to stay in the cache, enough to be worth a call."""
+METRICS = ("ndcg@10", "map", "wap@100", "acg@100", "p@5")
 
 
 def evaluate_retrieval(
     query_features: Any, database_features: Any = None, query_labels: Any = None, database_labels: Any = None, *,
-    metric: Any = "cosine", metrics: Any = ("ndcg@10", "map"), relevance: Any = None, exclude_self: bool = False,
-    query_ids: Any = None, sample_weight: Any = None, working_memory: float | None = None, progress: bool = False,
-    n_jobs: int | None = None, **keywords: Any,
+    metric: Any = "cosine", metrics: Any = METRICS, metric_params: Mapping[str, Any] | None = None,
+    relevance: Any = None, exclude_self: bool = False, query_ids: Any = None, sample_weight: Any = None,
+    working_memory: float | None = None, progress: bool = False, n_jobs: int | None = None, **keywords: Any,
 ) -> Evaluation:  # fmt: skip
     """Rank a database for each query by their features, and judge the rankings by labels that they share.
 
@@ -43,8 +40,10 @@ def evaluate_retrieval(
     metric : str or callable, default="cosine"
         "cosine" and "inner_product", higher is nearer (a zero vector has cosine 0 with all); "euclidean"; "hamming" for
         codes of {-1, 1}, {0, 1} or packed uint8; or what `sklearn.metrics.pairwise_distances` takes, lower is nearer.
-    metrics : str, metric function or sequence of them, default=("ndcg@10", "map")
-        As `evaluate` takes them.
+    metrics : str, metric function or sequence of them, default=("ndcg@10", "map", "wap@100", "acg@100", "p@5")
+        As `evaluate` takes them. Where all have a cutoff, only the head of each list is made; "map" needs all of it.
+    metric_params : mapping, default=None
+        Keywords for `sklearn.metrics.pairwise_distances`, such as ``{"p": 3}`` for "minkowski".
     relevance : matrix of shape (n_queries, n_database) or callable, default=None
         Graded judgements in place of labels, dense or sparse, or a function that returns the rows of some queries, by
         an array of their numbers.
@@ -55,7 +54,8 @@ def evaluate_retrieval(
     sample_weight : array-like of shape (n_queries,), default=None
         Weight of each query in the mean.
     working_memory : float, default=None
-        MiB for the distances that live at a time. None: as scikit-learn's configuration has it.
+        MiB for the distances that live at a time, and what is made of them; a list that metrics read to its end is
+        never cut, whatever it takes. None: as scikit-learn's configuration has it.
     progress : bool, default=False
         Whether to show a progress bar over chunks; needs the extra "progress".
     n_jobs : int or None, default=None
@@ -78,11 +78,13 @@ def evaluate_retrieval(
 
     References
     ----------
-    K. He, F. Cakir, S. Bargal and S. Sclaroff, "Hashing as tie-aware learning to rank", CVPR 2018.
+    K. He, F. Cakir, S. Bargal and S. Sclaroff, "Hashing as tie-aware learning to rank", CVPR 2018; nDCG with the number
+    of shared labels: F. Zhao, Y. Huang, L. Wang and T. Tan, "Deep semantic ranking based hashing for multi-label image
+    retrieval", CVPR 2015.
 
     Examples
     --------
-    The first code is nearest to the query, the other two are tied, one of them relevant: AP = (1/1 + (2/2 + 2/3) / 2) / 2:
+    The first code is nearest to the query, the other two are tied, one of them relevant: (1/1 + (2/2 + 2/3) / 2) / 2:
 
     >>> from sklearn_rank.retrieval import evaluate_retrieval
     >>> codes, labels = [[1, 1, 1], [1, -1, -1], [-1, 1, -1]], ["cat", "cat", "dog"]
@@ -95,45 +97,44 @@ def evaluate_retrieval(
         if database_labels is not None:
             raise TypeError("Without database_features the queries are the database, and database_labels must be None.")
         database_features, database_labels, exclude_self = query_features, query_labels, True
-    write_scores, n_queries, n_database = make_scores(metric, query_features, database_features)
-    if exclude_self and n_queries != n_database:
+    check_n_jobs(n_jobs)
+    similarity = make_similarity(metric, query_features, database_features, metric_params or {})
+    n_queries, n_items = similarity.n_queries, similarity.n_items
+    if exclude_self:
+        check_self(n_queries, n_items)
+    grades = make_grades(query_labels, database_labels, relevance, n_queries, n_items)
+    ids, weight = check_queries_data(query_ids, sample_weight, n_queries)
+    memory = sklearn.get_config()["working_memory"] if working_memory is None else working_memory
+    batches = search(similarity, grades, without_self=exclude_self, memory=memory, n_threads=effective_n_jobs(n_jobs))
+    return evaluate_batches(batches, specs, ids, weight, n_jobs, progress)
+
+
+def check_self(n_queries: int, n_items: int) -> None:
+    """Refuse a database that is not the queries' own.
+
+    Raises
+    ------
+    ValueError
+        If it has not as many items as there are queries, or one.
+    """
+    if n_queries != n_items:
         raise ValueError(
             "With exclude_self row i of the database is query i, so there must be as many. "
-            f"Got {n_queries} queries and {n_database} database items."
+            f"Got {n_queries} queries and {n_items} database items."
         )
-    if exclude_self and n_database < 2:
+    if n_items < 2:
         raise ValueError("With exclude_self there must be at least two items. Got one.")
-    write_grades = make_grades(query_labels, database_labels, relevance, n_queries, n_database)
+
+
+def check_queries_data(query_ids: Any, sample_weight: Any, n_queries: int) -> tuple[Any, Any]:
+    """Ids and weights of queries.
+
+    Raises
+    ------
+    ValueError
+        If there is not one for each query.
+    """
     ids = np.arange(n_queries) if query_ids is None else np.asarray(query_ids)
     if ids.shape != (n_queries,):
         raise ValueError(f"query_ids must have one entry per query ({n_queries}). Got shape {ids.shape}.")
-    weight = None if sample_weight is None else check_query_weight(sample_weight, n_queries)
-
-    def make(first: int, last: int) -> Queries:
-        return _rank_chunk(write_scores, write_grades, slice(first, last), n_database, exclude_self)
-
-    memory = sklearn.get_config()["working_memory"] if working_memory is None else working_memory
-    pairs = min(PAIRS, memory * 2**20 / BYTES / effective_n_jobs(n_jobs))
-    rows = max(int(pairs // n_database), 1)
-    blocks = [(a, min(a + rows, n_queries)) for a in range(0, n_queries, rows)]
-    batches = Batches(n_queries, blocks, make)
-    results = per_query(batches, list(specs.values()), n_jobs)
-    return Evaluation(ids, weight, dict(zip(specs, results, strict=True)), batches, n_jobs)
-
-
-def _rank_chunk(
-    write_scores: Scores, write_grades: Grades, rows: slice, n_database: int, exclude_self: bool
-) -> Queries:
-    shape = rows.stop - rows.start, n_database
-    score, grade = np.empty(shape), np.empty(shape)
-    write_scores(rows, score)
-    write_grades(rows, grade)
-    if exclude_self:
-        score, grade = (_without_self(x, rows.start) for x in (score, grade))
-    return check_queries(grade, score)
-
-
-def _without_self(x: NDArray[np.float64], first: int) -> NDArray[np.float64]:
-    """The rows without the column of each row's own number, the first row's being `first`."""
-    others = np.arange(x.shape[1])[None] != np.arange(first, first + len(x))[:, None]
-    return x[others].reshape(len(x), -1)
+    return ids, None if sample_weight is None else check_query_weight(sample_weight, n_queries)

@@ -1,98 +1,176 @@
-"""How near a database's items are to queries: features in, scores by chunks of queries out, higher is nearer.
+"""How near a database's items are to queries: features in, tiles of nearness out, higher is nearer.
 
 Knows no labels and no metric of ranking.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.metrics import pairwise_distances
-from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_array
-from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-Scores = Callable[[slice, NDArray[np.float64]], None]
-"""Writes the scores of some queries, shape (n_rows, n_database)."""
+Write = Callable[[slice, slice, NDArray[Any]], Any]
 
 HAMMING_RULE = (
     "Codes for metric='hamming' must all be of -1 and 1, of 0 and 1, or packed into uint8 as numpy.packbits does. "
 )
 
+ROWS = 2**16
+"""Rows of codes that are checked at a time."""
 
-def make_scores(metric: Any, queries: Any, database: Any) -> tuple[Scores, int, int]:
-    """Function that writes scores, and the numbers of queries and of database items.
+
+@dataclass(frozen=True)
+class Similarity:
+    """Nearness of items to queries: ``write(queries, items, out)`` fills a tile, shape (n_queries, n_items).
+
+    `n_bits` are those of codes, of which nearness counts the equal ones; None where nearness is a score.
+    """
+
+    write: Write
+    n_queries: int
+    n_items: int
+    n_bits: int | None = None
+
+    @property
+    def dtype(self) -> type:
+        """Of tiles."""
+        if self.n_bits is None:
+            return np.float64
+        return np.uint8 if self.n_bits < 2**8 else np.uint16
+
+    def score(self, near: NDArray[Any]) -> NDArray[np.float64]:
+        """Scores from nearness: for codes the distance, negative."""
+        return near if self.n_bits is None else near - float(self.n_bits)
+
+
+def make_similarity(metric: Any, queries: Any, items: Any, params: Mapping[str, Any]) -> Similarity:
+    """Similarity of checked features.
 
     Raises
     ------
     ValueError
-        If shapes do not fit, values are not finite, or codes are outside their alphabet.
+        If shapes do not fit, values are not finite, codes are outside their alphabet or the metric is not known.
     """
-    queries, database = _features(queries, "query_features"), _features(database, "database_features")
-    if queries.shape[1] != database.shape[1]:
+    own = isinstance(metric, str) and metric in ("hamming", "cosine", "inner_product", "euclidean")
+    if own and params:
+        raise ValueError(f"metric={metric!r} has no parameters, so metric_params must be None. Got {dict(params)}.")
+    if isinstance(metric, str) and metric == "precomputed":
+        raise ValueError(
+            "Distances are made here from features, so metric must not be 'precomputed'; for given distances use "
+            "sklearn_rank.evaluate(relevance, -distances, metrics=...), or score_neighbors for nearest neighbours."
+        )
+    numeric = own and metric != "hamming"
+    queries, items = (
+        _features(x, f"{name}_features", numeric) for x, name in ((queries, "query"), (items, "database"))
+    )
+    if queries.shape[1] != items.shape[1]:
         raise ValueError(
             "query_features and database_features must have as many columns. "
-            f"Got {queries.shape[1]} and {database.shape[1]}."
+            f"Got {queries.shape[1]} and {items.shape[1]}."
         )
-    return _scores(metric, queries, database), queries.shape[0], database.shape[0]
+    n_queries, n_items = queries.shape[0], items.shape[0]
+    if own and metric == "hamming":
+        words, of_items = _words(queries, items)
+        return Similarity(_equal_bits(words, of_items), n_queries, n_items, 64 * len(of_items))
+    return Similarity(_writer(metric, queries, items, dict(params)), n_queries, n_items)
 
 
-def _features(features: Any, name: str) -> Any:
-    dtype = None if getattr(features, "dtype", None) in (np.uint8, bool) else np.float64
-    return check_array(features, accept_sparse="csr", dtype=dtype, input_name=name)
+def _features(features: Any, name: str, numeric: bool) -> Any:
+    return check_array(features, accept_sparse="csr", dtype=np.float64 if numeric else None, input_name=name)
 
 
-def _scores(metric: Any, queries: Any, database: Any) -> Scores:
-    if metric == "hamming":
-        return _hamming(queries, database)
+def _writer(metric: Any, queries: Any, items: Any, params: dict[str, Any]) -> Write:
     if metric == "cosine":
-        queries, database = normalize(queries.astype(np.float64)), normalize(database.astype(np.float64))
+        queries, items = normalize(queries), normalize(items)
     if metric in ("cosine", "inner_product"):
-        return lambda rows, out: _product(queries[rows], database, out)
+        return lambda rows, columns, out: _product(queries[rows], items[columns], out)
     if metric == "euclidean":
-        return lambda rows, out: np.negative(euclidean_distances(queries[rows], database, squared=True), out=out)
-    pairwise_distances(queries[:1], database[:1], metric=metric)  # refuses what it does not know, before any work
-    return lambda rows, out: np.negative(pairwise_distances(queries[rows], database, metric=metric), out=out)
+        return _euclidean(queries, items)
+    pairwise_distances(queries[:1], items[:1], metric=metric, **params)  # refuses what it does not know
+    return lambda rows, columns, out: np.negative(
+        pairwise_distances(queries[rows], items[columns], metric=metric, **params), out=out
+    )
 
 
-def _product(queries: Any, database: Any, out: NDArray[np.float64]) -> None:
-    if isinstance(queries, np.ndarray) and isinstance(database, np.ndarray):
-        np.matmul(queries.astype(np.float64, copy=False), database.T, out=out)
+def _product(queries: Any, items: Any, out: NDArray[np.float64]) -> None:
+    if sparse.issparse(queries) or sparse.issparse(items):
+        out[:] = safe_sparse_dot(queries, items.T, dense_output=True)
     else:
-        out[:] = safe_sparse_dot(queries, database.T, dense_output=True)
+        np.matmul(queries, items.T, out=out)
 
 
-def _hamming(queries: Any, database: Any) -> Scores:
-    """Numbers of bits that differ, 64 at a time."""
-    words, of_database = _words(queries, database)
+def _euclidean(queries: Any, items: Any) -> Write:
+    """Squared distances, negative: ``2 q x - x x - q q``.
 
-    def write(rows: slice, out: NDArray[np.float64]) -> None:
-        differ = np.empty(out.shape, dtype=np.uint64)
-        count = np.empty(out.shape, dtype=np.uint8)
-        out[:] = 0.0
-        for word, of_item in zip(words[rows].T, of_database.T, strict=True):
-            np.bitwise_xor(word[:, None], of_item, out=differ)
-            np.bitwise_count(differ, out=count)
-            np.subtract(out, count, out=out)
+    From near the centre, where less is lost to rounding; whole numbers stay whole, and their ties exact.
+    """
+    if not (sparse.issparse(queries) or sparse.issparse(items)):
+        centre = np.rint(items.mean(axis=0))
+        queries, items = queries - centre, items - centre
+    of_query, of_item = row_norms(queries, squared=True), row_norms(items, squared=True)
+
+    def write(rows: slice, columns: slice, out: NDArray[np.float64]) -> None:
+        _product(queries[rows], items[columns], out)
+        out *= 2.0
+        out -= of_item[columns]
+        out -= of_query[rows, None]
 
     return write
 
 
-def _words(queries: Any, database: Any) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Codes as rows of 64-bit words."""
-    codes = [queries, database]
-    if not all(isinstance(c, np.ndarray) for c in codes):
+def _equal_bits(words: NDArray[np.uint64], of_items: NDArray[np.uint64]) -> Write:
+    """Number of equal bits, 64 at a time; codes come as words, shape (n_words, n)."""
+    inverted = ~words
+
+    def write(rows: slice, columns: slice, out: NDArray[Any]) -> None:
+        codes = of_items[:, columns]
+        differ, count = np.empty(codes.shape[1], np.uint64), np.empty(codes.shape[1], np.uint8)
+        for query, near in zip(inverted[:, rows].T, out, strict=True):
+            np.bitwise_xor(query[0], codes[0], out=differ)
+            np.bitwise_count(differ, out=near)
+            for word, code in zip(query[1:], codes[1:], strict=True):
+                np.bitwise_xor(word, code, out=differ)
+                np.add(near, np.bitwise_count(differ, out=count), out=near)
+
+    return write
+
+
+def _words(queries: Any, items: Any) -> list[NDArray[np.uint64]]:
+    """Codes as 64-bit words, shape (n_words, n)."""
+    codes = [queries, items]
+    if any(sparse.issparse(c) for c in codes):
         raise TypeError(HAMMING_RULE + "Got a sparse matrix.")
-    found = np.unique(np.concatenate([np.unique(c) for c in codes]))
-    if set(found) <= {0, 1} or set(found) <= {-1, 1}:
-        codes = [np.packbits(c > 0, axis=1) for c in codes]
-    elif not all(c.dtype == np.uint8 for c in codes):
-        shown = ", ".join(f"{v:g}" for v in found[:5])
-        raise ValueError(HAMMING_RULE + f"Got dtypes {queries.dtype} and {database.dtype} with values {shown}, ...")
-    padding = (0, 0), (0, -codes[0].shape[1] % 8)
-    first, second = (np.ascontiguousarray(np.pad(c, padding)).view(np.uint64) for c in codes)
-    return first, second
+    alphabets = _alphabets(queries) & _alphabets(items)
+    if not alphabets and not all(c.dtype == np.uint8 for c in codes):
+        shown = ", ".join(f"{v:g}" for v in np.unique(np.append(*(c[:ROWS] for c in codes)))[:5])
+        raise ValueError(HAMMING_RULE + f"Got dtypes {queries.dtype} and {items.dtype} with values {shown}, ...")
+    return [np.concatenate([_pack(c[rows], bool(alphabets)) for rows in _parts(c)], axis=1) for c in codes]
+
+
+def _parts(codes: NDArray[Any]) -> list[slice]:
+    return [slice(a, a + ROWS) for a in range(0, len(codes), ROWS)]
+
+
+def _alphabets(codes: NDArray[Any]) -> set[int]:
+    """Which of -1 and 0, beside 1, the codes are made of; both, if of 1 alone."""
+    if codes.dtype == bool:
+        return {0}
+    found = {-1, 0}
+    for rows in _parts(codes):
+        part = codes[rows]
+        found = {low for low in found if ((part == 1) | (part == low)).all()}
+    return found
+
+
+def _pack(codes: NDArray[Any], unpacked: bool) -> NDArray[np.uint64]:
+    packed = np.packbits(codes > 0, axis=1) if unpacked else codes
+    padded = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
+    return np.ascontiguousarray(np.ascontiguousarray(padded).view(np.uint64).T)
