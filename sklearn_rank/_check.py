@@ -25,8 +25,8 @@ class Queries:
     """Checked input, rows of a query adjacent, queries in order of first appearance.
 
     `order` is the input row of each row, None where the input was grouped already. `label` has a second axis if there
-    are several labels a row, one for each subtopic. `unlisted` are documents without a row; `sorted` says that the rows
-    of each query stand by falling score already. Where a row of the input is a query, `first_query` is the first one's.
+    are several labels a row, one for each subtopic. `unlisted` are documents without a row; `tie_ends` are where runs
+    of equal scores end, known where the rows of each query stand by falling score already. Where a row of the input is a query, `first_query` is the first one's.
     """
 
     label: Array
@@ -39,7 +39,7 @@ class Queries:
     has_unjudged: bool
     has_unretrieved: bool
     unlisted: Unlisted | None = None
-    sorted: bool = False
+    tie_ends: Index | None = None
     first_query: int | None = None
 
     @cached_property

@@ -211,8 +211,10 @@ def rank_block(queries: Queries, first: int, last: int, key: RankingKey, depth: 
         indptr = np.append(0, np.cumsum(judged))[indptr]
     if key.pointwise:
         return AsGiven(label, score, indptr)
-    if queries.sorted and depth == FULL and key.ties in ("average", "stable"):
-        return InOrder(label, score, indptr, key.ties)
+    if queries.tie_ends is not None and key.ties in ("average", "stable") and key.unjudged != "drop" and depth == FULL:
+        ends = queries.tie_ends[np.searchsorted(queries.tie_ends, start, "right") :] - start
+        ends = ends[: np.searchsorted(ends, stop - start, "right")]
+        return InOrder(label, score, indptr, ends if key.ties == "average" else None)
     return Ranking(
         label, score, indptr, depth=depth, ties=key.ties, keep_unretrieved=key.keep_unretrieved, unlisted=unlisted
     )

@@ -9,7 +9,7 @@ Outputs are passed in; nothing here validates, allocates or knows a metric.
 """
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, ceil, exp, log
-from libc.stdint cimport int64_t, uint8_t, uint16_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memset
 
 cdef int64_t LANES = 6          # least number of lanes that rows are dealt out to

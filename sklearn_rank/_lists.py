@@ -33,10 +33,11 @@ class Grades(ABC):
     """What is relevant to what: grades of `n_documents` documents for queries, which are asked for in slices."""
 
     n_documents: int
+    dtype: type = np.float64
 
     @abstractmethod
     def write(self, rows: slice, out: Array) -> None:
-        """Write the grades of all documents, shape (n_rows, n_documents)."""
+        """Write the grades of all documents, shape (n_rows, n_documents), into float64 or into `dtype`."""
 
     @abstractmethod
     def split(self, rows: slice, query: Index, item: Index) -> tuple[Array, Groups]:
@@ -87,7 +88,13 @@ class Judgements(Grades):
 
 
 def as_queries(
-    label: Array, score: Array, indptr: Index, first: int, *, unlisted: Unlisted | None = None, ordered: bool = False
+    label: Array,
+    score: Array,
+    indptr: Index,
+    first: int,
+    *,
+    unlisted: Unlisted | None = None,
+    tie_ends: Index | None = None,
 ) -> Queries:
     """Queries of rows that are known to be sound, the first of them in row `first` of the input."""
     labels = label if unlisted is None else np.append(label, unlisted.label[unlisted.count > 0])
@@ -96,7 +103,7 @@ def as_queries(
     if unjudged:
         low, high = np.nanmin(labels, initial=0.0), np.nanmax(labels, initial=0.0)
     ids, label_range = np.arange(len(indptr) - 1), (float(low), float(high))
-    return Queries(label, score, indptr, ids, None, None, label_range, unjudged, False, unlisted, ordered, first)
+    return Queries(label, score, indptr, ids, None, None, label_range, unjudged, False, unlisted, tie_ends, first)
 
 
 def csr(matrix: Any, name: str) -> Any:

@@ -174,16 +174,13 @@ class AsGiven(Ranking):
 
 
 class InOrder(Ranking):
-    """Whole lists whose rows come best score first; equal scores are tied if `ties` is "average"."""
+    """Whole lists whose rows come best score first; runs of equal scores end at `tie_ends`, None: ties are no ties."""
 
-    def __init__(self, label: Array, score: Array, indptr: Index, ties: str) -> None:
+    def __init__(self, label: Array, score: Array, indptr: Index, tie_ends: Index | None) -> None:
         self.row_label, self.row_score, self.indptr, self.ptr = label, score, indptr, indptr
         self.label, self.score, self.depth, self.tie_end = label, score, FULL, None
-        last = np.append(score[1:] != score[:-1], True)
-        last[indptr[1:] - 1] = True
-        ends = np.flatnonzero(last) + 1
-        if ties == "average" and len(ends) < len(score):
-            self.tie_end = np.repeat(ends, np.diff(ends, prepend=0))
+        if tie_ends is not None and len(tie_ends) < len(score):
+            self.tie_end = np.repeat(tie_ends, np.diff(tie_ends, prepend=0))
 
 
 class Pairs(NamedTuple):

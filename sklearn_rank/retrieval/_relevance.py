@@ -62,6 +62,8 @@ def _label_array(labels: Any, name: str) -> Any:
 class Classes(Grades):
     """Grade 1 for the same label, 0 for another one."""
 
+    dtype = np.uint8
+
     def __init__(self, query: NDArray[Any], items: NDArray[Any]) -> None:
         numeric = {x.dtype.kind in "biuf" for x in (query, items) if x.dtype != object}
         try:
@@ -78,7 +80,8 @@ class Classes(Grades):
 
     def write(self, rows: slice, out: Array) -> None:
         """Write the grades of all documents."""
-        np.equal(self.query[rows, None].astype(np.int32), self.item, out=out)
+        same = out if out.dtype == np.float64 else out.view(bool)
+        np.equal(self.query[rows, None].astype(np.int32), self.item, out=same)
 
     def split(self, rows: slice, query: Index, item: Index) -> tuple[Array, Groups]:
         """Grades of some documents, and groups of all others."""
@@ -101,6 +104,7 @@ class SharedLabels(Grades):
         self.kind, first = _kinds(items)
         self.query, self.of_kind = query.astype(np.float64), items[first].astype(np.float64)
         self.size = np.bincount(self.kind)
+        self.dtype = np.uint8 if query.shape[1] < 2**8 else np.float64
         self.n_documents, self.n_kinds = len(self.kind), len(first)
 
     def _table(self, rows: slice) -> Array:
@@ -110,7 +114,8 @@ class SharedLabels(Grades):
 
     def write(self, rows: slice, out: Array) -> None:
         """Write the grades of all documents."""
-        self._table(rows).take(self.kind, axis=1, out=out, mode="clip")  # any other mode makes a copy first
+        table = self._table(rows).astype(out.dtype)
+        table.take(self.kind, axis=1, out=out, mode="clip")  # any other mode makes a copy first
 
     def split(self, rows: slice, query: Index, item: Index) -> tuple[Array, Groups]:
         """Grades of some documents, and groups of all others."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn_rank import _kernels
 from sklearn_rank._check import Queries
 from sklearn_rank._compute import Batches
-from sklearn_rank._lists import Array, Grades, Index, as_queries, drop_self, row_blocks
+from sklearn_rank._lists import Grades, Index, as_queries, drop_self, row_blocks
 from sklearn_rank.retrieval._similarity import Similarity
 
 PAIRS = 2**20
@@ -103,7 +103,8 @@ def write(similarity: Similarity, rows: slice, columns: slice, out: NDArray[Any]
 def _whole(similarity: Similarity, grades: Grades, rows: slice, without_self: bool) -> Queries:
     """Queries with a row for each item; those of codes in order."""
     shape = rows.stop - rows.start, similarity.n_items
-    near, label = np.empty(shape, dtype=similarity.dtype), np.empty(shape)
+    near = np.empty(shape, dtype=similarity.dtype)
+    label = np.empty(shape, dtype=np.float64 if similarity.n_bits is None else grades.dtype)
     write(similarity, rows, slice(0, shape[1]), near)
     grades.write(rows, label)
     if without_self:
@@ -111,7 +112,8 @@ def _whole(similarity: Similarity, grades: Grades, rows: slice, without_self: bo
     indptr = np.arange(shape[0] + 1) * near.shape[1]
     if similarity.n_bits is None:
         return as_queries(label.ravel(), near.ravel(), indptr, rows.start)
-    by_score: tuple[Array, Array] = np.empty(near.size), np.empty(near.size)
-    start = np.empty(similarity.n_bits + 1, dtype=np.int64)
-    _kernels.sort_counts(near, label, float(similarity.n_bits), start, *by_score)
-    return as_queries(*by_score, indptr, rows.start, ordered=True)
+    by_score, ends = np.empty(near.size), np.empty((len(near), similarity.n_bits + 1), dtype=np.int64)
+    _kernels.sort_counts(near, label, ends, by_score)
+    distance = np.tile(np.arange(similarity.n_bits + 1.0), len(near))
+    score = np.repeat(-distance, np.diff(ends.ravel(), prepend=0))
+    return as_queries(by_score, score, indptr, rows.start, tie_ends=np.unique(ends))

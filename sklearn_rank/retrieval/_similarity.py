@@ -17,6 +17,8 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_array
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
+from sklearn_rank import _kernels
+
 Write = Callable[[slice, slice, NDArray[Any]], Any]
 
 HAMMING_RULE = (
@@ -78,8 +80,12 @@ def make_similarity(metric: Any, queries: Any, items: Any, params: Mapping[str, 
         )
     n_queries, n_items = queries.shape[0], items.shape[0]
     if own and metric == "hamming":
-        words, of_items = _words(queries, items)
-        return Similarity(_equal_bits(words, of_items), n_queries, n_items, 64 * len(of_items))
+        words, codes = _words(queries, items)
+
+        def write(rows: slice, columns: slice, out: NDArray[Any]) -> None:
+            _kernels.equal_bits(np.ascontiguousarray(words[:, rows]), codes, columns.start, out)
+
+        return Similarity(write, n_queries, n_items, 64 * len(codes))
     return Similarity(_writer(metric, queries, items, dict(params)), n_queries, n_items)
 
 
@@ -122,23 +128,6 @@ def _euclidean(queries: Any, items: Any) -> Write:
         out *= 2.0
         out -= of_item[columns]
         out -= of_query[rows, None]
-
-    return write
-
-
-def _equal_bits(words: NDArray[np.uint64], of_items: NDArray[np.uint64]) -> Write:
-    """Number of equal bits, 64 at a time; codes come as words, shape (n_words, n)."""
-    inverted = ~words
-
-    def write(rows: slice, columns: slice, out: NDArray[Any]) -> None:
-        codes = of_items[:, columns]
-        differ, count = np.empty(codes.shape[1], np.uint64), np.empty(codes.shape[1], np.uint8)
-        for query, near in zip(inverted[:, rows].T, out, strict=True):
-            np.bitwise_xor(query[0], codes[0], out=differ)
-            np.bitwise_count(differ, out=near)
-            for word, code in zip(query[1:], codes[1:], strict=True):
-                np.bitwise_xor(word, code, out=differ)
-                np.add(near, np.bitwise_count(differ, out=count), out=near)
 
     return write
 
