@@ -20,13 +20,18 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 
+class NoSuchRow(Exception):
+    """A fault was found with documents that have no row."""
+
+
 @dataclass(frozen=True)
 class Queries:
     """Checked input, rows of a query adjacent, queries in order of first appearance.
 
     `order` is the input row of each row, None where the input was grouped already. `label` has a second axis if there
     are several labels a row, one for each subtopic. `unlisted` are documents without a row; `tie_ends` are where runs
-    of equal scores end, known where the rows of each query stand by falling score already. Where a row of the input is a query, `first_query` is the first one's.
+    of equal scores end, known where the rows of each query stand by falling score already. `first_query` is the number
+    of the first query where a row of the input is a query.
     """
 
     label: Array
@@ -49,7 +54,15 @@ class Queries:
         return int((length if self.unlisted is None else length + self.unlisted.n_kept[:, 0]).max())
 
     def first_row(self, found: NDArray[np.bool_]) -> int:
-        """Input row of the first row that a check found fault with."""
+        """Input row of the first row that a check found fault with.
+
+        Raises
+        ------
+        NoSuchRow
+            If what it found fault with is unlisted.
+        """
+        if not found.any():
+            raise NoSuchRow
         row = int(np.argmax(found if found.ndim == 1 else found.any(axis=1)))
         if self.first_query is not None:
             return self.first_query + int(np.searchsorted(self.indptr, row, side="right")) - 1

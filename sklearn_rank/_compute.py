@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._check import Queries
+from sklearn_rank._check import NoSuchRow, Queries
 from sklearn_rank._ranked import FULL, AsGiven, InOrder, Ranked, Ranking
 from sklearn_rank._threads import for_each, query_blocks
 
@@ -97,14 +98,13 @@ class Batches:
         """List ``function(first, last, queries)`` for each block."""
 
         def compute(first: int, last: int) -> T:
-            try:
-                found = function(first, last, self.make(first, last, depth))
-            except ValueError:
-                if depth is None:
-                    raise
-                found = function(first, last, self.make(first, last, None))  # finds the row that is at fault
+            found = []
+            with suppress(NoSuchRow):
+                found.append(function(first, last, self.make(first, last, depth)))
+            if not found:  # a fault that is to be told of is in no row: it must have one
+                found.append(function(first, last, self.make(first, last, None)))
             self.done(last - first)
-            return found
+            return found[0]
 
         return for_each(compute, self.blocks(depth), n_jobs)
 

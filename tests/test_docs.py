@@ -1,6 +1,8 @@
 """The code in the documentation runs, and its numbers are right."""
 
 import re
+import subprocess
+import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -22,6 +24,16 @@ def test_code_blocks_run(page, capsys):
     printed = capsys.readouterr().out
     for expected in re.findall(r"^# (\[.*\])$", "\n".join(blocks), re.MULTILINE):
         assert expected in printed
+
+
+def test_example_of_embeddings_runs(tmp_path):
+    pytest.importorskip("matplotlib")
+    script, figure = ROOT / "docs" / "examples" / "embedding.py", tmp_path / "figure.png"
+    done = subprocess.run(
+        [sys.executable, script, "--figure", figure], check=True, timeout=300, capture_output=True, text=True
+    )
+    assert "64 bits: nDCG@10" in done.stdout
+    assert figure.stat().st_size > 10_000
 
 
 def test_pages_of_metrics_are_written_from_the_registry():
