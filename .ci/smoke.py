@@ -11,6 +11,7 @@ from sklearn.model_selection import cross_validate
 
 import sklearn_rank
 from sklearn_rank.datasets import make_ranking
+from sklearn_rank.display import DistributionDisplay
 
 absent = [
     m for m in ("pandas", "polars", "matplotlib", "xgboost", "lightgbm", "catboost", "Cython") if not find_spec(m)
@@ -31,3 +32,6 @@ print(report)
 with contextlib.suppress(ImportError):
     report.results["ridge"].to_frame()
     sys.exit("a frame without pandas")
+with contextlib.suppress(ImportError):
+    DistributionDisplay.from_result(report.results["ridge"], "mrr")
+    sys.exit("a picture without matplotlib")

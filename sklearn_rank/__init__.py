@@ -5,7 +5,9 @@ from sklearn_rank._metric import metric
 from sklearn_rank._names import get_metric_names, parse_metric
 from sklearn_rank.evaluate import Evaluation, evaluate
 from sklearn_rank.evaluator import Comparison, RankingEvaluator
-from sklearn_rank.groups import group_sizes, qid_from_group_sizes
+from sklearn_rank.groups import group_sizes, qid_from_group_sizes, rank_within
+from sklearn_rank.inspection import query_permutation_importance
+from sklearn_rank.learning_curve import query_learning_curve
 from sklearn_rank.model_selection import LeaveOneQueryOut, QueryKFold, QueryShuffleSplit
 from sklearn_rank.ranker import QueryRanker
 from sklearn_rank.scorer import get_scorer, get_scorer_names, get_scorers, make_ranking_scorer
@@ -32,4 +34,7 @@ __all__ = [
     "metrics",
     "parse_metric",
     "qid_from_group_sizes",
+    "query_learning_curve",
+    "query_permutation_importance",
+    "rank_within",
 ]

@@ -5,15 +5,16 @@ The only module that judges data and words the errors about it. It knows nothing
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank import _kernels
-from sklearn_rank._threads import check_n_jobs, for_each, row_blocks
+from sklearn_rank._grouping import find_qid, group_rows
+from sklearn_rank._lazy import cached_property
+from sklearn_rank._threads import check_n_jobs, for_each, query_blocks, row_blocks
 from sklearn_rank._unlisted import Unlisted
 
 Array = NDArray[np.float64]
@@ -26,12 +27,13 @@ class NoSuchRow(Exception):
 
 @dataclass(frozen=True)
 class Queries:
-    """Checked input, rows of a query adjacent, queries in order of first appearance.
+    """Checked input, and its rows by query, queries in order of first appearance.
 
-    `order` is the input row of each row, None where the input was grouped already. `label` has a second axis if there
-    are several labels a row, one for each subtopic. `unlisted` are documents without a row; `tie_ends` are where runs
-    of equal scores end, known where the rows of each query stand by falling score already. `first_query` is the number
-    of the first query where a row of the input is a query.
+    `label` and `score` are in the order of the input; query q has the rows ``order[indptr[q]:indptr[q + 1]]``, or those
+    from ``indptr[q]`` up to ``indptr[q + 1]`` where `order` is None because rows were grouped already. `label` has a
+    second axis if there are several labels a row, one for each subtopic. `unlisted` are documents without a row;
+    `tie_ends` are where runs of equal scores end, known where the rows of each query stand by falling score already.
+    `first_query` is the number of the first query where a row of the input is a query.
     """
 
     label: Array
@@ -47,122 +49,43 @@ class Queries:
     tie_ends: Index | None = None
     first_query: int | None = None
 
+    @property
+    def n_documents(self) -> Index:
+        """Rows of each query."""
+        return np.diff(self.indptr)
+
     @cached_property
     def longest(self) -> int:
         """Most rows that a query has, counting what its ideal list may hold besides."""
-        length = np.diff(self.indptr)
-        return int((length if self.unlisted is None else length + self.unlisted.n_kept[:, 0]).max())
+        length = self.indptr[1:] - self.indptr[:-1]
+        if self.unlisted is not None:
+            length = length + self.unlisted.n_kept[:, 0].astype(np.int64)
+        return int(length[length.argmax()])
 
     def first_row(self, found: NDArray[np.bool_]) -> int:
-        """Input row of the first row that a check found fault with.
+        """Row of the input, or query where a row is one, of the first row that a check found fault with.
 
         Raises
         ------
         NoSuchRow
             If what it found fault with is unlisted.
         """
+        if self.first_query is None:
+            return first_row(found)
         if not found.any():
             raise NoSuchRow
-        row = int(np.argmax(found if found.ndim == 1 else found.any(axis=1)))
-        if self.first_query is not None:
-            return self.first_query + int(np.searchsorted(self.indptr, row, side="right")) - 1
-        return row if self.order is None else int(self.order[row])
+        return self.first_query + int(np.searchsorted(self.indptr, first_row(found), side="right")) - 1
 
 
-# --- the query of each row -----------------------------------------------------------------------------------
-
-NO_QID = (
-    "Ranking metrics are computed query by query, so the query of each row must be known: pass qid=, or give "
-    "{y} as a pandas Series whose index has a level named 'qid'. Got neither."
-)
+def rows_of(x: Array, indptr: Index, order: Index | None, first: int, last: int) -> Array:
+    """Entries of `x` for the rows of the queries from `first` up to `last`, by query."""
+    rows = slice(indptr[first], indptr[last])
+    return x[rows] if order is None else x.take(order[rows], axis=0)
 
 
-def find_qid(y: Any, qid: Any = None, *, name: str = "y_true") -> Any:
-    """Query of each row: `qid` if given, else the level "qid" of y's index; never silently one query."""
-    if qid is not None:
-        return qid
-    index = getattr(y, "index", None)
-    if index is not None and "qid" in (getattr(index, "names", None) or ()):
-        return index.get_level_values("qid")
-    raise ValueError(NO_QID.format(y=name))
-
-
-def group_rows(qid: Any, n_rows: int, n_jobs: int | None = None) -> tuple[NDArray[Any], Index, Index | None]:
-    """Group rows by query, queries in order of first appearance.
-
-    Returns
-    -------
-    ids : ndarray of shape (n_queries,)
-    indptr : ndarray of shape (n_queries + 1,)
-        Where each query starts once its rows are adjacent.
-    order : ndarray of shape (n_rows,) or None
-        Rows in that order; None if they are adjacent already.
-    """
-    ids = _id_array(qid, n_rows)
-    try:
-        starts = _starts(ids, n_jobs)
-        heads = ids[starts]
-        code, first = _factorize(heads)
-    except TypeError as error:
-        raise ValueError(f"Query ids must be hashable, and qid must not contain missing values. Got {error}.") from None
-    _refuse_missing(heads[first])
-    if len(first) == len(heads):
-        return heads, np.append(starts, n_rows), None
-    code = np.repeat(code, np.diff(np.append(starts, n_rows)))
-    indptr, order = np.zeros(len(first) + 1, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
-    _kernels.group_rows(code, indptr, order)
-    return heads[first], indptr, order
-
-
-def _starts(ids: NDArray[Any], n_jobs: int | None) -> Index:
-    """First row of each run of equal ids."""
-
-    def find(start: int, stop: int) -> Index:
-        start = max(start, 1)
-        return np.flatnonzero(ids[start:stop] != ids[start - 1 : stop - 1]) + start
-
-    return np.concatenate([[0], *for_each(find, row_blocks(len(ids)), n_jobs)])
-
-
-def _id_array(qid: Any, n_rows: int) -> NDArray[Any]:
-    if isinstance(qid, (list, tuple)):
-        ids = np.empty(len(qid), dtype=object)  # NumPy would stack tuples, and turn 1 beside "1" into "1"
-        ids[:] = qid
-        if not any(isinstance(q, (str, tuple)) for q in qid) or all(isinstance(q, str) for q in qid):
-            ids = np.asarray(qid)
-    else:
-        ids = np.asarray(qid)
-    if ids.ndim != 1:
-        raise ValueError(f"qid must be one-dimensional, the query of each row. Got shape {ids.shape} instead.")
-    if len(ids) == n_rows:
-        return ids
-    message = f"qid must name the query of each row, so it needs {n_rows} entries. Got {len(ids)} instead."
-    if ids.dtype.kind in "iu" and ids.sum() == n_rows:
-        message += " Its sum is the number of rows: for group sizes use qid=qid_from_group_sizes(sizes)."
-    elif len(ids) < n_rows:
-        message += " With one id per group, repeat each id as often as its group has rows: np.repeat(ids, sizes)."
-    raise ValueError(message)
-
-
-def _factorize(heads: NDArray[Any]) -> tuple[Index, Index]:
-    """Number the distinct values in order of first appearance: code of each entry, first entry of each code."""
-    if heads.dtype == object:
-        seen: dict[Any, int] = {}
-        code = np.fromiter((seen.setdefault(q, len(seen)) for q in heads.tolist()), np.int64, len(heads))
-        return code, np.unique(code, return_index=True)[1]
-    if len(heads) == 1 or (heads.dtype.kind in "iu" and np.all(heads[1:] > heads[:-1])):
-        return (count := np.arange(len(heads))), count
-    _, first, code = np.unique(heads, return_index=True, return_inverse=True)
-    by_appearance = np.argsort(first)
-    number = np.empty_like(by_appearance)
-    number[by_appearance] = np.arange(len(first))
-    return number[code], first[by_appearance]
-
-
-def _refuse_missing(ids: NDArray[Any]) -> None:
-    missing = (q is None for q in ids.tolist()) if ids.dtype == object else iter(())
-    if any(missing) or (ids.dtype.kind in "fcmMO" and (ids != ids).any()):
-        raise ValueError("Every row needs a query, so qid must not contain missing values. Got None or NaN.")
+def first_row(found: NDArray[np.bool_]) -> int:
+    """First row that a check found fault with."""
+    return int(np.argmax(found if found.ndim == 1 else found.any(axis=1)))
 
 
 # --- the three arrays ----------------------------------------------------------------------------------------
@@ -211,8 +134,6 @@ def check_queries(
         weight = query_weight(sample_weight, ids, indptr, order)
     if tie_break is not None:
         order = _tie_order(tie_break, score.shape, indptr, order)
-    if order is not None:
-        label, score = label[order], score[order]
     return _checked(label, score, indptr, ids, order, weight, n_jobs)
 
 
@@ -253,7 +174,6 @@ def _check_matrix(
     label, score, shape = label.ravel(), score.ravel(), label.shape
     if tie_break is not None:
         order = _tie_order(tie_break, shape, indptr, None)
-        label, score = label[order], score[order]
     return _checked(label, score, indptr, np.arange(n_queries), order, weight, n_jobs)
 
 
@@ -261,22 +181,43 @@ def _checked(
     label: Array, score: Array, indptr: Index, ids: NDArray[Any], order: Index | None, weight: Array | None,
     n_jobs: int | None,
 ) -> Queries:  # fmt: skip
-    (lowest, highest), unjudged = _extent(label, n_jobs), False
-    if np.isnan(lowest):
-        judged = label[~np.isnan(label)]
-        lowest, highest, unjudged = judged.min(initial=0.0), judged.max(initial=0.0), True
-    score_range = _extent(score, n_jobs)
+    (lowest, highest), score_range = _ranges(label, score, n_jobs)
+    unjudged = False
+    if math.isnan(lowest):
+        unjudged = True
+        lowest, highest = (float(f.reduce(label, axis=None, initial=0.0)) for f in (np.fmin, np.fmax))  # of the others
     queries = Queries(label, score, indptr, ids, order, weight, (lowest, highest), unjudged, score_range[0] == -np.inf)
-    if np.isinf(lowest) or np.isinf(highest):
-        row = queries.first_row(np.isinf(label))
-        raise ValueError(f"y_true must be finite. Got an infinite label in row {row}.")
+    if math.isinf(lowest) or math.isinf(highest):
+        raise ValueError(f"y_true must be finite. Got an infinite label in row {first_row(np.isinf(label))}.")
     if not score_range[1] < np.inf:  # catches NaN too
-        fault = ~(score < np.inf)
-        raise ValueError(
-            "y_score must not contain NaN or +inf (-inf marks a document that was judged but not retrieved). "
-            f"Got {score[np.argmax(fault)]} in row {queries.first_row(fault)}."
-        )
+        _refuse_scores(score, "y_score")
     return queries
+
+
+def check_scores(score: Any, name: str) -> Array:
+    """One score a row, as float64.
+
+    Raises
+    ------
+    ValueError
+        If there is no row, more than one score a row, or one that is NaN or +inf.
+    """
+    array = _floats(score, name)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, the score of each row. Got shape {array.shape} instead.")
+    if len(array) == 0:
+        raise ValueError(f"At least one row is needed. Got empty {name}.")
+    if not (array < np.inf).all():
+        _refuse_scores(array, name)
+    return array
+
+
+def _refuse_scores(score: Array, name: str) -> None:
+    row = first_row(~(score < np.inf))
+    raise ValueError(
+        f"{name} must not contain NaN or +inf (-inf marks a document that was judged but not retrieved). "
+        f"Got {score[row]} in row {row}."
+    )
 
 
 def _floats(x: Any, name: str) -> Array:
@@ -300,10 +241,18 @@ def _number(value: Any, name: str) -> float:
     return float(value)
 
 
-def _extent(x: Array, n_jobs: int | None) -> tuple[float, float]:
-    """Lowest and highest value; NaN if there is any."""
-    low, high = np.transpose(for_each(lambda a, b: (x[a:b].min(), x[a:b].max()), row_blocks(len(x)), n_jobs))
-    return float(low.min()), float(high.max())
+def _ranges(label: Array, score: Array, n_jobs: int | None) -> list[tuple[float, float]]:
+    """Lowest and highest label, lowest and highest score; NaN if there is any."""
+    found = for_each(lambda a, b: [_range(label[a:b]), _range(score[a:b])], row_blocks(len(score)), n_jobs)
+    if len(found) == 1:
+        return found[0]
+    low, high = np.min(found, axis=0)[:, 0], np.max(found, axis=0)[:, 1]
+    return list(zip(low.tolist(), high.tolist(), strict=True))
+
+
+def _range(x: Array) -> tuple[float, float]:
+    """Lowest and highest value; on few rows much faster than by min() and max()."""
+    return x.item(x.argmin()), x.item(x.argmax())
 
 
 def query_weight(sample_weight: Any, ids: NDArray[Any], indptr: Index, order: Index | None) -> Array:
@@ -318,17 +267,20 @@ def query_weight(sample_weight: Any, ids: NDArray[Any], indptr: Index, order: In
     if weight.shape != (n_rows,):
         raise ValueError(f"sample_weight must have one entry per row ({n_rows}). Got shape {weight.shape} instead.")
     _refuse_bad_weight(weight)
-    if order is not None:
-        weight = weight[order]
-    of_query = weight[indptr[:-1]]
-    differs = weight != np.repeat(of_query, np.diff(indptr))
-    if differs.any():
-        row = int(np.argmax(differs))
-        query = int(np.searchsorted(indptr, row, side="right")) - 1
-        raise ValueError(
-            "sample_weight weights whole queries, so it must be constant within each. "
-            f"Got {of_query[query]:g} and {weight[row]:g} in query {ids[query : query + 1].tolist()[0]!r}."
-        )
+    of_query = weight[indptr[:-1] if order is None else order[indptr[:-1]]]
+
+    def check(first: int, last: int) -> None:
+        of_row = rows_of(weight, indptr, order, first, last)
+        differs = of_row != np.repeat(of_query[first:last], np.diff(indptr[first : last + 1]))
+        if differs.any():
+            row = int(np.argmax(differs))
+            query = int(np.searchsorted(indptr, indptr[first] + row, side="right")) - 1
+            raise ValueError(
+                "sample_weight weights whole queries, so it must be constant within each. "
+                f"Got {of_query[query]:g} and {of_row[row]:g} in query {ids[query : query + 1].tolist()[0]!r}."
+            )
+
+    for_each(check, query_blocks(indptr), 1)
     return of_query
 
 
@@ -351,10 +303,10 @@ def check_query_weight(sample_weight: Any, n_queries: int) -> Array:
 
 
 def _refuse_bad_weight(weight: Array) -> None:
-    if not (np.isfinite(weight).all() and weight.min() >= 0 and weight.max() > 0):
+    lowest, highest = _range(weight)
+    if not (0 <= lowest and 0 < highest < np.inf):
         raise ValueError(
-            "sample_weight must be finite, not negative and not all zero. "
-            f"Got values from {weight.min()} to {weight.max()}."
+            f"sample_weight must be finite, not negative and not all zero. Got values from {lowest} to {highest}."
         )
 
 

@@ -5,16 +5,17 @@ Knows no formula and no user input.
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._check import NoSuchRow, Queries
+from sklearn_rank._check import Index, NoSuchRow, Queries, rows_of
 from sklearn_rank._ranked import FULL, AsGiven, InOrder, Ranked, Ranking
 from sklearn_rank._threads import for_each, query_blocks
 
@@ -33,15 +34,52 @@ class PerQuery:
     """A metric on every query: numerator over denominator, shape (n_queries, n_cutoffs), and where undefined."""
 
     spec: MetricSpec
+    cutoffs: Index
     numerator: Array
     denominator: Array
     undefined: NDArray[np.bool_]
 
     @classmethod
-    def empty(cls, spec: MetricSpec, n_queries: int) -> PerQuery:
-        """Room for the results of `spec`."""
-        shape = n_queries, len(spec.cutoffs)
-        return cls(spec, np.empty(shape), np.empty(shape), np.empty(shape, dtype=bool))
+    def empty(cls, specs: Sequence[MetricSpec], n_queries: int) -> PerQuery:
+        """Room for the curve of metrics that differ in their cutoff alone."""
+        spec, cutoffs = specs[0], specs[0].cutoffs
+        if len(specs) > 1:
+            spec = max(specs, key=lambda spec: spec.depth)
+            cutoffs = np.unique(np.concatenate([spec.cutoffs for spec in specs]))
+        shape = n_queries, len(cutoffs)
+        return cls(spec, cutoffs, np.empty(shape), np.empty(shape), np.empty(shape, dtype=bool))
+
+    def fill(self, first: int, last: int, ranked: Ranked, keywords: Mapping[str, Any]) -> None:
+        """Compute the queries `first` to `last`."""
+        metric, undefined = self.spec.metric, self.undefined[first:last]
+        self.numerator[first:last], self.denominator[first:last] = metric.ratio(ranked, keywords)
+        np.equal(self.denominator[first:last], 0, out=undefined)
+        if metric.needs_relevant:
+            undefined |= ranked.n_relevant == 0
+
+    def at(self, spec: MetricSpec) -> PerQuery:
+        """Results of one of the metrics that this is the curve of."""
+        if len(self.cutoffs) == len(spec.cutoffs):
+            return self
+        at = np.searchsorted(self.cutoffs, spec.cutoffs)
+        return PerQuery(spec, spec.cutoffs, self.numerator[:, at], self.denominator[:, at], self.undefined[:, at])
+
+    @property
+    def meaning(self) -> str:
+        """The metric with all its keywords, in words: values of another meaning are not comparable."""
+        values = ((name, self.spec[name]) for name in self.spec.metric.defaults)
+        keywords = (f"{name}={getattr(value, '__qualname__', value)}" for name, value in values)
+        return f"{self.spec.metric.caller}(k={self.spec.k}, {', '.join(keywords)})"
+
+    @property
+    def average_kind(self) -> str:
+        """How its mean over queries is taken."""
+        return str(self.spec["average"])
+
+    @property
+    def greater_is_better(self) -> bool:
+        """Whether the higher value is the better one."""
+        return self.spec.metric.greater_is_better
 
     def values(self) -> Array:
         """Value of each query at each cutoff, undefined queries replaced."""
@@ -49,36 +87,40 @@ class PerQuery:
 
     def average(self, weight: Array | None) -> Array:
         """Mean over queries at each cutoff, macro, micro or geometric as the metric's keyword says."""
-        if weight is None:
-            weight = np.ones(len(self.numerator))
-        weight = weight[:, None]
-        defined = _sum(weight * ~self.undefined) > 0
-        replacement = float(self.spec["replace_undefined_by"])
-        if np.isnan(replacement) and not defined.all():
+        average, left_out = self.spec["average"], math.isnan(self.spec["replace_undefined_by"])
+        defined = ~self.undefined
+
+        def total(x: NDArray[Any]) -> NDArray[Any]:
+            return _sum(x if weight is None else weight[:, None] * x)
+
+        if left_out and not (total(defined) > 0).all():
             name = self.spec.metric.name
             warnings.warn(f"{name} is not defined for any query, so its mean is nan.", UserWarning, stacklevel=4)
-        if self.spec["average"] == "micro":
-            return self._ratio(_sum(weight * self.numerator), _sum(weight * self.denominator), defined)
-        values, geometric = self.values(), self.spec["average"] == "geometric"
-        if geometric:
+        if average == "micro":
+            return self._ratio(total(self.numerator), total(self.denominator), total(defined) > 0)
+        values = self._ratio(self.numerator, self.denominator, defined)
+        weights = len(values) if weight is None else weight.sum()
+        if average == "geometric":
             values = np.log(np.maximum(values, FLOOR))
-        if np.isnan(replacement):  # such queries are left out, and so are their weights
-            values, weight = np.where(self.undefined, 0.0, values), weight * ~self.undefined
-        total, weights = _sum(weight * values), _sum(np.broadcast_to(weight, values.shape))
-        mean = np.divide(total, weights, out=np.full(len(total), np.nan), where=weights > 0)
-        return np.exp(mean) if geometric else mean
+        if left_out:  # what is not defined is not counted, neither value nor weight
+            values, weights = np.where(defined, values, 0.0), total(defined)
+            weights = np.where(weights > 0, weights, np.nan)
+        mean = total(values) / weights
+        return np.exp(mean) if average == "geometric" else mean
 
     def _ratio(self, numerator: Array, denominator: Array, defined: NDArray[np.bool_]) -> Array:
-        out = np.full(numerator.shape, float(self.spec["replace_undefined_by"]))
+        out = np.empty(numerator.shape)
+        out.fill(self.spec["replace_undefined_by"])
         np.divide(numerator, denominator, out=out, where=defined)
         if self.spec.metric.link is not None:
             out[defined] = self.spec.metric.link(out[defined])
         return out
 
 
-def _sum(x: Array) -> Array:
+def _sum(x: NDArray[Any]) -> NDArray[Any]:
     """Sum over queries, of each cutoff by itself, so that a cutoff's sum does not depend on the others."""
-    return np.asarray(np.ascontiguousarray(x.T).sum(axis=-1))
+    total: NDArray[Any] = np.add.reduce(np.ascontiguousarray(x.T), axis=-1)
+    return total
 
 
 @dataclass(frozen=True)
@@ -89,7 +131,7 @@ class Batches:
     also those not retrieved. `done` is told how many queries are done with, each time.
     """
 
-    n_queries: int
+    n_documents: Index
     blocks: Callable[[int | None], list[tuple[int, int]]]
     make: Callable[[int, int, int | None], Queries]
     done: Callable[[int], object] = int
@@ -111,36 +153,37 @@ class Batches:
 
 def depth_of(specs: Sequence[MetricSpec]) -> int | None:
     """Depth to which documents must have a row, None for all of them."""
-    return None if any(spec.needs_all for spec in specs) else max(int(spec.cutoffs[-1]) for spec in specs)
+    return None if any(spec.needs_all for spec in specs) else max(spec.depth for spec in specs)
 
 
 def per_query(queries: Queries | Batches, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
-    """Compute all metrics on all queries; metrics that rank alike share one sort."""
+    """Compute all metrics on all queries.
+
+    Metrics that rank alike share one sort, and those that differ in their cutoff alone are points of one curve.
+    """
     if isinstance(queries, Batches):
         return _of_batches(queries, specs, n_jobs)
-    depth: dict[RankingKey, int] = {}
+    alike: dict[Any, list[MetricSpec]] = {}
     for spec in specs:
-        key = ranking_key(spec, queries)
-        depth[key] = max(depth.get(key, 0), int(spec.cutoffs[-1]))
-    keyword_values = [spec.resolve(queries) for spec in specs]
-    results = [PerQuery.empty(spec, len(queries.indptr) - 1) for spec in specs]
+        alike.setdefault(spec.curve, []).append(spec)
+    curves = {name: PerQuery.empty(group, len(queries.indptr) - 1) for name, group in alike.items()}
+    plan = [(c, ranking_key(c.spec, queries), c.spec.resolve(queries)) for c in curves.values()]
+    depth: dict[RankingKey, int] = {}
+    for curve, key, _ in plan:
+        depth[key] = max(depth.get(key, 0), curve.spec.depth)
 
     def compute(first: int, last: int) -> None:
         rankings = {key: rank_block(queries, first, last, key, d) for key, d in depth.items()}
-        for spec, keywords, result in zip(specs, keyword_values, results, strict=True):
-            ranked = Ranked(rankings[ranking_key(spec, queries)], spec.cutoffs, spec["min_relevance"])
-            result.numerator[first:last], result.denominator[first:last] = spec.curve(ranked, keywords)
-            undefined = result.denominator[first:last] == 0
-            if spec.metric.needs_relevant:
-                undefined |= ranked.n_relevant == 0
-            result.undefined[first:last] = undefined
+        for curve, key, keywords in plan:
+            ranked = Ranked(rankings[key], curve.cutoffs, curve.spec["min_relevance"])
+            curve.fill(first, last, ranked, keywords)
 
-    for_each(compute, query_blocks(queries.indptr), n_jobs)
-    return results
+    for_each(compute, query_blocks(queries.indptr, max(depth.values())), n_jobs)
+    return [curves[spec.curve].at(spec) for spec in specs]
 
 
 def _of_batches(batches: Batches, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
-    results = [PerQuery.empty(spec, batches.n_queries) for spec in specs]
+    results = [PerQuery.empty([spec], len(batches.n_documents)) for spec in specs]
 
     def compute(first: int, last: int, queries: Queries) -> None:
         for result, part in zip(results, per_query(queries, specs, 1), strict=True):
@@ -157,7 +200,7 @@ def tied_across(queries: Queries | Batches, spec: MetricSpec, n_jobs: int | None
     if isinstance(queries, Batches):
         found = queries.for_each(lambda first, last, block: tied_across(block, spec, 1), depth_of([spec]), n_jobs)
         return np.concatenate(found)
-    depth = int(spec.cutoffs[-1])
+    depth = spec.depth
     key = ranking_key(spec, queries)._replace(pointwise=False, ties="average")
 
     def find(first: int, last: int) -> NDArray[np.bool_]:
@@ -170,7 +213,7 @@ def tied_across(queries: Queries | Batches, spec: MetricSpec, n_jobs: int | None
         tied = ranking.tie_end - np.arange(len(query)) > 1
         return np.bincount(query, weights=tied, minlength=last - first) > 0
 
-    return np.concatenate(for_each(find, query_blocks(queries.indptr), n_jobs))
+    return np.concatenate(for_each(find, query_blocks(queries.indptr, depth), n_jobs))
 
 
 class RankingKey(NamedTuple):
@@ -194,9 +237,8 @@ def ranking_key(spec: MetricSpec, queries: Queries) -> RankingKey:
 
 def rank_block(queries: Queries, first: int, last: int, key: RankingKey, depth: int) -> Ranking:
     """Ranking of the queries `first` to `last`."""
-    start, stop = queries.indptr[first], queries.indptr[last]
-    label, score = queries.label[start:stop], queries.score[start:stop]
-    indptr = queries.indptr[first : last + 1] - start
+    label, score = (rows_of(x, queries.indptr, queries.order, first, last) for x in (queries.label, queries.score))
+    indptr = queries.indptr[first : last + 1] - queries.indptr[first]
     unlisted = queries.unlisted
     if unlisted is not None:
         unlisted = unlisted.of_queries(first, last).read_unjudged(key.unjudged)
@@ -212,9 +254,9 @@ def rank_block(queries: Queries, first: int, last: int, key: RankingKey, depth: 
     if key.pointwise:
         return AsGiven(label, score, indptr)
     if queries.tie_ends is not None and key.ties in ("average", "stable") and key.unjudged != "drop" and depth == FULL:
-        ends = queries.tie_ends[np.searchsorted(queries.tie_ends, start, "right") :] - start
-        ends = ends[: np.searchsorted(ends, stop - start, "right")]
-        return InOrder(label, score, indptr, ends if key.ties == "average" else None)
+        start, stop = queries.indptr[first], queries.indptr[last]
+        begin, end = np.searchsorted(queries.tie_ends, [start, stop], side="right")
+        return InOrder(label, score, indptr, queries.tie_ends[begin:end] - start if key.ties == "average" else None)
     return Ranking(
         label, score, indptr, depth=depth, ties=key.ties, keep_unretrieved=key.keep_unretrieved, unlisted=unlisted
     )

@@ -49,9 +49,11 @@ def make_discount(discount: Any, base: float, depth: int, longest: int) -> Funct
     ValueError
         If an array of weights is shorter than `depth`.
     """
-    rank = np.arange(1, longest + 1)
+    table = np.arange(longest + 1.0)
+    table[0] = np.nan
     if callable(discount):
-        weight = same_shape(discount(rank), rank, "discount")
+        rank = np.arange(1, longest + 1)
+        table[1:] = same_shape(discount(rank), rank, "discount")
     elif not isinstance(discount, str):
         given = np.asarray(discount, dtype=np.float64)
         if len(given) < depth:
@@ -59,13 +61,12 @@ def make_discount(discount: Any, base: float, depth: int, longest: int) -> Funct
                 f"The 'discount' array must have a weight for each rank that is read, {depth} here. "
                 f"Got {len(given)} weights instead; give more, or cut the lists with k={len(given)}."
             )
-        weight = np.zeros(longest)  # what lies below the array is below the cutoff
-        weight[: len(given)] = given[:longest]
+        table[1:] = 0.0  # what lies below the array is below the cutoff
+        table[1 : len(given) + 1] = given[:longest]
     elif discount == "jarvelin":
-        weight = np.where(rank < base, 1.0, np.log(base) / np.log(np.maximum(rank, base)))
+        table = np.where(table < base, 1.0, np.log(base) / np.log(np.maximum(table, base)))
     else:
-        weight = 1.0 / (np.log2(1.0 + rank) if discount == "log2" else rank)
-    table = np.append(np.nan, weight)
+        table = 1.0 / (np.log2(1.0 + table) if discount == "log2" else table)
     return table.take
 
 

@@ -1,4 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: freethreading_compatible=True
 """Order of queries and scans down it: plain loops over typed memoryviews, without the GIL.
 
 Every array is flat. Query q owns rows `indptr[q]:indptr[q+1]` of the data and, once ranked, positions
@@ -9,14 +10,20 @@ Outputs are passed in; nothing here validates, allocates or knows a metric.
 """
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, ceil, exp, log
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
-from libc.string cimport memset
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcmp, memcpy, memset
 
 cdef int64_t LANES = 6          # least number of lanes that rows are dealt out to
 cdef int64_t PATIENCE = 16      # moves per item that insertion is given before merging takes over
-cdef int64_t RUN = 16           # runs made by insertion before merging
+cdef int64_t RUN = 16           # keys that are few enough to compare them all; runs made by insertion before merging
+cdef uint64_t MIX = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio
 cdef double ALIKE = 1 + 1e-12   # what a row adds must be more than this times what another adds, to count as more
 cdef double NEGLIGIBLE = 1e-18  # a probability of survival below this changes no double that it is added to
+cdef double LOST = 1e-30        # nor does the sum of a million probabilities below this
+cdef int64_t FEW = 8            # labels not worth counting by grade, and tied items not worth grouping
+
+cdef enum:
+    GROUPS = 32                 # distinct probabilities to stop that the items of a tie block are grouped by
 
 # The tie policies as the kernels know them.
 cpdef enum:
@@ -104,6 +111,9 @@ cdef void _sort(
     """
     cdef int64_t i, b
     cdef double scale, high = -INFINITY, low = INFINITY
+    if n <= RUN:
+        _sort_few(key, item, n, sorted_key, sorted_item, count)
+        return
     count[0] = 0
     for i in range(n):
         high = max(high, key[i])
@@ -126,6 +136,22 @@ cdef void _sort(
             sorted_item[i] = item[i]
     if _insertion_sort(sorted_key, sorted_item, n, PATIENCE * n) > PATIENCE * n:
         _merge_sort(sorted_key, sorted_item, n, key, item)
+
+
+cdef void _sort_few(
+    const double* key, const int64_t* item, int64_t n, double* sorted_key, int64_t* sorted_item, int64_t* place,
+) noexcept nogil:
+    """Sort by key, highest first, without a branch: count how many belong before each. Equal keys keep their order."""
+    cdef int64_t i, j, before
+    for i in range(n):
+        place[i] = 0
+        for j in range(i):
+            before = key[j] >= key[i]
+            place[i] += before
+            place[j] += 1 - before
+    for i in range(n):
+        sorted_key[place[i]] = key[i]
+        sorted_item[place[i]] = item[i]
 
 
 cdef int64_t _insertion_sort(double* key, int64_t* item, int64_t n, int64_t patience) noexcept nogil:
@@ -250,9 +276,11 @@ def rank_labels(
 cdef bint _count_grades(
     const double* label, int64_t start, int64_t stop, int64_t depth, double* out
 ) noexcept nogil:
-    """Counting sort of the labels, cut at `depth`; False if one of them is no grade."""
+    """Counting sort of the labels, cut at `depth`; False if one of them is no grade, or they are too few."""
     cdef int64_t[32] count
-    cdef int64_t row, grade, i = 0
+    cdef int64_t row, grade, i, below
+    if stop - start <= FEW:
+        return False
     memset(count, 0, sizeof(count))
     for row in range(start, stop):
         if not 0 <= label[row] <= 31:
@@ -261,28 +289,28 @@ cdef bint _count_grades(
         if grade != label[row]:
             return False
         count[grade] += 1
-    depth = min(depth, stop - start)
     grade = 31
-    while i < depth:
-        while count[grade] > 0 and i < depth:
-            out[i] = grade
-            count[grade] -= 1
-            i += 1
-        grade -= 1
+    below = count[31]  # the first place whose label is below the grade
+    for i in range(min(depth, stop - start)):
+        while below <= i:
+            grade -= 1
+            below += count[grade]
+        out[i] = grade
     return True
 
 
 def rank_greedily(
     const double[:, ::1] relevant, const int64_t[::1] indptr, int64_t depth, double keep,
-    int64_t[::1] order, int64_t[::1] ptr, double[::1] worth, double[::1] bound,
+    int64_t[::1] order, int64_t[::1] ptr, double[::1] worth, double[::1] bound, int64_t[:, ::1] kind,
 ):
     """Write the rows of each query down to `depth`, at each rank the one that adds most, the first among equals.
 
     A row adds the worth of the subtopics it is relevant to: 1 each, and `keep` times as much after each row that was
-    relevant to it. What a row adds never rises, so what it added when last looked at is a `bound`. Rows that are
-    relevant to nothing must be the last of their query.
+    relevant to it. Rows that are relevant to the same subtopics must be adjacent: they are of one kind, which is looked
+    at once for all of them, and those relevant to nothing the last of their query. What a kind adds never rises, so
+    what it added when last looked at is a `bound`. `kind` is room for the next row of each and the end of its rows.
     """
-    cdef int64_t q, i, t, row, best, stop, n
+    cdef int64_t q, i, t, g, row, best, n_kinds, n
     cdef double most
     with nogil:
         ptr[0] = 0
@@ -290,27 +318,39 @@ def rank_greedily(
             n = min(depth, indptr[q + 1] - indptr[q])
             for t in range(worth.shape[0]):
                 worth[t] = 1.0
-            stop = indptr[q]  # of the rows that are relevant to something
+            n_kinds = 0
             for row in range(indptr[q], indptr[q + 1]):
-                bound[row] = _worth_of(relevant, row, worth)
-                if bound[row] > 0:
-                    stop = row + 1
+                if row == indptr[q] or not _alike(relevant, row - 1, row):
+                    kind[0, n_kinds] = row
+                    bound[n_kinds] = _worth_of(relevant, row, worth)
+                    n_kinds += 1
+                kind[1, n_kinds - 1] = row + 1
             for i in range(n):
-                best = indptr[q] + i
-                if best < stop:
-                    most = -1.0
-                    for row in range(indptr[q], stop):
-                        if bound[row] > most * ALIKE:
-                            bound[row] = _worth_of(relevant, row, worth)
-                            if bound[row] > most * ALIKE:
-                                most = bound[row]
-                                best = row
+                best = -1
+                most = -1.0
+                for g in range(n_kinds):
+                    if bound[g] > most * ALIKE:
+                        bound[g] = _worth_of(relevant, kind[0, g], worth)
+                        if bound[g] > most * ALIKE:
+                            most = bound[g]
+                            best = g
+                row = kind[0, best]
+                order[ptr[q] + i] = row
+                for t in range(worth.shape[0]):
+                    if relevant[row, t] > 0:
+                        worth[t] *= keep
+                kind[0, best] += 1
+                if kind[0, best] == kind[1, best]:
                     bound[best] = -INFINITY
-                    for t in range(worth.shape[0]):
-                        if relevant[best, t] > 0:
-                            worth[t] *= keep
-                order[ptr[q] + i] = best
             ptr[q + 1] = ptr[q] + n
+
+
+cdef bint _alike(const double[:, ::1] relevant, int64_t a, int64_t b) noexcept nogil:
+    cdef int64_t t
+    for t in range(relevant.shape[1]):
+        if relevant[a, t] != relevant[b, t]:
+            return False
+    return True
 
 
 cdef double _worth_of(const double[:, ::1] relevant, int64_t row, const double[::1] worth) noexcept nogil:
@@ -319,22 +359,6 @@ cdef double _worth_of(const double[:, ::1] relevant, int64_t row, const double[:
     for t in range(worth.shape[0]):
         total += relevant[row, t] * worth[t]
     return total
-
-
-def group_rows(const int64_t[::1] code, int64_t[::1] indptr, int64_t[::1] order):
-    """Counting sort of rows by query number; `indptr` comes in as zeros, one longer than the queries."""
-    cdef int64_t row, q, n_queries = indptr.shape[0] - 1
-    with nogil:
-        for row in range(code.shape[0]):
-            indptr[code[row] + 1] += 1
-        for q in range(n_queries):
-            indptr[q + 1] += indptr[q]
-        for row in range(code.shape[0]):
-            order[indptr[code[row]]] = row
-            indptr[code[row]] += 1
-        for q in range(n_queries, 0, -1):  # each start has moved to the next one's place
-            indptr[q] = indptr[q - 1]
-        indptr[0] = 0
 
 
 def count_at_least(const double[::1] x, const int64_t[::1] indptr, double threshold, double[:, ::1] out):
@@ -411,4 +435,12 @@ def centred_ranks(
 # --- scans ------------------------------------------------------------------------------------------------
 
 include "_scans.pxi"
+
+
+# --- grouping ---------------------------------------------------------------------------------------------
+
+include "_hashing.pxi"
+
+# --- codes of bits ----------------------------------------------------------------------------------------
+
 include "_counts.pxi"

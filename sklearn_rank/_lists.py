@@ -157,7 +157,7 @@ def list_batches(indptr: Index, item: Index, score: Array, grades: Grades, *, wi
             labels, scores = drop_self(labels, first), drop_self(scores, first)
         return replace(check_queries(labels, scores), first_query=first)
 
-    return Batches(n_queries, blocks, make)
+    return Batches(np.full(n_queries, grades.n_documents - without_self), blocks, make)
 
 
 def row_blocks(stop: int, n_rows: int, start: int = 0) -> list[tuple[int, int]]:
@@ -233,4 +233,5 @@ def _dense_batches(score: NDArray[Any], grades: Grades) -> Batches:
         grades.write(slice(first, last), label)
         return replace(check_queries(label, score[first:last]), first_query=first)
 
-    return Batches(n_queries, lambda depth: row_blocks(n_queries, PAIRS // n_documents), make)
+    n_rows = PAIRS // n_documents
+    return Batches(np.full(n_queries, n_documents), lambda depth: row_blocks(n_queries, n_rows), make)

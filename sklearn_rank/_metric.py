@@ -13,8 +13,8 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 from importlib import import_module
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -22,30 +22,19 @@ from numpy.typing import NDArray
 
 from sklearn_rank import _check, _compute
 from sklearn_rank._conventions import keywords_of
+from sklearn_rank._docstring import docstring_of, signature_of
 from sklearn_rank._gains import gain_table, make_discount, make_gain, make_stop
-from sklearn_rank._keywords import (
-    CUTOFF,
-    DATA_DOC,
-    JOBS_DOC,
-    OWN,
-    SHARED,
-    SUBTOPICS,
-    SUBTOPICS_DATA_DOC,
-    TIE_BREAK_DOC,
-    WEIGHT_DOC,
-    Keyword,
-)
+from sklearn_rank._keywords import CUTOFF, OWN, SHARED, SUBTOPICS, Keyword
+from sklearn_rank._lazy import cached_property
 from sklearn_rank._ranked import FULL, Ranked
 
 Formula = Callable[..., Any]
 
-RAISES = """ValueError
-    If the data or a keyword are not as described; nothing is dropped, reordered or taken for one query silently.
-TypeError
-    If labels, scores or weights are not real numbers, or a keyword is unknown."""
-
 NO_RELEVANT = "no relevant document"
 """What a query has for which many metrics are undefined."""
+
+PLAIN = (int, float, str, bool, type(None))
+"""Types of keywords of which equal values mean the same."""
 
 REGISTRY: dict[str, Metric] = {}
 """Metrics by canonical name."""
@@ -123,12 +112,26 @@ class Metric:
             return SUBTOPICS[name]
         return OWN.get(name) or (SHARED[name][1] if name in SHARED else None)
 
+    def ratio(self, ranked: Ranked, keywords: Mapping[str, Any]) -> tuple[Any, Any]:
+        """Numerator and denominator that the formula returns, each a number or with a row per query."""
+        found, (rows, columns) = self.formula(ranked, **keywords), ranked.shape
+        parts = [np.asarray(part) for part in (found if isinstance(found, tuple) else (found, 1.0))]
+        shapes = (rows, columns), (rows, 1), (1, columns), ()
+        right = [p for p in parts if p.shape in shapes and p.dtype.kind in "biuf"]
+        if len(parts) != 2 or len(right) != 2:
+            raise ValueError(
+                f"The formula of {self.caller} must return real numbers, or a numerator and a denominator of "
+                f"them, of shape {(rows, columns)}: a row for each query, a column for each cutoff. "
+                f"Got {' and '.join(f'{p.dtype} of shape {p.shape}' for p in parts)} instead."
+            )
+        return parts[0], parts[1]
+
     def __call__(
         self, y_true: Any, y_score: Any, *, qid: Any = None, k: Any = None, sample_weight: Any = None,
         tie_break: Any = None, n_jobs: int | None = None, **keywords: Any,
     ) -> Any:  # fmt: skip
         """Value of the metric: what the public function does."""
-        spec = MetricSpec(self, k, keywords)
+        spec = spec_of(self, k, keywords)
         if tie_break is not None and spec["ties"] != "stable":
             raise ValueError(f"tie_break is read with ties='stable' only. Got ties={spec['ties']!r}.")
         queries = _check.check_queries(
@@ -171,13 +174,13 @@ class MetricSpec:
 
     def __getitem__(self, keyword: str) -> Any:
         """Value of a keyword: given, else the convention's, else the default."""
-        if keyword in self.keywords:
-            return self.keywords[keyword]
-        if keyword in self._conventional:
-            return self._conventional[keyword]
-        return self.metric.defaults[keyword] if keyword in self.metric.defaults else SHARED[keyword][0]
+        return self._values[keyword]
 
     @cached_property
+    def _values(self) -> dict[str, Any]:
+        shared = {name: default for name, (default, _) in SHARED.items()}
+        return shared | self.metric.defaults | self._conventional() | dict(self.keywords)
+
     def _conventional(self) -> dict[str, Any]:
         convention = self.keywords.get("convention")
         found = {} if convention is None else keywords_of(convention, self.metric.name)
@@ -197,9 +200,20 @@ class MetricSpec:
         return np.unique(self._asked_for)
 
     @cached_property
+    def depth(self) -> int:
+        """Deepest cutoff."""
+        return int(self.cutoffs[-1])
+
+    @cached_property
     def curve_index(self) -> NDArray[np.int64]:
         """Where each cutoff that was asked for stands among `cutoffs`; 0-d for a single one."""
         return np.searchsorted(self.cutoffs, self._asked_for)
+
+    @cached_property
+    def curve(self) -> tuple[Any, ...]:
+        """What it has in common with the metrics that differ from it in their cutoff alone."""
+        given = ((n, type(v), v if type(v) in PLAIN else id(v)) for n, v in self.keywords.items())
+        return self.metric, *sorted(given, key=itemgetter(0))
 
     @cached_property
     def _asked_for(self) -> NDArray[np.int64]:
@@ -209,21 +223,7 @@ class MetricSpec:
         within = min(self.k, deepest) if np.ndim(self.k) == 0 else [min(k, deepest) for k in self.k]
         return np.asarray(within, dtype=np.int64)
 
-    def curve(self, ranked: Ranked, keywords: Mapping[str, Any]) -> tuple[Any, Any]:
-        """Numerator and denominator that the formula returns, each a number or with a row per query."""
-        found = self.metric.formula(ranked, **keywords)
-        parts = [np.asarray(part) for part in (found if isinstance(found, tuple) else (found, 1.0))]
-        rows, columns = ranked.n_queries, len(self.cutoffs)
-        shapes = (), (1, columns), (rows, 1), (rows, columns)
-        if len(parts) != 2 or not all(p.dtype.kind in "biuf" and p.shape in shapes for p in parts):
-            raise ValueError(
-                f"The formula of {self.metric.caller} must return real numbers, or a numerator and a denominator of "
-                f"them, of shape {(rows, columns)}: a row for each query, a column for each cutoff. "
-                f"Got {' and '.join(f'{p.dtype} of shape {p.shape}' for p in parts)} instead."
-            )
-        return parts[0], parts[1]
-
-    @property
+    @cached_property
     def needs_all(self) -> bool:
         """Whether documents below the cutoff, or not retrieved, must be there: otherwise counts by label will do."""
         entry = self.metric
@@ -242,7 +242,7 @@ class MetricSpec:
         if "stop" in values:
             values["stop"] = make_stop(values["stop"], values.pop("max_grade"))
         if "discount" in values:
-            depth, base = min(int(self.cutoffs[-1]), queries.longest), values.pop("base", 2)
+            depth, base = min(self.depth, queries.longest), values.pop("base", 2)
             values["discount"] = make_discount(values["discount"], base, depth, queries.longest)
         return values
 
@@ -274,6 +274,22 @@ class MetricSpec:
         if top is not None and not (most := function(np.array([top]))[0]) > 0:
             raise ValueError(f"The gain of max_grade must be above 0 in {caller}. Got {most:g}.")
         return function
+
+
+def spec_of(metric: Metric, k: Any, keywords: Mapping[str, Any]) -> MetricSpec:
+    """Metric with its cutoff and keywords; made, and checked, once for each set of plain values.
+
+    It is shared by all who ask for it, so it is not for users, who might change its keywords.
+    """
+    known = REGISTRY.get(metric.name) is metric  # what a user's function holds on to is not to be kept
+    if known and type(k) in PLAIN and all(type(value) in PLAIN for value in keywords.values()):
+        return _remembered(metric, k, **keywords)
+    return MetricSpec(metric, k, keywords)
+
+
+@functools.lru_cache(maxsize=256, typed=True)
+def _remembered(metric: Metric, k: Any, /, **keywords: Any) -> MetricSpec:
+    return MetricSpec(metric, k, keywords)
 
 
 def metric(name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **facts: Any) -> Callable[[Formula], Any]:
@@ -346,8 +362,8 @@ def metric(name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **fact
             return entry(y_true, y_score, **keywords)
 
         entry = Metric(name=name, formula=formula, function=score, aliases=aliases, **facts)
-        score.__signature__ = _signature(entry)  # type: ignore[attr-defined]
-        score.__doc__ = _document(entry)
+        score.__signature__ = signature_of(entry)  # type: ignore[attr-defined]
+        score.__doc__ = docstring_of(entry)
         score.metric = entry  # type: ignore[attr-defined]
         REGISTRY[name] = entry
         return score
@@ -423,44 +439,3 @@ def formula_of(function: Any) -> Formula:
     """Formula behind a public metric function, for metrics that are made of others."""
     formula: Formula = function.metric.formula
     return formula
-
-
-def _signature(entry: Metric) -> inspect.Signature:
-    data = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in ("y_true", "y_score")]
-    cutoff = {"k": None} if entry.has_cutoff else {}
-    tie_break = {} if entry.pointwise else {"tie_break": None}
-    keywords = {"qid": None} | cutoff | entry.defaults | tie_break | {"sample_weight": None, "n_jobs": None}
-    return inspect.Signature(
-        [*data, *(inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=d) for n, d in keywords.items())]
-    )
-
-
-def _document(entry: Metric) -> str:
-    """The formula's docstring with the parameters, the result and the facts put in."""
-    text = inspect.getdoc(entry.formula) or ""
-    head, references, tail = text.partition("References\n-")
-    parameters: list[str] = [SUBTOPICS_DATA_DOC if entry.subtopics else DATA_DOC] + [CUTOFF.doc] * entry.has_cutoff
-    for name, default in entry.defaults.items():
-        if rule := entry.rule(name):
-            parameters.append(rule.doc.replace("<default>", str(default)))
-    parameters += [TIE_BREAK_DOC] * (not entry.pointwise) + [WEIGHT_DOC, JOBS_DOC]
-    facts = [
-        f"Bounds: {entry.bounds[0]:g} to {entry.bounds[1]:g}; "
-        f"{'higher' if entry.greater_is_better else 'lower'} is better.",
-        f"Undefined for a query with {entry.undefined}." if entry.undefined else "Defined for every query.",
-        "Names: " + ", ".join(f'"{n}"' for n in (entry.name, *entry.aliases)) + ".",
-    ]
-    cutoff_axis = " An array with one value per cutoff if `k` is a sequence." if entry.has_cutoff else ""
-    result = (
-        "score : float or ndarray\n    Mean over queries."
-        f"{cutoff_axis}\n    With ``average=None`` the first axis is queries, in order of first appearance."
-    )
-    return "\n".join(
-        [
-            head.rstrip(), "", " ".join(facts), "",
-            "Parameters", "----------", *parameters, "",
-            "Returns", "-------", result, "",
-            "Raises", "------", RAISES, "",
-            references + tail,
-        ]
-    )  # fmt: skip

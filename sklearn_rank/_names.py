@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
-from sklearn_rank._metric import REGISTRY, MetricSpec, plain_metric
+from sklearn_rank._metric import REGISTRY, Metric, MetricSpec, plain_metric, spec_of
 
 _NAME = re.compile(r"\s*(?P<name>[\w-]+)\s*(?:\((?P<keywords>[^()]*)\))?\s*(?:@\s*(?P<k>[^\s()@]+))?\s*", re.ASCII)
 _WORD = re.compile(r"\w+", re.ASCII)
@@ -64,6 +66,16 @@ def parse_metric(metric: Any, /, **keywords: Any) -> MetricSpec:
     >>> str(spec)
     'rbp(p=0.9)@10'
     """
+    return MetricSpec(*_read(metric, keywords))
+
+
+def find_spec(metric: Any, /, **keywords: Any) -> MetricSpec:
+    """As `parse_metric`, but shared by all who ask for the same: not for users, who might change its keywords."""
+    return spec_of(*_read(metric, keywords))
+
+
+def _read(metric: Any, keywords: dict[str, Any]) -> tuple[Metric, Any, dict[str, Any]]:
+    """Metric, cutoff and keywords."""
     if isinstance(metric, MetricSpec):
         given = {"k": metric.k, **metric.keywords}
         entry = metric.metric
@@ -77,10 +89,10 @@ def parse_metric(metric: Any, /, **keywords: Any) -> MetricSpec:
         raise TypeError(f"A metric is a name such as 'ndcg@10' or a function of sklearn_rank.metrics. Got {metric!r}.")
     k = given.pop("k", None)
     outer_k = keywords.pop("k", None)
-    return MetricSpec(entry, outer_k if k is None else k, keywords | given)
+    return entry, outer_k if k is None else k, keywords | given
 
 
-def _parse(text: str) -> tuple[Any, dict[str, Any]]:
+def _parse(text: str) -> tuple[Metric, dict[str, Any]]:
     match = _NAME.fullmatch(text)
     if match is None:
         raise ValueError(f"A metric name looks like 'name', 'name@10' or 'name(keyword=value)@10'. Got {text!r}.")
@@ -98,13 +110,14 @@ def _parse(text: str) -> tuple[Any, dict[str, Any]]:
     return entry, given
 
 
-def _find(name: str, text: str) -> tuple[Any, Any]:
+def _find(name: str, text: str) -> tuple[Metric, Mapping[str, Any]]:
     name = name.lower()
     if name in REGISTRY:
         return REGISTRY[name], {}
-    aliases = {alias: (entry, fixed) for entry in REGISTRY.values() for alias, fixed in entry.aliases.items()}
-    if name in aliases:
-        return aliases[name]
+    for entry in REGISTRY.values():
+        if name in entry.aliases:
+            return entry, entry.aliases[name]
+    aliases = chain.from_iterable(entry.aliases for entry in REGISTRY.values())
     nearest = difflib.get_close_matches(name, [*REGISTRY, *aliases], n=3, cutoff=0.5)
     hint = f" Did you mean {' or '.join(map(repr, nearest))}?" if nearest else ""
     raise ValueError(f"A metric must be one of get_metric_names() or an alias. Got {text!r} instead.{hint}")

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
-from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank import _kernels
+from sklearn_rank._lazy import cached_property
 from sklearn_rank._unlisted import Unlisted
 
 FULL = 2**62
@@ -56,7 +56,7 @@ class Ranking:
     ) -> None:
         self.row_label, self.row_score, self.indptr = label, score, indptr
         self.depth, self.unlisted = depth, unlisted
-        n_rows, longest = len(score), int(np.diff(indptr).max(initial=0))
+        n_rows, longest = len(score), _longest(indptr)
         order = np.empty(n_rows, dtype=np.int64)
         tie_end = np.empty(n_rows if ties == "average" else 0, dtype=np.int64)
         self.ptr = np.empty(len(indptr), dtype=np.int64)
@@ -88,20 +88,10 @@ class Ranking:
         _kernels.number(self.ptr, rank)
         return rank
 
-    def count_labels(self, threshold: float) -> Array:
-        """Documents of each query with a label of at least `threshold`, shape (n_queries, 1)."""
-        count = self._count_rows(self.row_label, threshold)
-        return count if self.unlisted is None else count + self.unlisted.count_at_least(threshold)
-
-    def count_ranked(self) -> Array:
-        """Documents of each query that have a rank, shape (n_queries, 1)."""
-        count = self._count_rows(self.row_score, np.finfo(np.float64).min)
-        return count if self.unlisted is None else count + self.unlisted.n_ranked
-
-    def _count_rows(self, x: Array, threshold: float) -> Array:
-        count = np.empty((len(self.indptr) - 1, 1))
-        _kernels.count_at_least(x, self.indptr, threshold, count)
-        return count
+    @cached_property
+    def shared(self) -> dict[Any, Array]:
+        """What one formula has computed and others may read."""
+        return {}
 
     @cached_property
     def judged(self) -> tuple[Array, Index]:
@@ -122,9 +112,15 @@ class Ranking:
         one.rank, one.length = self.rank, self.length  # computed once for all
         for label in np.ascontiguousarray(self.row_label.T):
             rankings.append(copy(one))
-            rankings[-1].row_label = label
+            rankings[-1].row_label, rankings[-1].shared = label, {}
             rankings[-1].label = label.take(self.order)
         return rankings
+
+
+def _longest(indptr: Index) -> int:
+    """Rows of the longest query."""
+    length = indptr[1:] - indptr[:-1]
+    return int(length[length.argmax()])
 
 
 class Ideal(Ranking):
@@ -133,7 +129,7 @@ class Ideal(Ranking):
     def __init__(self, label: Array, indptr: Index, depth: int) -> None:
         self.row_label, self.row_score, self.indptr = label, label, indptr
         self.depth, self.tie_end = depth, None
-        longest = int(np.diff(indptr).max(initial=0))
+        longest = _longest(indptr)
         out, self.ptr = np.empty(len(label)), np.empty(len(indptr), dtype=np.int64)
         _kernels.rank_labels(
             label, indptr, depth, out, self.ptr,
@@ -159,7 +155,7 @@ class Greedy(Ranking):
         order, self.ptr = np.empty(len(label), dtype=np.int64), np.empty(len(indptr), dtype=np.int64)
         _kernels.rank_greedily(
             relevant[by_labels], indptr, depth, 1.0 - alpha, order, self.ptr,
-            np.empty(relevant.shape[1]), np.empty(len(label)),
+            np.empty(relevant.shape[1]), np.empty(len(label)), np.empty((2, len(label)), dtype=np.int64),
         )  # fmt: skip
         self.order = by_labels[order[: self.ptr[-1]]]
 
@@ -223,30 +219,53 @@ class Ranked:
         """Score of each item; ranking metrics have no use for it."""
         return self._ranking.score
 
-    @cached_property
+    @property
     def relevant(self) -> Array:
         """Whether each item's label is at least `min_relevance`, as 0.0 or 1.0."""
-        return (self.label >= self._min_relevance).astype(np.float64)
+        return self._once("relevant", lambda: (self.label >= self._min_relevance).astype(np.float64))
 
-    @cached_property
+    @property
     def judged(self) -> Array:
         """Whether each item has a label that is not NaN, as 0.0 or 1.0."""
-        return (self.label == self.label).astype(np.float64)
+        return self._once("judged", lambda: (self.label == self.label).astype(np.float64))
 
-    @cached_property
+    @property
     def n_relevant(self) -> Array:
         """Relevant documents of each query, also those not retrieved."""
-        return self._ranking.count_labels(self._min_relevance)
+        return self._once("n_relevant", lambda: self._count_labels(self._min_relevance))
 
-    @cached_property
+    @property
     def n_judged(self) -> Array:
         """Judged documents of each query, also those not retrieved."""
-        return self._ranking.count_labels(np.finfo(np.float64).min)
+        return self._once("n_judged", lambda: self._count_labels(np.finfo(np.float64).min))
 
-    @cached_property
+    @property
     def n(self) -> Array:
         """Ranked documents of each query: all but those not retrieved."""
-        return self._ranking.count_ranked()
+        return self._once("n", self._count_ranked)
+
+    def _once(self, name: str, compute: Callable[[], Array]) -> Array:
+        """Compute it for the first of the formulas that share the ranking and `min_relevance`, for all to read."""
+        shared, key = self._ranking.shared, (name, self._min_relevance)
+        if key not in shared:
+            shared[key] = compute()
+            shared[key].flags.writeable = False
+        return shared[key]
+
+    def _count_labels(self, threshold: float) -> Array:
+        """Documents of each query with a label of at least `threshold`."""
+        count, unlisted = self._count(self._ranking.row_label, threshold), self._ranking.unlisted
+        return count if unlisted is None else count + unlisted.count_at_least(threshold)
+
+    def _count_ranked(self) -> Array:
+        count, unlisted = self._count(self._ranking.row_score, np.finfo(np.float64).min), self._ranking.unlisted
+        return count if unlisted is None else count + unlisted.n_ranked
+
+    def _count(self, x: Array, threshold: float) -> Array:
+        """Rows of each query with a value of at least `threshold`, shape (n_queries, 1)."""
+        count = np.empty((len(self._ranking.indptr) - 1, 1))
+        _kernels.count_at_least(x, self._ranking.indptr, threshold, count)
+        return count
 
     @cached_property
     def k(self) -> Array:
@@ -281,9 +300,9 @@ class Ranked:
         return Ranked(greedy, self._cutoffs, self._min_relevance)
 
     @property
-    def n_queries(self) -> int:
-        """How many queries there are: rows of the curve."""
-        return len(self._ranking.ptr) - 1
+    def shape(self) -> tuple[int, int]:
+        """Shape of the curve: how many queries and cutoffs there are."""
+        return len(self._ranking.ptr) - 1, len(self._cutoffs)
 
     @property
     def tied(self) -> bool:
@@ -318,9 +337,14 @@ class Ranked:
 
     def cumsum(self, value: ArrayLike = 1.0, weight: ArrayLike = 1.0) -> Array:
         """Sum of the value of each item times the weight of its position, down to each cutoff."""
-        out = np.empty((self.n_queries, len(self._cutoffs)))
+        out = np.empty(self.shape)
         _kernels.cumsum(
-            self._flat(value), self._flat(weight), self._ranking.ptr, self._cutoffs, self._ranking.tie_end, out
+            self._one_or_flat(value),
+            self._one_or_flat(weight),
+            self._ranking.ptr,
+            self._cutoffs,
+            self._ranking.tie_end,
+            out,
         )
         return out
 
@@ -334,7 +358,7 @@ class Ranked:
         if upwards:  # the lists turned round
             p, ptr = np.ascontiguousarray(p[::-1]), n - ptr[::-1]
             tie_end = None if tie_end is None else n - np.searchsorted(tie_end, tie_end)[::-1]
-        out, work = np.empty(n), np.empty(n + 1)
+        out, work = np.empty(n), np.empty(3 * (int(self._ranking.length.max(initial=0)) + 1))
         _kernels.cascade(p, ptr, tie_end, self._ranking.depth, work, out)
         return out[::-1] if upwards else out
 
@@ -361,14 +385,14 @@ class Ranked:
 
     def overlap(self) -> Array:
         """How many items down to each position the ideal order has down to it too; equal labels there are tied."""
-        best = Ideal(self._ranking.row_label, self._ranking.indptr, FULL)  # of documents that all have a row
+        best = Ideal(self._ranking.row_label, self._ranking.indptr, FULL)
         out, count = np.empty(self._n_positions), np.empty((2, int(best.length.max(initial=0))), dtype=np.int64)
         _kernels.overlap(self.label, best.label, self._ranking.ptr, best.ptr, self._ranking.tie_end, count, out)
         return out
 
     def pairs(self) -> Pairs:
         """How many pairs of items are ranked as their labels are, the other way, or tied in score or label alone."""
-        out = np.empty((4, self.n_queries))
+        out = np.empty((4, self.shape[0]))
         _kernels.pairs(self.label, self._ranking.ptr, self._ranking.tie_end, out, *self._room())
         return Pairs(*out[..., None])
 
@@ -388,9 +412,14 @@ class Ranked:
         return int(self._ranking.ptr[-1])
 
     def _flat(self, x: ArrayLike) -> Array:
+        x = self._one_or_flat(x)
+        return x if len(x) == self._n_positions else np.full(self._n_positions, x[0])
+
+    def _one_or_flat(self, x: ArrayLike) -> Array:
+        """A number as an array of one, or an array of a number for each position."""
         x = np.asarray(x, dtype=np.float64)
         if x.ndim == 0:
-            return np.full(self._n_positions, x)
+            return x.reshape(1)
         if x.shape != (self._n_positions,):
             raise ValueError(
                 "What a formula sums must be a number, or an array of one for each ranked document, "

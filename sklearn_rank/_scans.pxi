@@ -6,8 +6,11 @@ def cumsum(
     const double[::1] value, const double[::1] weight, const int64_t[::1] ptr, const int64_t[::1] cutoffs,
     const int64_t[::1] tie_end, double[:, ::1] out,
 ):
-    """Sum value * weight of each query down to each cutoff (ascending); tied items share their mean value."""
-    cdef int64_t q, c, i, j, stop, block_stop
+    """Sum value * weight of each query down to each cutoff (ascending); tied items share their mean value.
+
+    A `value` or `weight` of length 1 is that of all.
+    """
+    cdef int64_t q, c, i, j, stop, block_stop, v = value.shape[0] > 1, w = weight.shape[0] > 1
     cdef double total, mean = 0.0
     cdef bint tied = tie_end is not None
     with nogil:
@@ -25,13 +28,13 @@ def cumsum(
                             block_stop = tie_end[i]
                             mean = 0.0
                             for j in range(i, block_stop):
-                                mean += value[j]
+                                mean += value[v * j]
                             mean /= block_stop - i
-                        total += mean * weight[i]
+                        total += mean * weight[w * i]
                         i += 1
                 else:
                     while i < stop:
-                        total += value[i] * weight[i]
+                        total += value[v * i] * weight[w * i]
                         i += 1
                 out[q, c] = total
 
@@ -109,7 +112,8 @@ def cascade(
 ):
     """Probability to stop at each position, if a user stops at an item with probability p, else goes on.
 
-    Positions past `depth` may be left at 0 inside a tie block: nobody reads them.
+    Positions past `depth` may be left at 0 inside a tie block: nobody reads them. `work` has room for three tie blocks
+    and three more.
     """
     cdef int64_t q, i, stop
     cdef double survive
@@ -129,43 +133,102 @@ def cascade(
 
 
 cdef double _cascade_block(
-    const double* p, int64_t m, int64_t depth, double survive, double* s, double* out,
+    const double* p, int64_t m, int64_t depth, double survive, double* work, double* out,
 ) noexcept nogil:
     """One block of m tied items: S_j = e_j(1 - p) / C(m, j) survives its first j positions on average.
 
     Down to `depth` positions are wanted, and fewer matter: S_j <= mean(1 - p)^j (Maclaurin's inequality).
     """
-    cdef int64_t t, j, top, n_certain = 0, n_sure = 0
-    cdef double x, mean = 0.0, through = 1.0, last = depth
+    cdef int64_t t, j, top, n_groups, n_items = 0
+    cdef double x, mean = 0.0, through = 1.0, last = m
+    cdef double[GROUPS] go_on
+    cdef int64_t[GROUPS] count
+    cdef double* s = work
+    cdef double* mixed = work + (m + 1)
     for t in range(m):
         x = 1.0 - p[t]
         mean += x / m
         through *= x
-        n_certain += p[t] == 1.0
-        n_sure += p[t] == 1.0 or p[t] == 0.0
     for j in range(m):
         out[j] = 0.0
-    if survive == 0.0 or mean >= 1.0:
-        return survive * through
-    if n_sure == m:  # S_j = C(m - h, j) / C(m, j) for h items that stop everyone
-        x = 1.0
-        for j in range(min(m - n_certain + 1, depth)):
-            out[j] = survive * x * n_certain / (m - j)
-            x *= <double> (m - n_certain - j) / (m - j)
-        return survive * through
-    if mean > 0.0:
+    if survive == 0.0:
+        return 0.0
+    if 0.0 < mean < 1.0:
         last = min(last, ceil(log(NEGLIGIBLE) / log(mean)))
-    top = min(m, <int64_t> max(last, 1.0))
+    top = max(min(depth, <int64_t> last), 1)
     s[0] = 1.0
-    for j in range(1, top + 1):
-        s[j] = 0.0
-    for t in range(1, m + 1):
-        x = 1.0 - p[t - 1]
-        for j in range(min(t, top), 0, -1):
-            s[j] = ((t - j) * s[j] + j * x * s[j - 1]) / t
+    n_groups = _group_stops(p, m, go_on, count) if m > FEW else 0
+    for t in range(n_groups):
+        _mix(s, n_items, go_on[t], count[t], top, work + 2 * (m + 1), mixed)
+        s, mixed = mixed, s
+        n_items += count[t]
+    if n_groups == 0:
+        for j in range(1, top + 1):
+            s[j] = 0.0
+        for t in range(1, m + 1):
+            x = 1.0 - p[t - 1]
+            for j in range(min(t, top), 0, -1):
+                s[j] = ((t - j) * s[j] + j * x * s[j - 1]) / t
     for j in range(top):
         out[j] = survive * (s[j] - s[j + 1])
     return survive * through
+
+
+cdef int64_t _group_stops(const double* p, int64_t m, double* go_on, int64_t* count) noexcept nogil:
+    """Find the distinct values of 1 - p, lowest first, and how often each occurs; 0 if there are too many."""
+    cdef int64_t t, g, n = 0
+    cdef double x
+    for t in range(m):
+        x = 1.0 - p[t]
+        g = 0
+        while g < n and go_on[g] != x:
+            g += 1
+        if g == n:
+            if n == GROUPS:
+                return 0
+            while g > 0 and go_on[g - 1] > x:
+                go_on[g] = go_on[g - 1]
+                count[g] = count[g - 1]
+                g -= 1
+            go_on[g] = x
+            count[g] = 0
+            n += 1
+        count[g] += 1
+    return n
+
+
+cdef void _mix(
+    const double* s, int64_t a, double x, int64_t b, int64_t top, double* share, double* mixed,
+) noexcept nogil:
+    """Survival of the first j of a + b items in random order, from that of the first i of the a, s_i, and x of each b.
+
+    `share[i]` is the probability that i of the first j are of the a, times x for each of the others. It has one peak
+    over i, so what lies beyond a negligible value on either side of it is left out.
+    """
+    cdef int64_t i, j, low = 0, high = 0, n = min(top, a + b)
+    cdef double left, others, survive
+    share[0] = mixed[0] = 1.0
+    for j in range(1, n + 1):
+        left = a + b - j + 1  # items, each as likely to be the next
+        if high < min(a, top):
+            high += 1
+            share[high] = 0.0
+        survive = 0.0
+        for i in range(high, low, -1):
+            others = x * (b - (j - 1 - i))
+            share[i] = (share[i] * others + share[i - 1] * (a - i + 1)) / left
+            survive += share[i] * s[i]
+        share[low] *= x * ((b - (j - 1 - low)) / left)
+        survive += share[low] * s[low]
+        mixed[j] = survive
+        if survive < NEGLIGIBLE:
+            break
+        while high > low and share[high] < LOST:
+            high -= 1
+        while low < high and share[low] < LOST:
+            low += 1
+    for i in range(j + 1, n + 1):
+        mixed[i] = 0.0
 
 
 def overlap(

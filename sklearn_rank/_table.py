@@ -1,10 +1,20 @@
-"""A small table of results: plain text on a terminal, a pandas frame on request."""
+"""A small table of results: plain text, Markdown, LaTeX, HTML in a notebook, a pandas frame on request."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
+from numbers import Real
 from typing import Any
+
+LATEX_SPECIAL = {c: "\\" + c for c in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
 
 
 @dataclass(frozen=True)
@@ -18,10 +28,16 @@ class Table:
 
     Examples
     --------
-    >>> print(Table(("metric", "mean"), (("ndcg@10", 0.5), ("map", 0.25))))
+    >>> table = Table(("metric", "mean"), (("ndcg@10", 0.5), ("map", 0.25)))
+    >>> print(table)
     metric      mean
     ndcg@10   0.5000
     map       0.2500
+    >>> print(table.to_markdown())
+    | metric | mean |
+    |---|---:|
+    | ndcg@10 | 0.5000 |
+    | map | 0.2500 |
     """
 
     columns: tuple[str, ...]
@@ -29,17 +45,61 @@ class Table:
 
     def __str__(self) -> str:
         """Text with words to the left and numbers to the right."""
-        cells = [[_cell(value) for value in row] for row in self.rows]
+        cells = self._cells()
         widths = [max(map(len, column)) for column in zip(self.columns, *cells, strict=True)]
-        numeric = [not isinstance(v, str) for v in self.rows[0]] if self.rows else [False] * len(widths)
-        lines = [_line(row, widths, numeric) for row in ([*self.columns], *cells)]
+        lines = [_line(row, widths, self._numeric()) for row in ([*self.columns], *cells)]
         return "\n".join(lines)
 
     __repr__ = __str__
 
+    def to_markdown(self) -> str:
+        """The table in Markdown.
+
+        Returns
+        -------
+        str
+        """
+        rule = "|" + "|".join("---:" if right else "---" for right in self._numeric()) + "|"
+        head, *body = ("| " + " | ".join(c.replace("|", "\\|") for c in row) + " |" for row in self._all_cells())
+        return "\n".join([head, rule, *body])
+
+    def to_latex(self) -> str:
+        """The table as a LaTeX tabular, with plain rules.
+
+        Returns
+        -------
+        str
+        """
+        spec = "".join("r" if right else "l" for right in self._numeric())
+        head, *body = (" & ".join(map(_latex, row)) + r" \\" for row in self._all_cells())
+        return "\n".join(
+            [f"\\begin{{tabular}}{{{spec}}}", r"\hline", head, r"\hline", *body, r"\hline", r"\end{tabular}"]
+        )
+
+    def _repr_html_(self) -> str:
+        """The table for a notebook."""
+        align = ["right" if right else "left" for right in self._numeric()]
+        head, *body = (
+            "".join(f'<{tag} style="text-align: {a}">{escape(c)}</{tag}>' for a, c in zip(align, row, strict=True))
+            for tag, row in zip(["th"] + ["td"] * len(self.rows), self._all_cells(), strict=True)
+        )
+        rows = "\n".join(f"<tr>{row}</tr>" for row in body)
+        return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>"
+
     def to_frame(self) -> Any:
         """The table as a pandas DataFrame; needs the extra "pandas"."""
         return import_pandas().DataFrame(list(self.rows), columns=list(self.columns))
+
+    def _cells(self) -> list[list[str]]:
+        return [[cell(value) for value in row] for row in self.rows]
+
+    def _all_cells(self) -> list[list[str]]:
+        return [[*self.columns], *self._cells()]
+
+    def _numeric(self) -> list[bool]:
+        return [all(isinstance(v, Real) or v is None for v in column) for column in zip(*self.rows, strict=True)] or [
+            False
+        ] * len(self.columns)
 
 
 def import_pandas() -> Any:
@@ -51,8 +111,17 @@ def import_pandas() -> Any:
     return pandas
 
 
-def _cell(value: Any) -> str:
-    return f"{value:.4f}" if isinstance(value, float) else str(value)
+def cell(value: Any) -> str:
+    """Text of a value: four decimals, but never 0.0000 for what is not 0; nothing for None."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.1e}" if 0 < abs(value) < 5e-5 else f"{value:.4f}"
+    return str(value)
+
+
+def _latex(text: str) -> str:
+    return "".join(LATEX_SPECIAL.get(c, c) for c in text)
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 T = TypeVar("T")
 
 BLOCK_ROWS = 2**17
+
+np.empty(16 * BLOCK_ROWS)  # once it has freed this much, glibc keeps what one block frees for the next
 
 
 def check_n_jobs(n_jobs: object) -> None:
@@ -31,19 +34,26 @@ def check_n_jobs(n_jobs: object) -> None:
 
 def row_blocks(n_rows: int) -> list[tuple[int, int]]:
     """Cut rows into (start, stop) pieces of at most `BLOCK_ROWS`."""
+    if n_rows <= BLOCK_ROWS:
+        return [(0, n_rows)]
     return [(a, min(a + BLOCK_ROWS, n_rows)) for a in range(0, n_rows, BLOCK_ROWS)]
 
 
-def query_blocks(indptr: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Cut queries into (first, last) pieces of about `BLOCK_ROWS` rows; no query is cut."""
-    starts = np.searchsorted(indptr[:-1], np.arange(0, max(indptr[-1], 1), BLOCK_ROWS))
+def query_blocks(indptr: NDArray[np.int64], depth: int | None = None) -> list[tuple[int, int]]:
+    """Cut queries into (first, last) pieces of about `BLOCK_ROWS` rows; no query is cut.
+
+    Of lists that are long beside the `depth` they are read to, a piece has up to four times as many rows.
+    """
+    n_rows = BLOCK_ROWS * max(1, min(4, int(indptr[-1]) // (len(indptr) - 1) // (depth or sys.maxsize)))
+    if indptr[-1] <= n_rows:
+        return [(0, len(indptr) - 1)]
+    starts = np.searchsorted(indptr[:-1], np.arange(0, indptr[-1], n_rows))
     edges = np.unique(np.append(starts, [0, len(indptr) - 1])).tolist()
     return list(zip(edges[:-1], edges[1:], strict=True))
 
 
 def for_each(function: Callable[[int, int], T], blocks: Sequence[tuple[int, int]], n_jobs: int | None) -> list[T]:
     """List ``function(start, stop)`` for each block, on as many threads as joblib's `n_jobs` means."""
-    np.empty(16 * BLOCK_ROWS)  # once it has freed this much, glibc keeps what one block frees for the next
     if len(blocks) == 1:
         return [function(*blocks[0])]
     results: list[Any] = [None] * len(blocks)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,11 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from sklearn_rank import _check, _compute
+from sklearn_rank._lazy import cached_property
 from sklearn_rank._lists import check_sparse
 from sklearn_rank._metric import MetricSpec
-from sklearn_rank._names import parse_metric
-from sklearn_rank._progress import import_tqdm
+from sklearn_rank._names import find_spec
+from sklearn_rank._storage import StoredMetric, load, save
 from sklearn_rank._table import Table, import_pandas
 
 
@@ -34,6 +34,8 @@ class Evaluation:
         Value of each metric for each query; undefined queries hold their replacement.
     n_undefined : dict of str to int
         Number of queries for which a metric is not defined.
+    n_documents : ndarray of shape (n_queries,)
+        Number of documents of each query, also those not retrieved.
     weight : ndarray of shape (n_queries,) or None
         Weight of each query in the mean.
 
@@ -44,9 +46,10 @@ class Evaluation:
 
     qid: NDArray[Any]
     weight: NDArray[np.float64] | None
-    _results: Mapping[str, _compute.PerQuery]
-    _queries: _check.Queries | _compute.Batches
-    _n_jobs: int | None
+    _results: Mapping[str, _compute.PerQuery | StoredMetric]
+    _queries: _check.Queries | _compute.Batches | None = None
+    _n_jobs: int | None = None
+    _n_documents: NDArray[np.int64] | None = None
 
     @cached_property
     def per_query(self) -> dict[str, NDArray[np.float64]]:
@@ -54,18 +57,45 @@ class Evaluation:
         return {name: result.values()[:, 0] for name, result in self._results.items()}
 
     @cached_property
+    def n_documents(self) -> NDArray[np.int64]:
+        """Number of documents of each query, also those not retrieved."""
+        return self._data.n_documents if self._n_documents is None else self._n_documents
+
+    @cached_property
     def n_undefined(self) -> dict[str, int]:
         """Number of queries for which a metric is not defined."""
         return {name: int(result.undefined.sum()) for name, result in self._results.items()}
 
     @cached_property
+    def meaning(self) -> dict[str, str]:
+        """Each metric with all its keywords, in words."""
+        return {name: result.meaning for name, result in self._results.items()}
+
+    @cached_property
+    def average(self) -> dict[str, str]:
+        """How the mean of each metric is taken: "macro", "micro" or "geometric"."""
+        return {name: result.average_kind for name, result in self._results.items()}
+
+    @cached_property
+    def greater_is_better(self) -> dict[str, bool]:
+        """Whether the higher value of a metric is the better one."""
+        return {name: result.greater_is_better for name, result in self._results.items()}
+
+    @cached_property
     def n_tied(self) -> dict[str, int]:
         """Number of queries in which equal scores stand on both sides of the cutoff; anywhere, without a cutoff."""
+        data = self._data
         return {
-            name: int(_compute.tied_across(self._queries, result.spec, self._n_jobs).sum())
+            name: int(_compute.tied_across(data, result.spec, self._n_jobs).sum())
             for name, result in self._results.items()
-            if not result.spec.metric.pointwise
+            if isinstance(result, _compute.PerQuery) and not result.spec.metric.pointwise
         }
+
+    @property
+    def _data(self) -> _check.Queries | _compute.Batches:
+        if self._queries is None:
+            raise ValueError("Ties are looked for in the data, which are not saved with a result: evaluate again.")
+        return self._queries
 
     def tie_range(self) -> Table:
         """How far the order of tied documents could move each mean.
@@ -91,11 +121,11 @@ class Evaluation:
         """
         means, rows = self.mean(), []
         for name, n_tied in self.n_tied.items():
-            spec = self._results[name].spec
+            spec = self._results[name].spec  # type: ignore[union-attr]
             if spec.metric.subtopics:  # of documents with several labels none need be the better one
                 continue
             specs = [replace(spec, keywords={**spec.keywords, "ties": ties}) for ties in ("worst", "best")]
-            found = _compute.per_query(self._queries, specs, self._n_jobs)
+            found = _compute.per_query(self._data, specs, self._n_jobs)
             rows.append((name, means[name], *(float(r.average(self.weight)[0]) for r in found), n_tied))
         return Table(("metric", "mean", "worst", "best", "tied"), tuple(rows))
 
@@ -108,8 +138,10 @@ class Evaluation:
         """
         return {name: float(result.average(self.weight)[0]) for name, result in self._results.items()}
 
-    def confidence_interval(self, level: float = 0.95) -> dict[str, tuple[float, float]]:
-        """Confidence interval of each metric's mean over queries, by Student's t, every query weighing the same.
+    def confidence_interval(
+        self, level: float = 0.95, method: str = "t", *, n_resamples: int = 9999, random_state: Any = None
+    ) -> dict[str, tuple[float, float]]:
+        """Confidence interval of each metric's mean over queries, every query weighing the same.
 
         It says how far the mean could move with other queries of the same kind; it knows nothing of other
         training sets. Queries left out of the mean are left out here; with fewer than two, it is (nan, nan).
@@ -118,6 +150,12 @@ class Evaluation:
         ----------
         level : float, default=0.95
             Between 0 and 1, exclusive.
+        method : {"t", "percentile", "bca"}, default="t"
+            Student's t; percentiles of the bootstrap; those corrected for bias and skewness.
+        n_resamples : int, default=9999
+            Bootstrap samples.
+        random_state : int, RandomState, Generator or None, default=None
+            Source of the bootstrap samples.
 
         Returns
         -------
@@ -126,26 +164,128 @@ class Evaluation:
         Raises
         ------
         ValueError
-            If `level` is out of range, or means are weighted, pooled or geometric.
+            If a keyword is not what it must be, or means are weighted, pooled or geometric.
         """
-        from scipy import stats
+        from sklearn_rank.stats import confidence_interval  # loads scipy.stats
 
-        if not 0 < level < 1:
-            raise ValueError(f"The 'level' parameter must be between 0 and 1, exclusive. Got {level!r} instead.")
-        if self.weight is not None or any(r.spec["average"] != "macro" for r in self._results.values()):
+        if self.weight is not None or {*self.average.values()} != {"macro"}:
             raise ValueError(
                 "confidence_interval is for means in which every query counts once. "
                 "Got sample_weight or another average; resample per_query instead."
             )
-        intervals = {}
-        for name, values in self.per_query.items():
-            values = values[~np.isnan(values)]
-            if len(values) < 2:
-                intervals[name] = (np.nan, np.nan)
-                continue
-            reach = stats.t.ppf((1 + level) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
-            intervals[name] = (float(values.mean() - reach), float(values.mean() + reach))
-        return intervals
+        options = {"method": method, "level": level, "n_resamples": n_resamples, "random_state": random_state}
+        return {name: confidence_interval(values, **options) for name, values in self.per_query.items()}
+
+    def worst_queries(self, n: int = 10, *, metric: str | None = None) -> Table:
+        """Queries with the worst values of a metric, the worst first.
+
+        Parameters
+        ----------
+        n : int, default=10
+            Number of queries.
+        metric : str, default=None
+            One of the metrics, as it was named; None: the first.
+
+        Returns
+        -------
+        Table
+            Query ids and values; queries left out of the mean are left out.
+
+        Examples
+        --------
+        >>> from sklearn_rank import evaluate
+        >>> evaluate([0, 1, 1, 0], [2, 1, 2, 1], qid=["a", "a", "b", "b"], metrics="mrr").worst_queries(1)
+        qid      mrr
+        a     0.5000
+        """
+        metric = next(iter(self._results)) if metric is None else metric
+        values = self.per_query[metric]
+        order = np.argsort(values if self.greater_is_better[metric] else -values, kind="stable")  # NaN last
+        order = order[: np.count_nonzero(~np.isnan(values))][:n]
+        return Table(("qid", metric), tuple(zip(self.qid[order].tolist(), values[order].tolist(), strict=True)))
+
+    def summary(self, level: float = 0.95) -> Table:
+        """Table of the means with their confidence intervals.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Confidence level, see `confidence_interval`.
+
+        Returns
+        -------
+        Table
+        """
+        intervals = self.confidence_interval(level)
+        rows = ((name, mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
+        return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows))
+
+    def save(self, path: Any) -> None:
+        """Save values, ids, means and weights to one .npz file without pickle; the data are not saved.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to, as it stands.
+
+        Raises
+        ------
+        TypeError
+            If query ids are neither numbers, strings nor tuples of them.
+        """
+        save(path, "Evaluation", *self._plain())
+
+    @classmethod
+    def load(cls, path: Any) -> Evaluation:
+        """A result that was saved.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Returns
+        -------
+        Evaluation
+            It can do all but look for ties, which takes the data.
+
+        Raises
+        ------
+        ValueError
+            If the file holds something else.
+        """
+        return cls._of_plain(*load(path, "Evaluation"))
+
+    def _plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """What is to be saved: words and arrays."""
+        means = self.mean()
+        words = [
+            {
+                "name": name,
+                "mean": means[name],
+                "meaning": result.meaning,
+                "average": result.average_kind,
+                "greater_is_better": result.greater_is_better,
+            }
+            for name, result in self._results.items()
+        ]
+        arrays = {
+            "qid": self.qid,
+            "n_documents": self.n_documents,
+            "values": np.stack([*self.per_query.values()]),
+            "undefined": np.stack([result.undefined[:, 0] for result in self._results.values()]),
+        }
+        return {"metrics": words}, arrays | ({} if self.weight is None else {"weight": self.weight})
+
+    @classmethod
+    def _of_plain(cls, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Evaluation:
+        stored = zip(meta["metrics"], arrays["values"], arrays["undefined"], strict=True)
+        results = {
+            m["name"]: StoredMetric(
+                values, undefined[:, None], m["mean"], m["meaning"], m["average"], m["greater_is_better"]
+            )
+            for m, values, undefined in stored
+        }
+        return cls(arrays["qid"], arrays.get("weight"), results, _n_documents=arrays["n_documents"])
 
     def to_frame(self) -> Any:
         """Values as a pandas DataFrame: a row per query, a column per metric; needs the extra "pandas".
@@ -161,8 +301,15 @@ class Evaluation:
 
     def __repr__(self) -> str:
         """Table of means, and how many queries are undefined."""
+        return f"Evaluation of {len(self.qid)} queries\n{self._means()}"
+
+    def _repr_html_(self) -> str:
+        """The same for a notebook."""
+        return f"<p>Evaluation of {len(self.qid)} queries</p>\n{self._means()._repr_html_()}"
+
+    def _means(self) -> Table:
         rows = ((name, mean, self.n_undefined[name]) for name, mean in self.mean().items())
-        return f"Evaluation of {len(self.qid)} queries\n{Table(('metric', 'mean', 'undefined'), tuple(rows))}"
+        return Table(("metric", "mean", "undefined"), tuple(rows))
 
 
 def evaluate(
@@ -235,23 +382,18 @@ def evaluate(
     if issparse(y_true) or issparse(y_score):
         _check.check_n_jobs(n_jobs)
         batches, weight = check_sparse(y_true, y_score, **data)
-        return evaluate_batches(batches, specs, np.arange(batches.n_queries), weight, n_jobs)
+        return evaluate_queries(batches, specs, np.arange(len(batches.n_documents)), weight, n_jobs)
     queries = _check.check_queries(y_true, y_score, n_jobs=n_jobs, **data)
-    results = _compute.per_query(queries, list(specs.values()), n_jobs)
-    return Evaluation(queries.qid, queries.weight, dict(zip(specs, results, strict=True)), queries, n_jobs)
+    return evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs)
 
 
-def evaluate_batches(
-    batches: _compute.Batches, specs: Mapping[str, MetricSpec], ids: NDArray[Any],
-    weight: NDArray[np.float64] | None, n_jobs: int | None, progress: bool = False,
+def evaluate_queries(
+    queries: _check.Queries | _compute.Batches, specs: Mapping[str, MetricSpec], ids: NDArray[Any],
+    weight: NDArray[np.float64] | None, n_jobs: int | None,
 ) -> Evaluation:  # fmt: skip
-    """Values of metrics on queries that are made a block at a time, with a progress bar if asked for."""
-    if progress:
-        with import_tqdm()(total=batches.n_queries, unit=" queries") as bar:
-            results = _compute.per_query(replace(batches, done=bar.update), list(specs.values()), n_jobs)
-    else:
-        results = _compute.per_query(batches, list(specs.values()), n_jobs)
-    return Evaluation(ids, weight, dict(zip(specs, results, strict=True)), batches, n_jobs)
+    """Values of metrics on checked queries, or on queries that are made a block at a time."""
+    results = _compute.per_query(queries, list(specs.values()), n_jobs)
+    return Evaluation(ids, weight, dict(zip(specs, results, strict=True)), queries, n_jobs)
 
 
 def parse_metrics(metrics: Any, **keywords: Any) -> dict[str, MetricSpec]:
@@ -267,12 +409,13 @@ def parse_metrics(metrics: Any, **keywords: Any) -> dict[str, MetricSpec]:
     listed = [metrics] if isinstance(metrics, (str, MetricSpec)) or not isinstance(metrics, Iterable) else [*metrics]
     specs: dict[str, MetricSpec] = {}
     for metric in listed:
-        bare = parse_metric(metric)
-        spec = parse_metric(bare, **{n: v for n, v in keywords.items() if n in bare.metric.defaults})
+        bare = find_spec(metric)
+        taken = {n: v for n, v in keywords.items() if n in bare.metric.defaults}
+        spec = find_spec(bare, **taken) if taken else bare
         name = metric.strip() if isinstance(metric, str) else str(bare)
         if name in specs:
             raise ValueError(f"Each metric must be given once. Got {name!r} twice.")
-        if np.ndim(spec.k) or spec["average"] is None:
+        if spec.curve_index.ndim or spec["average"] is None:
             raise ValueError(f"Here a metric has one cutoff and a mean: name each cutoff, as 'ndcg@10'. Got {name!r}.")
         specs[name] = spec
     if not specs:

@@ -2,44 +2,60 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
-from time import perf_counter
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
-from sklearn.model_selection import cross_val_predict, cross_validate
+from sklearn.base import clone
+from sklearn.exceptions import FitFailedWarning
+from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from sklearn_rank._check import find_qid
+from sklearn_rank._folds import Held, Split, fit_folds
+from sklearn_rank._grouping import find_qid
 from sklearn_rank._keywords import is_count
-from sklearn_rank._table import Table
-from sklearn_rank.evaluate import Evaluation, evaluate, parse_metrics
+from sklearn_rank._progress import counted_fits
+from sklearn_rank.comparison import Comparison, CrossValidation
+from sklearn_rank.evaluate import evaluate, parse_metrics
 from sklearn_rank.model_selection import QueryKFold, query_numbers
-from sklearn_rank.ranker import as_query_ranker
+from sklearn_rank.ranker import as_query_ranker, take_rows
 from sklearn_rank.scorer import RankingScorers, get_scorers
-
-Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 class RankingEvaluator:
-    """Cross-validate and compare models with ranking metrics, whole queries at a time.
+    """Cross-validate, compare and tune models with ranking metrics, whole queries at a time.
 
     Models are wrapped in `QueryRanker` as they need it, metadata routing is switched on inside and left as it was
-    found, and a splitter that would tear a query apart is refused.
+    found, and a splitter that would tear a query apart is refused. A search among the models, such as
+    ``GridSearchCV(LGBMRanker(), {"num_leaves": [7, 31]})``, is set up likewise, inside each training fold.
 
     Parameters
     ----------
     metrics : str, metric function or sequence of them
-        As `evaluate` takes them.
+        As `evaluate` takes them. The first decides in searches.
     cv : int or splitter, default=5
         Number of folds of `QueryKFold`, or a splitter that keeps queries whole.
     n_jobs : int or None, default=None
-        Folds to fit at a time, as joblib counts them.
-    verbose : bool, default=False
-        Whether `compare` prints a line for each model when it is done.
+        Fits at a time, as joblib counts them.
+    baseline : str, default=None
+        Name of the model that `compare` tests the others against. None: the first.
+    test : str, default="t"
+        Paired test over queries, see `sklearn_rank.stats.compare`.
+    correction : str or None, default="holm"
+        Of the p-values of several models, see `sklearn_rank.stats.compare_all`.
+    progress : bool, default=False
+        Whether to show a progress bar over all fits, of all models and folds; needs the extra "progress".
+
+    Attributes
+    ----------
+    scorers : RankingScorers
+        Of all metrics, for ``scoring=``.
+    cv : splitter
+        For ``cv=``.
 
     Examples
     --------
@@ -49,20 +65,24 @@ class RankingEvaluator:
     >>> from sklearn_rank.datasets import make_ranking
     >>> X, y, qid = make_ranking(n_queries=50, random_state=0)
     >>> evaluator = RankingEvaluator(["ndcg@10", "map"], cv=5)
-    >>> report = evaluator.compare({"ridge": Ridge(), "constant": DummyRegressor()}, X, y, qid=qid)
+    >>> report = evaluator.compare({"constant": DummyRegressor(), "ridge": Ridge()}, X, y, qid=qid)
     >>> report.results["ridge"].mean()["map"] > report.results["constant"].mean()["map"]
     True
     """
 
-    def __init__(self, metrics: Any, *, cv: Any = 5, n_jobs: int | None = None, verbose: bool = False) -> None:
+    def __init__(
+        self, metrics: Any, *, cv: Any = 5, n_jobs: int | None = None, baseline: str | None = None, test: str = "t",
+        correction: str | None = "holm", progress: bool = False,
+    ) -> None:  # fmt: skip
         self.metrics = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
-        self._names = list(parse_metrics(self.metrics))
+        self._specs = parse_metrics(self.metrics)
         if not hasattr(cv, "get_n_splits") and not (is_count(cv) and cv > 1):
             raise ValueError(
                 f"The 'cv' parameter of RankingEvaluator must be an int >= 2 or a splitter. Got {cv!r} instead."
             )
         self.cv = cv if hasattr(cv, "get_n_splits") else QueryKFold(cv)
-        self.n_jobs, self.verbose = n_jobs, verbose
+        self.n_jobs, self.baseline, self.test, self.correction = n_jobs, baseline, test, correction
+        self.progress = progress
 
     @property
     def scorers(self) -> RankingScorers:
@@ -102,8 +122,11 @@ class RankingEvaluator:
                 )
         return folds
 
-    def cross_validate(self, estimator: Any, X: Any, y: Any, *, qid: Any = None, **options: Any) -> dict[str, Any]:
-        """Scores of each fold, as `sklearn.model_selection.cross_validate` returns them.
+    def cross_validate(
+        self, estimator: Any, X: Any, y: Any, *, qid: Any = None, return_train_score: bool = False,
+        return_estimator: bool = False, return_indices: bool = False,
+    ) -> CrossValidation:  # fmt: skip
+        """Scores of each fold, as `sklearn.model_selection.cross_validate` returns them, and those of each query.
 
         Parameters
         ----------
@@ -113,23 +136,48 @@ class RankingEvaluator:
         y : array-like of shape (n_samples,)
         qid : array-like of shape (n_samples,), default=None
             Query of each row. None: taken from the level "qid" of the index of y.
-        **options
-            More options of scikit-learn's function, such as ``return_estimator=True``.
+        return_train_score, return_estimator, return_indices : bool, default=False
+            What else to return, as scikit-learn's function does.
 
         Returns
         -------
-        dict of str to ndarray of shape (n_splits,)
-            ``"test_ndcg@10"``, ..., ``"fit_time"``, ``"score_time"``. Folds get about equal numbers of rows, not of
-            queries, so their mean is not the mean over queries, which `compare` gives.
+        CrossValidation
+            A dict of str to ndarray of shape (n_splits,): ``"test_ndcg@10"``, ..., ``"fit_time"``, ``"score_time"``;
+            errors are negative, as scorers have them. Its `pooled` is the `Evaluation` of all queries, each scored by
+            the model that had not seen it.
+
+        Raises
+        ------
+        Exception
+            What a fit raises; `compare` reports it instead.
         """
-        folds, qid = self.split(X, y, qid=qid), find_qid(y, qid, name="y")
-        options = {"error_score": "raise", "n_jobs": self.n_jobs} | options
-        with sklearn.config_context(enable_metadata_routing=True):
-            return dict(
-                cross_validate(
-                    as_query_ranker(estimator), X, y, cv=folds, scoring=self.scorers, params={"qid": qid}, **options
-                )
-            )
+        folds, number = self.split(X, y, qid=qid), query_numbers(find_qid(y, qid, name="y"), len(y))
+        (held,) = fit_folds(
+            [self._ready(estimator)], X, y, number, folds,
+            n_jobs=self.n_jobs, progress=self.progress, keep_estimator=return_estimator,
+            score_train=return_train_score,
+        )  # fmt: skip
+        if failure := next((h.error for h in held if h.error is not None), None):
+            raise failure
+        scores = {
+            "fit_time": np.array([h.fit_time for h in held]),
+            "score_time": np.array([h.score_time for h in held]),
+        }
+        if return_estimator:
+            scores["estimator"] = [h.estimator for h in held]  # type: ignore[assignment]
+        if return_indices:
+            scores["indices"] = {"train": [a for a, _ in folds], "test": [b for _, b in folds]}  # type: ignore[assignment]
+        parts = {"test": _tests(held, folds)}
+        if return_train_score:
+            parts["train"] = [(train, h.y_score_train) for (train, _), h in zip(folds, held, strict=True)]
+        for part, rows in parts.items():
+            found = self._score_folds(y, number, rows)
+            for name, spec in self._specs.items():
+                scores[f"{part}_{name}"] = found[name] if spec.metric.greater_is_better else -found[name]
+        pooled = None
+        if _tested_once(folds, len(y)):
+            pooled = evaluate(y, _pool(held, folds, len(y)), qid=find_qid(y, qid, name="y"), metrics=self.metrics)
+        return CrossValidation(scores, pooled)
 
     def compare(self, estimators: Mapping[str, Any], X: Any, y: Any, *, qid: Any = None) -> Comparison:
         """Score each model on queries it has not seen, all models on the same folds.
@@ -145,78 +193,172 @@ class RankingEvaluator:
         Returns
         -------
         Comparison
+            A model that raises in a fold is reported there, and in a warning; the others are compared without it.
 
         Raises
         ------
         ValueError
-            If the splitter does not test every row exactly once, or tears queries apart.
+            If the splitter does not test every row exactly once, or tears queries apart, or the baseline is not among
+            the models.
         TypeError
             If `estimators` is not a mapping with at least one entry.
         """
         if not isinstance(estimators, Mapping) or not estimators:
             raise TypeError(f"compare takes a mapping from names to estimators, one or more. Got {estimators!r}.")
-        folds, qid = self.split(X, y, qid=qid), find_qid(y, qid, name="y")
-        tested = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(y))
-        if not (tested == 1).all():
+        if self.baseline is not None and self.baseline not in estimators:
+            raise ValueError(f"The baseline must be one of the models, {[*estimators]}. Got {self.baseline!r}.")
+        folds, ids = self.split(X, y, qid=qid), find_qid(y, qid, name="y")
+        if not _tested_once(folds, len(y)):
             raise ValueError(
                 "compare pools the scores that each query gets while it is held out, so every row must be tested "
                 "exactly once: use QueryKFold or LeaveOneQueryOut, or cross_validate for scores by fold. "
-                f"Got {self.cv!r}, which tests rows {tested.min()} to {tested.max()} times."
+                f"Got {self.cv!r}."
             )
-        results, y_score = {}, {}
-        for name, estimator in estimators.items():
-            began = perf_counter()
-            with sklearn.config_context(enable_metadata_routing=True):
-                y_score[name] = cross_val_predict(
-                    as_query_ranker(estimator), X, y, cv=folds, params={"qid": qid}, n_jobs=self.n_jobs
-                )
-            results[name] = evaluate(y, y_score[name], qid=qid, metrics=self.metrics)
-            if self.verbose:
-                means = ", ".join(f"{metric} {mean:.4f}" for metric, mean in results[name].mean().items())
-                print(f"{name}: {means} ({perf_counter() - began:.1f} s)", flush=True)
-        return Comparison(results, y_score)
+        number = query_numbers(ids, len(y))
+        models = [self._ready(estimator) for estimator in estimators.values()]
+        outcomes = dict(
+            zip(
+                estimators,
+                fit_folds(models, X, y, number, folds, n_jobs=self.n_jobs, progress=self.progress),
+                strict=True,
+            )
+        )
+        failures = {name: _errors(held) for name, held in outcomes.items() if _errors(held)}
+        for name, errors in failures.items():
+            told = "; ".join(f"fold {i}: {error}" for i, error in errors.items())
+            warnings.warn(f"{name} failed and is left out of the comparison. {told}", FitFailedWarning, stacklevel=2)
+        y_score = {name: _pool(held, folds, len(y)) for name, held in outcomes.items() if name not in failures}
+        return Comparison(
+            results={name: evaluate(y, s, qid=ids, metrics=self.metrics) for name, s in y_score.items()},
+            y_score=y_score,
+            fold_means={name: self._score_folds(y, number, _tests(held, folds)) for name, held in outcomes.items()},
+            fit_time={name: np.array([h.fit_time for h in held]) for name, held in outcomes.items()},
+            failures=failures,
+            n_queries=[(len(np.unique(number[train])), len(np.unique(number[test]))) for train, test in folds],
+            baseline=next(iter(estimators)) if self.baseline is None else self.baseline,
+            test=self.test,
+            correction=self.correction,
+        )
 
-    def __repr__(self) -> str:
-        """Call that makes this object."""
-        return f"RankingEvaluator({self._names}, cv={self.cv!r}, n_jobs={self.n_jobs!r})"
-
-
-@dataclass(frozen=True, repr=False)
-class Comparison:
-    """Models on the same queries, each query scored by a model that has not seen it.
-
-    Attributes
-    ----------
-    results : dict of str to Evaluation
-        Values query by query, of each model.
-    y_score : dict of str to ndarray of shape (n_samples,)
-        The scores behind them, in the order of the input.
-    """
-
-    results: dict[str, Evaluation]
-    y_score: dict[str, NDArray[np.float64]]
-
-    def summary(self, level: float = 0.95) -> Table:
-        """Table of means over queries, with confidence intervals.
+    def search(self, search: Any, X: Any, y: Any, *, qid: Any = None) -> Any:
+        """Fit a search of scikit-learn with these metrics, this splitter, and qid routed.
 
         Parameters
         ----------
-        level : float, default=0.95
-            Confidence level, see `Evaluation.confidence_interval`.
+        search : estimator
+            `GridSearchCV`, `RandomizedSearchCV` or another with the parameters `estimator`, `scoring`, `cv`, `refit`.
+            Its `scoring` and `cv` are set where they are None, `refit` to the first metric where it is True. Its
+            estimator is wrapped as it needs it, and names of parameters go on meaning what they meant.
+        X : array-like or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        qid : array-like of shape (n_samples,), default=None
+            Query of each row. None: taken from the level "qid" of the index of y.
 
         Returns
         -------
-        Table
-            Printable; ``to_frame()`` makes a pandas frame of it.
+        estimator
+            A fitted copy of the search; in ``best_params_`` the parameters have the names they have in `QueryRanker`,
+            such as "estimator__num_leaves".
+
+        Raises
+        ------
+        TypeError
+            If it is not a search.
         """
-        rows = []
-        for model, result in self.results.items():
-            intervals = result.confidence_interval(level)
-            for metric, mean in result.mean().items():
-                rows.append((model, metric, mean, *intervals[metric], result.n_undefined[metric]))
-        return Table(("model", "metric", "mean", "low", "high", "undefined"), tuple(rows))
+        if not _is_search(search):
+            raise TypeError(
+                "search takes a search of scikit-learn, with parameters 'estimator', 'scoring', 'cv' and 'refit'. "
+                f"Got {search!r}."
+            )
+        if getattr(search, "resource", None) == "n_samples":
+            raise ValueError(
+                "A halving search over the resource 'n_samples' tears queries apart: use resource='max_queries', or "
+                f"'estimator__n_estimators'. Got {search!r}."
+            )
+        ready, number = self._ready(search), query_numbers(find_qid(y, qid, name="y"), len(y))
+        if ready.cv is self.cv:
+            ready.set_params(cv=self.split(X, y, qid=qid))
+        if ready.n_jobs is None:
+            ready.set_params(n_jobs=self.n_jobs)
+        counted = self.progress and isinstance(ready.scoring, RankingScorers)
+        with (
+            sklearn.config_context(enable_metadata_routing=True),
+            counted_fits(ready, check_cv(ready.cv).get_n_splits(X, y, number)) if counted else nullcontext(),
+        ):
+            return ready.fit(X, y, qid=number)
+
+    def _ready(self, estimator: Any) -> Any:
+        """The estimator as one that takes qid; a search also gets scorers and splitter where it has none."""
+        if not _is_search(estimator):
+            return as_query_ranker(estimator)
+        inner, wrapped = estimator.estimator, as_query_ranker(estimator.estimator)
+        chosen: dict[str, Any] = {"estimator": wrapped}
+        if wrapped is not inner:
+            for name in ("param_grid", "param_distributions"):
+                if hasattr(estimator, name):
+                    chosen[name] = _renamed(getattr(estimator, name), wrapped)
+        if estimator.scoring is None:
+            chosen["scoring"] = self.scorers
+            if estimator.refit is True:
+                chosen["refit"] = self.scorers.names[0]
+        if estimator.cv is None or is_count(estimator.cv):
+            chosen["cv"] = QueryKFold(estimator.cv) if estimator.cv else self.cv
+        return clone(estimator).set_params(**chosen)
+
+    def _score_folds(
+        self, y: Any, number: NDArray[np.int64], scored: list[tuple[NDArray[np.int64], Any]]
+    ) -> dict[str, NDArray[np.float64]]:
+        """Mean of each metric in each fold; NaN where there are no scores."""
+        means = {name: np.full(len(scored), np.nan) for name in self._specs}
+        for i, (rows, y_score) in enumerate(scored):
+            if y_score is not None:
+                result = evaluate(take_rows(y, rows), y_score, qid=number[rows], metrics=self.metrics)
+                for name, mean in result.mean().items():
+                    means[name][i] = mean
+        return means
 
     def __repr__(self) -> str:
-        """Summary, and the number of queries."""
-        n_queries = len(next(iter(self.results.values())).qid) if self.results else 0
-        return f"Comparison of {len(self.results)} models on {n_queries} queries\n{self.summary()}"
+        """Call that makes this object."""
+        return f"RankingEvaluator({[*self._specs]}, cv={self.cv!r}, n_jobs={self.n_jobs!r})"
+
+
+def _is_search(estimator: Any) -> bool:
+    """Whether an estimator is a search of scikit-learn, or works like one."""
+    return all(hasattr(estimator, name) for name in ("estimator", "scoring", "cv", "refit"))
+
+
+def _renamed(grid: Any, estimator: Any) -> Any:
+    """Names of a search's parameters as they are once its estimator is wrapped."""
+    if not isinstance(grid, Mapping):
+        return [_renamed(part, estimator) for part in grid]
+    known = estimator.get_params(deep=True)
+    return {_renamed_parameter(name, known): values for name, values in grid.items()}
+
+
+def _renamed_parameter(name: str, known: Mapping[str, Any]) -> str:
+    parts = name.split("__")
+    deeper = ("__".join([*parts[:i], "estimator", *parts[i:]]) for i in range(len(parts)))
+    return name if name in known else next((found for found in deeper if found in known), name)
+
+
+def _tested_once(folds: list[Split], n_rows: int) -> bool:
+    tested = np.bincount(np.concatenate([test for _, test in folds]), minlength=n_rows)
+    return bool((tested == 1).all())
+
+
+def _tests(held: list[Held], folds: list[Split]) -> list[tuple[NDArray[np.int64], Any]]:
+    """Rows held out in each fold and their scores."""
+    return [(test, fold.y_score) for (_, test), fold in zip(folds, held, strict=True)]
+
+
+def _errors(held: list[Held]) -> dict[int, str]:
+    """What went wrong, by fold."""
+    return {i: f"{type(h.error).__name__}: {h.error}" for i, h in enumerate(held) if h.error is not None}
+
+
+def _pool(held: list[Held], folds: list[Split], n_rows: int) -> NDArray[np.float64]:
+    """Score of each row by the model that had not seen it."""
+    y_score = np.empty(n_rows)
+    for (_, test), fold in zip(folds, held, strict=True):
+        y_score[test] = fold.y_score
+    return y_score

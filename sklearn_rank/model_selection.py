@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit, LeaveOneGroupOut
 
-from sklearn_rank._check import find_qid, group_rows
+from sklearn_rank._grouping import find_qid, group_rows
 
 
 def query_numbers(qid: Any, n_rows: int) -> NDArray[np.int64]:

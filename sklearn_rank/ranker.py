@@ -5,18 +5,20 @@ Uses the public API of scikit-learn alone; no ranking library is imported.
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
-from sklearn.utils import get_tags
+from sklearn.utils import check_consistent_length, check_random_state, get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_rank._check import find_qid, group_rows, query_weight
+from sklearn_rank._check import query_weight
+from sklearn_rank._fit_arguments import Part, fit_model, last_step, query_keyword, takes_evaluation
+from sklearn_rank._grouping import find_qid, group_rows
+from sklearn_rank._keywords import is_count, is_real
 
 
 class QueryRanker(MetaEstimatorMixin, BaseEstimator):
@@ -31,11 +33,22 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator : estimator
         Ranker, regressor, or classifier of grades.
+    eval_fraction : float, default=None
+        Share of the queries given to `fit`, at least one, that the model is not trained on but stops early by. For
+        models of XGBoost, LightGBM, CatBoost, and HistGradientBoosting (scikit-learn 1.7 or later); their own early
+        stopping must be switched on: ``early_stopping_rounds=10``, ``early_stopping=True`` for the last.
+    max_queries : int, default=None
+        Fit on no more queries than that, drawn at random; those held out are among them. A resource for
+        `HalvingGridSearchCV`, whose "n_samples" would draw rows.
+    random_state : int, RandomState instance or None, default=None
+        Which queries are drawn. With an int, those of a smaller `max_queries` are among those of a larger one.
 
     Attributes
     ----------
     estimator_ : estimator
         The fitted model.
+    eval_qid_ : ndarray of shape (n_held_out,)
+        Ids of the queries held out; empty without `eval_fraction`.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only where X has names.
@@ -43,6 +56,12 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
     Notes
     -----
     A classifier ranks by the expected grade: the sum of ``predict_proba`` times ``classes_``.
+
+    Scores compare inside a query only; `predict` needs no qid.
+
+    ``QueryRanker(make_pipeline(StandardScaler(), XGBRanker(...)), eval_fraction=0.1)`` fits every step without the
+    queries held out. In ``make_pipeline(StandardScaler(), QueryRanker(XGBRanker(...), eval_fraction=0.1))`` the scaler
+    comes first and sees their features.
 
     It has no `score`: a ranking metric must be named, ``scoring=get_scorer("ndcg@10")``.
 
@@ -57,8 +76,18 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
 
     __metadata_request__fit = {"qid": True}
 
-    def __init__(self, estimator: Any) -> None:
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        eval_fraction: float | None = None,
+        max_queries: int | None = None,
+        random_state: Any = None,
+    ) -> None:
         self.estimator = estimator
+        self.eval_fraction = eval_fraction
+        self.max_queries = max_queries
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, *, qid: Any = None, sample_weight: Any = None) -> QueryRanker:
         """Fit the model, rows of a query adjacent.
@@ -80,33 +109,72 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If the model needs queries and there are none, or weights vary inside a query where they must not.
+            If queries are needed and there are none, or too few; weights vary inside a query where they must not;
+            a parameter is out of range; or the model takes no rows to stop by and `eval_fraction` is set.
         """
         validate_data(self, X, y, skip_check_array=True)
-        prefix, takes = _group_keyword(self.estimator)
+        check_consistent_length(X, y, sample_weight)
+        self._check_parameters()
+        takes = query_keyword(last_step(self.estimator)[1])
+        weight = None if sample_weight is None else np.asarray(sample_weight)
         try:
             qid = find_qid(y, qid, name="y")
         except ValueError:
-            if takes is not None:
+            if takes is not None or self.eval_fraction is not None or self.max_queries is not None:
                 raise
-        keywords: dict[str, Any] = {}
+        train, held_out, self.eval_qid_ = Part(X, y, None, weight), None, np.array([])
         if qid is not None:
             ids, indptr, order = group_rows(qid, len(y))
-            if order is not None:
-                X, y = take_rows(X, order), take_rows(y, order)
-                sample_weight = None if sample_weight is None else np.asarray(sample_weight)[order]
-            keywords = _group_arguments(takes, indptr)
-            if sample_weight is not None and takes in ("qid", "group_id"):
-                sample_weight = query_weight(sample_weight, ids, indptr, None)
-                if takes == "group_id":
-                    keywords["group_weight"] = np.repeat(sample_weight, np.diff(indptr))
-                    sample_weight = None
-        if sample_weight is not None:
-            keywords["sample_weight"] = sample_weight
+            if weight is not None and takes in ("qid", "group_id"):
+                query_weight(weight, ids, indptr, order)  # refuses weights that vary inside a query
+            in_train, in_eval = self._draw(len(ids))
+            sizes = np.diff(indptr)
+            train = _part(in_train, sizes, order, X, y, weight)
+            if self.eval_fraction is not None:
+                held_out = _part(in_eval, sizes, order, X, y, weight)
+            self.eval_qid_ = ids[in_eval]
         # Whatever the configuration, a Pipeline hands "step__keyword" on only without routing.
         with sklearn.config_context(enable_metadata_routing=False):
-            self.estimator_ = clone(self.estimator).fit(X, y, **{prefix + n: v for n, v in keywords.items()})
+            self.estimator_ = fit_model(clone(self.estimator), train, held_out)
         return self
+
+    def _check_parameters(self) -> None:
+        if self.max_queries is not None and not is_count(self.max_queries):
+            raise ValueError(
+                f"The 'max_queries' parameter of QueryRanker must be an int >= 1, or None. Got {self.max_queries!r}."
+            )
+        if self.eval_fraction is None:
+            return
+        if not is_real(self.eval_fraction) or not 0 < self.eval_fraction < 1:
+            raise ValueError(
+                "The 'eval_fraction' parameter of QueryRanker must be a number between 0 and 1, exclusive, or None. "
+                f"Got {self.eval_fraction!r}."
+            )
+        _, model = last_step(self.estimator)
+        if not takes_evaluation(model):
+            raise ValueError(
+                "eval_fraction is for models that stop early by rows handed to fit: those of XGBoost, LightGBM and "
+                f"CatBoost, and HistGradientBoosting of scikit-learn 1.7 or later. Got {model!r}."
+            )
+
+    def _draw(self, n_queries: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Whether each query is trained on, and whether it is held out."""
+        if self.max_queries is None and self.eval_fraction is None:
+            return np.ones(n_queries, dtype=bool), np.zeros(n_queries, dtype=bool)
+        n_used = n_queries if self.max_queries is None else min(int(self.max_queries), n_queries)
+        n_eval = 0
+        if self.eval_fraction is not None:
+            if n_used < 2:
+                raise ValueError(
+                    "With eval_fraction one query at least is held out and one trained on, so 2 are needed. "
+                    f"Got {n_used}."
+                )
+            n_eval = min(max(1, round(self.eval_fraction * n_used)), n_used - 1)
+        in_train, in_eval = np.zeros(n_queries, dtype=bool), np.zeros(n_queries, dtype=bool)
+        drawn = check_random_state(self.random_state).permutation(n_queries)[:n_used]
+        in_eval[drawn[:n_eval]] = True
+        in_train[drawn[n_eval:]] = True
+        return in_train, in_eval
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Score documents: higher ranks first; comparable within a query only.
@@ -151,18 +219,15 @@ def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
     return X[rows] if hasattr(X, "shape") else np.asarray(X)[rows]
 
 
-def _group_keyword(estimator: Any) -> tuple[str, str | None]:
-    """Prefix of the keywords of `fit`, and the one that takes queries; None for a pointwise model."""
-    if hasattr(estimator, "steps"):
-        name, last = estimator.steps[-1]
-        prefix, takes = _group_keyword(last)
-        return f"{name}__{prefix}", takes
-    accepted = inspect.signature(estimator.fit).parameters
-    return "", next((name for name in ("qid", "group_id", "group") if name in accepted), None)
-
-
-def _group_arguments(takes: str | None, indptr: NDArray[np.int64]) -> dict[str, Any]:
-    sizes = np.diff(indptr)
-    if takes is None:
-        return {}
-    return {takes: sizes if takes == "group" else np.repeat(np.arange(len(sizes)), sizes)}
+def _part(
+    chosen: NDArray[np.bool_], sizes: NDArray[np.int64], order: NDArray[np.int64] | None, X: Any, y: Any,
+    weight: NDArray[Any] | None,
+) -> Part:  # fmt: skip
+    """Rows of the chosen queries; the data as they are where these are all rows in their order."""
+    rows = order
+    if not chosen.all():
+        rows = np.flatnonzero(np.repeat(chosen, sizes))
+        rows = rows if order is None else order[rows]
+    if rows is not None:
+        X, y, weight = take_rows(X, rows), take_rows(y, rows), None if weight is None else weight[rows]
+    return Part(X, y, sizes[chosen], weight)

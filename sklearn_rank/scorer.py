@@ -159,12 +159,11 @@ class RankingScorers:
         self.names = [m.strip() if isinstance(m, str) else str(parse_metric(m)) for m in listed]
         self.response_method, self.keywords = response_method, keywords
         self._specs = parse_metrics(map(_without_sign, listed), **keywords)
-        self._predict = make_scorer(_score_of, response_method=response_method)
         self._requests: dict[str, Any] = {"qid": True}
 
     def __call__(self, estimator: Any, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> dict[str, float]:
         """Values of all metrics; higher is better."""
-        y_score = self._predict(estimator, X, y)
+        y_score = predict_scores(estimator, X, self.response_method)
         result = evaluate(y, y_score, qid=qid, metrics=self._specs.values(), sample_weight=sample_weight)
         signs = (1 if spec.metric.greater_is_better else -1 for spec in self._specs.values())
         return {name: sign * value for name, sign, value in zip(self.names, signs, result.mean().values(), strict=True)}
@@ -205,7 +204,12 @@ class RankingScorers:
         return f"get_scorers({self.names}{keywords})"
 
 
-def _score_of(y_true: Any, y_score: Any) -> Any:
+def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE) -> Any:
+    """Scores of documents by a fitted estimator, as the scorers get them: by the first method that it has."""
+    return make_scorer(_second, response_method=response_method)(estimator, X, None)
+
+
+def _second(y_true: Any, y_score: Any) -> Any:
     """As the metric of a scorer: make it return the predictions themselves."""
     return y_score
 

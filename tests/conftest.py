@@ -1,8 +1,12 @@
+import os
+
 import numpy as np
 import pytest
 
 from sklearn_rank._metric import REGISTRY
 from sklearn_rank.datasets import make_ranking
+
+os.environ["MPLBACKEND"] = "agg"  # pictures are drawn, but no window is opened
 
 
 @pytest.fixture(autouse=True)

@@ -16,26 +16,57 @@ OPTIONAL = ("pandas", "polars", "matplotlib", "tqdm", "xgboost", "lightgbm", "ca
 ARROWS = {
     "_threads": set(),
     "_unlisted": set(),
-    "_progress": set(),
+    "_lazy": set(),
     "_table": set(),
     "_gains": set(),
     "_conventions": set(),
-    "_ranked": {"_kernels", "_unlisted"},
+    "_ranked": {"_kernels", "_lazy", "_unlisted"},
     "_keywords": {"_conventions", "_ranked"},
-    "_check": {"_kernels", "_threads", "_unlisted"},
+    "_grouping": {"_kernels", "_threads"},
+    "_check": {"_grouping", "_lazy", "_threads", "_unlisted"},
+    "_lists": {"_check", "_compute", "_unlisted"},
     "_compute": {"_check", "_metric", "_ranked", "_threads"},
-    "_metric": {"_check", "_compute", "_conventions", "_gains", "_keywords", "_ranked"},
+    "_docstring": {"_keywords", "_metric"},
+    "_metric": {"_check", "_compute", "_conventions", "_docstring", "_gains", "_keywords", "_lazy", "_ranked"},
     "metrics": {"_keywords", "_metric", "metrics"},
     "_names": {"_metric"},
-    "groups": {"_check"},
+    "groups": {"_check", "_grouping"},
     "datasets": {"_keywords"},
-    "_lists": {"_check", "_compute", "_unlisted"},
-    "evaluate": {"_check", "_compute", "_lists", "_metric", "_names", "_progress", "_table"},
-    "retrieval": {"_check", "_compute", "_kernels", "_lists", "_names", "_threads", "evaluate", "retrieval"},
+    "evaluate": {"_check", "_compute", "_lazy", "_lists", "_metric", "_names", "_storage", "_table", "stats"},
+    "stats": {"_grouping", "_keywords", "_table", "evaluate", "stats"},
     "scorer": {"_metric", "_names", "evaluate"},
-    "model_selection": {"_check"},
-    "ranker": {"_check"},
-    "evaluator": {"_check", "_keywords", "_table", "evaluate", "model_selection", "ranker", "scorer"},
+    "model_selection": {"_grouping"},
+    "_fit_arguments": set(),
+    "ranker": {"_check", "_grouping", "_fit_arguments", "_keywords"},
+    "inspection": {"_grouping", "_keywords", "_threads", "model_selection", "scorer"},
+    "learning_curve": {"_grouping", "evaluator", "model_selection", "ranker"},
+    "display": {
+        "_keywords",
+        "_metric",
+        "_names",
+        "display",
+        "evaluate",
+        "model_selection",
+        "ranker",
+        "scorer",
+        "stats",
+    },
+    "_storage": set(),
+    "_progress": {"scorer"},
+    "_folds": {"_progress", "ranker", "scorer"},
+    "retrieval": {"_check", "_compute", "_kernels", "_lists", "_progress", "_threads", "evaluate", "retrieval"},
+    "comparison": {"_storage", "_table", "evaluate", "stats"},
+    "evaluator": {
+        "_folds",
+        "_grouping",
+        "_keywords",
+        "_progress",
+        "comparison",
+        "evaluate",
+        "model_selection",
+        "ranker",
+        "scorer",
+    },
 }
 
 
@@ -85,7 +116,7 @@ import sys
 import sklearn.metrics  # may load some of them itself
 before = set(sys.modules)
 import sklearn_rank
-loaded = (set(sys.modules) - before) & set({OPTIONAL} + ("scipy.stats", "sklearn.pipeline"))
+loaded = (set(sys.modules) - before) & set({OPTIONAL} + ("scipy.stats", "sklearn.pipeline", "sklearn_rank.display"))
 assert not loaded, loaded
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

@@ -6,9 +6,11 @@ import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from sklearn_rank import display
 from sklearn_rank._metric import REGISTRY
 from sklearn_rank.metrics import ndcg_score
 
@@ -21,13 +23,22 @@ def test_code_blocks_run(page, capsys):
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
     assert blocks or "```" not in page.read_text()
     exec(compile("\n".join(blocks), str(page), "exec"), {"__name__": page.stem})
+    plt.close("all")
     printed = capsys.readouterr().out
     for expected in re.findall(r"^# (\[.*\])$", "\n".join(blocks), re.MULTILINE):
         assert expected in printed
 
 
+def test_pictures_are_there_and_small():
+    page = (ROOT / "docs" / "pictures.md").read_text()
+    images = [ROOT / "docs" / image for image in re.findall(r"!\[[^]]*\]\((.*?)\)", page)]
+    assert sorted(images) == sorted((ROOT / "docs" / "pictures").iterdir())
+    assert len(images) == len(display.__all__)
+    assert all(name in page for name in display.__all__)
+    assert max(image.stat().st_size for image in images) < 60_000
+
+
 def test_example_of_embeddings_runs(tmp_path):
-    pytest.importorskip("matplotlib")
     script, figure = ROOT / "docs" / "examples" / "embedding.py", tmp_path / "figure.png"
     done = subprocess.run(
         [sys.executable, script, "--figure", figure], check=True, timeout=300, capture_output=True, text=True

@@ -5,11 +5,16 @@ import pickle
 import numpy as np
 import pytest
 
-from sklearn_rank import evaluate, get_metric_names, parse_metric
+from sklearn_rank import evaluate, get_metric_names, metric, parse_metric
+from sklearn_rank._metric import REGISTRY
 from sklearn_rank.metrics import map_score, ndcg_score, precision_at_k_score
 
 METRICS = [
     "ndcg@3",
+    "ndcg",
+    "ndcg@1",
+    "map@2",
+    "P@3",
     "NDCG(gain=linear)@3",
     "map",
     "P@2",
@@ -35,6 +40,51 @@ def test_together_as_alone(data):
         alone = spec.metric.function(y, s, qid=qid, **({"k": spec.k} if spec.k else {}), **spec.keywords, average=None)
         np.testing.assert_array_equal(result.per_query[name], alone)
         assert result.mean()[name] == pytest.approx(alone.mean())
+        assert result.mean()[name] == evaluate(y, s, qid=qid, metrics=name).mean()[name]
+
+
+def test_cutoffs_are_points_of_one_curve(data):
+    y, s, qid = data
+    lengths, curves = [], []
+
+    @metric("counted")
+    def counted_score(r):
+        """Number of documents."""
+        lengths.append(len(r.rank))
+        curves.append(r.cumsum().shape)
+        return r.cumsum()
+
+    result = evaluate(y, s, qid=qid, metrics=["counted@1", "counted", "counted@1000", "counted@3"])
+    assert (lengths, curves) == ([len(y)], [(20, 4)])
+    n = np.bincount(qid)
+    for name, most in (("counted@1", 1), ("counted@3", 3), ("counted", len(y)), ("counted@1000", len(y))):
+        np.testing.assert_array_equal(result.per_query[name], np.minimum(n, most))
+    del REGISTRY["counted"]
+
+
+def test_keywords_that_are_no_plain_values(data):
+    y, s, qid = data
+    table, other = [0, 1, 2, 5], [0, 1, 1, 1]
+    metrics = [parse_metric("ndcg", k=k, gain=gain) for gain in (table, other) for k in (1, 3)]
+    result = evaluate(y, s, qid=qid, metrics=metrics)
+    expected = [ndcg_score(y, s, qid=qid, k=m.k, gain=m["gain"]) for m in metrics]
+    assert list(result.mean().values()) == expected
+    result = evaluate(y, s, qid=qid, metrics=["ndcg@1", "ndcg@3"], gain=np.array(table))
+    assert list(result.mean().values()) == expected[:2]
+
+
+def test_what_metrics_share_is_not_theirs_to_change(data):
+    y, s, qid = data
+
+    @metric("greedy")
+    def greedy_score(r):
+        """As no formula should be."""
+        r.relevant[:] = 1
+        return r.cumsum(r.relevant)
+
+    with pytest.raises(ValueError, match="read-only"):
+        evaluate(y, s, qid=qid, metrics=["greedy", "map"])
+    del REGISTRY["greedy"]
 
 
 def test_undefined_queries_are_counted(data):
@@ -107,7 +157,7 @@ def test_confidence_interval_of_few_queries():
     assert result.confidence_interval()["mrr"] == (1.0, 1.0)
     alone = evaluate([1, 0], [2, 1], qid=[1, 1], metrics="mrr")
     assert np.isnan(alone.confidence_interval()["mrr"]).all()
-    with pytest.raises(ValueError, match="'level' parameter must be between 0 and 1"):
+    with pytest.raises(ValueError, match="'level' parameter of confidence_interval must be between 0 and 1"):
         result.confidence_interval(95)
 
 
@@ -122,6 +172,24 @@ def test_names_parse_back(name):
     spec = parse_metric(name)
     again = parse_metric(str(spec))
     assert (again.metric, again.k, str(again)) == (spec.metric, spec.k, str(spec))
+
+
+def test_a_parsed_metric_is_its_owners():
+    parse_metric("ndcg@3").keywords["gain"] = "linear"
+    assert parse_metric("ndcg@3").keywords == {}
+    y, s, qid = [3, 1, 2], [1, 3, 2], [0] * 3
+    result = evaluate(y, s, qid=qid, metrics="ndcg@3")
+    parse_metric("ndcg@3").keywords["gain"] = "linear"
+    assert evaluate(y, s, qid=qid, metrics="ndcg@3").mean() == result.mean()
+
+
+def test_equal_values_of_other_types_are_told_apart():
+    y, s, qid = [3, 1, 2], [1, 3, 2], [0] * 3
+    assert ndcg_score(y, s, qid=qid, k=1) == ndcg_score(y, s, qid=qid, k=np.int64(1)) == 1 / 7
+    with pytest.raises(ValueError, match="Got True instead"):
+        ndcg_score(y, s, qid=qid, k=True)
+    with pytest.raises(ValueError, match="Got 1.0 instead"):
+        evaluate(y, s, qid=qid, metrics="ndcg@1.0")
 
 
 def test_aliases():

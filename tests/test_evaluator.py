@@ -1,16 +1,29 @@
 """RankingEvaluator: everything set up, nothing left changed."""
 
+import sys
+
 import numpy as np
 import pytest
 import sklearn
 from scipy import stats
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import FitFailedWarning
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, KFold
-from sklearn.pipeline import make_pipeline
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    HalvingGridSearchCV,
+    KFold,
+    RandomizedSearchCV,
+    cross_validate,
+)
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_rank import QueryKFold, QueryRanker, QueryShuffleSplit, RankingEvaluator, evaluate, get_scorer
+from sklearn_rank import QueryKFold, QueryRanker, QueryShuffleSplit, RankingEvaluator, evaluate, get_scorer, get_scorers
 from sklearn_rank.metrics import ndcg_score
 
 METRICS = ["ndcg@5", "map", "rmse"]
@@ -42,7 +55,7 @@ def test_real_rankers(configuration, shuffled):
     report = RankingEvaluator(METRICS, cv=3).compare(models, X, y, qid=qid)
     assert list(report.results) == list(models)
     table = report.summary().to_frame()
-    assert table.shape == (len(models) * len(METRICS), 6)
+    assert len(table) == len(models) * len(METRICS)
     assert ((table["low"] < table["mean"]) & (table["mean"] < table["high"])).all()
     constant = evaluate(y, np.zeros(len(y)), qid=qid, metrics="ndcg@5").mean()["ndcg@5"]
     assert (table[table["metric"] == "ndcg@5"]["mean"] > constant).all()
@@ -74,8 +87,45 @@ def test_cross_validate(configuration, shuffled):
             result = evaluate(y[test], s, qid=qid[test], metrics=METRICS).mean()
             assert scores["test_ndcg@5"][i] == pytest.approx(result["ndcg@5"])
             assert scores["test_rmse"][i] == pytest.approx(-result["rmse"])
-    options = RankingEvaluator("map", cv=2).cross_validate(Ridge(), X, y, qid=qid, return_estimator=True)
-    assert len(options["estimator"]) == 2
+
+
+def test_cross_validate_returns_what_scikit_learn_does(configuration, shuffled):
+    X, y, qid = shuffled
+    options = {"return_train_score": True, "return_estimator": True, "return_indices": True}
+    found = RankingEvaluator(METRICS, cv=3).cross_validate(Ridge(), X, y, qid=qid, **options)
+    with sklearn.config_context(enable_metadata_routing=True):
+        expected = cross_validate(
+            QueryRanker(Ridge()), X, y, scoring=get_scorers(METRICS), cv=QueryKFold(3), params={"qid": qid}, **options
+        )
+    assert set(found) == set(expected)
+    for name, value in expected.items():
+        if name.startswith(("test_", "train_")):
+            np.testing.assert_allclose(found[name], value, rtol=1e-12)
+    for part in ("train", "test"):
+        for a, b in zip(found["indices"][part], expected["indices"][part], strict=True):
+            np.testing.assert_array_equal(a, b)
+    np.testing.assert_allclose(
+        [e.estimator_.coef_ for e in found["estimator"]], [e.estimator_.coef_ for e in expected["estimator"]]
+    )
+
+
+def test_mean_over_folds_and_mean_over_queries(shuffled):
+    X, y, qid = shuffled
+    evaluator = RankingEvaluator(METRICS, cv=3)
+    found = evaluator.cross_validate(Ridge(), X, y, qid=qid)
+    report = evaluator.compare({"ridge": Ridge()}, X, y, qid=qid)
+    assert found.mean_over_queries() == report.results["ridge"].mean()
+    assert found.mean_over_folds()["ndcg@5"] == found["test_ndcg@5"].mean()
+    assert found.mean_over_folds()["rmse"] < 0 < found.mean_over_queries()["rmse"]
+    for metric in METRICS:
+        np.testing.assert_allclose(abs(found[f"test_{metric}"]), report.fold_means["ridge"][metric])
+    sizes = np.array([n_test for _, n_test in report.n_queries])
+    np.testing.assert_allclose(
+        found.mean_over_queries()["ndcg@5"], np.average(found["test_ndcg@5"], weights=sizes), rtol=1e-12
+    )
+    split = RankingEvaluator("map", cv=QueryShuffleSplit(2, random_state=0)).cross_validate(Ridge(), X, y, qid=qid)
+    with pytest.raises(ValueError, match="only if every row is tested exactly once"):
+        split.mean_over_queries()
 
 
 def test_qid_in_the_index(configuration, with_index, shuffled):
@@ -127,4 +177,153 @@ def test_repr(shuffled):
     assert repr(evaluator).startswith("RankingEvaluator(['ndcg@5', 'map'], cv=QueryKFold(n_splits=3")
     assert evaluator.scorers.names == ["ndcg@5", "map"]
     text = repr(evaluator.compare({"ridge": Ridge()}, X, y, qid=qid))
-    assert text.startswith("Comparison of 1 models on 40 queries\nmodel")
+    assert text.startswith("Comparison of 1 models on 40 queries, against ridge by test='t', correction='holm'\nmodel")
+
+
+# --- searches ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_search_sets_all_of_it_up(configuration, shuffled, n_jobs):
+    X, y, qid = shuffled
+    evaluator = RankingEvaluator(["ndcg@5", "map"], cv=3, n_jobs=n_jobs)
+    search = GridSearchCV(Ridge(), {"alpha": [0.1, 1e6]})
+    found = evaluator.search(search, X, y, qid=qid)
+    expected = GridSearchCV(
+        QueryRanker(Ridge()), {"estimator__alpha": [0.1, 1e6]}, scoring=get_scorers(["ndcg@5", "map"]),
+        cv=QueryKFold(3), refit="ndcg@5",
+    )  # fmt: skip
+    with sklearn.config_context(enable_metadata_routing=True):
+        expected.fit(X, y, qid=qid)
+    np.testing.assert_allclose(found.cv_results_["mean_test_map"], expected.cv_results_["mean_test_map"])
+    assert found.best_params_ == expected.best_params_
+    assert len(found.predict(X)) == len(X)
+    assert not hasattr(search, "best_params_")
+    assert (search.scoring, search.cv, search.param_grid) == (None, None, {"alpha": [0.1, 1e6]})
+
+
+def test_search_of_a_ranker_at_the_end_of_a_pipeline(shuffled):
+    lightgbm = pytest.importorskip("lightgbm")
+    X, y, qid = shuffled
+    ranker = lightgbm.LGBMRanker(n_estimators=3, min_child_samples=2, verbose=-1)
+    pipeline = Pipeline([("scale", StandardScaler()), ("rank", ranker)])
+    space = {"rank__num_leaves": [3, 5], "scale__with_mean": [True, False]}
+    search = RandomizedSearchCV(pipeline, space, n_iter=2, random_state=0)
+    found = RankingEvaluator("map", cv=2).search(search, X, y, qid=qid)
+    assert set(found.best_params_) == {"rank__estimator__num_leaves", "scale__with_mean"}
+
+
+def test_a_search_keeps_what_was_chosen_for_it(shuffled):
+    X, y, qid = shuffled
+    search = GridSearchCV(Ridge(), [{"alpha": [1.0]}], scoring=get_scorer("mrr"), cv=QueryKFold(2), refit=False)
+    found = RankingEvaluator("map", cv=3).search(search, X, y, qid=qid)
+    assert found.n_splits_ == 2
+    assert found.scoring is not None
+    assert "mean_test_score" in found.cv_results_
+    assert not hasattr(found, "best_estimator_")
+
+
+def test_nested_searches(configuration, shuffled):
+    """A search among the models is set up inside each fold, and sees no query of the fold held out."""
+    X, y, qid = shuffled
+    grid = {"estimator__alpha": [0.1, 1e6]}
+    plain = {"plain": GridSearchCV(Ridge(), {"alpha": [0.1, 1e6]}, cv=2)}
+    by_hand = {
+        "by hand": GridSearchCV(
+            QueryRanker(Ridge()), grid, scoring=get_scorers(METRICS), cv=QueryKFold(2), refit="ndcg@5"
+        )
+    }
+    evaluator = RankingEvaluator(METRICS, cv=3)
+    a, b = (evaluator.compare(models, X, y, qid=qid) for models in (plain, by_hand))
+    np.testing.assert_allclose(a.y_score["plain"], b.y_score["by hand"])
+
+
+def test_halving_over_rows_is_refused(shuffled):
+    X, y, qid = shuffled
+    with pytest.raises(ValueError, match="halving search over the resource 'n_samples' tears queries apart"):
+        RankingEvaluator("map").search(HalvingGridSearchCV(Ridge(), {"alpha": [1, 2]}), X, y, qid=qid)
+
+
+def test_a_search_is_a_search(shuffled):
+    X, y, qid = shuffled
+    with pytest.raises(TypeError, match="search takes a search of scikit-learn"):
+        RankingEvaluator("map").search(Ridge(), X, y, qid=qid)
+
+
+def test_a_splitter_of_scikit_learn_serves_searches_too(shuffled):
+    X, y, qid = shuffled
+    found = RankingEvaluator("map", cv=GroupKFold(3)).search(GridSearchCV(Ridge(), {"alpha": [1]}), X, y, qid=qid)
+    assert found.n_splits_ == 3
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_progress(shuffled, capsys, n_jobs):
+    pytest.importorskip("tqdm")
+    X, y, qid = shuffled
+    evaluator = RankingEvaluator("map", cv=3, progress=True, n_jobs=n_jobs)
+    evaluator.compare({"a": Ridge(), "b": Ridge(2)}, X, y, qid=qid)
+    assert "6/6" in capsys.readouterr().err
+    found = evaluator.search(GridSearchCV(Ridge(), {"alpha": [1, 2]}), X, y, qid=qid)
+    assert "6/6" in capsys.readouterr().err
+    assert type(found.scoring).__name__ == "RankingScorers"
+    RankingEvaluator("map", cv=3).compare({"a": Ridge()}, X, y, qid=qid)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_progress_bar_without_tqdm_names_the_extra(shuffled, monkeypatch):
+    X, y, qid = shuffled
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ImportError, match=r'pip install "sklearn-rank\[progress\]"'):
+        RankingEvaluator("map", progress=True).compare({"a": Ridge()}, X, y, qid=qid)
+
+
+# --- failures ------------------------------------------------------------------------------------------------
+
+
+class FailsWhere(RegressorMixin, BaseEstimator):
+    """Fails where a row is not among those that it is given; or predicts NaN."""
+
+    def __init__(self, row, nan=False):
+        self.row, self.nan = row, nan
+
+    def fit(self, X, y):
+        self.fitted_ = (X == self.row).all(axis=1).any()
+        if not self.fitted_ and not self.nan:
+            raise RuntimeError("the row is missing")
+        return self
+
+    def predict(self, X):
+        return X[:, 0] * (1.0 if self.fitted_ else np.nan)
+
+
+@pytest.mark.parametrize("nan", [False, True])
+def test_a_model_that_fails_in_one_fold_is_reported(configuration, shuffled, nan):
+    X, y, qid = shuffled
+    models = {"ridge": Ridge(), "fails": FailsWhere(X[0], nan), "constant": DummyRegressor()}
+    message = r"fails failed and is left out of the comparison. fold \d: " + ("ValueError" if nan else "RuntimeError")
+    with pytest.warns(FitFailedWarning, match=message):
+        report = RankingEvaluator(["map", "mrr"], cv=3).compare(models, X, y, qid=qid)
+    assert list(report.results) == ["ridge", "constant"]
+    (fold,) = report.failures["fails"]
+    assert np.flatnonzero(np.isnan(report.fold_means["fails"]["map"])).tolist() == [fold]
+    alone = RankingEvaluator(["map", "mrr"], cv=3).compare({"ridge": Ridge()}, X, y, qid=qid)
+    assert report.results["ridge"].mean() == alone.results["ridge"].mean()
+    frame = report.summary().to_frame()
+    assert frame[frame["model"] == "fails"]["mean"].isna().all()
+    assert frame[frame["model"] != "fails"]["mean"].notna().all()
+    assert "fails failed: {" in repr(report)
+    with pytest.raises(ValueError if nan else RuntimeError, match="NaN" if nan else "row is missing"):
+        RankingEvaluator("map", cv=3).cross_validate(models["fails"], X, y, qid=qid)
+
+
+def test_a_baseline_that_fails_leaves_nothing_to_test_against(shuffled):
+    X, y, qid = shuffled
+    with pytest.warns(FitFailedWarning, match="fails failed"):
+        report = RankingEvaluator("map", cv=3).compare({"fails": FailsWhere(X[0]), "ridge": Ridge()}, X, y, qid=qid)
+    assert report.summary().to_frame()["p"].isna().all()
+
+
+def test_the_baseline_is_one_of_the_models(shuffled):
+    X, y, qid = shuffled
+    with pytest.raises(ValueError, match=r"The baseline must be one of the models, \['ridge'\]. Got 'lgbm'"):
+        RankingEvaluator("map", baseline="lgbm").compare({"ridge": Ridge()}, X, y, qid=qid)

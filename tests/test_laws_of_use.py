@@ -155,6 +155,18 @@ def test_blocks_and_threads_change_no_bit(metric, block_rows, monkeypatch):
                 assert_array_equal(mean(metric, rows, n_jobs=n_jobs), expected[1])
 
 
+@pytest.mark.parametrize(("depth", "largest"), [(None, 7), (100, 7), (6, 7), (2, 14), (1, 28)])
+def test_blocks_hold_every_query_once(depth, largest, monkeypatch):
+    """Lists of 5.1 rows in the mean: read to rank 2 or 1, twice or four times as many rows make a block."""
+    monkeypatch.setattr(_threads, "BLOCK_ROWS", 7)
+    indptr = np.cumsum([0, 3, 1, 8, 1, 1, 5, 40, 2, 1, 1, 1, 1, 1, 6, 5])
+    blocks = _threads.query_blocks(indptr, depth)
+    assert [first for first, _ in blocks] == [0, *(last for _, last in blocks[:-1])]
+    assert blocks[-1][1] == len(indptr) - 1
+    for first, last in blocks:  # a block goes beyond its size by less than its last query
+        assert last == first + 1 or indptr[last - 1] - indptr[first] < largest
+
+
 def test_no_jobs_is_an_error():
     """As joblib has it, whatever the size of the data."""
     with pytest.raises(ValueError, match="n_jobs"):

@@ -46,6 +46,21 @@ def test_names_are_not_taken_twice():
         metric("ndcg")(lambda r: r.cumsum())
 
 
+def test_the_last_definition_counts():
+    make_metric()
+    assert evaluate(Y, S, qid=QID, metrics="half_life@1").mean() == {"half_life@1": 1}
+
+    @metric("half_life")
+    def half_life_score(r):
+        """Twice the labels."""
+        return r.cumsum(2 * r.label)
+
+    assert evaluate(Y, S, qid=QID, metrics="half_life@1").mean() == {"half_life@1": 2}
+    with pytest.raises(TypeError, match="has no keyword 'half_life'"):
+        evaluate(Y, S, qid=QID, metrics="half_life(half_life=1)@1")
+    make_metric()
+
+
 def test_a_metric_of_a_notebook_travels_to_workers(ranking):
     X, y, qid = ranking
     half_life = make_metric()

@@ -9,6 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_random_state
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sklearn_rank import QueryRanker
@@ -156,3 +157,45 @@ def test_real_rankers_do_not_mind_the_order_of_rows(name, ranking):
     if name == "catboost":
         direct = sklearn.clone(model).fit(features, y, group_id=qid, group_weight=weight)
         np.testing.assert_array_equal(plain.predict(features), direct.predict(features))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_max_queries_takes_whole_queries(seed):
+    got = QueryRanker(TakesQid(), max_queries=2, random_state=seed).fit(X, Y, qid=QID, sample_weight=WEIGHT).estimator_
+    rows = [int(x) for x in got.got_["X"].ravel()]
+    queries = [QID[row] for row in rows]
+    assert len(set(queries)) == len(set(got.got_["qid"])) == 2
+    assert sorted(rows) == [row for row in range(5) if QID[row] in queries]
+    assert got.got_["sample_weight"].tolist() == [{"a": 1, "b": 2, "c": 3}[q] for q in dict.fromkeys(queries)]
+
+
+def test_more_queries_are_drawn_on_top_of_fewer(shuffled):
+    features, y, qid = shuffled
+    row_of, before = {tuple(row): i for i, row in enumerate(features)}, set()
+    for n in (1, 5, 39, 40, 1000):
+        got = QueryRanker(TakesQid(), max_queries=n, random_state=0).fit(features, y, qid=qid).estimator_.got_
+        queries = {str(qid[row_of[tuple(row)]]) for row in got["X"]}
+        assert len(queries) == min(n, 40)
+        assert before <= queries
+        before = queries
+
+
+def test_held_out_queries_are_among_those_drawn(shuffled):
+    pytest.importorskip("xgboost")
+    features, y, qid = shuffled
+    ranker = QueryRanker(_models()["xgb"], max_queries=10, eval_fraction=0.2, random_state=0).fit(features, y, qid=qid)
+    assert len(ranker.eval_qid_) == 2
+
+
+def test_max_queries_needs_queries():
+    for bad in (0, -1, 2.0, True, "all"):
+        with pytest.raises(ValueError, match="'max_queries' parameter of QueryRanker must be an int >= 1"):
+            QueryRanker(Ridge(), max_queries=bad).fit(X, Y, qid=QID)
+    with pytest.raises(ValueError, match="query of each row must be known"):
+        QueryRanker(Ridge(), max_queries=2).fit(X, Y)
+
+
+def test_nothing_is_drawn_unasked():
+    state = check_random_state(0)
+    QueryRanker(Ridge(), random_state=state).fit(X, Y, qid=QID)
+    assert state.randint(10**9) == check_random_state(0).randint(10**9)

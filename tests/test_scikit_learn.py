@@ -109,6 +109,39 @@ def test_searches(make, way, shuffled):
     assert np.isfinite(search.cv_results_[[c for c in search.cv_results_ if c.startswith("mean_test")][0]]).all()
 
 
+class Whole(Ridge):
+    """A model that cannot be fitted on a list cut short: column 6 holds the rows of the query."""
+
+    def fit(self, X, y, *, qid=None, sample_weight=None):
+        assert (X[:, 6] == np.bincount(qid)[qid]).all()
+        self.n_queries_ = qid[-1] + 1
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("in_pipeline", [False, True], ids=["bare", "pipeline"])
+def test_halving_by_whole_queries(way, shuffled, in_pipeline):
+    """The resource is a parameter of QueryRanker; "n_samples" would draw rows."""
+    X, y, keywords = way
+    _, number, count = np.unique(shuffled[2], return_inverse=True, return_counts=True)
+    X = np.column_stack([X, count[number]])
+    model, name = QueryRanker(Whole(), random_state=0), ""
+    if in_pipeline:
+        model, name = make_pipeline("passthrough", model), "queryranker__"
+    grid = {f"{name}estimator__alpha": [0.1, 1.0, 10.0, 1e6]}
+    common = {"scoring": SCORER, "cv": CV, "factor": 2, "random_state": 0, "error_score": "raise"}
+    sizes = {"resource": f"{name}max_queries", "min_resources": 6, "max_resources": 24}
+    search = HalvingGridSearchCV(model, grid, **sizes, **common)
+    search.fit(X, y, **keywords.get("params", {}))
+    assert search.n_resources_ == [6, 12, 24]
+    fitted = search.best_estimator_[-1] if in_pipeline else search.best_estimator_
+    assert fitted.estimator_.n_queries_ == 24
+    for n, candidate in zip(search.cv_results_["n_resources"], search.cv_results_["params"], strict=True):
+        assert candidate[f"{name}max_queries"] == n
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    with pytest.raises(AssertionError):
+        HalvingGridSearchCV(model, grid, **common).fit(X, y, **keywords.get("params", {}))
+
+
 def test_a_fitted_search_scores(way):
     X, y, keywords = way
     search = GridSearchCV(RANKER, GRID, scoring=SCORER, cv=CV).fit(X, y, **keywords.get("params", {}))

@@ -264,13 +264,12 @@ def test_average_is_the_mean_over_random_orders(name, n, largest):
     assert (np.abs(drawn.mean(axis=0) - exact) <= 5 * error + 1e-12).all()
 
 
-def survival(stop):
+def survival(stop, one=2**150):
     """Probability that nobody stops at the first j of tied items in random order, for j = 0 ... m.
 
     The mean over all subsets of j items of the product of 1 - p: an elementary symmetric polynomial over C(m, j),
-    in integers, so that no error builds up.
+    in integers, multiples of 1 / one, so that no error builds up.
     """
-    one = 2**150
     symmetric = [1] + [0] * len(stop)
     for p in stop:
         go_on = int((1 - Fraction(p)) * one)
@@ -318,6 +317,45 @@ def cascade(stop, score, depth=FULL):
     ranking = Ranking(stop, score, np.array([0, len(stop)]), depth=depth)
     ranked = Ranked(ranking, np.array([depth]))
     return ranked.cascade(ranked.label)
+
+
+FEW_STOPS = {  # probability to stop, in sixteenths, and how many of the tied items have it
+    "grades": {0: 515, 1: 325, 3: 134, 7: 18, 15: 8},
+    "hardly any": {0: 995, 1: 2, 15: 3},
+    "one": {0: 999, 7: 1},
+    "certain": {0: 700, 1: 200, 16: 100},
+    "hardly ever certain": {0: 900, 2: 99, 16: 1},
+    "hardly any zero": {0: 1, 1: 600, 2: 400},
+    "alike": {1: 700},
+    "small block": {0: 3, 1: 3, 7: 2, 16: 1},
+    "all values": dict.fromkeys(range(17), 20),
+}
+
+
+@pytest.mark.parametrize("drawn", FEW_STOPS)
+def test_cascade_over_few_distinct_values_is_exact(drawn):
+    """Items that stop a user alike are counted, not met one by one."""
+    stop = np.random.default_rng(0).permutation([p / 16 for p, n in FEW_STOPS[drawn].items() for _ in range(n)])
+    exact = [float(a - b) for a, b in pairwise(survival(stop, one=16))]
+    for depth in (FULL, len(stop) - 1, 50, 1):
+        assert_allclose(cascade(stop, np.zeros(len(stop)), depth)[:depth], exact[:depth], rtol=1e-12, atol=1e-17)
+
+
+@pytest.mark.parametrize("n_relevant", [1, 5, 300, 100_000])
+def test_cascade_over_a_huge_block(n_relevant):
+    """Nobody is left of the first j with probability C(n - h, j) / C(n, j), a product of ratios; h stop with 1/2."""
+    n = 200_000
+    stop = np.repeat([1.0, 0.0], [n_relevant, n - n_relevant])
+    left = np.arange(n, 0, -1.0)
+    alive = np.append(1.0, np.cumprod(np.maximum(left - n_relevant, 0) / left))
+    assert_allclose(cascade(stop, np.zeros(n)), -np.diff(alive), rtol=1e-9, atol=1e-17)
+    half = cascade(stop / 2, np.zeros(n))  # the chance to stop at all is that of one of h coins
+    assert_allclose([half[0], half.sum()], [n_relevant / n / 2, 1 - 0.5**n_relevant], rtol=1e-9)
+
+
+def test_nobody_stops_where_nothing_stops():
+    """Not even by a rounding error."""
+    assert_array_equal(cascade(np.zeros(10**5), np.zeros(10**5)), 0.0)
 
 
 @pytest.mark.parametrize("drawn", ["near 0", "middling", "0 and a few", "all equal", "tiny"])
@@ -394,6 +432,8 @@ SCORES = {
     "infinite range": lambda rng, n: rng.choice([-1.7e308, -1.0, 0.0, 1.0, 1.7e308], size=n),
     "ascending": lambda rng, n: np.arange(n) * 1.0,
     "descending": lambda rng, n: -np.arange(n) * 1.0,
+    "sawtooth": lambda rng, n: np.arange(n) % 17 + 1e-9 * rng.random(n),
+    "exponential": lambda rng, n: 2.0 ** -(np.arange(n) % 1000),
     "signed zeros": lambda rng, n: rng.choice([-0.0, 0.0, 1.0], size=n),
     "unretrieved": lambda rng, n: np.where(rng.random(n) < 0.5, -inf, rng.integers(0, 30, size=n)),
     "all equal": lambda rng, n: np.full(n, 3.0),
@@ -414,3 +454,16 @@ def test_the_order_is_that_of_a_stable_sort(drawn, n):
             k = np.unique([1, max(deepest // 2, 1), deepest])
             found = metrics.cg_score(label, score, qid=np.zeros(n), k=k, ties=ties)
             assert_array_equal(found, [label[order[:c]].sum() for c in k])
+
+
+@pytest.mark.parametrize("drawn", SCORES)
+def test_the_order_of_a_huge_query(drawn):
+    """The same for 100,000 documents, too many for anything quadratic."""
+    n = 100_000
+    rng = np.random.default_rng([n, len(drawn)])
+    score, label = SCORES[drawn](rng, n), rng.integers(-1000, 1000, size=n)
+    order = np.argsort(-score, kind="stable")
+    total = label[order[score[order] > -inf]].cumsum()
+    for k in ([10], [1, 1000, n]):
+        found = metrics.cg_score(label, score, qid=np.zeros(n), k=k, ties="stable")
+        assert_array_equal(found, total[np.minimum(k, len(total)) - 1])

@@ -1,9 +1,9 @@
 """Tune an embedding for retrieval, then see what its hash codes cost: on the digits of scikit-learn.
 
 Each image searches the others for its own digit. PCA and NeighborhoodComponentsAnalysis are tuned with `GridSearchCV`
-by MAP@10, divided by min(10, R), judged on images they have not seen, and turned into codes of 16, 32 and 64 bits by the
-signs of random projections. Writes a plot of precision against recall, and of how far ties can move the nDCG of each
-length of code. Takes a few seconds; needs the extra "plot".
+by MAP@10, divided by min(10, R), judged on images they have not seen, and turned into codes of 16, 32 and 64 bits by
+the signs of random projections. Writes a plot of precision against recall, and of how far ties can move the nDCG of
+each length of code. Takes a few seconds; needs the extra "plot".
 
     python docs/examples/embedding.py [--figure PATH]
 """

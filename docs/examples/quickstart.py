@@ -52,9 +52,9 @@ def main():
     }
     for title, (X, y, qid) in data.items():
         print(f"\n{title}\n{len(np.unique(qid))} queries, {len(X)} documents, {X.shape[1]} features")
-        evaluator = RankingEvaluator(["ndcg@10", "map", "mrr"], cv=5, verbose=True)
+        evaluator = RankingEvaluator(["ndcg@10", "map", "mrr"], cv=5)
         report = evaluator.compare(searches, X, y, qid=qid)
-        print("\nMeans over queries, with 95 % confidence intervals:")
+        print("\nMeans over queries with 95 % confidence intervals, and each model against the first:")
         print(report.summary())
     print(f"\nDone in {perf_counter() - began:.0f} s.")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ import sklearn
 from joblib import effective_n_jobs
 
 from sklearn_rank._check import check_query_weight
+from sklearn_rank._progress import import_tqdm
 from sklearn_rank._threads import check_n_jobs
-from sklearn_rank.evaluate import Evaluation, evaluate_batches, parse_metrics
+from sklearn_rank.evaluate import Evaluation, evaluate_queries, parse_metrics
 from sklearn_rank.retrieval._relevance import make_grades
 from sklearn_rank.retrieval._search import search
 from sklearn_rank.retrieval._similarity import make_similarity
@@ -106,7 +108,11 @@ def evaluate_retrieval(
     ids, weight = check_queries_data(query_ids, sample_weight, n_queries)
     memory = sklearn.get_config()["working_memory"] if working_memory is None else working_memory
     batches = search(similarity, grades, without_self=exclude_self, memory=memory, n_threads=effective_n_jobs(n_jobs))
-    return evaluate_batches(batches, specs, ids, weight, n_jobs, progress)
+    if not progress:
+        return evaluate_queries(batches, specs, ids, weight, n_jobs)
+    with import_tqdm()(total=n_queries, unit=" queries") as bar:
+        result = evaluate_queries(replace(batches, done=bar.update), specs, ids, weight, n_jobs)
+    return replace(result, _queries=batches)
 
 
 def check_self(n_queries: int, n_items: int) -> None:

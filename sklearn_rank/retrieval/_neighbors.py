@@ -10,7 +10,7 @@ from scipy import sparse
 
 from sklearn_rank._lists import Index, Judgements, csr, list_batches
 from sklearn_rank._threads import check_n_jobs
-from sklearn_rank.evaluate import Evaluation, evaluate_batches, parse_metrics
+from sklearn_rank.evaluate import Evaluation, evaluate_queries, parse_metrics
 from sklearn_rank.retrieval._evaluate import METRICS, check_queries_data, check_self
 from sklearn_rank.retrieval._relevance import make_grades
 
@@ -99,7 +99,7 @@ def score_neighbors(
     ids, weight = check_queries_data(query_ids, sample_weight, n_queries)
     lists = _matrix(found, near, n_items, "indices")
     batches = list_batches(lists.indptr, lists.indices, lists.data, grades, without_self=exclude_self)
-    return evaluate_batches(batches, specs, ids, weight, n_jobs)
+    return evaluate_queries(batches, specs, ids, weight, n_jobs)
 
 
 def scores_of_lists(indices: Any, n_documents: int) -> Any:

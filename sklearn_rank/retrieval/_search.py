@@ -53,7 +53,7 @@ def search(similarity: Similarity, grades: Grades, *, without_self: bool, memory
         indptr = np.append(0, np.cumsum(np.bincount(query, minlength=last - first)))
         return as_queries(label, similarity.score(near), indptr, first, unlisted=unlisted)
 
-    return Batches(n_queries, blocks, make)
+    return Batches(np.full(n_queries, n_items - without_self), blocks, make)
 
 
 def nearest(similarity: Similarity, rows: slice, depth: int, pairs: int) -> tuple[Index, Index, NDArray[Any]]:

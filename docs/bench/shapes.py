@@ -1,0 +1,122 @@
+"""Data of the benchmarks: one function a shape, the same arrays for whoever is timed.
+
+Scores fit in 32 bits, which is what XGBoost and pytrec_eval keep; they know something about the grades, whose shares
+are those of MSLR-WEB30K. `rows` scales a shape: fewer queries, or shorter ones where there are few.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sklearn_rank.datasets import make_ranking
+
+GRADES = (0.515, 0.325, 0.134, 0.018, 0.008)  # share of the grades 0 to 4 in MSLR-WEB30K
+
+
+class Data(NamedTuple):
+    """The arguments of every metric."""
+
+    y_true: np.ndarray
+    y_score: np.ndarray
+    qid: np.ndarray
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the three arrays; of object ids only the pointers."""
+        return sum(array.nbytes for array in self)
+
+
+def _ranking(n_queries: int, n_documents: tuple[int, int], seed: int, **keywords: bool) -> Data:
+    X, y, qid = make_ranking(
+        max(n_queries, 1), 1, n_informative=1, n_documents=n_documents, grades=GRADES, noise=2.0, random_state=seed,
+        **keywords,
+    )  # fmt: skip
+    return Data(y.astype(np.float64), X[:, 0].astype(np.float32).astype(np.float64), qid)
+
+
+def mslr(rows: int, seed: int, **keywords: bool) -> Data:
+    """Queries of 1 to 240 rows, 120 on average."""
+    return _ranking(round(rows / 120.5177), (1, 240), seed, **keywords)
+
+
+def of_length(length: int, n_queries: int, seed: int) -> Data:
+    """Queries of as many rows each."""
+    return _ranking(n_queries, (length, length), seed)
+
+
+def tiny(rows: int, seed: int) -> Data:
+    """Many queries of 5 rows."""
+    return of_length(5, rows // 5, seed)
+
+
+def huge(rows: int, seed: int) -> Data:
+    """20 long queries."""
+    return of_length(max(rows // 20, 1), 20, seed)
+
+
+def single(rows: int, seed: int) -> Data:
+    """One query of 10 rows, whatever `rows`: what a call costs."""
+    return of_length(10, 1, seed)
+
+
+def shuffled(rows: int, seed: int) -> Data:
+    """`mslr` with its rows in random order."""
+    return mslr(rows, seed, shuffle=True)
+
+
+def strings(rows: int, seed: int) -> Data:
+    """`mslr` with ids such as "q17"."""
+    return mslr(rows, seed, string_qid=True)
+
+
+def shuffled_strings(rows: int, seed: int) -> Data:
+    """`mslr` with ids such as "q17" and its rows in random order."""
+    return mslr(rows, seed, string_qid=True, shuffle=True)
+
+
+def shuffled_objects(rows: int, seed: int) -> Data:
+    """The same, the ids Python strings in an array of objects, as pandas before version 3 has them."""
+    data = shuffled_strings(rows, seed)
+    return data._replace(qid=data.qid.astype(object))
+
+
+def narrow(rows: int, seed: int) -> Data:
+    """`mslr` as int32 labels and ids and float32 scores."""
+    data = mslr(rows, seed)
+    return Data(data.y_true.astype(np.int32), data.y_score.astype(np.float32), data.qid.astype(np.int32))
+
+
+def ties(rows: int, seed: int) -> Data:
+    """`mslr` with 100 distinct scores."""
+    data = mslr(rows, seed)
+    levels = np.quantile(data.y_score, np.arange(1, 100) / 100)
+    return data._replace(y_score=np.searchsorted(levels, data.y_score).astype(np.float64))
+
+
+def constant(rows: int, seed: int) -> Data:
+    """`mslr` with one score for all."""
+    data = mslr(rows, seed)
+    return data._replace(y_score=np.zeros(len(data.y_score)))
+
+
+ROWS = {
+    mslr: 3_800_000, tiny: 5_000_000, huge: 20_000_000, single: 10, shuffled: 3_800_000, strings: 3_800_000,
+    shuffled_strings: 3_800_000, shuffled_objects: 3_800_000, narrow: 3_800_000, ties: 3_800_000, constant: 3_800_000,
+}  # fmt: skip
+"""Each shape and about how many rows it has when none are asked for: 31,531 queries, if they are those of `mslr`."""
+
+SHAPES = {shape.__name__: shape for shape in ROWS}
+
+
+def make(name: str, rows: int | None = None, seed: int = 0) -> Data:
+    """Arrays of a shape; `rows` is about how many there are."""
+    shape = SHAPES[name]
+    return shape(ROWS[shape] if rows is None else rows, seed)
+
+
+METRICS = ("dcg", "ndcg", "map", "wap", "mrr", "precision", "recall", "f1", "hit", "err", "rbp", "q")
+CUTOFFS = (1, 3, 5, 10, 20)
+SUITE = [f"{metric}{at}" for metric in METRICS for at in [*(f"@{k}" for k in CUTOFFS), ""]]
+"""Twelve metrics at five cutoffs and on the whole list."""

@@ -1,0 +1,71 @@
+"""Fit models on folds, score the rows held out: in parallel, with a progress bar, one failure at a time.
+
+Knows no metric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import sklearn
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.parallel import Parallel, delayed
+
+from sklearn_rank._progress import progress_bar
+from sklearn_rank.ranker import take_rows
+from sklearn_rank.scorer import predict_scores
+
+Split = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a model fitted on the training rows of one fold says of those held out; without scores, it failed."""
+
+    y_score: Any
+    y_score_train: Any
+    fit_time: float
+    score_time: float
+    estimator: Any
+    error: Exception | None = None
+
+
+def fit_folds(
+    estimators: Sequence[Any], X: Any, y: Any, qid: NDArray[np.int64], folds: Sequence[Split], *,
+    n_jobs: int | None = None, progress: bool = False, keep_estimator: bool = False, score_train: bool = False,
+) -> list[list[Held]]:  # fmt: skip
+    """Each estimator on each fold, in that order, as many at a time as `n_jobs` says."""
+    with sklearn.config_context(enable_metadata_routing=True):
+        found = Parallel(n_jobs=n_jobs, return_as="generator")(
+            delayed(_fit_fold)(clone(e), X, y, qid, fold, keep_estimator, score_train)
+            for e in estimators
+            for fold in folds
+        )
+        held = [*progress_bar(found, len(estimators) * len(folds), progress)]
+    return [held[i : i + len(folds)] for i in range(0, len(held), len(folds))]
+
+
+def _fit_fold(
+    estimator: Any, X: Any, y: Any, qid: NDArray[np.int64], fold: Split, keep_estimator: bool, score_train: bool
+) -> Held:
+    train, test = fold
+    takes_qid = get_routing_for_object(estimator).consumes("fit", ["qid"])
+    began = perf_counter()
+    try:
+        estimator.fit(take_rows(X, train), take_rows(y, train), **({"qid": qid[train]} if takes_qid else {}))
+        fitted = perf_counter()
+        y_score, y_score_train = np.asarray(predict_scores(estimator, take_rows(X, test)), dtype=float), None
+        scored = perf_counter()
+        if np.isnan(y_score).any():
+            raise ValueError(f"A prediction must not be NaN. Got {np.isnan(y_score).sum()} of {len(test)}.")
+        if score_train:
+            y_score_train = predict_scores(estimator, take_rows(X, train))
+    except Exception as error:  # a model may fail in any way; the others go on
+        return Held(None, None, perf_counter() - began, 0.0, None, error)
+    return Held(y_score, y_score_train, fitted - began, scored - fitted, estimator if keep_estimator else None)

@@ -1,0 +1,134 @@
+# Grouping of rows by query: distinct keys numbered through a hash table, and rows put in order by counting. Part of
+# `_kernels.pyx`, which includes it.
+#
+# Numbers go by first appearance. A table has a power of two of slots, each with a number plus one, or 0 where it is
+# free; a key's number is in the first slot that was free from the place its bits say. No more than a quarter of the
+# slots are taken, so that this is nearly always the place itself: a wrong guess costs more than the memory.
+
+def number_keys(
+    const int64_t[::1] key, const uint8_t[::1] text, const int64_t[::1] end, int64_t n_done, int64_t begin,
+    uint32_t[::1] table, int64_t n_numbers, uint32_t[::1] number,
+    int64_t[::1] key_of, int64_t[::1] first, uint8_t[::1] kept, int64_t[::1] kept_end,
+):
+    """Number the keys of rows from `begin` on, of which `n_done` are done; return how many are, and how many numbers.
+
+    Written are the `number` of each row and, of each number, its key and the row where it comes `first`. It stops at a
+    new key that there is no room for.
+
+    If there is a `text`, it holds a piece for each row, up to its `end`; keys are hashes of pieces, and rows are alike
+    if their pieces are. The piece of each number is `kept`, up to its `kept_end`.
+    """
+    cdef int64_t i, slot, found, n = n_numbers, last = table.shape[0] - 1
+    cdef int64_t length = 0, n_kept = 0
+    cdef const uint8_t* piece = NULL
+    cdef int shift = _shift(table.shape[0])
+    with nogil:
+        if text is not None and n > 0:
+            n_kept = kept_end[n - 1]
+        for i in range(n_done, key.shape[0]):
+            if text is not None:
+                length = end[i] - (end[i - 1] if i > 0 else 0)
+                piece = &text[0] + end[i] - length
+            slot = _place(key[i], shift)
+            found = <int64_t> table[slot] - 1
+            while found >= 0 and not (
+                key_of[found] == key[i] and (piece == NULL or _is_kept(piece, length, kept, kept_end, found))
+            ):
+                slot = (slot + 1) & last
+                found = <int64_t> table[slot] - 1
+            if found < 0:
+                if n == first.shape[0] or (piece != NULL and n_kept + length > kept.shape[0]):
+                    break
+                found = n
+                n += 1
+                table[slot] = <uint32_t> n
+                key_of[found] = key[i]
+                first[found] = begin + i
+                if piece != NULL:
+                    memcpy(&kept[0] + n_kept, piece, length)
+                    n_kept += length
+                    kept_end[found] = n_kept
+            number[begin + i] = <uint32_t> found
+            n_done = i + 1
+    return n_done, n
+
+
+cdef inline bint _is_kept(
+    const uint8_t* piece, int64_t length, const uint8_t[::1] kept, const int64_t[::1] kept_end, int64_t number,
+) noexcept nogil:
+    cdef int64_t start = kept_end[number - 1] if number > 0 else 0
+    return kept_end[number] - start == length and memcmp(&kept[0] + start, piece, length) == 0
+
+
+def fill_table(const int64_t[::1] key_of, uint32_t[::1] table):
+    """Put the keys of all numbers into an empty table."""
+    cdef int64_t i, slot, last = table.shape[0] - 1
+    cdef int shift = _shift(table.shape[0])
+    with nogil:
+        for i in range(key_of.shape[0]):
+            slot = _place(key_of[i], shift)
+            while table[slot] > 0:
+                slot = (slot + 1) & last
+            table[slot] = <uint32_t> (i + 1)
+
+
+cdef int _shift(int64_t n_slots) noexcept nogil:
+    """How far a 64-bit product goes down to be the number of a slot."""
+    cdef int shift = 64
+    while n_slots > 1:
+        n_slots >>= 1
+        shift -= 1
+    return shift
+
+
+cdef inline int64_t _place(int64_t key, int shift) noexcept nogil:
+    cdef uint64_t x = <uint64_t> key
+    return <int64_t> (((x ^ (x >> 32)) * MIX) >> shift)
+
+
+def hash_pieces(const uint8_t[::1] text, const int64_t[::1] end, int64_t[::1] out):
+    """Hash each piece of a text, eight bytes at a time."""
+    cdef int64_t i, n, at = 0
+    cdef uint64_t x, word
+    with nogil:
+        for i in range(end.shape[0]):
+            x = 0
+            while at < end[i]:
+                word = 0
+                n = end[i] - at
+                if n >= 8:
+                    n = 8
+                    memcpy(&word, &text[0] + at, 8)
+                else:
+                    memcpy(&word, &text[0] + at, n)
+                x = (x ^ word) * MIX
+                x ^= x >> 32
+                at += n
+            out[i] = <int64_t> x
+
+
+def group_runs(const uint32_t[::1] number, const int64_t[::1] starts, int64_t[::1] indptr, int64_t[::1] order):
+    """Counting sort of rows by number; `indptr` comes in as zeros, one longer than there are numbers.
+
+    Numbers are those of runs of rows, from `starts[i]` up to `starts[i + 1]`; of single rows where `starts` is None.
+    """
+    cdef int64_t i, row, at, q, n_queries = indptr.shape[0] - 1
+    with nogil:
+        for i in range(number.shape[0]):
+            indptr[number[i] + 1] += starts[i + 1] - starts[i] if starts is not None else 1
+        for q in range(n_queries):
+            indptr[q + 1] += indptr[q]
+        if starts is None:
+            for row in range(number.shape[0]):
+                order[indptr[number[row]]] = row
+                indptr[number[row]] += 1
+        else:
+            for i in range(number.shape[0]):
+                at = indptr[number[i]]
+                for row in range(starts[i], starts[i + 1]):
+                    order[at] = row
+                    at += 1
+                indptr[number[i]] = at
+        for q in range(n_queries, 0, -1):  # each start has moved to the next one's place
+            indptr[q] = indptr[q - 1]
+        indptr[0] = 0

@@ -1,0 +1,119 @@
+"""What pictures read of results: the metric that is meant, its values at cutoffs, two systems query by query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._metric import MetricSpec
+from sklearn_rank._names import parse_metric
+from sklearn_rank.evaluate import Evaluation
+from sklearn_rank.model_selection import query_numbers
+from sklearn_rank.ranker import QueryRanker
+from sklearn_rank.scorer import predict_scores
+
+Array = NDArray[np.float64]
+
+
+class FromEstimator:
+    """Adds `from_estimator` to a Display that has `from_predictions`."""
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, **options: Any) -> Self:
+        """Picture of a fitted estimator on data, its scores obtained as the scorers obtain them.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            Its `decision_function`, `predict_proba` or `predict` gives the scores; the first that it has.
+        X : array-like or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Relevance of each document to its query.
+        name : str, default=None
+            Name in the legend. None: the estimator's class.
+        **options
+            Passed to `from_predictions`: `qid`, `ax` and the rest.
+
+        Returns
+        -------
+        display
+        """
+        model = estimator.estimator if isinstance(estimator, QueryRanker) else estimator
+        name = type(model).__name__ if name is None else name
+        return cls.from_predictions(y, predict_scores(estimator, X), name=name, **options)  # type: ignore[attr-defined]
+
+
+def at_cutoffs(metric: Any, k: Iterable[int]) -> list[MetricSpec]:
+    """A metric at each cutoff."""
+    spec = parse_metric(metric)
+    if spec.k is not None:
+        raise ValueError(f"Here the cutoffs are given by k, not in the metric's name. Got {metric!r}.")
+    return [parse_metric(spec, k=cutoff) for cutoff in dict.fromkeys(k)]
+
+
+def families(result: Evaluation) -> dict[str, dict[int, str]]:
+    """Names of a result's metrics by what they are without a cutoff, then by cutoff, ascending."""
+    found: dict[str, dict[int, str]] = {}
+    for name in result.per_query:
+        if "@" in name:  # the name of a plain function is none that could be parsed
+            spec = parse_metric(name)
+            found.setdefault(str(replace(spec, k=None)), {})[spec.k] = name
+    return {family: dict(sorted(names.items())) for family, names in found.items()}
+
+
+def family_of(result: Evaluation, metric: Any) -> tuple[str, dict[int, str]]:
+    """The family that is meant, or the only one there is: its name, and the metrics' names by cutoff."""
+    found = families(result)
+    wanted = str(parse_metric(metric)) if metric is not None else next(iter(found), None)
+    if wanted not in found or (metric is None and len(found) > 1):
+        raise ValueError(
+            "A picture of cutoffs is of one metric that the result has at several of them, such as 'ndcg@1' and "
+            "'ndcg@5'; name it with metric='ndcg'. "
+            f"Got metric={metric!r} and a result of {', '.join(result.per_query)}."
+        )
+    return str(wanted), found[str(wanted)]
+
+
+def name_in(result: Evaluation, metric: str | None) -> str:
+    """Name of the metric that is meant, or of the only one of the result."""
+    if metric is None and len(result.per_query) == 1:
+        return next(iter(result.per_query))
+    if metric not in result.per_query:
+        names = ", ".join(map(repr, result.per_query))
+        raise ValueError(
+            f"The 'metric' parameter must be one of the result's metrics: {names}. Got {metric!r} instead."
+        )
+    return metric
+
+
+def greater_is_better(metric: str) -> bool:
+    """Whether a higher value is a better one; so it is for plain functions."""
+    try:
+        return parse_metric(metric).metric.greater_is_better
+    except ValueError:
+        return True
+
+
+def value_label(metric: str) -> str:
+    """Label of an axis of values."""
+    return metric if greater_is_better(metric) else f"{metric} (lower is better)"
+
+
+def paired(first: Evaluation, second: Evaluation, metric: str) -> tuple[NDArray[Any], Array, Array]:
+    """Query ids and the values of two systems, in the order of the first."""
+    ids, n = [first.qid, second.qid], len(first.qid)
+    if np.array_equal(ids[0], ids[1]):
+        return first.qid, first.per_query[metric], second.per_query[metric]
+    if len({one.dtype.kind in "US" for one in ids}) > 1:  # NumPy would turn 1 into "1"
+        ids = [one.astype(object) for one in ids]
+    number = query_numbers(np.concatenate(ids), n + len(second.qid))
+    if len(second.qid) != n or number.max() >= n:
+        raise ValueError(
+            "Two systems are compared on the same queries. "
+            f"Got {n} and {len(second.qid)} queries, of which {(number[n:] < n).sum()} are the same."
+        )
+    return first.qid, first.per_query[metric], second.per_query[metric][np.argsort(number[n:])]

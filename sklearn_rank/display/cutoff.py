@@ -1,0 +1,169 @@
+"""A metric against the rank at which the list stops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_rank.display._figure import add_legend, open_axes, set_count_axis, style, wrap
+from sklearn_rank.display._input import FromEstimator, at_cutoffs, family_of, greater_is_better
+from sklearn_rank.evaluate import Evaluation, evaluate
+
+
+class CutoffDisplay(FromEstimator):
+    """A metric at several cutoffs: mean over queries, with a band of confidence.
+
+    Plot another system on ``ax=display.ax_`` to compare them. Bands that overlap do not say that there is no
+    difference: queries are the same for both systems, see `DifferenceDisplay`.
+
+    Parameters
+    ----------
+    k : array-like of shape (n_cutoffs,)
+        Cutoffs, ascending.
+    mean : array-like of shape (n_cutoffs,)
+        Mean over queries at each of them.
+    low, high : array-like of shape (n_cutoffs,), default=None
+        Confidence interval of each mean.
+    level : float, default=None
+        Level of the intervals, for the label.
+    metric : str, default="metric"
+        Name of the metric, for the label.
+    name : str, default=None
+        Name in the legend.
+
+    Attributes
+    ----------
+    ax_ : Matplotlib Axes
+    figure_ : Matplotlib Figure
+    line_ : Line2D
+    band_ : FillBetweenPolyCollection or None
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn_rank.display import CutoffDisplay
+    >>> y_true, y_score, qid = [0, 1, 1, 0], [2, 1, 2, 1], ["a", "a", "b", "b"]
+    >>> display = CutoffDisplay.from_predictions(y_true, y_score, qid=qid, metric="mrr", k=[1, 2])
+    >>> display.mean
+    array([0.5 , 0.75])
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(
+        self, k: ArrayLike, mean: ArrayLike, *, low: ArrayLike | None = None, high: ArrayLike | None = None,
+        level: float | None = None, metric: str = "metric", name: str | None = None,
+    ) -> None:  # fmt: skip
+        self.k, self.mean = np.asarray(k), np.asarray(mean)
+        self.low, self.high = (None if bound is None else np.asarray(bound) for bound in (low, high))
+        self.level, self.metric, self.name = level, metric, name
+
+    def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw the curve.
+
+        Parameters
+        ----------
+        ax : Matplotlib Axes, default=None
+            Axes to draw on. None: those of a new figure.
+        name : str, default=None
+            Name in the legend. None: the one of the display.
+        **kwargs
+            Passed to Matplotlib's `plot`.
+
+        Returns
+        -------
+        self
+        """
+        self.ax_ = ax = open_axes(ax)
+        self.figure_ = ax.figure
+        label = wrap(self.name if name is None else name)
+        (self.line_,) = ax.plot(self.k, self.mean, **style(len(ax.lines), len(self.k)) | {"label": label} | kwargs)
+        self.band_ = None
+        if self.low is not None and self.high is not None:
+            color = self.line_.get_color()
+            self.band_ = ax.fill_between(self.k, self.low, self.high, color=color, alpha=0.15, linewidth=0)
+        set_count_axis(ax, self.k, "rank k at which the list stops (documents)")
+        band = "" if self.band_ is None or self.level is None else f", with {100 * self.level:g} % interval"
+        lower = "" if greater_is_better(self.metric) else " (lower is better)"
+        ax.set_ylabel(f"mean {self.metric} at k{band}{lower}")
+        add_legend(ax)
+        return self
+
+    @classmethod
+    def from_result(
+        cls, result: Evaluation, metric: Any = None, *, level: float | None = 0.95, name: str | None = None,
+        ax: Any = None, **kwargs: Any,
+    ) -> Self:  # fmt: skip
+        """Picture of a metric that a result has at several cutoffs, such as "ndcg@1" and "ndcg@5".
+
+        Parameters
+        ----------
+        result : Evaluation
+        metric : str, default=None
+            The metric without its cutoff. None: the only one that the result has at cutoffs.
+        level : float or None, default=0.95
+            Level of the confidence intervals. None: no band, as for means that are weighted, pooled or geometric.
+        name : str, default=None
+            Name in the legend.
+        ax : Matplotlib Axes, default=None
+            Axes to draw on. None: those of a new figure.
+        **kwargs
+            Passed to Matplotlib's `plot`.
+
+        Returns
+        -------
+        display : CutoffDisplay
+
+        Raises
+        ------
+        ValueError
+            If the result has no such metric at cutoffs, or intervals are asked of another mean.
+        """
+        family, names = family_of(result, metric)
+        means, low, high = result.mean(), None, None
+        if level is not None:
+            intervals = result.confidence_interval(level)
+            low, high = zip(*(intervals[at_k] for at_k in names.values()), strict=True)
+        mean = [means[at_k] for at_k in names.values()]
+        display = cls(list(names), mean, low=low, high=high, level=level, metric=family, name=name)
+        return display.plot(ax, **kwargs)
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: Any, y_score: Any, *, qid: Any = None, metric: Any = "ndcg", k: Iterable[int] = range(1, 21),
+        level: float | None = 0.95, name: str | None = None, ax: Any = None, n_jobs: int | None = None,
+        **keywords: Any,
+    ) -> Self:  # fmt: skip
+        """Picture of labels and scores.
+
+        Parameters
+        ----------
+        y_true, y_score, qid, n_jobs
+            As `evaluate` takes them.
+        metric : str or metric function, default="ndcg"
+            The metric, without a cutoff.
+        k : iterable of int, default=range(1, 21)
+            Cutoffs.
+        level : float or None, default=0.95
+            Level of the confidence intervals. None: no band, as for means that are weighted, pooled or geometric.
+        name : str, default=None
+            Name in the legend.
+        ax : Matplotlib Axes, default=None
+            Axes to draw on. None: those of a new figure.
+        **keywords
+            More keywords of `evaluate`: those of the metric, `sample_weight` and `tie_break`.
+
+        Returns
+        -------
+        display : CutoffDisplay
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the data, the metric or a keyword are not what `evaluate` takes.
+        """
+        metrics = at_cutoffs(metric, k)
+        result = evaluate(y_true, y_score, qid=qid, metrics=metrics, n_jobs=n_jobs, **keywords)
+        return cls.from_result(result, metric, level=level, name=name, ax=ax)

@@ -1,0 +1,154 @@
+"""What a fitted model looks at: permutation importance, query by query.
+
+Uses the public API of scikit-learn alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import Bunch, check_consistent_length, check_random_state
+from sklearn.utils.parallel import Parallel, delayed
+
+from sklearn_rank._grouping import find_qid
+from sklearn_rank._keywords import is_count
+from sklearn_rank._threads import check_n_jobs
+from sklearn_rank.model_selection import query_numbers
+from sklearn_rank.scorer import RankingScorers, get_scorers
+
+
+def query_permutation_importance(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    qid: Any = None,
+    metric: Any = "ndcg@10",
+    scope: str = "within",
+    n_repeats: int = 5,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    sample_weight: Any = None,
+) -> Any:
+    """How much a ranking metric loses when the values of one feature are shuffled.
+
+    As `sklearn.inspection.permutation_importance`, which shuffles across queries and cannot hand qid to a scorer.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted model; its `predict` or `decision_function` needs no qid.
+    X : ndarray, sparse matrix, or frame of pandas or polars, of shape (n_samples, n_features)
+        Preferably of queries that the model was not trained on. Not changed.
+    y : array-like of shape (n_samples,)
+        Relevance of each document to its query.
+    qid : array-like of shape (n_samples,), default=None
+        Query of each row. None: taken from the level "qid" of the index of y.
+    metric : str, metric function or sequence of them, default="ndcg@10"
+        As `get_scorers` takes them.
+    scope : {"within", "across"}, default="within"
+        Shuffle a feature among the documents of each query, or among all rows. Within: what the model ranks a query's
+        documents by. A feature that is the same for all documents of a query, such as its length, has importance
+        exactly 0 there, even where the model reads it together with others; "across" shows that.
+    n_repeats : int, default=5
+        Times each feature is shuffled.
+    n_jobs : int or None, default=None
+        Features to shuffle at a time, as joblib counts them. The result does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        All features are shuffled in the same ways.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weight of each row's query in the mean; constant within a query.
+
+    Returns
+    -------
+    Bunch or dict of str to Bunch
+        `importances` of shape (n_features, n_repeats), the score less the score after shuffling, higher being more
+        important for errors too; `importances_mean` and `importances_std` of shape (n_features,). A dict by metric
+        where `metric` is a sequence.
+
+    Raises
+    ------
+    ValueError
+        If qid is missing, a parameter is out of range, or X is not two-dimensional.
+
+    Examples
+    --------
+    The label is the first feature; the second is the same for all documents of a query:
+
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn_rank import query_permutation_importance
+    >>> X, y, qid = [[0, 5], [1, 5], [2, 5], [0, 7], [1, 7]], [0, 1, 2, 0, 1], [1, 1, 1, 2, 2]
+    >>> found = query_permutation_importance(Ridge().fit(X, y), X, y, qid=qid, metric="ndcg", random_state=0)
+    >>> found.importances_mean.round(2)
+    array([0.25, 0.  ])
+    """
+    if scope not in ("within", "across"):
+        raise ValueError(
+            "The 'scope' parameter of query_permutation_importance must be 'within' or 'across'. "
+            f"Got {scope!r} instead."
+        )
+    if not is_count(n_repeats):
+        raise ValueError(
+            f"The 'n_repeats' parameter of query_permutation_importance must be an int >= 1. Got {n_repeats!r} instead."
+        )
+    check_n_jobs(n_jobs)
+    X = X if sparse.issparse(X) or _is_frame(X) else np.asarray(X)
+    if len(X.shape) != 2:
+        raise ValueError(f"X must have two dimensions, rows and features. Got shape {X.shape} instead.")
+    check_consistent_length(X, y, sample_weight)
+    number = query_numbers(find_qid(y, qid, name="y"), len(y))
+    scorers, random = get_scorers(metric), check_random_state(random_state)
+    orders = [_shuffle(number if scope == "within" else np.zeros_like(number), random) for _ in range(n_repeats)]
+    baseline = scorers(estimator, X, y, qid=number, sample_weight=sample_weight)
+    columns = X.tocsc() if sparse.issparse(X) else X
+    shuffled = Parallel(n_jobs=n_jobs)(
+        delayed(_scores_without)(scorers, estimator, columns, feature, orders, y, number, sample_weight)
+        for feature in range(X.shape[1])
+    )
+    found = {}
+    for name, value in baseline.items():
+        importances = value - np.array([[scores[name] for scores in of_feature] for of_feature in shuffled])
+        found[name] = Bunch(
+            importances_mean=importances.mean(axis=1), importances_std=importances.std(axis=1), importances=importances
+        )
+    return found[scorers.names[0]] if isinstance(metric, str) or callable(metric) else found
+
+
+def _shuffle(number: NDArray[np.int64], random: np.random.RandomState) -> NDArray[np.int64]:
+    """Row that each row takes its value from: any of the same query, each order as likely."""
+    order = np.empty_like(number)
+    order[np.argsort(number, kind="stable")] = np.lexsort((random.random_sample(len(number)), number))
+    return order
+
+
+def _scores_without(
+    scorers: RankingScorers, estimator: Any, X: Any, feature: int, orders: list[NDArray[np.int64]], y: Any,
+    number: NDArray[np.int64], sample_weight: Any,
+) -> list[dict[str, float]]:  # fmt: skip
+    """Scores after each way to shuffle one feature."""
+    return [
+        scorers(estimator, _with_shuffled(X, feature, order), y, qid=number, sample_weight=sample_weight)
+        for order in orders
+    ]
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "isetitem") or hasattr(X, "with_columns")
+
+
+def _with_shuffled(X: Any, feature: int, order: NDArray[np.int64]) -> Any:
+    """Copy of X in which the values of one feature are in another order."""
+    if hasattr(X, "isetitem"):  # pandas; by place, so that names may repeat
+        X = X.copy()
+        X.isetitem(feature, X.iloc[:, feature].array[order])
+        return X
+    if hasattr(X, "with_columns"):  # polars
+        return X.with_columns(X.to_series(feature)[order])
+    if sparse.issparse(X):
+        return sparse.hstack([X[:, :feature], X[:, [feature]][order], X[:, feature + 1 :]], format="csr")
+    X = np.array(X)
+    X[:, feature] = X[order, feature]
+    return X

@@ -1,0 +1,149 @@
+"""From results, arrays or pandas Series of several systems to values query by query: which metric, which queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._grouping import group_rows
+from sklearn_rank.evaluate import Evaluation
+from sklearn_rank.stats._arguments import numbers
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Values:
+    """Values of one system; `qid` is None if all that is known of a query is its place."""
+
+    values: Array
+    qid: NDArray[Any] | None
+    metric: str | None
+    meaning: Any
+    greater_is_better: bool
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Values of several systems, and what was done to align them."""
+
+    values: list[Array]
+    metric: str | None
+    greater_is_better: bool
+    n_left_out: int
+    n_filled: int
+
+
+def align(
+    results: Mapping[str, Any], *, paired: bool, metric: str | None, missing: Any, greater_is_better: bool | None,
+    caller: str,
+) -> Aligned:  # fmt: skip
+    """Values of the same queries in the same order, if `paired`; without queries that are undefined for a system.
+
+    Raises
+    ------
+    ValueError
+        If a metric is not known or not the same for all, a query is missing, or fewer than two queries are left.
+    TypeError
+        If results and arrays are mixed.
+    """
+    read = [_read(result, name, metric, caller) for name, result in results.items()]
+    first = read[0]
+    for other, name in zip(read, results, strict=True):
+        if other.meaning != first.meaning:
+            raise ValueError(
+                f"{caller} compares values of one metric, computed alike. "
+                f"Got {first.metric!r} with other keywords in {name!r} than in {next(iter(results))!r}."
+            )
+    n_filled = 0
+    if paired:
+        table, n_filled = _same_queries(read, list(results), missing, caller)
+        defined = ~np.isnan(table).any(axis=0)
+        n_left_out, values = int((~defined).sum()), list(table[:, defined])
+    else:
+        values = [one.values[~np.isnan(one.values)] for one in read]
+        n_left_out = sum(map(len, (one.values for one in read))) - sum(map(len, values))
+    if min(map(len, values)) < 2:
+        raise ValueError(
+            f"{caller} needs two queries or more with a defined value. Got {min(map(len, values))}, "
+            f"after {n_left_out} undefined ones were left out."
+        )
+    better = first.greater_is_better if greater_is_better is None else greater_is_better
+    return Aligned(values, first.metric, better, n_left_out, n_filled)
+
+
+def _read(result: Any, name: str, metric: str | None, caller: str) -> Values:
+    if isinstance(result, Evaluation):
+        return _of_evaluation(result, name, metric, caller)
+    if metric is not None:
+        raise TypeError(f"'metric' of {caller} is for results of evaluate. Got {type(result).__name__} for {name!r}.")
+    values = numbers(result, repr(name), caller)
+    index = getattr(result, "index", None)
+    qid = np.asarray(index) if hasattr(index, "get_level_values") else None  # a pandas Series; a list has one too
+    return Values(values, qid, None, None, True)
+
+
+def _of_evaluation(result: Evaluation, name: str, metric: str | None, caller: str) -> Values:
+    known = ", ".join(result.per_query)
+    if metric is None and len(result.per_query) > 1:
+        raise ValueError(f"{caller} compares one metric, so results of several need metric=. Got {known} in {name!r}.")
+    metric = next(iter(result.per_query)) if metric is None else metric
+    if metric not in result.per_query:
+        raise ValueError(f"The 'metric' parameter of {caller} must be one of {known} of {name!r}. Got {metric!r}.")
+    if result.weight is not None or result.average[metric] != "macro":
+        raise ValueError(
+            f"{caller} is for means in which every query counts once. Got sample_weight or another average in "
+            f"{name!r}; pass values of per_query, or evaluate again without it."
+        )
+    return Values(
+        result.per_query[metric], result.qid, metric, result.meaning[metric], result.greater_is_better[metric]
+    )
+
+
+def _same_queries(read: list[Values], names: list[str], missing: Any, caller: str) -> tuple[Array, int]:
+    """Values of shape (n_systems, n_queries), and how many of them had to be filled in."""
+    ids = [one.qid for one in read if one.qid is not None]
+    if len(ids) not in (0, len(read)):
+        raise TypeError(f"{caller} takes systems that all name their queries, or none. Got both.")
+    if not ids:
+        sizes = [len(one.values) for one in read]
+        if len(set(sizes)) > 1:
+            raise ValueError(
+                f"{caller} pairs values query by query, so arrays must be of equal length; for different queries use "
+                f"test='welch', 'mannwhitney' or 'permutation'. Got lengths {', '.join(map(str, sizes))}."
+            )
+        return np.stack([one.values for one in read]), 0
+    if all(np.array_equal(ids[0], other) for other in ids[1:]):
+        return np.stack([one.values for one in read]), 0
+    known, column = _numbered(ids)
+    table, present = np.full((len(read), len(known)), np.nan), np.zeros((len(read), len(known)), dtype=bool)
+    for i, (one, own) in enumerate(zip(read, column, strict=True)):
+        table[i, own], present[i, own] = one.values, True
+        if present[i].sum() < len(own):
+            raise ValueError(f"{caller} takes one value a query. Got a query twice in {names[i]!r}.")
+    if missing == "raise" and not present.all():
+        i, j = np.argwhere(~present)[0]
+        raise ValueError(
+            f"{caller} needs the same queries in all systems; missing= gives a query that a system lacks a value, such "
+            "as 0, or leaves it out (nan), and test='welch', 'mannwhitney' and 'permutation' take different queries. "
+            f"Got {(~present).sum()} missing, the first {known[j : j + 1].tolist()[0]!r} in {names[i]!r}."
+        )
+    if missing != "raise":
+        table[~present] = missing
+    return table, int((~present).sum())
+
+
+def _numbered(ids: list[NDArray[Any]]) -> tuple[NDArray[Any], list[NDArray[np.int64]]]:
+    """Distinct ids in order of first appearance, and the number of each id of each list."""
+    if len({one.dtype.kind in "US" for one in ids}) > 1:  # NumPy would turn 1 into "1"
+        ids = [one.astype(object) for one in ids]
+    joined = np.concatenate(ids)
+    known, indptr, order = group_rows(joined, len(joined))
+    number = np.repeat(np.arange(len(known)), np.diff(indptr))
+    if order is not None:
+        number[order] = number.copy()
+    return known, np.split(number, np.cumsum([len(one) for one in ids])[:-1])

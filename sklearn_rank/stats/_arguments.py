@@ -1,0 +1,73 @@
+"""Keywords that the functions of statistics share: the rule of each, written once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._keywords import Keyword, is_count, is_real, one_of
+
+Array = NDArray[np.float64]
+
+
+def _is_missing(value: Any) -> bool:
+    return (
+        is_real(value) or (isinstance(value, str) and value == "raise") or (isinstance(value, float) and value != value)
+    )
+
+
+def _is_random_state(value: Any) -> bool:
+    if isinstance(value, (int, np.integer)):
+        return 0 <= int(value) < 2**32
+    return value is None or isinstance(value, (np.random.RandomState, np.random.Generator))
+
+
+SHARE = Keyword("between 0 and 1, exclusive", lambda v: is_real(v) and 0 < v < 1, "")
+POSITIVE = Keyword("a finite number > 0", lambda v: is_real(v) and v > 0, "")
+RULES = {
+    "alternative": one_of("two-sided", "greater", "less", doc=""),
+    "level": SHARE,
+    "confidence_level": SHARE,
+    "alpha": SHARE,
+    "power": SHARE,
+    "n_resamples": Keyword("an int >= 1", is_count, ""),
+    "random_state": Keyword("an int from 0 to 2**32 - 1, a RandomState, a Generator or None", _is_random_state, ""),
+    "missing": Keyword("'raise', a finite number or nan", _is_missing, ""),
+    "correction": one_of(None, "holm", "bonferroni", "bh", "tukey", doc=""),
+    "method": one_of("t", "percentile", "bca", doc=""),
+    "std": Keyword("a finite number >= 0", lambda v: is_real(v) and v >= 0, ""),
+    "difference": Keyword("a finite number", is_real, ""),
+    "n": Keyword("an int >= 2", lambda v: is_count(v) and v >= 2, ""),
+    "n_train": POSITIVE,
+    "n_test": POSITIVE,
+}
+
+
+def check_arguments(caller: str, **values: Any) -> None:
+    """Raise ValueError for the first value that its rule does not accept."""
+    for name, value in values.items():
+        RULES[name].check(name, value, caller)
+
+
+def numbers(x: Any, name: str, caller: str) -> Array:
+    """Array of one dimension, finite or NaN.
+
+    Raises
+    ------
+    TypeError
+        If an entry is not a number.
+    ValueError
+        If there is another dimension, or an infinite value.
+    """
+    try:
+        array = np.asarray(x, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} of {caller} must hold real numbers. Got {type(x).__name__} instead.") from None
+    if array.ndim != 1 or np.isinf(array).any():
+        raise ValueError(
+            f"{name} of {caller} must be a list of finite numbers (NaN: undefined). "
+            f"Got {'an infinite value' if array.ndim == 1 else f'shape {array.shape}'} instead."
+        )
+    return array

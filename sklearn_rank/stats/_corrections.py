@@ -1,0 +1,73 @@
+"""Corrections of p-values for the number of comparisons."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from sklearn_rank.stats import _resampling
+from sklearn_rank.stats._arguments import check_arguments, numbers
+
+Array = NDArray[np.float64]
+
+
+def adjust_pvalues(pvalues: Any, correction: str | None = "holm") -> Array:
+    """P-values corrected for how many there are.
+
+    Parameters
+    ----------
+    pvalues : array-like of shape (n_comparisons,)
+    correction : {"holm", "bonferroni", "bh"} or None, default="holm"
+        The first two bound the chance of one or more false positives; Benjamini-Hochberg bounds the expected share of
+        false positives among the positives.
+
+    Returns
+    -------
+    ndarray of shape (n_comparisons,)
+
+    Raises
+    ------
+    ValueError
+        If a p-value is not between 0 and 1, or the correction is unknown.
+
+    Examples
+    --------
+    The smallest counts three times, the next one twice, and none is smaller than the one before:
+
+    >>> from sklearn_rank.stats import adjust_pvalues
+    >>> adjust_pvalues([0.03, 0.01, 0.02])
+    array([0.04, 0.03, 0.04])
+    """
+    check_arguments("adjust_pvalues", correction=correction)
+    p = numbers(pvalues, "pvalues", "adjust_pvalues")
+    if not ((p >= 0) & (p <= 1)).all():
+        raise ValueError(f"pvalues of adjust_pvalues must be from 0 to 1. Got {pvalues!r} instead.")
+    if correction == "tukey":
+        raise ValueError("Tukey's test needs the values behind the p-values: use compare_all. Got correction='tukey'.")
+    if correction == "bonferroni":
+        return np.minimum(p * len(p), 1.0)
+    if correction == "bh" and len(p):
+        return np.asarray(stats.false_discovery_control(p))
+    if correction == "holm":
+        order = np.argsort(p)
+        corrected = np.empty_like(p)
+        corrected[order] = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+        return np.minimum(corrected, 1.0)
+    return p
+
+
+def tukey(values: Array, differences: Array, n_resamples: int, random_state: Any) -> Array:
+    """P-value of each difference of means by Tukey's HSD, blocked by query and randomised.
+
+    The values of each query change places at random. The difference between the highest and the lowest mean, if the
+    systems were all alike, is what every pair is held against.
+    """
+    n = len(values)
+    ranges = _resampling.ranges_within_queries(values, n_resamples, random_state)
+    ranges = np.sort(ranges if len(ranges) else np.zeros(n_resamples))
+    reach = _resampling.ROUNDING * np.abs(values).sum()
+    as_large = len(ranges) - np.searchsorted(ranges, np.abs(differences) * n - reach)
+    return np.asarray((as_large + 1) / (len(ranges) + 1))

@@ -1,0 +1,95 @@
+"""Null distributions by resampling, in blocks of bounded memory: no loop over queries.
+
+What is drawn at random depends on the values alone, not on their order, and not on which system is called a.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from sklearn_rank.stats._samples import ROUNDING
+
+Array = NDArray[np.float64]
+BLOCK = 2**22
+"""Numbers held at a time."""
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Generator of what the user gave, read as scikit-learn reads it."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
+
+
+def batch_size(n: int) -> int:
+    """How many resamples of n values are held at a time."""
+    return max(1, BLOCK // max(n, 1))
+
+
+def _blocks(n_resamples: int, n: int) -> Iterator[int]:
+    size = batch_size(n)
+    return (min(size, n_resamples - start) for start in range(0, n_resamples, size))
+
+
+def sign_flips(d: Array, n_resamples: int, random_state: Any) -> tuple[Array, bool]:
+    """Sums of d with signs flipped, and whether they are all there are."""
+    size = np.sort(np.abs(d[d != 0]))  # zero differences stay what they are
+    n = len(size)
+    if n < 63 and 2**n <= n_resamples:
+        return _flipped(size, (np.arange(2**n)[:, None] >> np.arange(n)) & 1), True
+    rng, sums = generator(random_state), []
+    for block in _blocks(n_resamples, n):
+        packed = np.frombuffer(rng.bytes(block * -(-n // 8)), dtype=np.uint8).reshape(block, -1)
+        sums.append(_flipped(size, np.unpackbits(packed, axis=1, count=n)))
+    return np.concatenate(sums), False
+
+
+def _flipped(size: Array, positive: NDArray[Any]) -> Array:
+    return np.asarray(2 * (positive @ size) - size.sum())
+
+
+def partitions(values: Array, k: int, n_resamples: int, random_state: Any) -> tuple[Array, bool]:
+    """Sums of k of the values, and whether they are all there are."""
+    values, n = np.sort(values), len(values)
+    if math.comb(n, k) <= n_resamples:
+        return values[list(combinations(range(n), k))].sum(axis=1), True
+    rng = generator(random_state)
+    drawn = (values[rng.choice(n, k, replace=False, shuffle=False)].sum() for _ in range(n_resamples))
+    return np.fromiter(drawn, np.float64, n_resamples), False
+
+
+def ranges_within_queries(values: Array, n_resamples: int, random_state: Any) -> Array:
+    """Largest minus smallest sum of a system, the values of each query (row) dealt out to the systems anew."""
+    values = np.sort(values, axis=1)
+    values = values[values[:, 0] < values[:, -1]]  # the others add as much to every system
+    values = values[np.lexsort(values.T)]
+    rng, ranges = generator(random_state), [np.empty(0)]
+    for block in _blocks(n_resamples, values.size):
+        dealt = rng.permuted(np.broadcast_to(values, (block, *values.shape)), axis=2)
+        ranges.append(np.ptp(dealt.sum(axis=1), axis=1))
+    return np.concatenate(ranges)
+
+
+def tail(null: Array, observed: float, alternative: str, *, exact: bool, scale: float) -> float:
+    """Share of a null distribution that is as extreme as what was observed, which counts itself unless all are known.
+
+    Values that differ by rounding, measured against `scale`, are equal. Two-sided is twice the smaller tail.
+    """
+    reach, one = ROUNDING * scale, 0 if exact else 1
+    greater = (int((null >= observed - reach).sum()) + one) / (len(null) + one)
+    less = (int((null <= observed + reach).sum()) + one) / (len(null) + one)
+    return {"greater": greater, "less": less, "two-sided": min(1.0, 2 * min(greater, less))}[alternative]
+
+
+def tail_of_symmetric(null: Array, observed: float, alternative: str, *, exact: bool, scale: float) -> float:
+    """As `tail`, but two-sided is the share that is as large, whatever its sign."""
+    if alternative == "two-sided":
+        null, observed, alternative = np.abs(null), abs(observed), "greater"
+    return tail(null, observed, alternative, exact=exact, scale=scale)

@@ -1,0 +1,163 @@
+"""The tests: each a function of two samples that gives a statistic and a p-value, in a table by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from sklearn_rank.stats import _resampling
+from sklearn_rank.stats._intervals import Interval, bca_interval, bootstrap_distribution
+from sklearn_rank.stats._samples import Paired, Unpaired, ratio
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a test is asked for."""
+
+    alternative: str = "two-sided"
+    confidence_level: float = 0.95
+    n_resamples: int = 9999
+    random_state: Any = None
+
+
+class Outcome(NamedTuple):
+    """What a test finds; `interval` if it has one of its own, else it is Student's or Welch's."""
+
+    statistic: float
+    pvalue: float
+    interval: Interval | None = None
+
+
+class SignificanceTest(NamedTuple):
+    """What kind of samples a test takes, the test, and the size of effect that goes with it."""
+
+    sample: Callable[[Array, Array], Any]
+    outcome: Callable[[Any, Options], Outcome]
+    effect: Callable[[Any], float]
+
+    @property
+    def paired(self) -> bool:
+        """Whether it takes the same queries."""
+        return self.sample is Paired
+
+
+def student(sample: Paired | Unpaired, options: Options) -> Outcome:
+    """Student's t test of paired samples, Welch's of others. Without any spread p is what it tends to: 0 or 1."""
+    t = ratio(sample.difference, sample.standard_error)
+    return Outcome(t, t_pvalue(t, sample.df, options.alternative))
+
+
+def t_pvalue(t: float, df: float, alternative: str) -> float:
+    """P-value of a t statistic."""
+    if alternative == "two-sided":
+        return float(2 * stats.t.sf(abs(t), df))
+    return float(stats.t.sf(t if alternative == "greater" else -t, df))
+
+
+def wilcoxon(sample: Paired, options: Options) -> Outcome:
+    """Wilcoxon's signed-rank test; queries without a difference are left out."""
+    found = stats.wilcoxon(sample.values, alternative=options.alternative)
+    return Outcome(float(found.statistic), float(found.pvalue))
+
+
+def sign(sample: Paired, options: Options) -> Outcome:
+    """Sign test: is a better than b as often as not? Queries without a difference are left out."""
+    above, n = int((sample.values > 0).sum()), int(np.count_nonzero(sample.values))
+    return Outcome(float(above), float(stats.binomtest(above, n, alternative=options.alternative).pvalue))
+
+
+def randomization(sample: Paired, options: Options) -> Outcome:
+    """Fisher's randomization test: the two values of each query change places at random, or in all ways if few."""
+    sums, exact = _resampling.sign_flips(sample.values, options.n_resamples, options.random_state)
+    observed, scale = sample.difference * sample.n, float(np.abs(sample.values).sum())
+    alternative = options.alternative
+    if alternative == "less":  # the same flips for b less a
+        observed, alternative = -observed, "greater"
+    p = _resampling.tail_of_symmetric(sums, observed, alternative, exact=exact, scale=scale)
+    return Outcome(sample.difference, p)
+
+
+def bootstrap(sample: Paired, options: Options) -> Outcome:
+    """Bootstrap test of the t statistic, as if the mean difference were 0; the same resamples give a BCa interval."""
+    d, root = sample.values, np.sqrt(sample.n)
+    t = ratio(sample.difference, sample.standard_error)
+    if sample.standard_error == 0:  # all resamples are alike
+        return student(sample, options)
+
+    def mean_and_spread(x: Array, axis: int = -1) -> Array:
+        return np.stack([x.mean(axis=axis), x.std(axis=axis, ddof=1)])
+
+    means, spreads = bootstrap_distribution(d, mean_and_spread, options.n_resamples, options.random_state)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a resample without spread is as extreme as can be, or at 0
+        resampled = np.nan_to_num((means - sample.difference) / (spreads / root), nan=0.0)
+    p = _resampling.tail_of_symmetric(resampled, t, options.alternative, exact=False, scale=abs(t))
+    return Outcome(t, p, bca_interval(d, means, options.confidence_level, options.alternative))
+
+
+def mannwhitney(sample: Unpaired, options: Options) -> Outcome:
+    """Mann-Whitney U test."""
+    found = stats.mannwhitneyu(sample.a, sample.b, alternative=options.alternative)
+    return Outcome(float(found.statistic), float(found.pvalue))
+
+
+def permutation(sample: Unpaired, options: Options) -> Outcome:
+    """Permutation test of the difference of means: queries change sides at random, or in all ways if few."""
+    a, b, alternative = sample.a, sample.b, options.alternative
+    if (len(a), sample.difference) > (len(b), 0.0):  # so that the smaller sample, or the lower one, is drawn
+        a, b = b, a
+        alternative = {"greater": "less", "less": "greater"}.get(alternative, alternative)
+    pooled = np.concatenate([a, b])
+    sums, exact = _resampling.partitions(pooled, len(a), options.n_resamples, options.random_state)
+    p = _resampling.tail(sums, float(a.sum()), alternative, exact=exact, scale=float(np.abs(pooled).sum()))
+    return Outcome(sample.difference, p)
+
+
+def rank_biserial(sample: Paired) -> float:
+    """Matched-pairs rank-biserial correlation: share of the rank sum in favour of a less that in favour of b."""
+    d = sample.values[sample.values != 0]
+    ranks = stats.rankdata(np.abs(d))
+    return ratio(float((np.sign(d) * ranks).sum()), float(ranks.sum()))
+
+
+def excess_of_wins(sample: Paired) -> float:
+    """Share of the queries with a difference on which a is above b less that on which it is below."""
+    signs = np.sign(sample.values)
+    return ratio(float(signs.sum()), float(np.abs(signs).sum()))
+
+
+def cliff(sample: Unpaired) -> float:
+    """Rank-biserial correlation (Cliff's delta): share of pairs with a above b less that with a below b."""
+    u = stats.mannwhitneyu(sample.a, sample.b, method="asymptotic").statistic
+    return float(2 * u / (len(sample.a) * len(sample.b)) - 1)
+
+
+def cohen(sample: Paired | Unpaired) -> float:
+    """Cohen's d_z of paired samples, d of others."""
+    return sample.cohen
+
+
+TESTS = {
+    "t": SignificanceTest(Paired, student, cohen),
+    "wilcoxon": SignificanceTest(Paired, wilcoxon, rank_biserial),
+    "sign": SignificanceTest(Paired, sign, excess_of_wins),
+    "randomization": SignificanceTest(Paired, randomization, cohen),
+    "bootstrap": SignificanceTest(Paired, bootstrap, cohen),
+    "welch": SignificanceTest(Unpaired, student, cohen),
+    "mannwhitney": SignificanceTest(Unpaired, mannwhitney, cliff),
+    "permutation": SignificanceTest(Unpaired, permutation, cohen),
+}
+
+
+def run(test: str, sample: Paired | Unpaired, options: Options) -> Outcome:
+    """Outcome of a test; systems that nothing tells apart have p = 1, whatever the test and the alternative."""
+    if sample.identical and isinstance(sample, Paired):
+        return Outcome(0.0, 1.0)
+    found = TESTS[test].outcome(sample, options)
+    return found._replace(pvalue=1.0) if sample.identical else found

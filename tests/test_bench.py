@@ -1,0 +1,120 @@
+"""The benchmarks of docs/bench run, on tiny data, and both sides of each comparison give the same number."""
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+BENCH = Path(__file__).parents[1] / "docs" / "bench"
+SCRIPTS = ["compare_peers", "growth", "measure", "peers", "shapes", "tables"]
+SCRIPTS += ["asv_benchmarks", "asv_benchmarks.calls", "asv_benchmarks.growth"]
+
+
+@pytest.fixture(scope="module")
+def bench():
+    """Import one of the scripts as its neighbours do; ranx without its compiler, which takes half a minute."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(BENCH)
+        patch.setenv("NUMBA_DISABLE_JIT", "1")
+        patch.setenv("POLARS_MAX_THREADS", "1")
+        for name in SCRIPTS:
+            patch.delitem(sys.modules, name, raising=False)
+        yield import_module
+        for name in SCRIPTS:
+            sys.modules.pop(name, None)
+
+
+PEERS = ["lightgbm", "xgboost", "catboost", "scikit-learn", "pytrec_eval", "ranx", "polars", "pandas"]
+SHAPES = ["mslr", "tiny", "huge", "shuffled", "strings", "shuffled_strings", "shuffled_objects", "narrow", "ties"]
+SHAPES += ["constant", "single"]
+
+
+def test_lists_are_those_of_the_scripts(bench):
+    assert list(bench("peers").PEERS) == ["ours", *PEERS]
+    assert set(bench("shapes").SHAPES) == set(SHAPES)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", PEERS)
+def test_peers_give_the_same_number(bench, name, shape):
+    peer = bench("peers").PEERS[name]
+    pytest.importorskip(peer.module)
+    data = bench("shapes").make(shape, 400)
+    for metric in ["ndcg@10", "map", "auc", "err@10", "pfound@10", "group", "sort", "suite"]:
+        if peer.asked(metric):
+            peer.contest(data, metric).check()
+
+
+def test_shapes_are_what_they_are_called(bench):
+    make = bench("shapes").make
+    for name in SHAPES:
+        y_true, y_score, qid = make(name, 600)
+        assert len(y_true) == len(y_score) == len(qid)
+        assert len(qid) == 10 if name == "single" else 300 < len(qid) < 900
+        runs = 1 + np.count_nonzero(qid[1:] != qid[:-1])
+        assert (runs > len(set(qid.tolist()))) == name.startswith("shuffled")
+        assert qid.dtype.kind == ("O" if "objects" in name else "U" if "strings" in name else "i")
+    assert len(set(make("huge", 600).qid)) == 20
+    assert len(set(make("ties", 600).y_score)) == 100
+    assert make("narrow", 600).y_true.dtype == np.int32
+    assert make("narrow", 600).y_score.dtype == np.float32
+
+
+def test_what_a_peer_cannot_do_is_said(bench):
+    pytest.importorskip("lightgbm")
+    peers = bench("peers")
+    with pytest.raises(peers.Impossible, match="at most 10,000 rows a query"):
+        peers.PEERS["lightgbm"].contest(bench("shapes").make("huge", 20 * 10_001), "ndcg@10")
+
+
+def test_a_wrong_number_is_refused(bench):
+    contest = bench("peers").Contest(lambda: 0.5, lambda: 0.5 + 1e-6)
+    with pytest.raises(AssertionError, match="The peer has"):
+        contest.check()
+
+
+def test_compare_peers_prints_a_line_for_each(bench, capsys, monkeypatch):
+    pytest.importorskip("pandas")
+    options = ["--shape", "tiny", "single", "--metric", "ndcg@10", "group", "--peer", "scikit-learn", "pandas"]
+    monkeypatch.setattr(sys, "argv", ["x", *options, "--rows", "200", "--repeats", "1", "--no-memory", "--markdown"])
+    bench("compare_peers").main()
+    printed = capsys.readouterr().out
+    tables = [part.splitlines() for part in printed.split("\n\n") if part.startswith("|")]
+    assert [len(table) for table in tables] == [2 + 4, 2 + 2, 2 + 2]  # all, nDCG in short, grouping in short
+    assert all(len({line.count("|") for line in table}) == 1 for table in tables)
+    assert "group is not in scikit-learn." in printed
+
+
+def test_growth_prints_a_line_for_each_step(bench, capsys, monkeypatch, tmp_path):
+    pytest.importorskip("matplotlib")
+    options = ["--rows", "200", "--repeats", "1", "--metric", "ndcg@10", "iprec(recall=0.5)"]
+    options += ["--by", "rows", "queries", "length", "k", "metrics", "shape", "--plot", str(tmp_path / "growth.png")]
+    monkeypatch.setattr(sys, "argv", ["x", *options])
+    bench("growth").main()
+    printed = capsys.readouterr().out
+    assert [line.split()[2] for line in printed.splitlines() if line.startswith("ties ")] == ["-"]
+    assert printed.count("\n1 ") == 2
+    assert (tmp_path / "growth.png").stat().st_size > 0
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the peak can be started anew on Linux alone")
+def test_added_memory(bench):
+    measure = bench("measure")
+    assert measure.added_memory(lambda: np.ones(2_000_000)) >= 15e6
+    assert measure.memory_of("ours", "ndcg@10", bench("shapes").make("shuffled_objects", 1000), 1) >= 0
+
+
+def test_asv_finds_its_benchmarks(bench, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(bench("shapes"), "ROWS", dict.fromkeys(bench("shapes").ROWS, 100))
+    calls = bench("asv_benchmarks.calls").Call()
+    calls.setup_cache()
+    for shape in SHAPES:
+        calls.setup(shape, "ndcg@10", 1)
+        calls.time_call(shape, "ndcg@10", 1)
+    growth = bench("asv_benchmarks.growth")
+    numbers = growth.Numbers()
+    numbers.setup(2)
+    numbers.time_call(2)

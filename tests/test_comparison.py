@@ -1,0 +1,180 @@
+"""What RankingEvaluator and evaluate return: tables, queries to look at, files."""
+
+import json
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import Ridge
+
+from sklearn_rank import Comparison, Evaluation, RankingEvaluator, evaluate, stats
+from sklearn_rank._table import Table, cell
+
+METRICS = ["ndcg@5", "map", "rmse", "p(average=micro)@5"]
+
+
+@pytest.fixture(scope="module")
+def report(shuffled):
+    X, y, qid = shuffled
+    models = {"constant": DummyRegressor(), "ridge": Ridge(), "smooth": Ridge(1e4)}
+    return RankingEvaluator(["ndcg@5", "map", "rmse"], cv=3).compare(models, X, y, qid=qid)
+
+
+# --- the summary ---------------------------------------------------------------------------------------------
+
+
+def test_summary_says_what_the_statistics_say(report):
+    frame = report.summary().to_frame().set_index(["model", "metric"])
+    for metric in ("ndcg@5", "map", "rmse"):
+        expected = stats.compare(report.results["ridge"], report.results["constant"], metric=metric)
+        row = frame.loc["ridge", metric]
+        assert row["p"] == expected.pvalue
+        assert (row["won"], row["tied"], row["lost"]) == (expected.wins, expected.ties, expected.losses)
+        assert row["difference"] == expected.difference
+        assert row["p"] <= row["p corrected"] <= 1
+        n_train, n_test = np.mean(report.n_queries, axis=0)
+        of_folds = stats.compare_folds(
+            report.fold_means["ridge"][metric], report.fold_means["constant"][metric], n_train=n_train, n_test=n_test
+        )
+        assert row["p folds"] == of_folds.pvalue
+    assert frame.loc["constant"]["p"].isna().all()
+    of = report.per_query
+    assert frame.loc["ridge", "rmse"]["won"] == (of["ridge"]["rmse"] < of["constant"]["rmse"]).sum()  # lower is better
+
+
+def test_one_model_is_summed_up_without_tests(shuffled):
+    X, y, qid = shuffled
+    table = RankingEvaluator("map", cv=3).compare({"ridge": Ridge()}, X, y, qid=qid).summary()
+    assert table.rows[0][-1] is None
+
+
+def test_other_formats(report):
+    assert report.to_markdown().startswith("| model | metric | mean |")
+    assert report.to_latex().startswith("\\begin{tabular}{llrrr")
+    assert "<table>" in report._repr_html_()
+    frame = report.to_frame()
+    assert frame.shape == (len(report.results["ridge"].qid), 9)
+    assert_array_equal(frame["ridge"]["map"], report.per_query["ridge"]["map"])
+
+
+# --- queries to look at --------------------------------------------------------------------------------------
+
+
+def test_most_different(report):
+    of = report.per_query
+    difference = dict(zip(report.results["ridge"].qid, of["ridge"]["map"] - of["constant"]["map"], strict=True))
+    table = report.most_different("ridge", "constant", 5, metric="map")
+    assert table.columns == ("qid", "ridge", "constant", "difference")
+    assert len(table.rows) == 5
+    assert [abs(row[3]) for row in table.rows] == sorted(map(abs, difference.values()), reverse=True)[:5]
+    assert all(difference[qid] == a - b == d for qid, a, b, d in table.rows)
+
+
+def test_worst_queries(report):
+    for metric, lowest_first in {"map": True, "rmse": False}.items():
+        values = report.per_query["constant"][metric]
+        found = report.worst_queries(4, metric=metric).rows
+        assert [value for _, value in found] == sorted(values, reverse=not lowest_first)[:4]
+        assert report.worst_queries(4, model="ridge", metric=metric) == report.results["ridge"].worst_queries(
+            4, metric=metric
+        )
+    undefined = evaluate([0, 1], [1, 1], qid=[1, 2], metrics="map", replace_undefined_by=np.nan)
+    assert undefined.worst_queries().rows == ((2, 1.0),)
+
+
+# --- files ---------------------------------------------------------------------------------------------------
+
+
+def query_ids(kind, n):
+    return {
+        "int": np.arange(n) * 7,
+        "str": np.array([f"q{i}" for i in range(n)]),
+        "object": np.array([f"q{i}" for i in range(n)], dtype=object),
+        "float": np.arange(n) / 2,
+        "tuple": [("a", i) for i in range(n)],
+        "date": np.datetime64("2020-01-01") + np.arange(n),
+    }[kind]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["int", "str", "object", "float", "tuple", "date"])
+def test_a_saved_result_is_the_same(tmp_path, kind, weighted):
+    rng = np.random.default_rng(0)
+    ids = query_ids(kind, 9)
+    qid, row = [ids[i] for i in np.repeat(np.arange(9), 5)], np.repeat(np.arange(9), 5)
+    weight = row + 1.0 if weighted else None
+    result = evaluate(rng.integers(0, 2, 45), rng.random(45), qid=qid, metrics=METRICS, sample_weight=weight)
+    result.save(tmp_path / "result.npz")
+    loaded = Evaluation.load(tmp_path / "result.npz")
+    assert loaded.mean() == result.mean()
+    assert loaded.n_undefined == result.n_undefined
+    assert loaded.greater_is_better == result.greater_is_better
+    assert loaded.qid.tolist() == result.qid.tolist()
+    assert repr(loaded) == repr(result)
+    for metric in METRICS:
+        assert_array_equal(loaded.per_query[metric], result.per_query[metric])
+    if not weighted:
+        alone = evaluate(rng.integers(0, 2, 45), rng.random(45), qid=qid, metrics=["map", "mrr"])
+        alone.save(tmp_path / "alone.npz")
+        assert Evaluation.load(tmp_path / "alone.npz").confidence_interval() == alone.confidence_interval()
+    with pytest.raises(ValueError, match="Ties are looked for in the data, which are not saved"):
+        loaded.tie_range()
+
+
+def test_a_saved_comparison_is_the_same(tmp_path, report):
+    report.save(tmp_path / "report.npz")
+    loaded = Comparison.load(tmp_path / "report.npz")
+    assert repr(loaded) == repr(report)
+    assert loaded.summary() == report.summary()
+    for model in report.results:
+        assert_array_equal(loaded.y_score[model], report.y_score[model])
+        assert_array_equal(loaded.fit_time[model], report.fit_time[model])
+
+
+def test_a_file_can_be_read_without_the_library(tmp_path, report):
+    report.results["ridge"].save(tmp_path / "result.npz")
+    with np.load(tmp_path / "result.npz", allow_pickle=False) as file:
+        meta = json.loads(str(file["meta"]))
+        assert [m["name"] for m in meta["metrics"]] == ["ndcg@5", "map", "rmse"]
+        assert_array_equal(file["values"][1], report.per_query["ridge"]["map"])
+
+
+def test_files_that_hold_something_else(tmp_path, report):
+    report.save(tmp_path / "report.npz")
+    with pytest.raises(
+        ValueError, match="must hold a saved Evaluation of layout 1 or earlier. Got Comparison of layout 1"
+    ):
+        Evaluation.load(tmp_path / "report.npz")
+    np.savez(tmp_path / "other.npz", a=np.arange(3))
+    with pytest.raises(ValueError, match="Got no description"):
+        Evaluation.load(tmp_path / "other.npz")
+
+
+def test_ids_that_cannot_be_saved(tmp_path):
+    result = evaluate([1, 0], [1, 2], qid=[frozenset([1]), frozenset([2])], metrics="map")
+    with pytest.raises(TypeError, match="qid must hold numbers, strings or tuples of them. Got frozenset"):
+        result.save(tmp_path / "result.npz")
+
+
+# --- tables --------------------------------------------------------------------------------------------------
+
+
+def test_cells():
+    assert [cell(x) for x in (0.5, 0.0, 1e-7, -1e-5, 3, None, "a")] == [
+        "0.5000",
+        "0.0000",
+        "1.0e-07",
+        "-1.0e-05",
+        "3",
+        "",
+        "a",
+    ]
+
+
+def test_special_characters_are_escaped():
+    table = Table(("a_b", "n"), (("x|y & <z>", 1),))
+    assert table.to_markdown().splitlines()[2] == "| x\\|y & <z> | 1 |"
+    assert r"a\_b & n \\" in table.to_latex()
+    assert r"x|y \& \textless{}z\textgreater{} & 1 \\" in table.to_latex()
+    assert "x|y &amp; &lt;z&gt;" in table._repr_html_()

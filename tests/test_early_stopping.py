@@ -1,0 +1,362 @@
+"""QueryRanker(eval_fraction=...): whole queries of the rows passed to fit, held out to stop by."""
+
+import inspect
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin, clone
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.neural_network import MLPRegressor
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_rank import QueryKFold, QueryRanker, RankingEvaluator, get_scorer
+
+ROUNDS = 300
+
+
+class Recorder(BaseEstimator):
+    """A model that remembers what it was given."""
+
+    def predict(self, X):
+        return np.asarray(X)[:, 0]
+
+
+class LikeXGBRanker(Recorder):
+    def fit(
+        self, X, y, *, group=None, qid=None, sample_weight=None, eval_set=None, eval_group=None, eval_qid=None,
+        sample_weight_eval_set=None, verbose=False,
+    ):  # fmt: skip
+        self.got_ = {name: value for name, value in locals().items() if name != "self" and value is not None}
+        return self
+
+
+class LikeXGBRegressor(RegressorMixin, Recorder):
+    def fit(self, X, y, *, sample_weight=None, eval_set=None, verbose=True, sample_weight_eval_set=None):
+        self.got_ = {name: value for name, value in locals().items() if name != "self" and value is not None}
+        return self
+
+
+class LikeOldLGBMRanker(Recorder):
+    def fit(self, X, y, sample_weight=None, group=None, eval_set=None, eval_sample_weight=None, eval_group=None):
+        self.got_ = {name: value for name, value in locals().items() if name != "self" and value is not None}
+        return self
+
+
+class LikeLGBMRanker(Recorder):
+    def fit(
+        self, X, y, sample_weight=None, group=None, eval_set=None, eval_sample_weight=None, eval_group=None, *,
+        eval_X=None, eval_y=None,
+    ):  # fmt: skip
+        self.got_ = {name: value for name, value in locals().items() if name != "self" and value is not None}
+        return self
+
+
+# Four queries in mixed rows: a 0 3, b 1 4 6, c 2, d 5 7. The feature of a row is its number.
+X, Y, QID = np.arange(8.0)[:, None], np.arange(8) % 3, list("abcabdbd")
+WEIGHT = np.array([{"a": 1, "b": 2, "c": 3, "d": 4}[q] for q in QID])
+
+
+def flat(value):
+    """Arrays inside lists and tuples, as lists."""
+    return [flat(v) for v in value] if isinstance(value, (list, tuple)) else np.asarray(value).ravel().tolist()
+
+
+def by_query(chosen):
+    """Rows of queries, those of a query adjacent; number of each row's query; sizes; weights of rows and queries."""
+    rows = [[i for i, q in enumerate(QID) if q == query] for query in chosen]
+    flat_rows, sizes = sum(rows, []), [len(r) for r in rows]
+    weights = [int(WEIGHT[r[0]]) for r in rows]
+    return flat_rows, np.repeat(range(len(rows)), sizes).tolist(), sizes, WEIGHT[flat_rows].tolist(), weights
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "model", [LikeXGBRanker(), LikeXGBRegressor(), LikeOldLGBMRanker(), LikeLGBMRanker()], ids=repr
+)
+def test_what_each_model_is_given(model, seed):
+    ranker = QueryRanker(model, eval_fraction=0.25, random_state=seed).fit(X, Y, qid=QID, sample_weight=WEIGHT)
+    (held_out,) = ranker.eval_qid_
+    rows, qid, sizes, weight, of_query = by_query([q for q in "abcd" if q != held_out])
+    eval_rows, eval_qid, eval_sizes, eval_weight, eval_of_query = by_query([held_out])
+    got = {name: flat(value) for name, value in ranker.estimator_.got_.items()}
+    eval_y = Y[eval_rows].tolist()
+    expected = {"X": rows, "y": Y[rows].tolist(), "sample_weight": weight}
+    if isinstance(model, LikeLGBMRanker):
+        expected |= {"eval_X": eval_rows, "eval_y": eval_y}
+    else:
+        expected["eval_set"] = [[eval_rows, eval_y]]
+    if isinstance(model, (LikeLGBMRanker, LikeOldLGBMRanker)):
+        expected |= {"group": sizes, "eval_group": [eval_sizes], "eval_sample_weight": [eval_weight]}
+    elif isinstance(model, LikeXGBRanker):
+        expected |= {"sample_weight": of_query, "sample_weight_eval_set": [eval_of_query], "verbose": [False]}
+        expected |= {"qid": qid, "eval_qid": [eval_qid]}
+    else:
+        expected |= {"sample_weight_eval_set": [eval_weight], "verbose": [False]}
+    assert got == expected
+
+
+@pytest.mark.parametrize(
+    ("fraction", "n_queries", "n_held_out"),
+    [(0.1, 40, 4), (0.3, 10, 3), (0.01, 40, 1), (0.99, 40, 39), (0.5, 2, 1), (0.001, 2, 1), (0.999, 2, 1)],
+)
+def test_one_query_at_least_on_either_side(fraction, n_queries, n_held_out):
+    qid = np.arange(n_queries).repeat(2)
+    ranker = QueryRanker(LikeXGBRanker(), eval_fraction=fraction).fit(qid[:, None], qid, qid=qid)
+    assert len(ranker.eval_qid_) == n_held_out
+    assert sorted([*ranker.eval_qid_, *set(ranker.estimator_.got_["y"])]) == list(range(n_queries))
+
+
+def test_same_seed_same_queries(shuffled):
+    X, y, qid = shuffled
+    first, again, other = (
+        QueryRanker(LikeXGBRanker(), eval_fraction=0.2, random_state=s).fit(X, y, qid=qid).eval_qid_.tolist()
+        for s in (0, 0, 1)
+    )
+    assert first == again != other
+
+
+def test_fitted_again_without_holding_out():
+    ranker = QueryRanker(LikeXGBRanker(), eval_fraction=0.5).fit(X, Y, qid=QID)
+    assert len(ranker.eval_qid_) == 2
+    ranker.set_params(eval_fraction=None).fit(X, Y, qid=QID)
+    assert len(ranker.eval_qid_) == 0
+    assert set(ranker.estimator_.got_) == {"X", "y", "qid"} | {"verbose"}
+    assert len(ranker.estimator_.got_["X"]) == 8
+
+
+def test_errors():
+    with pytest.raises(ValueError, match="at least is held out and one trained on, so 2 are needed. Got 1"):
+        QueryRanker(LikeXGBRanker(), eval_fraction=0.5).fit(X, Y, qid=["a"] * 8)
+    for bad in (0, 1, 1.5, -0.1, np.nan, True, "0.1"):
+        with pytest.raises(ValueError, match="'eval_fraction' parameter .* between 0 and 1"):
+            QueryRanker(LikeXGBRanker(), eval_fraction=bad).fit(X, Y, qid=QID)
+    for model in (Ridge(), MLPRegressor(), make_pipeline(StandardScaler(), Ridge()), QueryRanker(Ridge())):
+        with pytest.raises(ValueError, match="XGBoost, LightGBM and CatBoost"):
+            QueryRanker(model, eval_fraction=0.5).fit(X, Y, qid=QID)
+    with pytest.raises(ValueError, match="query of each row must be known"):
+        QueryRanker(LikeXGBRegressor(), eval_fraction=0.5).fit(X, Y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        QueryRanker(LikeLGBMRanker(), eval_fraction=0.5).fit(X, Y, qid=QID, sample_weight=[1, 2])
+
+
+def test_a_ranker_that_takes_no_queries_to_stop_by_is_refused():
+    class Ranker(Recorder):
+        def fit(self, X, y, qid=None, eval_set=None):
+            return self
+
+    with pytest.raises(ValueError, match="Got .*Ranker"):
+        QueryRanker(Ranker(), eval_fraction=0.5).fit(X, Y, qid=QID)
+
+
+# --- real models ---------------------------------------------------------------------------------------------
+
+
+def xgboost_model(kind):
+    return getattr(pytest.importorskip("xgboost"), f"XGB{kind}")(n_estimators=ROUNDS, early_stopping_rounds=5, n_jobs=1)
+
+
+def lightgbm_model(kind):
+    model = getattr(pytest.importorskip("lightgbm"), f"LGBM{kind}")
+    return model(n_estimators=ROUNDS, early_stopping_rounds=5, min_child_samples=5, n_jobs=1, verbose=-1)
+
+
+def catboost_model(kind):
+    model = getattr(pytest.importorskip("catboost"), f"CatBoost{kind}")
+    return model(iterations=ROUNDS, early_stopping_rounds=5, verbose=0, allow_writing_files=False)
+
+
+def boosting_model(kind):
+    model = {"Regressor": HistGradientBoostingRegressor, "Classifier": HistGradientBoostingClassifier}[kind]
+    if "X_val" not in inspect.signature(model.fit).parameters:
+        pytest.skip("takes rows to stop by from scikit-learn 1.7 on")
+    return model(max_iter=ROUNDS, n_iter_no_change=5, early_stopping=True, max_leaf_nodes=4)
+
+
+def n_rounds(model):
+    """Rounds that a model went on for at the most, and the last one it uses."""
+    if hasattr(model, "best_iteration_"):  # LightGBM, CatBoost
+        trained = model.get_evals_result() if hasattr(model, "get_evals_result") else model.evals_result_
+        (values,) = (next(iter(of_set.values())) for name, of_set in trained.items() if name.startswith("valid"))
+        return len(values), model.best_iteration_
+    if hasattr(model, "best_iteration"):
+        (values,) = (next(iter(of_set.values())) for of_set in model.evals_result().values())
+        return len(values), model.best_iteration
+    return model.n_iter_, model.n_iter_
+
+
+MODELS = [
+    *((make, kind) for make in (xgboost_model, lightgbm_model, catboost_model) for kind in ("Ranker", "Regressor")),
+    *((make, "Classifier") for make in (xgboost_model, lightgbm_model, catboost_model, boosting_model)),
+    (boosting_model, "Regressor"),
+]
+
+
+@pytest.mark.parametrize("in_pipeline", [False, True], ids=["bare", "pipeline"])
+@pytest.mark.parametrize(("make", "kind"), MODELS)
+def test_real_models_stop_early(make, kind, in_pipeline, shuffled):
+    features, y, qid = shuffled
+    model = make(kind)
+    inside = make_pipeline(StandardScaler(), model) if in_pipeline else model
+    weight = np.array([1.0 + int(q[1:]) % 3 for q in qid])
+    ranker = QueryRanker(inside, eval_fraction=0.2, random_state=0).fit(features, y, qid=qid, sample_weight=weight)
+    trained, used = n_rounds(ranker.estimator_[-1] if in_pipeline else ranker.estimator_)
+    assert used <= trained < ROUNDS
+    assert len(ranker.eval_qid_) == 8
+    assert np.isfinite(ranker.predict(features)).all()
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
+@pytest.mark.parametrize("make", [xgboost_model, lightgbm_model, catboost_model])
+def test_fitted_as_by_hand(make, weighted, ranking):
+    """The library itself, given the queries left as training set and those held out to stop by."""
+    features, y, qid = ranking
+    weight, model = (1.0 + qid % 3 if weighted else np.ones(len(qid))), make("Ranker")
+    ranker = QueryRanker(model, eval_fraction=0.2, random_state=0)
+    ranker.fit(features, y, qid=qid, **({"sample_weight": weight} if weighted else {}))
+    stop = np.isin(qid, ranker.eval_qid_)
+    model = clone(model)
+    train_X, train_y, train_qid, stop_X, stop_y, stop_qid = (a[s] for s in (~stop, stop) for a in (features, y, qid))
+    if make is xgboost_model:
+        of_query = 1.0 + np.unique(train_qid) % 3, 1.0 + np.unique(stop_qid) % 3
+        weights = {"sample_weight": of_query[0], "sample_weight_eval_set": [of_query[1]]} if weighted else {}
+        model.fit(train_X, train_y, qid=train_qid, eval_set=[(stop_X, stop_y)], eval_qid=[stop_qid], **weights)
+    elif make is lightgbm_model:
+        weights = {"sample_weight": weight[~stop], "eval_sample_weight": [weight[stop]]} if weighted else {}
+        sizes = [np.unique(ids, return_counts=True)[1] for ids in (train_qid, stop_qid)]
+        model.fit(train_X, train_y, group=sizes[0], eval_X=stop_X, eval_y=stop_y, eval_group=[sizes[1]], **weights)
+    else:
+        from catboost import Pool
+
+        pools = [Pool(features[s], y[s], group_id=qid[s], group_weight=weight[s]) for s in (~stop, stop)]
+        model.fit(pools[0], eval_set=pools[1])
+    assert n_rounds(model) == n_rounds(ranker.estimator_)
+    np.testing.assert_array_equal(ranker.predict(features), model.predict(features))
+
+
+def test_catboost_keeps_its_categories(ranking):
+    """A frame, a column of words, and a subclass that lives elsewhere."""
+    catboost, pd = pytest.importorskip("catboost"), pytest.importorskip("pandas")
+    features, y, qid = ranking
+    frame = pd.DataFrame(features[:, :2], columns=["a", "b"]).assign(word=np.where(features[:, 2] > 0, "up", "down"))
+
+    class Ranker(catboost.CatBoostRanker):
+        pass
+
+    model = Ranker(
+        iterations=ROUNDS, early_stopping_rounds=5, cat_features=("word",), verbose=0, allow_writing_files=False
+    )
+    ranker = QueryRanker(model, eval_fraction=0.2, random_state=0).fit(frame, y, qid=qid)
+    assert n_rounds(ranker.estimator_)[0] < ROUNDS
+
+
+@pytest.mark.parametrize("container", ["pandas", "polars", "csr"])
+def test_containers(container, ranking):
+    features, y, qid = ranking
+    model = lightgbm_model("Ranker")
+    plain = QueryRanker(model, eval_fraction=0.2, random_state=0).fit(features, y, qid=qid)
+    names = [f"f{i}" for i in range(features.shape[1])]
+    if container == "csr":
+        from scipy.sparse import csr_matrix
+
+        given = csr_matrix(features)
+    else:
+        given = pytest.importorskip(container).DataFrame(dict(zip(names, features.T, strict=True)))
+    ranker = QueryRanker(model, eval_fraction=0.2, random_state=0).fit(given, y, qid=qid)
+    np.testing.assert_array_equal(ranker.predict(given), plain.predict(features))
+
+
+# --- inside scikit-learn's tools -----------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["routing", "index"])
+def way(request, shuffled, with_index):
+    """X, y and the keyword arguments that carry qid, under each of the two configurations."""
+    if request.param == "index":
+        yield *with_index, {}
+        return
+    features, y, qid = shuffled
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield features, y, {"qid": qid}
+
+
+def test_no_test_fold_leaks(way, shuffled):
+    """Every row is trained on, held out to stop by, or tested; no query is two of these."""
+    features, y, keywords = way
+    qid, row_of = shuffled[2], {tuple(row): i for i, row in enumerate(shuffled[0])}
+    ranker = QueryRanker(LikeXGBRanker(), eval_fraction=0.2, random_state=0)
+    found = cross_validate(
+        ranker, features, y, scoring=get_scorer("ndcg@5"), cv=QueryKFold(3), params=keywords or None,
+        return_estimator=True, return_indices=True,
+    )  # fmt: skip
+    for fitted, test in zip(found["estimator"], found["indices"]["test"], strict=True):
+        got = fitted.estimator_.got_
+        trained, stopped = ({row_of[tuple(row)] for row in part} for part in (got["X"], got["eval_set"][0][0]))
+        assert sorted([*trained, *stopped, *test]) == list(range(len(qid)))
+        queries = [set(qid[list(rows)]) for rows in (trained, stopped, test)]
+        assert len(set.union(*queries)) == sum(map(len, queries))
+        assert queries[1] == set(fitted.eval_qid_)
+
+
+def test_in_a_search(way):
+    features, y, keywords = way
+    ranker = QueryRanker(xgboost_model("Ranker"), eval_fraction=0.2, random_state=0)
+    for model, prefix in ((ranker, ""), (make_pipeline(StandardScaler(), ranker), "queryranker__")):
+        grid = {f"{prefix}estimator__max_depth": [2, 4]}
+        search = GridSearchCV(model, grid, scoring=get_scorer("ndcg@5"), cv=QueryKFold(3), error_score="raise")
+        best = search.fit(features, y, **keywords).best_estimator_
+        best = best[-1] if prefix else best
+        assert n_rounds(best.estimator_)[0] < ROUNDS
+        assert len(best.eval_qid_) == 8
+
+
+def test_in_an_evaluator(shuffled):
+    features, y, qid = shuffled
+    models = {
+        "ranker": QueryRanker(lightgbm_model("Ranker"), eval_fraction=0.2, random_state=0),
+        "pipeline": QueryRanker(make_pipeline(StandardScaler(), xgboost_model("Ranker")), eval_fraction=0.2),
+        "classifier": QueryRanker(xgboost_model("Classifier"), eval_fraction=0.2, random_state=0),
+    }
+    report = RankingEvaluator("ndcg@5", cv=3).compare(models, features, y, qid=qid)
+    assert list(report.results) == list(models)
+
+
+# --- Pipelines -----------------------------------------------------------------------------------------------
+
+
+class Remember(TransformerMixin, BaseEstimator):
+    """A transformer that adds 100, and remembers the rows it learned from."""
+
+    def fit(self, X, y=None):
+        self.rows_ = np.asarray(X)[:, 0].tolist()
+        return self
+
+    def transform(self, X):
+        return X + 100
+
+
+@pytest.mark.parametrize("memory", [False, True])
+def test_steps_of_a_pipeline_do_not_learn_from_what_is_held_out(memory, tmp_path):
+    steps = [("one", Remember()), ("off", "passthrough"), ("model", LikeXGBRanker())]
+    pipeline = Pipeline(steps, memory=str(tmp_path) if memory else None)
+    ranker = QueryRanker(pipeline, eval_fraction=0.25, random_state=0).fit(X, Y, qid=QID)
+    rows, eval_rows = by_query([q for q in "abcd" if q not in ranker.eval_qid_])[0], by_query(ranker.eval_qid_)[0]
+    assert ranker.estimator_["one"].rows_ == rows
+    got = ranker.estimator_["model"].got_
+    assert flat(got["X"]) == [100 + i for i in rows]
+    assert flat(got["eval_set"][0][0]) == [100 + i for i in eval_rows]
+    assert ranker.predict(X).tolist() == [100 + i for i in range(8)]
+    check_is_fitted(ranker.estimator_)
+    assert not hasattr(pipeline["model"], "got_")
+
+
+def test_pipelines_of_one_step_and_inside_pipelines():
+    inner = make_pipeline(Remember(), make_pipeline(Remember(), LikeXGBRanker()))
+    nested = QueryRanker(inner, eval_fraction=0.25, random_state=0).fit(X, Y, qid=QID)
+    assert nested.predict(X).tolist() == [200 + i for i in range(8)]
+    one = QueryRanker(make_pipeline(LikeXGBRanker()), eval_fraction=0.25, random_state=0).fit(X, Y, qid=QID)
+    assert flat(one.estimator_[0].got_["eval_set"][0][0]) == by_query(one.eval_qid_)[0]

@@ -1,0 +1,247 @@
+"""Grouping of rows by query against a plain dict: ids of every type, in every order, and keys made to collide."""
+
+from datetime import date
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from sklearn_rank import _grouping, evaluate, group_sizes
+from sklearn_rank._grouping import group_rows
+from sklearn_rank.metrics import ndcg_score
+
+INT64, UINT64 = np.iinfo(np.int64), np.iinfo(np.uint64)
+RNG = np.random.default_rng(0)
+
+
+def reference(ids):
+    """Rows of each id, in order of first appearance."""
+    rows = {}
+    for row, q in enumerate(ids):
+        rows.setdefault(q, []).append(row)
+    return rows
+
+
+def check(qid, ids=None):
+    """`qid` is grouped as a dict does its entries, or `ids`, and so are its rows in other orders."""
+    ids = np.asarray(qid).tolist() if ids is None else ids
+    expected = reference(ids)
+    found, indptr, order = group_rows(qid, len(ids))
+    rows = list(expected.values())
+    np.testing.assert_array_equal(indptr, np.cumsum([0, *map(len, rows)]))
+    np.testing.assert_array_equal(np.arange(len(ids)) if order is None else order, np.concatenate(rows))
+    assert (order is None) == (np.concatenate(rows) == np.arange(len(ids))).all()
+    assert found.tolist() == list(expected)
+
+
+DTYPES = [
+    "int8", "uint8", "int16", ">i4", "int64", "uint64", "bool", "float16", "float32", ">f8", "float64", "longdouble",
+    "complex128", "S3", "S8", "S17", "U1", ">U3", "U9", "O", "datetime64[D]", ">M8[s]", "timedelta64[ms]", "T",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 7, 3000, 50_000])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_dtypes(dtype, n_rows):
+    numbers = RNG.integers(0, 100, n_rows)
+    ids = (np.array(list(map(str, numbers)), "U9") if dtype.strip(">")[0] in "SUT" else numbers).astype(dtype)
+    for qid in (ids, np.sort(ids)[::-1], ids[np.arange(n_rows) // 5 * 5], ids[::2], np.repeat(ids, 3)):
+        check(qid)
+
+
+def repeated(distinct, n_rows=5000):
+    return np.asarray(distinct)[RNG.integers(0, len(distinct), n_rows)]
+
+
+@pytest.mark.parametrize(
+    "distinct",
+    [
+        *(np.arange(-1000, 1000) << shift for shift in range(0, 64, 3)),
+        *(np.arange(200, dtype=np.uint64) * np.uint64(inverse) for inverse in (0xF1DE83E19937733D, 2**33 + 1)),
+        np.arange(2000) * (2**32 + 1) * np.arange(2000),
+        np.array([INT64.min, INT64.min + 1, -1, 0, 1, INT64.max - 1, INT64.max]),
+        np.array([0, 1, INT64.max, 2**63, UINT64.max - 1, UINT64.max], dtype=np.uint64),
+        np.ldexp(1.0, np.arange(-1074, 1024)),
+        np.concatenate([np.arange(-500.0, 500.0), [np.inf, -np.inf, 5e-324, -5e-324]]),
+        np.array(["", "a", "aa", "a" * 7, "a" * 8, "a" * 9, "ä", "日本", "日本語", "\U0001f600"]),
+        np.array([b"", b"\0a", b"a", b"a\0a", b"a" * 16, b"a" * 15 + b"b"]),
+    ],
+)
+def test_keys_far_apart_and_alike(distinct):
+    check(repeated(distinct))
+    check(np.repeat(distinct, 2))
+
+
+def test_keys_that_want_one_slot():
+    """The inverse of the table's multiplier, so that all keys start in slot 0 of any table."""
+    inverse = pow(0x9E3779B97F4A7C15, -1, 2**64)
+    product = np.arange(300, dtype=np.uint64) * np.uint64(inverse)
+    check(repeated(product ^ (product >> np.uint64(32))))
+
+
+def test_zeros_of_either_sign_are_one_query():
+    check([0.0, 1.0, -0.0, 1.0])
+    check([-0.0, 0.0])
+    assert np.signbit(group_rows([-0.0, 1.0, 0.0], 3)[0]).tolist() == [True, False]
+
+
+class Alike:
+    """Objects that a dict tells apart though their hashes are equal."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __hash__(self):
+        return 7
+
+    def __eq__(self, other):
+        return self.name == other.name
+
+
+MIXED = [1, "1", True, 1.0, (1,), ("a", 2), b"1", Decimal(1), date(2020, 1, 1), frozenset([1]), 2**70, -1, -2, "b", "ä"]
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_objects(fresh):
+    def objects(values):
+        ids = np.empty(len(values), dtype=object)
+        ids[:] = values
+        return ids
+
+    for make in (
+        lambda i: f"query {i}" if fresh else str(i % 10),
+        lambda i: MIXED[i % len(MIXED)],
+        lambda i: (i, "x"),
+        lambda i: float(i) if i % 2 else i - 1,
+        lambda i: Alike(i % 20),
+        lambda i: pd.Timestamp(i, unit="s"),
+    ):
+        values = [make(i) for i in range(100)]
+        picked = RNG.integers(0, 100, 2000).tolist()
+        ids = [make(i) for i in picked] if fresh else [values[i] for i in picked]
+        check(ids, ids)
+        check(objects(ids), ids)
+        check(objects(ids)[::-2], ids[::-2])
+        check(objects(sorted(ids, key=ids.index)), sorted(ids, key=ids.index))
+
+
+def test_more_distinct_objects_than_are_looked_for_by_address(monkeypatch):
+    monkeypatch.setattr(_grouping, "N_OBJECTS", 10)
+    for n_distinct in (1500, 2000):
+        check([f"query {i}" for i in RNG.integers(0, n_distinct, 3000)])
+    check(mixed := [-1, "a", -2] + [(i, i) for i in range(2000)] + [-2, -1, "a"], mixed)
+
+
+def test_frames_with_arrays_of_numpy_are_read_as_these():
+    for qid in (pd.Series(MIXED, dtype=object), pd.Index(MIXED, dtype=object, tupleize_cols=False)):
+        check(qid, MIXED)
+    levels = pd.MultiIndex.from_arrays([[1, 1, 2, 1], ["a", "b", "a", "a"]])
+    check(levels, levels.tolist())
+
+
+def test_text_keeps_its_dtype():
+    assert group_rows(["a", "bcd", "a"], 3)[0].dtype == np.dtype("U3")
+    assert group_rows(np.array(["a", "bcd", "a"], dtype=object), 3)[0].dtype == object
+    assert group_rows(("a", "bcd", 1), 3)[0].dtype == object
+
+
+FRAMES = {
+    "str": lambda ids: pd.Series(ids, dtype="str"),
+    "string": lambda ids: pd.Series(ids, dtype="string"),
+    "object": lambda ids: pd.Series(ids, dtype=object),
+    "categorical": lambda ids: pd.Series(ids, dtype="category"),
+    "categorical alone": lambda ids: pd.Categorical(ids, categories=["?", *sorted(set(ids))]),
+    "index": lambda ids: pd.Index(ids),
+    "categorical index": lambda ids: pd.CategoricalIndex(ids),
+    "reversed": lambda ids: pd.Series(ids[::-1], dtype="category")[::-1],
+    "polars": lambda ids: pl.Series(ids),
+    "polars categorical": lambda ids: pl.Series(ids, dtype=pl.Categorical),
+    "polars enum": lambda ids: pl.Series(ids, dtype=pl.Enum(sorted(set(ids)))),
+}
+
+
+@pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
+def test_text_in_frames(make):
+    ids = [f"query {i}" for i in RNG.integers(0, 200, 3000)]
+    check(make(ids), ids)
+    check(make(sorted(ids)), sorted(ids))
+    assert group_rows(make(ids), len(ids))[0].dtype == np.asarray(make(ids)).dtype
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "Float64", "boolean", "datetime64[ns, UTC]", "period[D]", "category"])
+def test_numbers_in_frames(dtype):
+    numbers = RNG.integers(0, 2, 300)
+    qid = pd.Series(pd.to_datetime(numbers, unit="D").to_period("D") if "period" in dtype else numbers).astype(dtype)
+    check(qid, np.asarray(qid).tolist())
+    assert group_rows(qid, 300)[0].dtype == np.asarray(qid).dtype
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: pd.Series(["a", None, "b"], dtype="str"),
+        lambda: pd.Series(["a", None, "b"], dtype="string"),
+        lambda: pd.Series(["a", None, "b"], dtype="category"),
+        lambda: pd.Series([1, None, 2], dtype="Int64"),
+        lambda: pd.Series([1.0, np.nan, 2], dtype="Float64"),
+        lambda: pd.to_datetime(pd.Series(["2020", None, "2021"]), utc=True),
+        lambda: pl.Series(["a", None, "b"]),
+        lambda: pl.Series(["a", None, "b"], dtype=pl.Categorical),
+        lambda: np.array([1.0, np.nan, 2.0], dtype=np.float32),
+        lambda: np.array(["2020", "NaT", "2021"], dtype="M8[D]"),
+        lambda: np.array([1, "NaT", 2], dtype="m8[s]"),
+        lambda: np.array(["a", np.nan, "b"], dtype=object),
+        lambda: ["a", None, "b"],
+        lambda: [("a", 1), None, "b"],
+    ],
+)
+def test_missing(make):
+    with pytest.raises(ValueError, match="qid must not contain missing values"):
+        group_rows(make(), 3)
+
+
+def test_unhashable():
+    for qid in ([(1, []), 2], [(1, [])] * 2, np.array([{}, {}], dtype=object)):
+        with pytest.raises(ValueError, match="Query ids must be hashable.*unhashable type"):
+            group_rows(qid, 2)
+
+
+def make_rows(sizes, order):
+    qid = np.repeat(RNG.permutation(len(sizes)), sizes)
+    qid = qid[RNG.permutation(len(qid))] if order == "shuffled" else qid
+    qid = np.roll(qid, 1) if order == "nearly grouped" else qid
+    return RNG.integers(0, 5, len(qid)).astype(float), RNG.random(len(qid)), qid
+
+
+@pytest.mark.parametrize("order", ["grouped", "nearly grouped", "shuffled"])
+@pytest.mark.parametrize("sizes", [[3] * 100_000, [200_000, 150_000], range(1, 800)], ids=["many", "large", "mixed"])
+def test_many_rows(sizes, order):
+    """More rows than a block; results do not depend on the type of the ids, the order of rows or the threads."""
+    y, s, qid = make_rows(sizes, order)
+    check(qid)
+    numbers, _, rows = group_rows(qid, len(qid))
+    rows = np.arange(len(qid)) if rows is None else rows
+    text = np.array([f"query {i}" for i in range(len(sizes))], dtype=object)
+    weight = 1.0 + qid % 3
+    grouped = evaluate(y[rows], s[rows], qid=qid[rows], sample_weight=weight[rows], metrics=["ndcg@5", "map", "mse"])
+    assert grouped.qid.tolist() == numbers.tolist()
+    for ids in (qid, text[qid], text[qid].tolist(), qid.astype(np.int32)):
+        for n_jobs in (1, 2):
+            found = evaluate(y, s, qid=ids, sample_weight=weight, metrics=["ndcg@5", "map", "mse"], n_jobs=n_jobs)
+            for name, values in grouped.per_query.items():
+                assert found.per_query[name].tobytes() == values.tobytes()
+            assert found.mean() == grouped.mean()
+
+
+def test_errors_name_the_row_of_the_input():
+    y, s, qid = np.array([1.0, 0, 1, np.inf, 0]), np.arange(5.0), [0, 1, 0, 1, 0]
+    with pytest.raises(ValueError, match="infinite label in row 3"):
+        ndcg_score(y, s, qid=qid)
+    with pytest.raises(ValueError, match=r"must not be below 0. Got -1, the first in row 1"):
+        ndcg_score([0, -1, -1, 0, 0], s, qid=qid)
+    with pytest.raises(ValueError, match=r"Got 1 and 2 in query 1"):
+        ndcg_score([0, 1, 1, 0, 0], s, qid=qid, sample_weight=[1, 1, 1, 2, 1])
+    with pytest.raises(ValueError, match="must be adjacent"):
+        group_sizes(qid)

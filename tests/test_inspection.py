@@ -1,0 +1,235 @@
+"""Permutation importance, query by query."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.compose import make_column_transformer
+from sklearn.inspection import permutation_importance
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from sklearn_rank import QueryKFold, QueryRanker, get_scorer, query_permutation_importance
+from sklearn_rank.inspection import _shuffle
+from sklearn_rank.metrics import ndcg_score
+
+
+class Formula(BaseEstimator):
+    """A fitted model that is a function of X."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return self.function(X)
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+
+def first(X):
+    return X[:, 0]
+
+
+def product(X):
+    return X[:, 0] * X[:, 1]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_shuffled_inside_queries(seed, rng):
+    number = rng.integers(0, 50, size=400)
+    order = _shuffle(number, np.random.RandomState(seed))
+    assert sorted(order) == list(range(400))
+    assert (number[order] == number).all()
+    assert (order != np.arange(400)).mean() > 0.5
+
+
+def test_each_order_is_as_likely():
+    random, number = np.random.RandomState(0), np.array([0, 1, 0, 1, 0])
+    seen = [tuple(_shuffle(number, random)) for _ in range(6000)]
+    counts = [seen.count(order) for order in set(seen)]
+    assert len(counts) == 6 * 2
+    assert min(counts) > 400
+    assert max(counts) < 600
+
+
+def test_a_mean_over_orders():
+    """Three documents: the mean over many shuffles nears that over all six orders."""
+    y, X, qid = [0, 1, 2], np.array([[1.0], [2.0], [3.0]]), ["q"] * 3
+    exact = 1 - np.mean([ndcg_score(y, order, qid=qid) for order in permutations([1, 2, 3])])
+    found = query_permutation_importance(
+        Formula(first), X, y, qid=qid, metric="ndcg", n_repeats=2000, random_state=0
+    )  # fmt: skip
+    assert found.importances.shape == (1, 2000)
+    assert found.importances_mean[0] == pytest.approx(exact, abs=0.01)
+    assert found.importances_mean[0] == found.importances[0].mean()
+    assert found.importances_std[0] == found.importances[0].std()
+
+
+def test_what_is_the_same_for_a_whole_query(shuffled):
+    """The second feature turns the order of a query's documents round: exactly 0 within, much across."""
+    X, y, qid = shuffled
+    sign = np.where([int(q[1:]) % 2 for q in qid], 1.0, -1.0)
+    X = np.column_stack([y * sign, sign, X[:, 0]])
+    within = query_permutation_importance(Formula(product), X, y, qid=qid, random_state=0)
+    across = query_permutation_importance(Formula(product), X, y, qid=qid, scope="across", random_state=0)
+    assert (within.importances[1:] == 0).all()
+    assert within.importances_mean[0] > 0.1
+    assert across.importances_mean[1] > 0.1
+    assert (across.importances[2] == 0).all()
+
+
+def test_across_is_what_scikit_learn_does(with_index):
+    """With qid in the index of y its function can score queries; the shuffles are others."""
+    X, y = with_index
+    model = Ridge().fit(X, y)
+    theirs = permutation_importance(model, X, y, scoring=get_scorer("ndcg@10"), n_repeats=100, random_state=0)
+    ours = query_permutation_importance(model, X, y, scope="across", n_repeats=100, random_state=0)
+    assert set(ours) == set(theirs)
+    np.testing.assert_allclose(ours.importances_mean, theirs.importances_mean, atol=0.02)
+    np.testing.assert_allclose(ours.importances_std, theirs.importances_std, atol=0.02)
+
+
+@pytest.mark.parametrize("scope", ["within", "across"])
+def test_same_for_every_n_jobs_and_seed(scope, shuffled):
+    X, y, qid = shuffled
+    model = QueryRanker(Ridge()).fit(X, y, qid=qid)
+    first, again, jobs, other = (
+        query_permutation_importance(model, X, y, qid=qid, scope=scope, n_jobs=n_jobs, random_state=seed).importances
+        for n_jobs, seed in ((None, 0), (1, 0), (2, 0), (1, 1))
+    )
+    assert first.shape == (X.shape[1], 5)
+    np.testing.assert_array_equal(first, again)
+    np.testing.assert_array_equal(first, jobs)
+    assert (first != other).any()
+
+
+def test_many_metrics(shuffled):
+    X, y, qid = shuffled
+    model = Ridge().fit(X, y)
+    many = query_permutation_importance(model, X, y, qid=qid, metric=["ndcg@5", "rmse"], random_state=0)
+    assert list(many) == ["ndcg@5", "rmse"]
+    for name, found in many.items():
+        alone = query_permutation_importance(model, X, y, qid=qid, metric=name, random_state=0)
+        np.testing.assert_array_equal(found.importances, alone.importances)
+        assert found.importances_mean.argmax() == np.abs(model.coef_ * X.std(axis=0)).argmax()  # for errors too
+
+
+def test_weights_of_queries(shuffled):
+    """A query that alone has weight is all that counts."""
+    X, y, qid = shuffled
+    one = qid == "q3"
+    assert one.sum() > 3
+    found = query_permutation_importance(
+        Formula(first), np.column_stack([y, y]), y, qid=qid, metric="mse", sample_weight=one * 2.0, random_state=0
+    )
+    assert (found.importances[1] == 0).all()
+    assert found.importances.max() <= np.ptp(y[one]) ** 2
+    without = query_permutation_importance(
+        Formula(first), y[:, None], y, qid=qid, metric="mse", sample_weight=one * 2.0 + 1e-9, random_state=0
+    )
+    np.testing.assert_allclose(found.importances[0], without.importances[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("container", ["pandas", "polars", "csr_matrix", "coo_array", "csc_array", "list"])
+def test_containers(container, shuffled):
+    X, y, qid = shuffled
+    X = np.where(np.abs(X) < 0.5, 0, X)
+    names = [f"f{i}" for i in range(X.shape[1])]
+    if container in ("pandas", "polars"):
+        given = pytest.importorskip(container).DataFrame(dict(zip(names, X.T, strict=True)))
+    else:
+        given = X.tolist() if container == "list" else getattr(sparse, container)(X)
+    model = Ridge(solver="lsqr").fit(given, y)
+    plain = Ridge(solver="lsqr").fit(X, y)
+    got = query_permutation_importance(model, given, y, qid=qid, random_state=0)
+    expected = query_permutation_importance(plain, X, y, qid=qid, random_state=0)
+    np.testing.assert_allclose(got.importances, expected.importances, atol=1e-12)
+    after = given.toarray() if hasattr(given, "toarray") else np.asarray(given)
+    np.testing.assert_array_equal(after, X)
+
+
+def test_read_only_arrays(shuffled):
+    X, y, qid = (a.copy() for a in shuffled)
+    X.flags.writeable = y.flags.writeable = False
+    assert query_permutation_importance(Formula(first), X, y, qid=qid, n_repeats=1).importances[1:].max() == 0
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_of_words_and_numbers(library, shuffled):
+    frames = pytest.importorskip(library)
+    X, y, qid = shuffled
+    kind = np.where(y > 1, "good", "bad").tolist()
+    frame = frames.DataFrame({"number": X[:, 0], "kind": kind})
+    if library == "pandas":
+        frame = frame.astype({"kind": "category"}).set_index(np.arange(len(y))[::-1])
+    before = frame.copy() if library == "pandas" else frame.clone()
+    model = make_pipeline(make_column_transformer((OneHotEncoder(), ["kind"]), remainder="passthrough"), Ridge())
+    found = query_permutation_importance(model.fit(frame, y), frame, y, qid=qid, random_state=0)
+    assert found.importances_mean[1] > found.importances_mean[0]
+    assert frame.equals(before)
+
+
+def test_columns_of_the_same_name():
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame([[0.0, 5.0], [1.0, 6.0], [2.0, 7.0]], columns=["a", "a"])
+    model = Formula(lambda frame: frame.to_numpy()[:, 1])
+    found = query_permutation_importance(model, X, [0, 1, 2], qid=[1] * 3, n_repeats=20, random_state=0)
+    assert found.importances_mean[1] > found.importances_mean[0] == 0
+
+
+def test_real_models(with_index, shuffled):
+    xgboost, lightgbm = pytest.importorskip("xgboost"), pytest.importorskip("lightgbm")
+    X, y = with_index
+    X = np.column_stack([X[:, 1:], np.asarray(y)])
+    models = [
+        QueryRanker(xgboost.XGBRanker(n_estimators=5, n_jobs=1)),
+        QueryRanker(make_pipeline(StandardScaler(), lightgbm.LGBMRanker(n_estimators=5, n_jobs=1, verbose=-1))),
+        make_pipeline(StandardScaler(), QueryRanker(DecisionTreeClassifier(random_state=0))),
+        GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1]}, scoring=get_scorer("map"), cv=QueryKFold(2)),
+    ]
+    for model in models:
+        found = query_permutation_importance(model.fit(X, y), X, y, n_repeats=2, random_state=0)
+        assert found.importances_mean.argmax() == X.shape[1] - 1
+    direct = xgboost.XGBRanker(n_estimators=5, n_jobs=1).fit(X, y, qid=np.zeros(len(y), int))
+    assert (
+        query_permutation_importance(direct, X, y, n_repeats=2, random_state=0).importances_mean.argmax()
+        == X.shape[1] - 1
+    )
+
+
+def test_a_classifier_of_two_grades_ranks_by_its_decision(shuffled):
+    X, y, qid = shuffled
+    model = LogisticRegression().fit(X, y > 0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        found = query_permutation_importance(model, X, y > 0, qid=qid, metric="auc", random_state=0)
+    as_formula = Formula(model.decision_function)
+    expected = query_permutation_importance(as_formula, X, y > 0, qid=qid, metric="auc", random_state=0)
+    np.testing.assert_array_equal(found.importances, expected.importances)
+
+
+def test_errors(shuffled):
+    X, y, qid = shuffled
+    model = Ridge().fit(X, y)
+    with pytest.raises(ValueError, match="query of each row must be known"):
+        query_permutation_importance(model, X, y)
+    with pytest.raises(ValueError, match="'scope' parameter .* must be 'within' or 'across'. Got 'inside'"):
+        query_permutation_importance(model, X, y, qid=qid, scope="inside")
+    for bad in (0, 1.5, True):
+        with pytest.raises(ValueError, match="'n_repeats' parameter"):
+            query_permutation_importance(model, X, y, qid=qid, n_repeats=bad)
+    with pytest.raises(ValueError, match="'n_jobs' parameter"):
+        query_permutation_importance(model, X, y, qid=qid, n_jobs=0)
+    with pytest.raises(ValueError, match="two dimensions"):
+        query_permutation_importance(model, X[:, 0], y, qid=qid)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        query_permutation_importance(model, X[1:], y, qid=qid)

@@ -1,0 +1,38 @@
+from threading import Barrier, Thread
+
+from sklearn_rank._lazy import cached_property
+
+
+class Lazy:
+    """An attribute that counts how often it is computed, by as many threads at a time as `barrier` waits for."""
+
+    n_computed = 0
+
+    def __init__(self, barrier=None):
+        self.barrier = barrier
+
+    @cached_property
+    def value(self):
+        """What help() shows."""
+        self.n_computed += 1
+        if self.barrier is not None:
+            self.barrier.wait(timeout=60)
+        return 5
+
+
+def test_it_is_computed_once():
+    lazy = Lazy()
+    assert (lazy.value, lazy.value, lazy.n_computed) == (5, 5, 1)
+    assert Lazy.value.__doc__ == "What help() shows."
+
+
+def test_instances_do_not_wait_for_each_other():
+    barrier = Barrier(2)
+    both = [Lazy(barrier), Lazy(barrier)]
+    threads = [Thread(target=lambda lazy=lazy: lazy.value) for lazy in both]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not barrier.broken
+    assert [lazy.value for lazy in both] == [5, 5]
