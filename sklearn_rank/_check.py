@@ -15,9 +15,14 @@ from numpy.typing import NDArray
 from sklearn_rank._grouping import find_qid, group_rows
 from sklearn_rank._lazy import cached_property
 from sklearn_rank._threads import check_n_jobs, for_each, query_blocks, row_blocks
+from sklearn_rank._unlisted import Unlisted
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
+
+
+class NoSuchRow(Exception):
+    """A fault was found with documents that have no row."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,9 @@ class Queries:
 
     `label` and `score` are in the order of the input; query q has the rows ``order[indptr[q]:indptr[q + 1]]``, or those
     from ``indptr[q]`` up to ``indptr[q + 1]`` where `order` is None because rows were grouped already. `label` has a
-    second axis if there are several labels a row, one for each subtopic.
+    second axis if there are several labels a row, one for each subtopic. `unlisted` are documents without a row;
+    `tie_ends` are where runs of equal scores end, known where the rows of each query stand by falling score already.
+    `first_query` is the number of the first query where a row of the input is a query.
     """
 
     label: Array
@@ -38,6 +45,9 @@ class Queries:
     label_range: tuple[float, float]
     has_unjudged: bool
     has_unretrieved: bool
+    unlisted: Unlisted | None = None
+    tie_ends: Index | None = None
+    first_query: int | None = None
 
     @property
     def n_documents(self) -> Index:
@@ -46,9 +56,25 @@ class Queries:
 
     @cached_property
     def longest(self) -> int:
-        """Rows of the longest query."""
+        """Most rows that a query has, counting what its ideal list may hold besides."""
         length = self.indptr[1:] - self.indptr[:-1]
+        if self.unlisted is not None:
+            length = length + self.unlisted.n_kept[:, 0].astype(np.int64)
         return int(length[length.argmax()])
+
+    def first_row(self, found: NDArray[np.bool_]) -> int:
+        """Row of the input, or query where a row is one, of the first row that a check found fault with.
+
+        Raises
+        ------
+        NoSuchRow
+            If what it found fault with is unlisted.
+        """
+        if self.first_query is None:
+            return first_row(found)
+        if not found.any():
+            raise NoSuchRow
+        return self.first_query + int(np.searchsorted(self.indptr, first_row(found), side="right")) - 1
 
 
 def rows_of(x: Array, indptr: Index, order: Index | None, first: int, last: int) -> Array:
@@ -143,13 +169,7 @@ def _check_matrix(
         raise ValueError(f"At least one row and one column are needed. Got shape {label.shape}.")
     weight = None
     if sample_weight is not None:
-        weight = _floats(sample_weight, "sample_weight")
-        if weight.shape != (n_queries,):
-            raise ValueError(
-                f"With two-dimensional y_true, sample_weight must have one entry per query ({n_queries}). "
-                f"Got shape {weight.shape} instead."
-            )
-        _refuse_bad_weight(weight)
+        weight = check_query_weight(sample_weight, n_queries)
     indptr, order = np.arange(n_queries + 1) * n_documents, None
     label, score, shape = label.ravel(), score.ravel(), label.shape
     if tie_break is not None:
@@ -264,6 +284,24 @@ def query_weight(sample_weight: Any, ids: NDArray[Any], indptr: Index, order: In
     return of_query
 
 
+def check_query_weight(sample_weight: Any, n_queries: int) -> Array:
+    """Weights of queries, where a row is a query.
+
+    Raises
+    ------
+    ValueError
+        If there is not one for each query, or they are negative, not finite or all zero.
+    """
+    weight = _floats(sample_weight, "sample_weight")
+    if weight.shape != (n_queries,):
+        raise ValueError(
+            f"Where a row is a query, sample_weight must have one entry per query ({n_queries}). "
+            f"Got shape {weight.shape} instead."
+        )
+    _refuse_bad_weight(weight)
+    return weight
+
+
 def _refuse_bad_weight(weight: Array) -> None:
     lowest, highest = _range(weight)
     if not (0 <= lowest and 0 < highest < np.inf):
@@ -291,7 +329,7 @@ def check_labels(
         raise ValueError(
             f"y_true of {caller} must not contain NaN (a document without a judgement) unless "
             "unjudged='nonrelevant' or unjudged='drop' says how to read it. "
-            f"Got {missing.sum()} NaN, the first in row {first_row(missing)}."
+            f"Got {missing.sum()} NaN, the first in row {queries.first_row(missing)}."
         )
     filled = unjudged == "nonrelevant" or (unjudged == "drop" and queries.label.ndim == 2)
     if queries.has_unjudged and filled and min_relevance <= 0:
@@ -301,10 +339,10 @@ def check_labels(
         )
     lowest, highest = queries.label_range
     if low is not None and lowest < low:
-        row = first_row(queries.label < low)
+        row = queries.first_row(queries.label < low)
         raise ValueError(f"y_true of {caller} must not be below {low:g}. Got {lowest:g}, the first in row {row}.")
     if high is not None and highest > high:
-        row = first_row(queries.label > high)
+        row = queries.first_row(queries.label > high)
         raise ValueError(f"y_true of {caller} must not be above {scale}. Got {highest:g}, the first in row {row}.")
 
 
@@ -343,7 +381,7 @@ def check_grades(
     if unknown.any():
         raise ValueError(
             f"The 'gain' table of {caller} must have an entry for every label in y_true. "
-            f"Got label {label[np.argmax(unknown)]:g} in row {first_row(unknown)}."
+            f"Got label {label[np.argmax(unknown)]:g} in row {queries.first_row(unknown)}."
         )
 
 
@@ -371,7 +409,7 @@ def check_retrieved(queries: Queries, caller: str) -> None:
         If a score is -inf.
     """
     if queries.has_unretrieved:
-        row = first_row(queries.score == -np.inf)
+        row = queries.first_row(queries.score == -np.inf)
         raise ValueError(
             f"{caller} compares predictions with labels, so every y_score must be finite. Got -inf in row {row}."
         )

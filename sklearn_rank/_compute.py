@@ -7,21 +7,23 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._check import Index, Queries, rows_of
-from sklearn_rank._ranked import FULL, AsGiven, Ranked, Ranking
+from sklearn_rank._check import Index, NoSuchRow, Queries, rows_of
+from sklearn_rank._ranked import FULL, AsGiven, InOrder, Ranked, Ranking
 from sklearn_rank._threads import for_each, query_blocks
 
 if TYPE_CHECKING:
     from sklearn_rank._metric import MetricSpec
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 
 FLOOR = 1e-5
 """What a query counts at least in a geometric mean, so that one of value 0 does not decide it: as trec_eval has it."""
@@ -121,11 +123,46 @@ def _sum(x: NDArray[Any]) -> NDArray[Any]:
     return total
 
 
-def per_query(queries: Queries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
+@dataclass(frozen=True)
+class Batches:
+    """Queries that are made a block at a time, each when it is its turn, and never kept.
+
+    `blocks` and ``make(first, last, depth)`` take the depth to which documents must have a row, None for all documents,
+    also those not retrieved. `done` is told how many queries are done with, each time.
+    """
+
+    n_documents: Index
+    blocks: Callable[[int | None], list[tuple[int, int]]]
+    make: Callable[[int, int, int | None], Queries]
+    done: Callable[[int], object] = int
+
+    def for_each(self, function: Callable[[int, int, Queries], T], depth: int | None, n_jobs: int | None) -> list[T]:
+        """List ``function(first, last, queries)`` for each block."""
+
+        def compute(first: int, last: int) -> T:
+            found = []
+            with suppress(NoSuchRow):
+                found.append(function(first, last, self.make(first, last, depth)))
+            if not found:  # a fault that is to be told of is in no row: it must have one
+                found.append(function(first, last, self.make(first, last, None)))
+            self.done(last - first)
+            return found[0]
+
+        return for_each(compute, self.blocks(depth), n_jobs)
+
+
+def depth_of(specs: Sequence[MetricSpec]) -> int | None:
+    """Depth to which documents must have a row, None for all of them."""
+    return None if any(spec.needs_all for spec in specs) else max(spec.depth for spec in specs)
+
+
+def per_query(queries: Queries | Batches, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
     """Compute all metrics on all queries.
 
     Metrics that rank alike share one sort, and those that differ in their cutoff alone are points of one curve.
     """
+    if isinstance(queries, Batches):
+        return _of_batches(queries, specs, n_jobs)
     alike: dict[Any, list[MetricSpec]] = {}
     for spec in specs:
         alike.setdefault(spec.curve, []).append(spec)
@@ -145,8 +182,24 @@ def per_query(queries: Queries, specs: Sequence[MetricSpec], n_jobs: int | None)
     return [curves[spec.curve].at(spec) for spec in specs]
 
 
-def tied_across(queries: Queries, spec: MetricSpec, n_jobs: int | None) -> NDArray[np.bool_]:
+def _of_batches(batches: Batches, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
+    results = [PerQuery.empty([spec], len(batches.n_documents)) for spec in specs]
+
+    def compute(first: int, last: int, queries: Queries) -> None:
+        for result, part in zip(results, per_query(queries, specs, 1), strict=True):
+            result.numerator[first:last] = part.numerator
+            result.denominator[first:last] = part.denominator
+            result.undefined[first:last] = part.undefined
+
+    batches.for_each(compute, depth_of(specs), n_jobs)
+    return results
+
+
+def tied_across(queries: Queries | Batches, spec: MetricSpec, n_jobs: int | None) -> NDArray[np.bool_]:
     """Whether equal scores stand on both sides of the deepest cutoff, query by query; anywhere, for whole lists."""
+    if isinstance(queries, Batches):
+        found = queries.for_each(lambda first, last, block: tied_across(block, spec, 1), depth_of([spec]), n_jobs)
+        return np.concatenate(found)
     depth = spec.depth
     key = ranking_key(spec, queries)._replace(pointwise=False, ties="average")
 
@@ -186,6 +239,9 @@ def rank_block(queries: Queries, first: int, last: int, key: RankingKey, depth: 
     """Ranking of the queries `first` to `last`."""
     label, score = (rows_of(x, queries.indptr, queries.order, first, last) for x in (queries.label, queries.score))
     indptr = queries.indptr[first : last + 1] - queries.indptr[first]
+    unlisted = queries.unlisted
+    if unlisted is not None:
+        unlisted = unlisted.of_queries(first, last).read_unjudged(key.unjudged)
     if key.unjudged == "nonrelevant":
         label = np.nan_to_num(label)
     elif key.unjudged == "drop":
@@ -197,4 +253,10 @@ def rank_block(queries: Queries, first: int, last: int, key: RankingKey, depth: 
         indptr = np.append(0, np.cumsum(judged))[indptr]
     if key.pointwise:
         return AsGiven(label, score, indptr)
-    return Ranking(label, score, indptr, depth=depth, ties=key.ties, keep_unretrieved=key.keep_unretrieved)
+    if queries.tie_ends is not None and key.ties in ("average", "stable") and key.unjudged != "drop" and depth == FULL:
+        start, stop = queries.indptr[first], queries.indptr[last]
+        begin, end = np.searchsorted(queries.tie_ends, [start, stop], side="right")
+        return InOrder(label, score, indptr, queries.tie_ends[begin:end] - start if key.ties == "average" else None)
+    return Ranking(
+        label, score, indptr, depth=depth, ties=key.ties, keep_unretrieved=key.keep_unretrieved, unlisted=unlisted
+    )

@@ -10,7 +10,7 @@ Outputs are passed in; nothing here validates, allocates or knows a metric.
 """
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, ceil, exp, log
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
 cdef int64_t LANES = 6          # least number of lanes that rows are dealt out to
@@ -440,3 +440,7 @@ include "_scans.pxi"
 # --- grouping ---------------------------------------------------------------------------------------------
 
 include "_hashing.pxi"
+
+# --- codes of bits ----------------------------------------------------------------------------------------
+
+include "_counts.pxi"

@@ -62,6 +62,7 @@ class Metric:
     reads_scores: bool = False
     keeps_unretrieved: bool = False
     reads_unjudged: bool = False
+    reads_all_labels: bool = False
     link: Callable[[Any], Any] | None = None
     rules: Mapping[str, Keyword] = field(default_factory=dict)
 
@@ -222,6 +223,14 @@ class MetricSpec:
         within = min(self.k, deepest) if np.ndim(self.k) == 0 else [min(k, deepest) for k in self.k]
         return np.asarray(within, dtype=np.int64)
 
+    @cached_property
+    def needs_all(self) -> bool:
+        """Whether documents below the cutoff, or not retrieved, must be there: otherwise counts by label will do."""
+        entry = self.metric
+        reads_all = entry.pointwise or entry.keeps_unretrieved or entry.reads_all_labels
+        zero_counts = self["min_relevance"] <= 0 or ("gain" in entry.own and not isinstance(self["gain"], str))
+        return reads_all or zero_counts or self["unjudged"] == "drop"
+
     def resolve(self, queries: _check.Queries) -> dict[str, Any]:
         """Check the labels and turn the formula's keywords into what it is called with."""
         values: dict[str, Any] = {name: self[name] for name in self.metric.own}
@@ -308,6 +317,7 @@ def metric(name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **fact
         - ``reads_scores=False``: the values of scores count, not their order alone;
         - ``keeps_unretrieved=False``: documents not retrieved are ranked, last and tied;
         - ``reads_unjudged=False``: NaN labels are told from others;
+        - ``reads_all_labels=False``: of documents below the cutoff more counts than how many have which label above 0;
         - ``link=None``: function applied to the ratio of numerator and denominator;
         - ``rules={}``: `Keyword` of each keyword that is to be checked and documented.
 

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank import _kernels
 from sklearn_rank._lazy import cached_property
+from sklearn_rank._unlisted import Unlisted
 
 FULL = 2**62
 """The depth of a list that is read to its end."""
@@ -36,8 +37,11 @@ class Ranking:
 
     `order` holds the row at each position, `ptr` the first position of each query, `tie_end` the end of the
     tie block around each position, or None where the order is taken as it stands. Labels of
-    subtopics have a second axis; `subtopics` are then rankings that differ in their labels alone.
+    subtopics have a second axis; `subtopics` are then rankings that differ in their labels alone. `unlisted` documents
+    have no row, and count where documents are counted.
     """
+
+    unlisted: Unlisted | None = None
 
     def __init__(
         self,
@@ -48,9 +52,10 @@ class Ranking:
         depth: int = FULL,
         ties: str = "average",
         keep_unretrieved: bool = False,
+        unlisted: Unlisted | None = None,
     ) -> None:
         self.row_label, self.row_score, self.indptr = label, score, indptr
-        self.depth = depth
+        self.depth, self.unlisted = depth, unlisted
         n_rows, longest = len(score), _longest(indptr)
         order = np.empty(n_rows, dtype=np.int64)
         tie_end = np.empty(n_rows if ties == "average" else 0, dtype=np.int64)
@@ -89,8 +94,14 @@ class Ranking:
         return {}
 
     @cached_property
+    def judged(self) -> tuple[Array, Index]:
+        """Labels of the documents that an ideal list is made of, and where each query starts."""
+        rows = self.row_label, self.indptr
+        return rows if self.unlisted is None else self.unlisted.add_kept(*rows)
+
+    @cached_property
     def ideal(self) -> Ranking:
-        return Ideal(self.row_label, self.indptr, self.depth)
+        return Ideal(*self.judged, self.depth)
 
     @cached_property
     def subtopics(self) -> list[Ranking]:
@@ -158,6 +169,16 @@ class AsGiven(Ranking):
         self.label, self.score = label, score
 
 
+class InOrder(Ranking):
+    """Whole lists whose rows come best score first; runs of equal scores end at `tie_ends`, None: ties are no ties."""
+
+    def __init__(self, label: Array, score: Array, indptr: Index, tie_ends: Index | None) -> None:
+        self.row_label, self.row_score, self.indptr, self.ptr = label, score, indptr, indptr
+        self.label, self.score, self.depth, self.tie_end = label, score, FULL, None
+        if tie_ends is not None and len(tie_ends) < len(score):
+            self.tie_end = np.repeat(tie_ends, np.diff(tie_ends, prepend=0))
+
+
 class Pairs(NamedTuple):
     """Pairs of documents of each query, shape (n_queries, 1) each; those alike in score and label are in none."""
 
@@ -211,17 +232,17 @@ class Ranked:
     @property
     def n_relevant(self) -> Array:
         """Relevant documents of each query, also those not retrieved."""
-        return self._once("n_relevant", lambda: self._count(self._ranking.row_label, self._min_relevance))
+        return self._once("n_relevant", lambda: self._count_labels(self._min_relevance))
 
     @property
     def n_judged(self) -> Array:
         """Judged documents of each query, also those not retrieved."""
-        return self._once("n_judged", lambda: self._count(self._ranking.row_label, np.finfo(np.float64).min))
+        return self._once("n_judged", lambda: self._count_labels(np.finfo(np.float64).min))
 
     @property
     def n(self) -> Array:
         """Ranked documents of each query: all but those not retrieved."""
-        return self._once("n", lambda: self._count(self._ranking.row_score, np.finfo(np.float64).min))
+        return self._once("n", self._count_ranked)
 
     def _once(self, name: str, compute: Callable[[], Array]) -> Array:
         """Compute it for the first of the formulas that share the ranking and `min_relevance`, for all to read."""
@@ -230,6 +251,15 @@ class Ranked:
             shared[key] = compute()
             shared[key].flags.writeable = False
         return shared[key]
+
+    def _count_labels(self, threshold: float) -> Array:
+        """Documents of each query with a label of at least `threshold`."""
+        count, unlisted = self._count(self._ranking.row_label, threshold), self._ranking.unlisted
+        return count if unlisted is None else count + unlisted.count_at_least(threshold)
+
+    def _count_ranked(self) -> Array:
+        count, unlisted = self._count(self._ranking.row_score, np.finfo(np.float64).min), self._ranking.unlisted
+        return count if unlisted is None else count + unlisted.n_ranked
 
     def _count(self, x: Array, threshold: float) -> Array:
         """Rows of each query with a value of at least `threshold`, shape (n_queries, 1)."""
@@ -266,7 +296,7 @@ class Ranked:
     def most_novel(self, alpha: float) -> Ranked:
         """All judged documents in the order in which each adds most, one subtopic's being worth less each time."""
         ranking, depth = self._ranking, int(self._cutoffs[-1])
-        greedy = Greedy(ranking.row_label, ranking.indptr, depth=depth, alpha=alpha, min_relevance=self._min_relevance)
+        greedy = Greedy(*ranking.judged, depth=depth, alpha=alpha, min_relevance=self._min_relevance)
         return Ranked(greedy, self._cutoffs, self._min_relevance)
 
     @property

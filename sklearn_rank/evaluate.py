@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from sklearn_rank import _check, _compute
 from sklearn_rank._lazy import cached_property
+from sklearn_rank._lists import check_sparse
 from sklearn_rank._metric import MetricSpec
 from sklearn_rank._names import find_spec
 from sklearn_rank._storage import StoredMetric, load, save
@@ -45,7 +47,7 @@ class Evaluation:
     qid: NDArray[Any]
     weight: NDArray[np.float64] | None
     _results: Mapping[str, _compute.PerQuery | StoredMetric]
-    _queries: _check.Queries | None = None
+    _queries: _check.Queries | _compute.Batches | None = None
     _n_jobs: int | None = None
     _n_documents: NDArray[np.int64] | None = None
 
@@ -90,7 +92,7 @@ class Evaluation:
         }
 
     @property
-    def _data(self) -> _check.Queries:
+    def _data(self) -> _check.Queries | _compute.Batches:
         if self._queries is None:
             raise ValueError("Ties are looked for in the data, which are not saved with a result: evaluate again.")
         return self._queries
@@ -326,9 +328,11 @@ def evaluate(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_queries, n_documents)
-        Relevance of each document to its query; of shape (n_samples, n_subtopics) for metrics of diversity.
+        Relevance of each document to its query; of shape (n_samples, n_subtopics) for metrics of diversity. Or a
+        sparse matrix of shape (n_queries, n_documents), label 0 where it has no entry.
     y_score : array-like of shape (n_samples,) or (n_queries, n_documents)
-        Output of the model, higher ranks first. ``-inf``: judged but not retrieved.
+        Output of the model, higher ranks first. ``-inf``: judged but not retrieved. With a sparse `y_true` it may be a
+        sparse matrix too, as recommenders make them: what has no entry, not even 0, was not retrieved.
     metrics : str, metric function, callable or sequence of them
         Names such as "ndcg@10", "rbp(p=0.9)" or "P@5", functions of `sklearn_rank.metrics`, or any function
         ``f(y_true, y_score) -> float`` of one query, which is called query by query (nan: undefined).
@@ -374,11 +378,22 @@ def evaluate(
     specs = parse_metrics(metrics, **keywords)
     if tie_break is not None and not any(spec["ties"] == "stable" for spec in specs.values()):
         raise ValueError("tie_break is read with ties='stable' only. Got no metric that asks for it.")
-    queries = _check.check_queries(
-        y_true, y_score, qid=qid, sample_weight=sample_weight, tie_break=tie_break, n_jobs=n_jobs
-    )
+    data = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break}
+    if issparse(y_true) or issparse(y_score):
+        _check.check_n_jobs(n_jobs)
+        batches, weight = check_sparse(y_true, y_score, **data)
+        return evaluate_queries(batches, specs, np.arange(len(batches.n_documents)), weight, n_jobs)
+    queries = _check.check_queries(y_true, y_score, n_jobs=n_jobs, **data)
+    return evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs)
+
+
+def evaluate_queries(
+    queries: _check.Queries | _compute.Batches, specs: Mapping[str, MetricSpec], ids: NDArray[Any],
+    weight: NDArray[np.float64] | None, n_jobs: int | None,
+) -> Evaluation:  # fmt: skip
+    """Values of metrics on checked queries, or on queries that are made a block at a time."""
     results = _compute.per_query(queries, list(specs.values()), n_jobs)
-    return Evaluation(queries.qid, queries.weight, dict(zip(specs, results, strict=True)), queries, n_jobs)
+    return Evaluation(ids, weight, dict(zip(specs, results, strict=True)), queries, n_jobs)
 
 
 def parse_metrics(metrics: Any, **keywords: Any) -> dict[str, MetricSpec]:

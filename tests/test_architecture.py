@@ -10,19 +10,21 @@ import pytest
 import sklearn_rank
 
 PACKAGE = Path(sklearn_rank.__file__).parent
-OPTIONAL = ("pandas", "polars", "matplotlib", "xgboost", "lightgbm", "catboost")
+OPTIONAL = ("pandas", "polars", "matplotlib", "tqdm", "xgboost", "lightgbm", "catboost")
 
 # Modules of the package that each module may import; `metrics` stands for every family.
 ARROWS = {
     "_threads": set(),
+    "_unlisted": set(),
     "_lazy": set(),
     "_table": set(),
     "_gains": set(),
     "_conventions": set(),
-    "_ranked": {"_kernels", "_lazy"},
+    "_ranked": {"_kernels", "_lazy", "_unlisted"},
     "_keywords": {"_conventions", "_ranked"},
     "_grouping": {"_kernels", "_threads"},
-    "_check": {"_grouping", "_lazy", "_threads"},
+    "_check": {"_grouping", "_lazy", "_threads", "_unlisted"},
+    "_lists": {"_check", "_compute", "_unlisted"},
     "_compute": {"_check", "_metric", "_ranked", "_threads"},
     "_docstring": {"_keywords", "_metric"},
     "_metric": {"_check", "_compute", "_conventions", "_docstring", "_gains", "_keywords", "_lazy", "_ranked"},
@@ -30,7 +32,7 @@ ARROWS = {
     "_names": {"_metric"},
     "groups": {"_check", "_grouping"},
     "datasets": {"_keywords"},
-    "evaluate": {"_check", "_compute", "_lazy", "_metric", "_names", "_storage", "_table", "stats"},
+    "evaluate": {"_check", "_compute", "_lazy", "_lists", "_metric", "_names", "_storage", "_table", "stats"},
     "stats": {"_grouping", "_keywords", "_table", "evaluate", "stats"},
     "scorer": {"_metric", "_names", "evaluate"},
     "model_selection": {"_grouping"},
@@ -52,6 +54,7 @@ ARROWS = {
     "_storage": set(),
     "_progress": {"scorer"},
     "_folds": {"_progress", "ranker", "scorer"},
+    "retrieval": {"_check", "_compute", "_kernels", "_lists", "_progress", "_threads", "evaluate", "retrieval"},
     "comparison": {"_storage", "_table", "evaluate", "stats"},
     "evaluator": {
         "_folds",

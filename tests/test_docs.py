@@ -1,6 +1,8 @@
 """The code in the documentation runs, and its numbers are right."""
 
 import re
+import subprocess
+import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -34,6 +36,15 @@ def test_pictures_are_there_and_small():
     assert len(images) == len(display.__all__)
     assert all(name in page for name in display.__all__)
     assert max(image.stat().st_size for image in images) < 60_000
+
+
+def test_example_of_embeddings_runs(tmp_path):
+    script, figure = ROOT / "docs" / "examples" / "embedding.py", tmp_path / "figure.png"
+    done = subprocess.run(
+        [sys.executable, script, "--figure", figure], check=True, timeout=300, capture_output=True, text=True
+    )
+    assert "64 bits: nDCG@10" in done.stdout
+    assert figure.stat().st_size > 10_000
 
 
 def test_pages_of_metrics_are_written_from_the_registry():

@@ -259,6 +259,7 @@ def coverage_error(r: Any) -> Any:
 @metric(
     "rbo",
     bounds=(0, 1),
+    reads_all_labels=True,
     rules={
         "p": real(
             "a number between 0 and 1, exclusive",

@@ -1,0 +1,76 @@
+# Codes of bits: how many bits two of them share, and the order of such small whole numbers. Part of `_kernels.pyx`.
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+        #define BITS_OF(x) ((uint64_t) __builtin_popcountll(x))
+    #else
+    static uint64_t BITS_OF(uint64_t x) {
+        x -= (x >> 1) & 0x5555555555555555u;
+        x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
+        return (((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u) >> 56;
+    }
+    #endif
+    /* One version for each kind of processor, chosen when the module is loaded. */
+    #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__)
+        #define FOR_EACH_PROCESSOR __attribute__((target_clones("popcnt", "default")))
+    #else
+        #define FOR_EACH_PROCESSOR
+    #endif
+    #define ADD_EQUAL_BITS(name, type)                                                                             \\
+        FOR_EACH_PROCESSOR void name(const uint64_t* codes, uint64_t query, int64_t n, int first, type* out) {     \\
+            query = ~query;                                                                                        \\
+            if (first)                                                                                             \\
+                for (int64_t i = 0; i < n; i++) out[i] = (type) BITS_OF(query ^ codes[i]);                         \\
+            else                                                                                                   \\
+                for (int64_t i = 0; i < n; i++) out[i] += (type) BITS_OF(query ^ codes[i]);                        \\
+        }
+    ADD_EQUAL_BITS(sklearn_rank_equal_bits_8, uint8_t)
+    ADD_EQUAL_BITS(sklearn_rank_equal_bits_16, uint16_t)
+    """
+    void sklearn_rank_equal_bits_8(const uint64_t*, uint64_t, int64_t, int, uint8_t*) nogil
+    void sklearn_rank_equal_bits_16(const uint64_t*, uint64_t, int64_t, int, uint16_t*) nogil
+
+ctypedef fused count_t:
+    uint8_t
+    uint16_t
+
+ctypedef fused grade_t:
+    uint8_t
+    double
+
+
+def equal_bits(const uint64_t[:, ::1] queries, const uint64_t[:, ::1] codes, int64_t start, count_t[:, ::1] out):
+    """Count the bits that queries share with the codes from `start` on; both are 64-bit words, shape (n_words, n)."""
+    cdef int64_t q, w
+    with nogil:
+        for q in range(out.shape[0]):
+            for w in range(codes.shape[0]):
+                if count_t is uint8_t:
+                    sklearn_rank_equal_bits_8(&codes[w, start], queries[w, q], out.shape[1], w == 0, &out[q, 0])
+                else:
+                    sklearn_rank_equal_bits_16(&codes[w, start], queries[w, q], out.shape[1], w == 0, &out[q, 0])
+
+
+def sort_counts(
+    const count_t[:, :] near, const grade_t[:, :] label, int64_t[:, ::1] end, double[::1] sorted_label,
+):
+    """Write the labels of each row, nearest first; equal ones keep their order.
+
+    `end` says where the items end whose `near` is its width less 1, less 2, ..., counting on from row to row.
+    """
+    cdef int64_t q, i, v, n, top = end.shape[1] - 1, at = 0
+    with nogil:
+        for q in range(near.shape[0]):
+            for v in range(top + 1):
+                end[q, v] = 0
+            for i in range(near.shape[1]):
+                end[q, top - near[q, i]] += 1
+            for v in range(top + 1):
+                n = end[q, v]
+                end[q, v] = at
+                at += n
+            for i in range(near.shape[1]):
+                v = top - near[q, i]
+                sorted_label[end[q, v]] = label[q, i]
+                end[q, v] += 1

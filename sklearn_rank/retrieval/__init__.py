@@ -1,0 +1,7 @@
+"""Search by features, judged: rankings of a database by distance, relevance by shared labels."""
+
+from sklearn_rank.retrieval._evaluate import evaluate_retrieval
+from sklearn_rank.retrieval._neighbors import score_neighbors, scores_of_lists
+from sklearn_rank.retrieval._scorer import RetrievalScorer, make_retrieval_scorer
+
+__all__ = ["RetrievalScorer", "evaluate_retrieval", "make_retrieval_scorer", "score_neighbors", "scores_of_lists"]

@@ -1,0 +1,146 @@
+"""`evaluate_retrieval`: queries ranked against a database, a chunk of them at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import sklearn
+from joblib import effective_n_jobs
+
+from sklearn_rank._check import check_query_weight
+from sklearn_rank._progress import import_tqdm
+from sklearn_rank._threads import check_n_jobs
+from sklearn_rank.evaluate import Evaluation, evaluate_queries, parse_metrics
+from sklearn_rank.retrieval._relevance import make_grades
+from sklearn_rank.retrieval._search import search
+from sklearn_rank.retrieval._similarity import make_similarity
+
+METRICS = ("ndcg@10", "map", "wap@100", "acg@100", "p@5")
+
+
+def evaluate_retrieval(
+    query_features: Any, database_features: Any = None, query_labels: Any = None, database_labels: Any = None, *,
+    metric: Any = "cosine", metrics: Any = METRICS, metric_params: Mapping[str, Any] | None = None,
+    relevance: Any = None, exclude_self: bool = False, query_ids: Any = None, sample_weight: Any = None,
+    working_memory: float | None = None, progress: bool = False, n_jobs: int | None = None, **keywords: Any,
+) -> Evaluation:  # fmt: skip
+    """Rank a database for each query by their features, and judge the rankings by labels that they share.
+
+    Distances are made for a chunk of queries at a time, and only values query by query are kept.
+
+    Parameters
+    ----------
+    query_features : array-like or sparse matrix of shape (n_queries, n_features)
+    database_features : array-like or sparse matrix of shape (n_database, n_features), default=None
+        None: the queries are searched among themselves, each left out of its own ranking.
+    query_labels, database_labels : array-like of shape (n,) or indicator matrix of shape (n, n_labels), default=None
+        One label each: an item is relevant (grade 1) if it has the query's. Indicators of 0 and 1, dense or sparse: the
+        grade is the number of labels that both have, ``l_q^T l_i``. Without a database, `query_labels` alone.
+    metric : str or callable, default="cosine"
+        "cosine" and "inner_product", higher is nearer (a zero vector has cosine 0 with all); "euclidean"; "hamming" for
+        codes of {-1, 1}, {0, 1} or packed uint8; or what `sklearn.metrics.pairwise_distances` takes, lower is nearer.
+    metrics : str, metric function or sequence of them, default=("ndcg@10", "map", "wap@100", "acg@100", "p@5")
+        As `evaluate` takes them. Where all have a cutoff, only the head of each list is made; "map" needs all of it.
+    metric_params : mapping, default=None
+        Keywords for `sklearn.metrics.pairwise_distances`, such as ``{"p": 3}`` for "minkowski".
+    relevance : matrix of shape (n_queries, n_database) or callable, default=None
+        Graded judgements in place of labels, dense or sparse, or a function that returns the rows of some queries, by
+        an array of their numbers.
+    exclude_self : bool, default=False
+        Whether row i of the database is query i and is left out of its ranking.
+    query_ids : array-like of shape (n_queries,), default=None
+        None: 0, 1, ...
+    sample_weight : array-like of shape (n_queries,), default=None
+        Weight of each query in the mean.
+    working_memory : float, default=None
+        MiB for the distances that live at a time, and what is made of them; a list that metrics read to its end is
+        never cut, whatever it takes. None: as scikit-learn's configuration has it.
+    progress : bool, default=False
+        Whether to show a progress bar over chunks; needs the extra "progress".
+    n_jobs : int or None, default=None
+        Threads to use, as joblib counts them.
+    **keywords
+        Keywords for all metrics that have them, such as `ties` or `gain`. With ``metric="hamming"`` ties are the rule:
+        the default is the exact expectation over all orders of items at the same distance.
+
+    Returns
+    -------
+    Evaluation
+        What `evaluate` returns. Its `tie_range` and `n_tied` make the distances again.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, features are not finite, codes are outside their alphabet or labels are not indicators.
+    TypeError
+        If nothing, or too much, says what is relevant.
+
+    References
+    ----------
+    K. He, F. Cakir, S. Bargal and S. Sclaroff, "Hashing as tie-aware learning to rank", CVPR 2018; nDCG with the number
+    of shared labels: F. Zhao, Y. Huang, L. Wang and T. Tan, "Deep semantic ranking based hashing for multi-label image
+    retrieval", CVPR 2015.
+
+    Examples
+    --------
+    The first code is nearest to the query, the other two are tied, one of them relevant: (1/1 + (2/2 + 2/3) / 2) / 2:
+
+    >>> from sklearn_rank.retrieval import evaluate_retrieval
+    >>> codes, labels = [[1, 1, 1], [1, -1, -1], [-1, 1, -1]], ["cat", "cat", "dog"]
+    >>> result = evaluate_retrieval([[1, 1, 1]], codes, ["cat"], labels, metric="hamming", metrics="map")
+    >>> round(result.mean()["map"], 4)
+    0.9167
+    """
+    specs = parse_metrics(metrics, **keywords)
+    if database_features is None:
+        if database_labels is not None:
+            raise TypeError("Without database_features the queries are the database, and database_labels must be None.")
+        database_features, database_labels, exclude_self = query_features, query_labels, True
+    check_n_jobs(n_jobs)
+    similarity = make_similarity(metric, query_features, database_features, metric_params or {})
+    n_queries, n_items = similarity.n_queries, similarity.n_items
+    if exclude_self:
+        check_self(n_queries, n_items)
+    grades = make_grades(query_labels, database_labels, relevance, n_queries, n_items)
+    ids, weight = check_queries_data(query_ids, sample_weight, n_queries)
+    memory = sklearn.get_config()["working_memory"] if working_memory is None else working_memory
+    batches = search(similarity, grades, without_self=exclude_self, memory=memory, n_threads=effective_n_jobs(n_jobs))
+    if not progress:
+        return evaluate_queries(batches, specs, ids, weight, n_jobs)
+    with import_tqdm()(total=n_queries, unit=" queries") as bar:
+        result = evaluate_queries(replace(batches, done=bar.update), specs, ids, weight, n_jobs)
+    return replace(result, _queries=batches)
+
+
+def check_self(n_queries: int, n_items: int) -> None:
+    """Refuse a database that is not the queries' own.
+
+    Raises
+    ------
+    ValueError
+        If it has not as many items as there are queries, or one.
+    """
+    if n_queries != n_items:
+        raise ValueError(
+            "With exclude_self row i of the database is query i, so there must be as many. "
+            f"Got {n_queries} queries and {n_items} database items."
+        )
+    if n_items < 2:
+        raise ValueError("With exclude_self there must be at least two items. Got one.")
+
+
+def check_queries_data(query_ids: Any, sample_weight: Any, n_queries: int) -> tuple[Any, Any]:
+    """Ids and weights of queries.
+
+    Raises
+    ------
+    ValueError
+        If there is not one for each query.
+    """
+    ids = np.arange(n_queries) if query_ids is None else np.asarray(query_ids)
+    if ids.shape != (n_queries,):
+        raise ValueError(f"query_ids must have one entry per query ({n_queries}). Got shape {ids.shape}.")
+    return ids, None if sample_weight is None else check_query_weight(sample_weight, n_queries)

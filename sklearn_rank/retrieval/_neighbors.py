@@ -1,0 +1,205 @@
+"""Lists of neighbours that an index found, judged: approximate search, and recommenders' lists of items."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sklearn_rank._lists import Index, Judgements, csr, list_batches
+from sklearn_rank._threads import check_n_jobs
+from sklearn_rank.evaluate import Evaluation, evaluate_queries, parse_metrics
+from sklearn_rank.retrieval._evaluate import METRICS, check_queries_data, check_self
+from sklearn_rank.retrieval._relevance import make_grades
+
+
+def score_neighbors(
+    distances: Any, indices: Any, query_labels: Any = None, database_labels: Any = None, *, metrics: Any = METRICS,
+    relevance: Any = None, true_indices: Any = None, n_database: int | None = None, higher_is_nearer: bool = False,
+    exclude_self: bool = False, query_ids: Any = None, sample_weight: Any = None, n_jobs: int | None = None,
+    **keywords: Any,
+) -> Evaluation:  # fmt: skip
+    """Judge the neighbours that an index found, exact or approximate, by labels or by the true neighbours.
+
+    Takes what ``NearestNeighbors.kneighbors``, faiss or another index returns. What it did not find was not retrieved,
+    and counts where relevant items are counted.
+
+    Parameters
+    ----------
+    distances : array-like of shape (n_queries, n_neighbors) or None
+        Distance of each neighbour; equal ones are tied. None: neighbours come nearest first.
+    indices : array-like of int, shape (n_queries, n_neighbors)
+        Database item of each neighbour; -1 or NaN where the index found none.
+    query_labels, database_labels : array-like of shape (n,) or indicator matrix of shape (n, n_labels), default=None
+        As in `evaluate_retrieval`.
+    metrics : str, metric function or sequence of them, default=("ndcg@10", "map", "wap@100", "acg@100", "p@5")
+        As `evaluate` takes them. Without a cutoff the list is read as far as it goes.
+    relevance : matrix of shape (n_queries, n_database) or callable, default=None
+        As in `evaluate_retrieval`.
+    true_indices : array-like of int, shape (n_queries, n_true), default=None
+        True neighbours of each query, found by exact search: these are relevant, nothing else. "recall@10" of the 10
+        true ones is what is called the recall of an index.
+    n_database : int, default=None
+        Number of items. None: of `database_labels`, else of the highest index plus one.
+    higher_is_nearer : bool, default=False
+        Whether `distances` are similarities, such as inner products.
+    exclude_self : bool, default=False
+        Whether item i is query i, and is left out wherever it was found; true neighbours must be without it.
+    query_ids : array-like of shape (n_queries,), default=None
+        None: 0, 1, ...
+    sample_weight : array-like of shape (n_queries,), default=None
+        Weight of each query in the mean.
+    n_jobs : int or None, default=None
+        Threads to use, as joblib counts them.
+    **keywords
+        Keywords for all metrics that have them, such as `ties` or `gain`.
+
+    Returns
+    -------
+    Evaluation
+        What `evaluate` returns.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, an index is out of range, or an item is twice in a list.
+    TypeError
+        If nothing, or too much, says what is relevant, or indices are not whole numbers.
+
+    Examples
+    --------
+    One of the true neighbours is found first, the other one tied with a wrong one: (1 + 1/2) / 2 at rank 2:
+
+    >>> from sklearn_rank.retrieval import score_neighbors
+    >>> metrics = ["recall@2", "recall@3"]
+    >>> score_neighbors([[0.1, 0.2, 0.2]], [[7, 2, 5]], true_indices=[[7, 5]], metrics=metrics).mean()
+    {'recall@2': 0.75, 'recall@3': 1.0}
+    """
+    specs = parse_metrics(metrics, **keywords)
+    check_n_jobs(n_jobs)
+    found = _indices(indices, "indices")
+    n_queries = len(found)
+    near = np.arange(found.shape[1], 0, -1.0) if distances is None else _nearness(distances, found, higher_is_nearer)
+    true = None if true_indices is None else _indices(true_indices, "true_indices")
+    n_items = _n_items(found, true, n_database, database_labels, relevance)
+    if exclude_self:
+        check_self(n_queries, n_items)
+        found = np.where(found == np.arange(n_queries)[:, None], -1, found)
+    if true is None:
+        grades = make_grades(query_labels, database_labels, relevance, n_queries, n_items)
+    elif any(x is not None for x in (query_labels, database_labels, relevance)):
+        raise TypeError("Either true_indices, or labels or relevance must say what is relevant. Got both.")
+    elif len(true) != n_queries:
+        raise ValueError(f"true_indices must have a row for each query ({n_queries}). Got shape {true.shape}.")
+    else:
+        judged = _matrix(true, np.ones(true.shape[1]), n_items, "true_indices")
+        grades = Judgements(csr(judged, "true_indices").__getitem__, n_items)
+    ids, weight = check_queries_data(query_ids, sample_weight, n_queries)
+    lists = _matrix(found, near, n_items, "indices")
+    batches = list_batches(lists.indptr, lists.indices, lists.data, grades, without_self=exclude_self)
+    return evaluate_queries(batches, specs, ids, weight, n_jobs)
+
+
+def scores_of_lists(indices: Any, n_documents: int) -> Any:
+    """Sparse matrix of scores from lists of documents, best first, for `evaluate`.
+
+    Parameters
+    ----------
+    indices : array-like of int, shape (n_queries, n_listed), or list of lists
+        Documents of each query; -1 or NaN fill up short lists, and so may lists of different lengths.
+    n_documents : int
+        Number of documents that there are.
+
+    Returns
+    -------
+    scipy.sparse.csr_array of shape (n_queries, n_documents)
+        Scores that fall along each list; documents without an entry were not retrieved.
+
+    Raises
+    ------
+    ValueError
+        If an index is out of range, or a document is twice in a list.
+    TypeError
+        If indices are not whole numbers.
+
+    Examples
+    --------
+    The first user likes item 2, which stands at rank 2; the second one likes items 0 and 3, one of them at rank 1:
+
+    >>> from scipy.sparse import csr_array
+    >>> from sklearn_rank import evaluate
+    >>> from sklearn_rank.retrieval import scores_of_lists
+    >>> liked = csr_array([[0, 0, 1, 0], [1, 0, 0, 1]])
+    >>> evaluate(liked, scores_of_lists([[1, 2], [3]], 4), metrics=["mrr", "recall@2"]).mean()
+    {'mrr': 0.75, 'recall@2': 0.75}
+    """
+    found = _indices(indices, "indices")
+    return _matrix(found, np.arange(found.shape[1], 0, -1.0), n_documents, "indices")
+
+
+def _indices(indices: Any, name: str) -> Index:
+    """Lists as a matrix of whole numbers, filled up with -1."""
+    if not hasattr(indices, "shape") and len({np.size(row) for row in indices}) > 1:
+        width = max(np.size(row) for row in indices)
+        indices = [[*row, *[-1] * (width - len(row))] for row in indices]
+    array = np.asarray(indices)
+    if array.ndim != 2:
+        raise ValueError(f"{name} must have two dimensions, a row for each query. Got shape {array.shape} instead.")
+    if len(array) == 0:
+        raise ValueError(f"{name} must have at least one row. Got none.")
+    if array.dtype.kind == "f":
+        array = np.where(np.isnan(array), -1, array)
+        if (array != np.rint(array)).any():
+            raise TypeError(f"{name} must be whole numbers. Got {array[array != np.rint(array)][0]}.")
+    elif array.size and array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be whole numbers. Got dtype {array.dtype}.")
+    return array.astype(np.int64)
+
+
+def _nearness(distances: Any, found: Index, higher_is_nearer: bool) -> NDArray[np.float64]:
+    near = np.asarray(distances, dtype=np.float64)
+    if near.shape != found.shape:
+        raise ValueError(f"distances and indices must have the same shape. Got {near.shape} and {found.shape}.")
+    near = near if higher_is_nearer else -near
+    fault = (found >= 0) & ~np.isfinite(near)
+    if fault.any():
+        row = int(np.argmax(fault.any(axis=1)))
+        raise ValueError(f"distances must be finite where a neighbour was found. Got one that is not in row {row}.")
+    return near
+
+
+def _n_items(found: Index, true: Index | None, n_database: int | None, labels: Any, relevance: Any) -> int:
+    if n_database is not None:
+        return n_database
+    for matrix in (labels, relevance):
+        if hasattr(matrix, "shape"):
+            return int(matrix.shape[0 if matrix is labels else 1])
+    if labels is not None:
+        return len(labels)
+    return int(max(found.max(initial=0), -1 if true is None else true.max(initial=0))) + 1
+
+
+def _matrix(found: Index, value: NDArray[np.float64], n_items: int, name: str) -> Any:
+    """Sparse matrix with the value of each listed item.
+
+    Raises
+    ------
+    ValueError
+        If an index is out of range, or an item is twice in a list.
+    """
+    wrong = (found < -1) | (found >= n_items)
+    if wrong.any():
+        row = int(np.argmax(wrong.any(axis=1)))
+        raise ValueError(f"{name} must be from 0 to {n_items - 1}, or -1 for none. Got {found[wrong][0]} in row {row}.")
+    query, place = np.nonzero(found >= 0)
+    item = found[query, place]
+    order = np.lexsort((item, query))
+    twice = (np.diff(query[order]) == 0) & (np.diff(item[order]) == 0)
+    if twice.any():
+        at = order[np.argmax(twice)]
+        raise ValueError(f"An item must be in a list once. Got {item[at]} twice in row {query[at]} of {name}.")
+    indptr = np.append(0, np.cumsum(np.bincount(query, minlength=len(found))))
+    values = np.broadcast_to(value, found.shape)[query, place]
+    return sparse.csr_array((values, item, indptr), shape=(len(found), n_items))

@@ -1,0 +1,163 @@
+"""What is relevant to what: labels or judgements in, grades by slices of queries out.
+
+Knows no features and no metric of ranking.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sklearn_rank._lists import Array, Grades, Groups, Index, Judgements, csr
+
+WORD = 64
+"""Labels whose indicators are looked at together."""
+
+
+def make_grades(query_labels: Any, database_labels: Any, relevance: Any, n_queries: int, n_items: int) -> Grades:
+    """Grades of `relevance` if given, else 1 for equal labels, or the number of shared ones.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, labels are missing, or indicators are not 0 and 1.
+    TypeError
+        If there are neither labels nor `relevance`, or both.
+    """
+    given = [x is not None for x in (query_labels, database_labels)]
+    if any(given) if relevance is not None else not all(given):
+        raise TypeError("Either query_labels and database_labels or relevance must say what is relevant. Got not that.")
+    if relevance is not None:
+        return _judged(relevance, n_queries, n_items)
+    query, items = _label_array(query_labels, "query_labels"), _label_array(database_labels, "database_labels")
+    for x, n, name in ((query, n_queries, "query"), (items, n_items, "database")):
+        if x.ndim not in (1, 2) or x.shape[0] != n:
+            raise ValueError(
+                f"{name}_labels must have an entry, or a row, for each row of {name}_features, which has {n}. "
+                f"Got shape {x.shape}."
+            )
+    if query.ndim != items.ndim or query.shape[1:] != items.shape[1:]:
+        raise ValueError(
+            "query_labels and database_labels must both be one-dimensional, or indicator matrices with as many "
+            f"columns. Got shapes {query.shape} and {items.shape}."
+        )
+    return Classes(query, items) if query.ndim == 1 else SharedLabels(query, items)
+
+
+def _label_array(labels: Any, name: str) -> Any:
+    if sparse.issparse(labels):
+        return sparse.csr_array(labels)
+    array = np.asarray(labels)
+    missing = array != array
+    if array.dtype == object:
+        missing |= array == np.array(None)
+    if np.any(missing):
+        raise ValueError(f"{name} must not be missing. Got {array[missing][0]}, the first of {missing.sum()}.")
+    return array
+
+
+class Classes(Grades):
+    """Grade 1 for the same label, 0 for another one."""
+
+    dtype = np.uint8
+
+    def __init__(self, query: NDArray[Any], items: NDArray[Any]) -> None:
+        numeric = {x.dtype.kind in "biuf" for x in (query, items) if x.dtype != object}
+        try:
+            if len(numeric) > 1:
+                raise TypeError(f"dtypes {query.dtype} and {items.dtype}")
+            classes, self.item = np.unique(items, return_inverse=True)
+            at = np.minimum(np.searchsorted(classes, query), len(classes) - 1)
+        except TypeError as error:
+            raise ValueError(f"Labels of queries and of the database must be of one kind. Got {error}.") from None
+        self.query = np.where(classes[at] == query, at, -1)
+        self.item = self.item.astype(np.int32)
+        self.size = np.append(np.bincount(self.item), 0)  # the last one: of a class that the database has not
+        self.n_documents = len(items)
+
+    def write(self, rows: slice, out: Array) -> None:
+        """Write the grades of all documents."""
+        same = out if out.dtype == np.float64 else out.view(bool)
+        np.equal(self.query[rows, None].astype(np.int32), self.item, out=same)
+
+    def split(self, rows: slice, query: Index, item: Index) -> tuple[Array, Groups]:
+        """Grades of some documents, and groups of all others."""
+        wanted, n_queries = self.query[rows], rows.stop - rows.start
+        label = (self.item[item] == wanted[query]).astype(np.float64)
+        rest = self.size[wanted] - np.bincount(query[label > 0], minlength=n_queries)
+        others = self.n_documents - np.bincount(query, minlength=n_queries) - rest
+        return label, (np.tile(np.arange(n_queries), 2), np.repeat([1.0, 0.0], n_queries), np.append(rest, others))
+
+
+class SharedLabels(Grades):
+    """Grade l_q^T l_i, the number of labels that both have: worked out once for all items with the same labels."""
+
+    def __init__(self, query: Any, items: Any) -> None:
+        for labels, name in ((query, "query_labels"), (items, "database_labels")):
+            values = labels.data if sparse.issparse(labels) else labels
+            other = values[(values != 0) & (values != 1)]
+            if other.size:
+                raise ValueError(f"{name} of two dimensions must be indicators, 0 or 1 for each label. Got {other[0]}.")
+        self.kind, first = _kinds(items)
+        self.query, self.of_kind = query.astype(np.float64), items[first].astype(np.float64)
+        self.size = np.bincount(self.kind)
+        self.dtype = np.uint8 if query.shape[1] < 2**8 else np.float64
+        self.n_documents, self.n_kinds = len(self.kind), len(first)
+
+    def _table(self, rows: slice) -> Array:
+        """Grade of each kind of item."""
+        shared = self.query[rows] @ self.of_kind.T
+        return np.asarray(shared.toarray() if sparse.issparse(shared) else shared)
+
+    def write(self, rows: slice, out: Array) -> None:
+        """Write the grades of all documents."""
+        table = self._table(rows).astype(out.dtype)
+        table.take(self.kind, axis=1, out=out, mode="clip")  # any other mode makes a copy first
+
+    def split(self, rows: slice, query: Index, item: Index) -> tuple[Array, Groups]:
+        """Grades of some documents, and groups of all others."""
+        table, n_queries = self._table(rows), rows.stop - rows.start
+        label, n_grades = table[query, self.kind[item]], int(table.max(initial=0)) + 1
+        group = np.arange(n_queries * n_grades)
+        of_kind = (table + n_grades * np.arange(n_queries)[:, None]).astype(np.int64)
+        count = np.bincount(of_kind.ravel(), np.tile(self.size, n_queries), minlength=len(group)).astype(np.int64)
+        count -= np.bincount(query * n_grades + label.astype(np.int64), minlength=len(group))
+        return label, (group // n_grades, (group % n_grades).astype(np.float64), count)
+
+
+def _kinds(items: Any) -> tuple[NDArray[np.int32], Index]:
+    """Number of the distinct row that each row is, and a row for each."""
+    n_items, n_labels = items.shape
+    kind, first = np.zeros(n_items, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    by_column = sparse.csc_array(items) if sparse.issparse(items) else items
+    for start in range(0, n_labels, WORD):
+        part = by_column[:, start : start + WORD]
+        bits = np.packbits((part.toarray() if sparse.issparse(part) else part) != 0, axis=1)
+        words = np.ascontiguousarray(np.pad(bits, ((0, 0), (0, -bits.shape[1] % 8)))).view(np.uint64)
+        values, code = np.unique(words[:, 0], return_inverse=True)
+        _, first, kind = np.unique(kind * len(values) + code, return_index=True, return_inverse=True)
+    return kind.astype(np.int32), first
+
+
+def _judged(relevance: Any, n_queries: int, n_items: int) -> Judgements:
+    """Grades from a matrix, or from a function of the row numbers of queries that returns one."""
+    name = "What relevance returns" if callable(relevance) else "relevance"
+    if not callable(relevance):
+        matrix = csr(relevance, name)
+        if matrix.shape != (n_queries, n_items):
+            raise ValueError(
+                "relevance must be a matrix with a row for each query and a column for each database item, shape "
+                f"{(n_queries, n_items)}, or a function of row numbers that returns such rows. Got {matrix.shape}."
+            )
+        return Judgements(matrix.__getitem__, n_items)
+
+    def rows_of(rows: slice) -> Any:
+        matrix, shape = csr(relevance(np.arange(rows.start, rows.stop)), name), (rows.stop - rows.start, n_items)
+        if matrix.shape != shape:
+            raise ValueError(f"relevance must return rows of shape {shape}. Got {matrix.shape}.")
+        return matrix
+
+    return Judgements(rows_of, n_items)

@@ -1,0 +1,73 @@
+"""A scorer of embeddings: transformers judged by how well like finds like."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn_rank.evaluate import parse_metrics
+from sklearn_rank.retrieval._evaluate import evaluate_retrieval
+
+
+def make_retrieval_scorer(metric: Any = "cosine", metrics: Any = "map@10", **options: Any) -> RetrievalScorer:
+    """Make a scorer of transformers: each test sample searches the others, by its label.
+
+    Parameters
+    ----------
+    metric : str or callable, default="cosine"
+        Distance, as `evaluate_retrieval` takes it.
+    metrics : str, metric function or sequence of them, default="map@10"
+        As `evaluate` takes them.
+    **options
+        Other keywords of `evaluate_retrieval`, or of the metrics.
+
+    Returns
+    -------
+    RetrievalScorer
+        ``scorer(estimator, X, y)`` for ``scoring=``. It returns a number, or a dict if there are several metrics;
+        searches want ``refit="map@10"`` then. Higher is better, so the value of an error is negative.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a metric or a keyword is unknown or has a bad value.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.decomposition import PCA
+    >>> from sklearn.model_selection import GridSearchCV, StratifiedKFold
+    >>> from sklearn_rank.retrieval import make_retrieval_scorer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> grid = {"n_components": [1, 2], "whiten": [False, True]}
+    >>> search = GridSearchCV(PCA(), grid, scoring=make_retrieval_scorer("euclidean"), cv=StratifiedKFold(3))
+    >>> search.fit(X, y).best_params_
+    {'n_components': 2, 'whiten': False}
+    """
+    return RetrievalScorer(metric, metrics, options)
+
+
+class RetrievalScorer:
+    """Retrieval of the test samples among themselves, each left out of its own list, as a scorer."""
+
+    def __init__(self, metric: Any, metrics: Any, options: dict[str, Any]) -> None:
+        own = set(evaluate_retrieval.__kwdefaults__ or ()) - {"metric", "metrics"}
+        self._specs = parse_metrics(metrics, **{name: v for name, v in options.items() if name not in own})
+        self.metric, self.metrics, self.options = metric, metrics, options
+        self._single = isinstance(metrics, str) or callable(metrics) or hasattr(metrics, "metric")
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float | dict[str, float]:
+        """Value of each metric; higher is better."""
+        if not hasattr(estimator, "transform"):
+            raise TypeError(f"A retrieval scorer needs an estimator with 'transform'. Got {estimator!r}.")
+        features = estimator.transform(X)
+        result = evaluate_retrieval(features, query_labels=y, metric=self.metric, metrics=self.metrics, **self.options)
+        means = {
+            name: value if self._specs[name].metric.greater_is_better else -value
+            for name, value in result.mean().items()
+        }
+        return next(iter(means.values())) if self._single else means
+
+    def __repr__(self) -> str:
+        """Call that makes this object."""
+        options = "".join(f", {name}={value!r}" for name, value in self.options.items())
+        return f"make_retrieval_scorer({self.metric!r}, {self.metrics!r}{options})"

@@ -1,0 +1,119 @@
+"""From nearness and grades to ranked lists, a chunk of queries at a time, no deeper than metrics read.
+
+Knows no features, no labels and no metric of ranking.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank import _kernels
+from sklearn_rank._check import Queries
+from sklearn_rank._compute import Batches
+from sklearn_rank._lists import Grades, Index, as_queries, drop_self, row_blocks
+from sklearn_rank.retrieval._similarity import Similarity
+
+PAIRS = 2**20
+"""Pairs of a query and an item that are looked at at a time, where memory allows: what the cache holds."""
+
+BYTES = 100
+"""Of memory for each such pair."""
+
+AHEAD = 2**25
+"""Pairs in a chunk of which only the nearest are kept: few enough to share out, enough to be worth the call."""
+
+LANES = 4
+"""Lanes that items are dealt out to, for each one that is asked for."""
+
+
+def search(similarity: Similarity, grades: Grades, *, without_self: bool, memory: float, n_threads: int) -> Batches:
+    """Batches of queries with their lists; item i is not in the list of query i if `without_self`."""
+    n_queries, n_items = similarity.n_queries, similarity.n_items
+    pairs = int(min(PAIRS, memory * 2**20 / BYTES / n_threads))
+
+    def is_deep(depth: int | None) -> bool:
+        return depth is None or 4 * LANES * depth > n_items
+
+    def blocks(depth: int | None) -> list[tuple[int, int]]:
+        most = pairs if is_deep(depth) else min(AHEAD, 16 * pairs)
+        return row_blocks(n_queries, min(most // n_items, 256) if not is_deep(depth) else most // n_items)
+
+    def make(first: int, last: int, depth: int | None) -> Queries:
+        rows = slice(first, last)
+        if depth is None or is_deep(depth):
+            return _whole(similarity, grades, rows, without_self)
+        query, item, near = nearest(similarity, rows, depth + without_self, pairs)
+        if without_self:
+            others = item != query + first
+            query, item, near = query[others], item[others], near[others]
+        label, unlisted = grades.listed(rows, query, item, depth=depth, ranked=True, without_self=without_self)
+        indptr = np.append(0, np.cumsum(np.bincount(query, minlength=last - first)))
+        return as_queries(label, similarity.score(near), indptr, first, unlisted=unlisted)
+
+    return Batches(np.full(n_queries, n_items - without_self), blocks, make)
+
+
+def nearest(similarity: Similarity, rows: slice, depth: int, pairs: int) -> tuple[Index, Index, NDArray[Any]]:
+    """At least the `depth` nearest items of each query, with all that are as near as the last: query, item, nearness.
+
+    Items are dealt out to lanes: the best of one lane each are as many items, so that the `depth`-th of the lanes'
+    bests bounds the `depth`-th nearest item from below.
+    """
+    n_queries, n_lanes = rows.stop - rows.start, max(LANES * depth, 256)
+    width = max(pairs // n_queries // n_lanes, 1) * n_lanes
+    room = np.empty(n_queries * width, dtype=similarity.dtype)
+    best = np.full((n_queries, n_lanes), 0 if similarity.n_bits else -np.inf, dtype=similarity.dtype)
+    found = []
+    for start in range(0, similarity.n_items, width):
+        stop = min(start + width, similarity.n_items)
+        near = room[: n_queries * (stop - start)].reshape(n_queries, -1)
+        write(similarity, rows, slice(start, stop), near)
+        turns, rest = divmod(stop - start, n_lanes)
+        if turns:
+            dealt = near[:, : turns * n_lanes].reshape(n_queries, turns, n_lanes)
+            np.maximum(best, dealt.max(axis=1), out=best)
+        np.maximum(best[:, :rest], near[:, turns * n_lanes :], out=best[:, :rest])
+        bar = np.partition(best, n_lanes - depth, axis=1)[:, n_lanes - depth]
+        at = np.flatnonzero(near >= bar[:, None])
+        query, item = np.divmod(at, stop - start)
+        found.append((query, item + start, near.ravel()[at]))
+    query, item, value = (np.concatenate(x) for x in zip(*found, strict=True))
+    kept = np.flatnonzero(value >= bar[query])
+    kept = kept[np.argsort(query[kept], kind="stable")]
+    return query[kept], item[kept], value[kept]
+
+
+def write(similarity: Similarity, rows: slice, columns: slice, out: NDArray[Any]) -> None:
+    """Write a tile of nearness.
+
+    Raises
+    ------
+    ValueError
+        If an entry is not finite.
+    """
+    similarity.write(rows, columns, out)
+    if similarity.n_bits is None and not np.isfinite(out).all():
+        at = np.argmax(~np.isfinite(out).all(axis=1))
+        raise ValueError(f"Distances must be finite. Got one that is not, to query {rows.start + at}.")
+
+
+def _whole(similarity: Similarity, grades: Grades, rows: slice, without_self: bool) -> Queries:
+    """Queries with a row for each item; those of codes in order."""
+    shape = rows.stop - rows.start, similarity.n_items
+    near = np.empty(shape, dtype=similarity.dtype)
+    label = np.empty(shape, dtype=np.float64 if similarity.n_bits is None else grades.dtype)
+    write(similarity, rows, slice(0, shape[1]), near)
+    grades.write(rows, label)
+    if without_self:
+        near, label = drop_self(near, rows.start), drop_self(label, rows.start)
+    indptr = np.arange(shape[0] + 1) * near.shape[1]
+    if similarity.n_bits is None:
+        return as_queries(label.ravel(), near.ravel(), indptr, rows.start)
+    by_score, ends = np.empty(near.size), np.empty((len(near), similarity.n_bits + 1), dtype=np.int64)
+    _kernels.sort_counts(near, label, ends, by_score)
+    distance = np.tile(np.arange(similarity.n_bits + 1.0), len(near))
+    score = np.repeat(-distance, np.diff(ends.ravel(), prepend=0))
+    return as_queries(by_score, score, indptr, rows.start, tie_ends=np.unique(ends))

@@ -1,0 +1,165 @@
+"""How near a database's items are to queries: features in, tiles of nearness out, higher is nearer.
+
+Knows no labels and no metric of ranking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.metrics import pairwise_distances
+from sklearn.preprocessing import normalize
+from sklearn.utils import check_array
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
+
+from sklearn_rank import _kernels
+
+Write = Callable[[slice, slice, NDArray[Any]], Any]
+
+HAMMING_RULE = (
+    "Codes for metric='hamming' must all be of -1 and 1, of 0 and 1, or packed into uint8 as numpy.packbits does. "
+)
+
+ROWS = 2**16
+"""Rows of codes that are checked at a time."""
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """Nearness of items to queries: ``write(queries, items, out)`` fills a tile, shape (n_queries, n_items).
+
+    `n_bits` are those of codes, of which nearness counts the equal ones; None where nearness is a score.
+    """
+
+    write: Write
+    n_queries: int
+    n_items: int
+    n_bits: int | None = None
+
+    @property
+    def dtype(self) -> type:
+        """Of tiles."""
+        if self.n_bits is None:
+            return np.float64
+        return np.uint8 if self.n_bits < 2**8 else np.uint16
+
+    def score(self, near: NDArray[Any]) -> NDArray[np.float64]:
+        """Scores from nearness: for codes the distance, negative."""
+        return near if self.n_bits is None else near - float(self.n_bits)
+
+
+def make_similarity(metric: Any, queries: Any, items: Any, params: Mapping[str, Any]) -> Similarity:
+    """Similarity of checked features.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, values are not finite, codes are outside their alphabet or the metric is not known.
+    """
+    own = isinstance(metric, str) and metric in ("hamming", "cosine", "inner_product", "euclidean")
+    if own and params:
+        raise ValueError(f"metric={metric!r} has no parameters, so metric_params must be None. Got {dict(params)}.")
+    if isinstance(metric, str) and metric == "precomputed":
+        raise ValueError(
+            "Distances are made here from features, so metric must not be 'precomputed'; for given distances use "
+            "sklearn_rank.evaluate(relevance, -distances, metrics=...), or score_neighbors for nearest neighbours."
+        )
+    numeric = own and metric != "hamming"
+    queries, items = (
+        _features(x, f"{name}_features", numeric) for x, name in ((queries, "query"), (items, "database"))
+    )
+    if queries.shape[1] != items.shape[1]:
+        raise ValueError(
+            "query_features and database_features must have as many columns. "
+            f"Got {queries.shape[1]} and {items.shape[1]}."
+        )
+    n_queries, n_items = queries.shape[0], items.shape[0]
+    if own and metric == "hamming":
+        words, codes = _words(queries, items)
+
+        def write(rows: slice, columns: slice, out: NDArray[Any]) -> None:
+            _kernels.equal_bits(np.ascontiguousarray(words[:, rows]), codes, columns.start, out)
+
+        return Similarity(write, n_queries, n_items, 64 * len(codes))
+    return Similarity(_writer(metric, queries, items, dict(params)), n_queries, n_items)
+
+
+def _features(features: Any, name: str, numeric: bool) -> Any:
+    return check_array(features, accept_sparse="csr", dtype=np.float64 if numeric else None, input_name=name)
+
+
+def _writer(metric: Any, queries: Any, items: Any, params: dict[str, Any]) -> Write:
+    if metric == "cosine":
+        queries, items = normalize(queries), normalize(items)
+    if metric in ("cosine", "inner_product"):
+        return lambda rows, columns, out: _product(queries[rows], items[columns], out)
+    if metric == "euclidean":
+        return _euclidean(queries, items)
+    pairwise_distances(queries[:1], items[:1], metric=metric, **params)  # refuses what it does not know
+    return lambda rows, columns, out: np.negative(
+        pairwise_distances(queries[rows], items[columns], metric=metric, **params), out=out
+    )
+
+
+def _product(queries: Any, items: Any, out: NDArray[np.float64]) -> None:
+    if sparse.issparse(queries) or sparse.issparse(items):
+        out[:] = safe_sparse_dot(queries, items.T, dense_output=True)
+    else:
+        np.matmul(queries, items.T, out=out)
+
+
+def _euclidean(queries: Any, items: Any) -> Write:
+    """Squared distances, negative: ``2 q x - x x - q q``.
+
+    From near the centre, where less is lost to rounding; whole numbers stay whole, and their ties exact.
+    """
+    if not (sparse.issparse(queries) or sparse.issparse(items)):
+        centre = np.rint(items.mean(axis=0))
+        queries, items = queries - centre, items - centre
+    of_query, of_item = row_norms(queries, squared=True), row_norms(items, squared=True)
+
+    def write(rows: slice, columns: slice, out: NDArray[np.float64]) -> None:
+        _product(queries[rows], items[columns], out)
+        out *= 2.0
+        out -= of_item[columns]
+        out -= of_query[rows, None]
+
+    return write
+
+
+def _words(queries: Any, items: Any) -> list[NDArray[np.uint64]]:
+    """Codes as 64-bit words, shape (n_words, n)."""
+    codes = [queries, items]
+    if any(sparse.issparse(c) for c in codes):
+        raise TypeError(HAMMING_RULE + "Got a sparse matrix.")
+    alphabets = _alphabets(queries) & _alphabets(items)
+    if not alphabets and not all(c.dtype == np.uint8 for c in codes):
+        shown = ", ".join(f"{v:g}" for v in np.unique(np.append(*(c[:ROWS] for c in codes)))[:5])
+        raise ValueError(HAMMING_RULE + f"Got dtypes {queries.dtype} and {items.dtype} with values {shown}, ...")
+    return [np.concatenate([_pack(c[rows], bool(alphabets)) for rows in _parts(c)], axis=1) for c in codes]
+
+
+def _parts(codes: NDArray[Any]) -> list[slice]:
+    return [slice(a, a + ROWS) for a in range(0, len(codes), ROWS)]
+
+
+def _alphabets(codes: NDArray[Any]) -> set[int]:
+    """Which of -1 and 0, beside 1, the codes are made of; both, if of 1 alone."""
+    if codes.dtype == bool:
+        return {0}
+    found = {-1, 0}
+    for rows in _parts(codes):
+        part = codes[rows]
+        found = {low for low in found if ((part == 1) | (part == low)).all()}
+    return found
+
+
+def _pack(codes: NDArray[Any], unpacked: bool) -> NDArray[np.uint64]:
+    packed = np.packbits(codes > 0, axis=1) if unpacked else codes
+    padded = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
+    return np.ascontiguousarray(np.ascontiguousarray(padded).view(np.uint64).T)

@@ -1,0 +1,517 @@
+"""Rankings of a database by features: against direct formulas, enumeration, and `evaluate` on all distances."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from oracle import ORACLES, mean_over_orders, orders
+from registry import METRICS, each, labels_of, policies, tie_policy
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.decomposition import PCA
+from sklearn.linear_model import Ridge
+from sklearn.metrics import pairwise_distances
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
+from sklearn.neighbors import NearestNeighbors
+
+from sklearn_rank import evaluate
+from sklearn_rank.retrieval import evaluate_retrieval, make_retrieval_scorer, score_neighbors
+
+BITS = 16
+N_QUERIES, N_ITEMS = 9, 400
+
+
+@pytest.fixture(scope="module")
+def codes():
+    rng = np.random.default_rng(0)
+    return rng.integers(0, 2, (N_QUERIES, BITS)), rng.integers(0, 2, (N_ITEMS, BITS))
+
+
+@pytest.fixture(scope="module")
+def features():
+    rng = np.random.default_rng(1)
+    return rng.normal(size=(N_QUERIES, 8)), rng.normal(size=(N_ITEMS, 8))
+
+
+@pytest.fixture(scope="module")
+def indicators():
+    rng = np.random.default_rng(2)
+    return (rng.random((N_QUERIES, 70)) < 0.05) * 1, (rng.random((N_ITEMS, 70)) < 0.05) * 1
+
+
+def relevances(seed, high):
+    """Ways to say what is relevant, with the dense matrix of grades that each means; no grade above `high`."""
+    rng = np.random.default_rng(seed)
+    classes = rng.integers(0, 6, N_QUERIES), rng.choice(5, N_ITEMS)  # one class is in no item
+    yield {"query_labels": classes[0], "database_labels": classes[1]}, np.equal.outer(*classes) * 1.0
+    grades = rng.integers(0, high + 1, (N_QUERIES, N_ITEMS)) * (rng.random((N_QUERIES, N_ITEMS)) < 0.1) * 1.0
+    yield {"relevance": grades}, grades
+    yield {"relevance": sparse.coo_array(grades).astype(np.int8)}, grades
+    yield {"relevance": lambda rows: grades[rows]}, grades
+    if high > 2:
+        multi = (rng.random((N_QUERIES, 3)) < 0.5) * 1, (rng.random((N_ITEMS, 3)) < 0.3) * 1
+        yield dict(zip(("query_labels", "database_labels"), multi, strict=True)), multi[0] @ multi[1].T * 1.0
+        as_sparse = sparse.csr_matrix(multi[0]), sparse.csc_array(multi[1])
+        yield dict(zip(("query_labels", "database_labels"), as_sparse, strict=True)), multi[0] @ multi[1].T * 1.0
+
+
+# --- the published formulas ----------------------------------------------------------------------------------
+
+
+def direct(order, grade, k):
+    """nDCG@k, ACG@k, MAP@k, WAP@k and P@k of one query, as one writes them down."""
+    gain = 2.0 ** grade[order[:k]] - 1
+    best = 2.0 ** np.sort(grade)[::-1][:k] - 1
+    discount = 1 / np.log2(2 + np.arange(k))
+    relevant, rank = grade[order[:k]] >= 1, 1 + np.arange(k)
+    n_relevant = max((grade >= 1).sum(), 1)
+    return {
+        f"ndcg@{k}": (gain * discount).sum() / max((best * discount).sum(), 1e-300),
+        f"acg@{k}": grade[order[:k]].mean(),
+        f"map@{k}": (np.cumsum(relevant) / rank)[relevant].sum() / n_relevant,
+        f"wap@{k}": (np.cumsum(grade[order[:k]]) / rank)[relevant].sum() / n_relevant,
+        f"p@{k}": relevant.mean(),
+    }
+
+
+@pytest.mark.parametrize("metric", ["cosine", "euclidean", "inner_product", "cityblock"])
+def test_published_formulas(metric, features, indicators):
+    queries, items = features
+    near = queries @ items.T if metric == "inner_product" else -pairwise_distances(queries, items, metric=metric)
+    grade = indicators[0] @ indicators[1].T
+    expected = [direct(np.argsort(-s), g, 5) | direct(np.argsort(-s), g, 20) for s, g in zip(near, grade, strict=True)]
+    expected = {name: [row[name] for row in expected] for name in expected[0]}
+    found = evaluate_retrieval(*features, *indicators, metric=metric, metrics=list(expected))
+    for name, values in expected.items():
+        np.testing.assert_allclose(found.per_query[name], values, rtol=0, atol=1e-12)
+    whole = evaluate_retrieval(*features, *indicators, metric=metric, metrics=[*expected, "map"])
+    for name, values in expected.items():
+        np.testing.assert_allclose(whole.per_query[name], values, rtol=0, atol=1e-12)
+
+
+def test_published_formulas_on_codes_without_ties(rng):
+    """Item i differs from the queries, which are all alike, in as many bits as no other."""
+    n_bits = 300
+    codes = np.tril(np.ones((n_bits, n_bits), dtype=int))[rng.permutation(n_bits)]
+    queries, grade = np.zeros((3, n_bits), dtype=int), rng.integers(0, 4, (3, n_bits))
+    found = evaluate_retrieval(
+        queries, codes, relevance=grade, metric="hamming",
+        metrics=[f"{m}@{k}" for k in (5, 10) for m in ("ndcg", "acg", "map", "wap", "p")],
+    )  # fmt: skip
+    for i, row in enumerate(grade):
+        order = np.argsort(codes.sum(axis=1))
+        for name, value in (direct(order, row, 5) | direct(order, row, 10)).items():
+            assert found.per_query[name][i] == pytest.approx(value, abs=1e-12)
+
+
+@each([m for m in METRICS if m.name in ORACLES and m.has_cutoff and m.name not in ("rbo", "infap", "iprec")])
+def test_tied_codes_against_enumeration(metric, rng):
+    """Five items near the query, in two blocks of ties, and many far from it that only count."""
+    near = np.array(
+        [[1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0]]
+    )
+    items = np.concatenate([near, np.ones((100, 6), dtype=int)])[rng.permutation(105)]
+    distance = items.sum(axis=1)
+    grade = rng.choice([y for y in labels_of(metric) if y >= 0], size=105)
+    head = distance < 6
+    for ties in policies(metric):
+        for k in (1, 2, 3, 5):
+            keywords = {"ties": ties} if "ties" in metric.defaults else {}
+            found = evaluate_retrieval(
+                np.zeros((1, 6), dtype=int), items, relevance=grade[None], metric="hamming",
+                metrics=f"{metric.name}@{k}", replace_undefined_by=np.nan, **keywords,
+            )  # fmt: skip
+            allowed, _ = orders(grade[head], -distance[head], ties)
+            expected = mean_over_orders(metric.name, allowed, grade[~head].tolist(), k)
+            assert found.per_query[f"{metric.name}@{k}"][0] == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+# --- against evaluate on all distances -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("exclude_self", [False, True])
+@each(METRICS)
+def test_same_as_evaluate_on_all_distances(metric, exclude_self, codes):
+    """Whatever is left out of a list counts all the same; codes tie, items are many more than the cutoff."""
+    high = min(int(labels_of(metric)[-1]), 3)
+    queries, items = codes
+    if exclude_self:  # the first items are the queries
+        queries = items[:N_QUERIES]
+    score = -pairwise_distances(queries, items, metric="cityblock")
+    names = [metric.name, *(f"{metric.name}@{k}" for k in (1, 7, 20) if metric.has_cutoff)]
+    for keywords, grade in relevances(3, high):
+        if exclude_self:
+            if "database_labels" not in keywords:
+                continue
+            keywords = {"query_labels": keywords["database_labels"]}
+            grade = evaluated_grades(keywords["query_labels"])
+            expected_score = np.where(
+                np.eye(N_ITEMS, dtype=bool), np.nan, -pairwise_distances(items, metric="cityblock")
+            )
+            keep = ~np.eye(N_ITEMS, dtype=bool)
+            grade, expected_score = (x[keep].reshape(N_ITEMS, -1) for x in (grade, expected_score))
+            data = (items,)
+        else:
+            expected_score, data = score, (queries, items)
+        for ties in [p for p in policies(metric) if p != "average" or not tie_policy(metric)] or [None]:
+            options = {} if ties is None else {"ties": ties}
+            expected = evaluate(grade, expected_score, metrics=names, **options)
+            for name in names:
+                found = evaluate_retrieval(*data, metric="hamming", metrics=name, **keywords, **options)
+                np.testing.assert_allclose(found.per_query[name], expected.per_query[name], rtol=1e-12, atol=1e-12)
+                assert found.n_undefined[name] == expected.n_undefined[name]
+            if exclude_self:
+                break
+
+
+def evaluated_grades(labels):
+    if labels.ndim == 1:
+        return np.equal.outer(labels, labels) * 1.0
+    labels = labels.toarray() if sparse.issparse(labels) else labels
+    return labels @ labels.T * 1.0
+
+
+@pytest.mark.parametrize("metric", ["cosine", "hamming", "cityblock"])
+def test_chunks_and_threads_change_nothing(metric, codes, features, indicators):
+    queries, items = features if metric == "cosine" else codes
+    names = ["ndcg@10", "map@7", "p@5", "fallout@3"]
+    for metrics in (names, [*names, "map"]):
+        expected = evaluate_retrieval(queries, items, *indicators, metric=metric, metrics=metrics)
+        for options in ({"working_memory": 0.01}, {"working_memory": 0.2, "n_jobs": 2}, {"n_jobs": 3}):
+            found = evaluate_retrieval(queries, items, *indicators, metric=metric, metrics=metrics, **options)
+            for name in metrics:
+                np.testing.assert_array_equal(found.per_query[name], expected.per_query[name])
+
+
+def test_codes_in_all_alphabets(rng):
+    for n_bits in (3, 16, 64, 100, 300):
+        bits = rng.integers(0, 2, (N_ITEMS, n_bits))
+        labels = rng.integers(0, 4, N_ITEMS)
+        expected = None
+        for codes in (
+            bits,
+            bits * 2 - 1,
+            bits.astype(bool),
+            bits.astype(float),
+            bits * 2.0 - 1,
+            np.packbits(bits, axis=1),
+        ):
+            for metrics in ("ndcg@9", "ndcg"):
+                found = evaluate_retrieval(codes, query_labels=labels, metric="hamming", metrics=metrics).per_query[
+                    metrics
+                ]
+                if expected is None:
+                    score = -pairwise_distances(bits, metric="cityblock")
+                    score[np.eye(N_ITEMS, dtype=bool)] = -np.inf
+                    grade = np.equal.outer(labels, labels) * ~np.eye(N_ITEMS, dtype=bool)
+                    expected = {m: evaluate(grade, score, metrics=m).per_query[m] for m in ("ndcg@9", "ndcg")}
+                np.testing.assert_allclose(found, expected[metrics], rtol=0, atol=1e-12)
+
+
+def test_packed_codes_of_any_bytes(rng):
+    queries, items = rng.integers(0, 256, (5, 11), dtype=np.uint8), rng.integers(0, 256, (N_ITEMS, 11), dtype=np.uint8)
+    labels = rng.integers(0, 3, 5), rng.integers(0, 3, N_ITEMS)
+    packed = evaluate_retrieval(queries, items, *labels, metric="hamming", metrics=["map", "map@10"])
+    bits = [np.unpackbits(x, axis=1) for x in (queries, items)]
+    unpacked = evaluate_retrieval(*bits, *labels, metric="hamming", metrics=["map", "map@10"])
+    assert packed.mean() == unpacked.mean()
+
+
+def test_other_distances(features, rng):
+    labels = rng.integers(0, 3, N_QUERIES), rng.integers(0, 3, N_ITEMS)
+    minkowski = -pairwise_distances(*features, metric="minkowski", p=3)
+    grade = np.equal.outer(*labels) * 1.0
+    expected = evaluate(grade, minkowski, metrics="map@5").mean()
+    found = evaluate_retrieval(*features, *labels, metric="minkowski", metric_params={"p": 3}, metrics="map@5")
+    assert found.mean() == expected
+    found = evaluate_retrieval(
+        *features, *labels, metric=lambda a, b: (np.abs(a - b) ** 3).sum() ** (1 / 3), metrics="map@5"
+    )
+    assert found.mean()["map@5"] == pytest.approx(expected["map@5"], abs=1e-12)
+
+
+def test_sparse_features(features, rng):
+    labels = rng.integers(0, 3, N_QUERIES), rng.integers(0, 3, N_ITEMS)
+    dense = [x * (rng.random(x.shape) < 0.5) for x in features]
+    for metric in ("cosine", "inner_product", "euclidean", "manhattan"):
+        expected = evaluate_retrieval(*dense, *labels, metric=metric, metrics=["map", "map@5"]).mean()
+        found = evaluate_retrieval(
+            *map(sparse.csr_array, dense), *labels, metric=metric, metrics=["map", "map@5"]
+        ).mean()
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_equal_vectors_of_whole_numbers_tie_exactly(rng):
+    """Also far from the origin, where squares are large."""
+    items = rng.integers(0, 3, (300, 4)) + 1_000_000
+    labels = rng.integers(0, 3, 300)
+    score = -pairwise_distances(items - 1_000_000, metric="sqeuclidean")
+    keep = ~np.eye(300, dtype=bool)
+    expected = evaluate(
+        *(x[keep].reshape(300, -1) for x in (np.equal.outer(labels, labels) * 1, score)), metrics="map@9"
+    )
+    found = evaluate_retrieval(items, query_labels=labels, metric="euclidean", metrics="map@9")
+    assert found.mean() == pytest.approx(expected.mean(), abs=1e-12)
+    assert found.n_tied == expected.n_tied
+
+
+def test_zero_vectors_have_cosine_zero_with_all():
+    items = [[1.0, 0.0], [0.0, 0.0], [-1.0, 0.0]]
+    found = evaluate_retrieval([[2.0, 0.0]], items, ["a"], ["b", "a", "b"], metrics="mrr")
+    assert found.mean() == {"mrr": 0.5}
+    found = evaluate_retrieval([[0.0, 0.0]], items, ["a"], ["b", "a", "b"], metrics="mrr")
+    assert found.mean()["mrr"] == pytest.approx((1 + 1 / 2 + 1 / 3) / 3)  # all are tied
+
+
+def test_a_class_that_the_database_has_not_is_undefined(features):
+    found = evaluate_retrieval(*features, ["z"] * N_QUERIES, ["a"] * N_ITEMS, metrics=["map@5", "p@5"])
+    assert found.n_undefined == {"map@5": N_QUERIES, "p@5": 0}
+
+
+def test_unjudged_items(codes, rng):
+    grade = rng.choice([0.0, 1.0, np.nan], (N_QUERIES, N_ITEMS), p=[0.7, 0.2, 0.1])
+    score = -pairwise_distances(*codes, metric="cityblock")
+    for name in ("bpref@9", "judged@9", "ndcg(unjudged=nonrelevant)@9", "ndcg(unjudged=drop)@9"):
+        expected = evaluate(grade, score, metrics=name)
+        found = evaluate_retrieval(*codes, relevance=grade, metric="hamming", metrics=name)
+        np.testing.assert_allclose(found.per_query[name], expected.per_query[name], rtol=0, atol=1e-12)
+
+
+def test_tie_range_and_weights(codes, rng):
+    classes, weight = (rng.integers(0, 4, N_QUERIES), rng.integers(0, 4, N_ITEMS)), rng.random(N_QUERIES)
+    names = ["map@10", "ndcg@5", "map"]
+    grade, score = np.equal.outer(*classes) * 1.0, -pairwise_distances(*codes, metric="cityblock")
+    expected = evaluate(grade, score, metrics=names, sample_weight=weight)
+    found = evaluate_retrieval(
+        *codes, *classes, metric="hamming", metrics=names, sample_weight=weight, query_ids=list("abcdefghi")
+    )
+    assert found.n_tied == expected.n_tied
+    for ours, theirs in zip(found.tie_range().rows, expected.tie_range().rows, strict=True):
+        assert ours[0] == theirs[0]
+        assert ours[1:] == pytest.approx(theirs[1:], abs=1e-12)
+    assert found.qid.tolist() == list("abcdefghi")
+
+
+def test_progress_bar(codes, rng, capsys):
+    classes = rng.integers(0, 4, N_QUERIES), rng.integers(0, 4, N_ITEMS)
+    for metrics in ("map@5", "map"):
+        result = evaluate_retrieval(*codes, *classes, metric="hamming", metrics=metrics, progress=True, n_jobs=2)
+        assert f"{N_QUERIES}/{N_QUERIES}" in capsys.readouterr().err
+        result.tie_range()
+        assert capsys.readouterr().err == ""
+
+
+def test_progress_without_tqdm_names_the_extra(codes, rng, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ImportError, match=r'pip install "sklearn-rank\[progress\]"'):
+        evaluate_retrieval(codes[0], query_labels=range(N_QUERIES), metric="hamming", progress=True)
+
+
+def test_memory_stays_bounded():
+    """2 GB of distances, were they all made at once."""
+    code = """
+import resource
+import numpy as np
+from sklearn_rank.retrieval import evaluate_retrieval
+rng = np.random.default_rng(0)
+queries, items = (rng.integers(0, 256, (n, 8), dtype=np.uint8) for n in (1250, 200_000))
+labels = rng.integers(0, 10, 1250), rng.integers(0, 10, 200_000)
+evaluate_retrieval(queries[:2], items, labels[0][:2], labels[1], metric="hamming", metrics=["map@100", "map"])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+evaluate_retrieval(queries, items, *labels, metric="hamming", metrics=["map@100", "ndcg@10"], n_jobs=2)
+evaluate_retrieval(queries[:100], items, labels[0][:100], labels[1], metric="hamming", metrics="map", n_jobs=2)
+grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+assert grown < 300_000, grown
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
+
+
+# --- errors --------------------------------------------------------------------------------------------------
+
+Q, D, QL, DL = np.eye(2), np.eye(3, 2), [0, 1], [0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        ((Q, np.eye(3), QL, DL), {}, ValueError, r"must have as many columns. Got 2 and 3"),
+        ((Q, D, QL, [0, 1]), {}, ValueError, r"must have an entry, or a row, .* has 3. Got shape \(2,\)"),
+        ((Q, D, [0], DL), {}, ValueError, r"query_labels must have an entry"),
+        ((Q, D, QL, [[0, 1]] * 3), {}, ValueError, r"must both be one-dimensional, or indicator matrices"),
+        ((Q, D, [[0, 1]] * 2, [[0, 1, 1]] * 3), {}, ValueError, r"as many columns. Got shapes \(2, 2\) and \(3, 3\)"),
+        ((Q, D, [[0, 2]] * 2, [[0, 1]] * 3), {}, ValueError, r"query_labels .* must be indicators, .* Got 2"),
+        ((Q, D, [[0, 1]] * 2, sparse.csr_array([[0, 5]] * 3)), {}, ValueError, r"database_labels .* Got 5"),
+        ((Q, D, [0, None], DL), {}, ValueError, r"query_labels must not be missing. Got None"),
+        ((Q, D, [0.0, np.nan], DL), {}, ValueError, r"query_labels must not be missing. Got nan"),
+        ((Q, D, ["a", "b"], DL), {}, ValueError, r"Labels of queries and of the database must be of one kind"),
+        ((Q, D), {}, TypeError, r"must say what is relevant"),
+        ((Q, D, QL), {}, TypeError, r"must say what is relevant"),
+        ((Q, D, QL, DL), {"relevance": np.ones((2, 3))}, TypeError, r"must say what is relevant"),
+        ((Q, D), {"relevance": np.ones((3, 2))}, ValueError, r"shape \(2, 3\), .* Got \(3, 2\)"),
+        ((Q, D), {"relevance": lambda rows: np.ones((1, 3))}, ValueError, r"rows of shape \(2, 3\). Got \(1, 3\)"),
+        ((Q, D), {"relevance": np.full((2, 3), np.inf)}, ValueError, r"must be finite. Got an infinite entry in row 0"),
+        ((Q, D), {"relevance": np.full((2, 3), "a")}, TypeError, r"relevance must hold real numbers"),
+        ((Q, D), {"relevance": [1, 0]}, ValueError, r"relevance must have two dimensions"),
+        ((Q * 3, D, QL, DL), {"metric": "hamming"}, ValueError, r"and float64 with values 0, 1, 3"),
+        ((Q, D * 2 - 1, QL, DL), {"metric": "hamming"}, ValueError, r"Codes for metric='hamming' must all be"),
+        ((sparse.csr_array(Q), D, QL, DL), {"metric": "hamming"}, TypeError, r"Got a sparse matrix"),
+        ((Q * np.nan, D, QL, DL), {}, ValueError, r"query_features contains NaN"),
+        ((Q, D, QL, DL), {"metric": "cosinus"}, ValueError, r"cosinus"),
+        ((Q, D, QL, DL), {"metric": "precomputed"}, ValueError, r"must not be 'precomputed'"),
+        ((Q, D, QL, DL), {"metric_params": {"p": 2}}, ValueError, r"metric='cosine' has no parameters"),
+        ((Q, D, QL, DL), {"metric": lambda a, b: np.nan}, ValueError, r"must be finite. .* to query 0"),
+        ((Q, D, QL, DL), {"exclude_self": True}, ValueError, r"is query i.* Got 2 queries and 3"),
+        ((Q[:1], None, [0]), {}, ValueError, r"there must be at least two items"),
+        ((Q, None, QL, DL), {}, TypeError, r"database_labels must be None"),
+        ((Q, D, QL, DL), {"query_ids": [1]}, ValueError, r"query_ids must have one entry per query \(2\)"),
+        ((Q, D, QL, DL), {"sample_weight": [1]}, ValueError, r"one entry per query \(2\)"),
+        ((Q, D, QL, DL), {"n_jobs": 0}, ValueError, r"'n_jobs' parameter"),
+        ((Q, D, QL, DL), {"metrics": "nothing"}, ValueError, r"A metric must be one of"),
+        ((Q, D, QL, DL), {"k": 3}, TypeError, r"'ndcg@10'"),
+    ],
+)  # fmt: skip
+def test_errors(arguments, options, error, message):
+    with pytest.raises(error, match=message):
+        evaluate_retrieval(*arguments, **options)
+
+
+def test_a_label_out_of_range_names_its_query(codes):
+    """Also where only items far down the list have it."""
+    queries, items = np.zeros((3, 4), dtype=int), np.repeat([[0, 0, 0, 0], [1, 1, 1, 1]], 200, axis=0)
+    grade = np.zeros((3, 400))
+    grade[1, 399] = 9
+    for metrics in ("err@5", "err"):
+        with pytest.raises(ValueError, match=r"must not be above max_grade=4. Got 9, the first in row 1"):
+            evaluate_retrieval(queries, items, relevance=grade, metric="hamming", metrics=metrics)
+
+
+# --- the scorer ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return X[:400], y[:400]
+
+
+def test_scorer_in_a_grid_search(digits):
+    scorer = make_retrieval_scorer("euclidean", "map@10")
+    search = GridSearchCV(PCA(random_state=0), {"n_components": [1, 20]}, scoring=scorer, cv=StratifiedKFold(2))
+    search.fit(*digits)
+    assert search.best_params_ == {"n_components": 20}
+    train, test = next(StratifiedKFold(2).split(*digits))
+    embedding = PCA(20, random_state=0).fit(digits[0][train]).transform(digits[0][test])
+    expected = evaluate_retrieval(embedding, query_labels=digits[1][test], metric="euclidean", metrics="map@10")
+    assert search.cv_results_["split0_test_score"][1] == pytest.approx(expected.mean()["map@10"])
+
+
+def test_scorer_of_many_metrics_and_of_errors(digits):
+    scorer = make_retrieval_scorer(metrics=["map@5", "fallout@5"], ties="worst")
+    scores = cross_validate(PCA(5), *digits, scoring=scorer, cv=2)
+    assert (scores["test_map@5"] > 0).all()
+    assert (scores["test_fallout@5"] < 0).all()
+    single = make_retrieval_scorer(metrics="fallout@5", ties="worst")(PCA(5).fit(digits[0]), *digits)
+    assert isinstance(single, float)
+    assert single < 0
+
+
+def test_scorer_pickles_prints_and_clones(digits):
+    scorer = make_retrieval_scorer("euclidean", "ndcg@5", ties="best")
+    assert repr(scorer) == "make_retrieval_scorer('euclidean', 'ndcg@5', ties='best')"
+    model = PCA(3, random_state=0).fit(digits[0])
+    assert pickle.loads(pickle.dumps(scorer))(model, *digits) == scorer(model, *digits)
+    clone(GridSearchCV(PCA(), {"n_components": [1]}, scoring=scorer))
+
+
+def test_scorer_wants_a_transformer_and_known_keywords(digits):
+    with pytest.raises(TypeError, match=r"needs an estimator with 'transform'. Got Ridge\(\)"):
+        make_retrieval_scorer()(Ridge().fit(*digits), *digits)
+    with pytest.raises(TypeError, match="has a keyword 'gane'"):
+        make_retrieval_scorer(gane="linear")
+
+
+# --- neighbours that an index found --------------------------------------------------------------------------
+
+
+def test_neighbors_of_exact_search(features, rng):
+    queries, items = features
+    labels = rng.integers(0, 3, N_QUERIES), rng.integers(0, 3, N_ITEMS)
+    found = NearestNeighbors(n_neighbors=30).fit(items).kneighbors(queries)
+    names = ["ndcg@10", "map@30", "recall@20", "p@5", "fallout@30"]
+    expected = evaluate_retrieval(queries, items, *labels, metric="euclidean", metrics=names).mean()
+    for distances in (found[0], None):
+        assert score_neighbors(distances, found[1], *labels, metrics=names).mean() == pytest.approx(expected, abs=1e-12)
+    similar = score_neighbors(-found[0], found[1], *labels, metrics=names, higher_is_nearer=True)
+    assert similar.mean() == pytest.approx(expected, abs=1e-12)
+
+
+@each([m for m in METRICS if not m.pointwise])
+def test_neighbors_are_lists_of_few_documents(metric, rng):
+    """What is not in a list was not retrieved, as with -inf."""
+    high = min(int(labels_of(metric)[-1]), 3)
+    score = np.full((N_QUERIES, 40), -np.inf)
+    indices = np.array([rng.permutation(40)[:6] for _ in range(N_QUERIES)])
+    indices[2, 3:] = -1
+    indices[4] = -1
+    distances = rng.integers(0, 3, indices.shape) * 1.0
+    for q, row in enumerate(indices):
+        score[q, row[row >= 0]] = -distances[q, row >= 0]
+    grade = rng.integers(0, high + 1, score.shape) * (rng.random(score.shape) < 0.4) * 1.0
+    names = [metric.name, *(f"{metric.name}@{k}" for k in (1, 4, 30) if metric.has_cutoff)]
+    for ties in ["average"] * (not tie_policy(metric)) + ["worst"] * ("worst" in policies(metric)):
+        options = {"ties": ties} if "ties" in metric.defaults else {}
+        for name in names:
+            expected = evaluate(grade, score, metrics=name, **options)
+            found = score_neighbors(distances, indices, relevance=grade, metrics=name, **options)
+            np.testing.assert_allclose(found.per_query[name], expected.per_query[name], rtol=1e-12, atol=1e-12)
+
+
+def test_recall_of_an_index():
+    true = [[1, 2, 3], [4, 5, 6]]
+    found = [[2, 9, 1], [-1, -1, -1]]
+    result = score_neighbors(None, found, true_indices=true, metrics=["recall@3", "recall@1"])
+    assert result.per_query["recall@3"].tolist() == [2 / 3, 0.0]
+    assert result.per_query["recall@1"].tolist() == [1 / 3, 0.0]
+    nan = [[2, 9, 1], [np.nan] * 3]
+    assert score_neighbors(None, nan, true_indices=true, metrics="recall@3").mean() == {"recall@3": 1 / 3}
+
+
+def test_neighbors_without_self(rng):
+    items, labels = rng.normal(size=(60, 4)), rng.integers(0, 3, 60)
+    distances, indices = NearestNeighbors(n_neighbors=9).fit(items).kneighbors(items)
+    names = ["map@8", "recall@5", "ndcg@3"]
+    expected = evaluate_retrieval(items, query_labels=labels, metric="euclidean", metrics=names).mean()
+    found = score_neighbors(distances, indices, labels, labels, exclude_self=True, metrics=names).mean()
+    assert found == pytest.approx(expected, abs=1e-12)
+    score, others = np.full((60, 60), -np.inf), ~np.eye(60, dtype=bool)
+    np.put_along_axis(score, indices, -distances, axis=1)
+    dense = [x[others].reshape(60, -1) for x in (np.equal.outer(labels, labels) * 1, score)]
+    found = score_neighbors(distances, indices, labels, labels, exclude_self=True, metrics="auc").mean()
+    assert found == pytest.approx(evaluate(*dense, metrics="auc").mean(), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        (([[0.1]], [[0, 1]], [0], DL), {}, ValueError, r"must have the same shape. Got \(1, 1\) and \(1, 2\)"),
+        ((None, [[0, 3]], [0], DL), {}, ValueError, r"from 0 to 2, or -1 for none. Got 3 in row 0"),
+        ((None, [[0, -2]], [0], DL), {}, ValueError, r"or -1 for none. Got -2"),
+        ((None, [[0, 1], [2, 2]], QL, DL), {}, ValueError, r"in a list once. Got 2 twice in row 1 of indices"),
+        ((None, [[0.5]], [0], DL), {}, TypeError, r"indices must be whole numbers. Got 0.5"),
+        ((None, [["a"]], [0], DL), {}, TypeError, r"indices must be whole numbers. Got dtype"),
+        ((None, [0, 1], [0], DL), {}, ValueError, r"indices must have two dimensions"),
+        ((None, np.empty((0, 3), int), [], DL), {}, ValueError, r"at least one row"),
+        (([[np.nan]], [[0]], [0], DL), {}, ValueError, r"must be finite where a neighbour was found. .* row 0"),
+        ((None, [[0]], [0], DL), {"true_indices": [[1]]}, TypeError, r"Either true_indices, or labels"),
+        ((None, [[0]]), {"true_indices": [[1], [2]]}, ValueError, r"must have a row for each query \(1\)"),
+        ((None, [[0]]), {}, TypeError, r"must say what is relevant"),
+        ((None, [[0]], [0], DL), {"n_database": 2}, ValueError, r"database_labels must have an entry"),
+        ((None, [[0]], [0], DL), {"exclude_self": True}, ValueError, r"there must be as many"),
+    ],
+)  # fmt: skip
+def test_errors_about_neighbors(arguments, options, error, message):
+    with pytest.raises(error, match=message):
+        score_neighbors(*arguments, **options)

@@ -1,0 +1,140 @@
+"""Sparse judgements and scores, as recommenders have them: the same as dense ones, -inf where there is no score."""
+
+import numpy as np
+import pytest
+from registry import METRICS, each, labels_of, policies, tie_policy
+from scipy import sparse
+
+from sklearn_rank import evaluate
+from sklearn_rank.retrieval import scores_of_lists
+
+SHAPE = N_QUERIES, N_DOCUMENTS = 12, 30
+
+
+def judged(metric, rng):
+    high = min(int(labels_of(metric)[-1]), 3)
+    return rng.integers(0, high + 1, SHAPE) * (rng.random(SHAPE) < 0.3) * 1.0
+
+
+def scored(rng):
+    """Scores with ties and zeros, lists of any length, and one that is empty."""
+    score = np.where(rng.random(SHAPE) < rng.random((N_QUERIES, 1)), rng.integers(-1, 3, SHAPE), -np.inf)
+    score[3] = -np.inf
+    return score
+
+
+def as_sparse(score, kind=sparse.csr_array):
+    query, document = np.nonzero(score > -np.inf)
+    return kind((score[query, document], (query, document)), shape=score.shape)
+
+
+@each(METRICS)
+def test_same_as_dense(metric, rng):
+    label, score = judged(metric, rng), scored(rng)
+    names = [metric.name, *(f"{metric.name}@{k}" for k in (1, 4, 50) if metric.has_cutoff)]
+    for ties in [p for p in policies(metric) if p != "average" or not tie_policy(metric)] or [None]:
+        options = {} if ties is None else {"ties": ties}
+        pairs = [(score, sparse.csr_matrix(label), score), (score, label, as_sparse(score, sparse.csc_array))]
+        for dense, y_true, y_score in [*pairs, (score, sparse.coo_array(label), as_sparse(score))]:
+            if metric.pointwise:
+                dense = np.where(dense > -np.inf, dense, 0.0)
+                y_score = dense if isinstance(y_score, np.ndarray) else as_sparse(dense)
+            expected = evaluate(label, dense, metrics=names, **options)
+            for wanted in (names, *([name] for name in names)):
+                found = evaluate(y_true, y_score, metrics=wanted, **options)
+                for name in wanted:
+                    np.testing.assert_allclose(found.per_query[name], expected.per_query[name], rtol=1e-12, atol=1e-12)
+                    assert found.n_undefined[name] == expected.n_undefined[name]
+
+
+def test_tie_range_weights_and_threads(rng):
+    label, score, weight = rng.integers(0, 3, SHAPE), scored(rng), rng.random(N_QUERIES)
+    names = ["ndcg@5", "map", "auc"]
+    expected = evaluate(label, score, metrics=names, sample_weight=weight)
+    found = evaluate(sparse.csr_array(label), as_sparse(score), metrics=names, sample_weight=weight, n_jobs=2)
+    assert found.mean() == pytest.approx(expected.mean(), abs=1e-12)
+    assert found.n_tied == expected.n_tied
+    for ours, theirs in zip(found.tie_range().rows, expected.tie_range().rows, strict=True):
+        assert ours[1:] == pytest.approx(theirs[1:], abs=1e-12)
+
+
+def test_entries_of_zero_are_retrieved_and_minus_infinity_is_not():
+    label = sparse.csr_array([[1, 0, 0]])
+    score = sparse.csr_array(([0.0, -np.inf], ([0, 0], [1, 0])), shape=(1, 3))
+    assert score.nnz == 2
+    assert evaluate(label, score, metrics=["mrr", "judged@1"]).mean() == {"mrr": 0.0, "judged@1": 1.0}
+
+
+def test_unjudged_documents(rng):
+    label = np.where(rng.random(SHAPE) < 0.2, np.nan, rng.integers(0, 2, SHAPE))
+    score = scored(rng)
+    for name in (
+        "bpref",
+        "judged@3",
+        "ndcg(unjudged=nonrelevant)@5",
+        "ndcg(unjudged=drop)@5",
+        "fallout(unjudged=drop)",
+    ):
+        expected = evaluate(label, score, metrics=name).per_query[name]
+        found = evaluate(sparse.csr_array(label), as_sparse(score), metrics=name).per_query[name]
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+def test_many_documents_are_not_made_dense(rng):
+    """A dense matrix would have 10**13 entries."""
+    n_users, n_items = 100_000, 100_000_000
+    items = rng.integers(0, n_items, (n_users, 10))
+    scores = scores_of_lists(items, n_items)
+    liked = scores.copy()
+    result = evaluate(liked, scores, metrics=["recall@10", "ndcg@5", "map", "mrr"], min_relevance=0.5)
+    assert result.mean() == pytest.approx(dict.fromkeys(["recall@10", "ndcg@5", "map", "mrr"], 1.0))
+
+
+def test_lists():
+    scores = scores_of_lists([[4, 0, -1], [1, 2, 3]], 5)
+    assert scores.shape == (2, 5)
+    assert scores.toarray().tolist() == [[2, 0, 0, 0, 3], [0, 3, 2, 1, 0]]
+    assert scores_of_lists([[4, 0], [], [1]], 5).toarray().tolist() == [[1, 0, 0, 0, 2], [0] * 5, [0, 2, 0, 0, 0]]
+    assert scores_of_lists([[4.0, np.nan]], 5).nnz == 1
+
+
+@pytest.mark.parametrize(
+    ("indices", "error", "message"),
+    [
+        ([[1, 1]], ValueError, r"in a list once. Got 1 twice in row 0 of indices"),
+        ([[0, 1], [5, 1]], ValueError, r"from 0 to 4, or -1 for none. Got 5 in row 1"),
+        ([[0.5]], TypeError, "must be whole numbers"),
+    ],
+)
+def test_errors_about_lists(indices, error, message):
+    with pytest.raises(error, match=message):
+        scores_of_lists(indices, 5)
+
+
+ONE = sparse.csr_array([[1.0, 0.0, 2.0]])
+
+
+@pytest.mark.parametrize(
+    ("y_true", "y_score", "options", "error", "message"),
+    [
+        (ONE, sparse.csr_array((1, 4)), {}, ValueError, r"must have the same shape. Got \(1, 3\) and \(1, 4\)"),
+        (ONE, [1, 2, 3], {}, ValueError, r"must have the same shape. Got \(1, 3\) and \(3,\)"),
+        (ONE, ONE, {"qid": [1]}, ValueError, r"each row is a query and qid must be None"),
+        (ONE, ONE, {"tie_break": [[1, 2, 3]]}, ValueError, r"tie_break must be None"),
+        (ONE, ONE, {"sample_weight": [1, 1]}, ValueError, r"one entry per query \(1\)"),
+        (ONE, ONE, {"n_jobs": 0}, ValueError, r"'n_jobs' parameter"),
+        (ONE * np.inf, ONE, {}, ValueError, r"y_true must be finite. Got an infinite entry in row 0"),
+        (ONE, ONE * np.inf, {}, ValueError, r"y_score must not contain NaN or \+inf .* Got inf in row 0"),
+        (ONE, [[np.nan, 1, 2]], {}, ValueError, r"y_score must not contain NaN or \+inf .* Got nan in row 0"),
+        (ONE, [["a", "b", "c"]], {}, TypeError, r"y_score must hold real numbers. Got dtype"),
+        (ONE * 1j, ONE, {}, TypeError, r"y_true must hold real numbers. Got dtype complex128"),
+        (sparse.csr_array((0, 3)), sparse.csr_array((0, 3)), {}, ValueError, r"At least one row and one column"),
+        (ONE * -1, ONE, {"metrics": "ndcg@2"}, ValueError, r"must not be below 0. Got -2, the first in row 0"),
+        (ONE, ONE, {"metrics": "mse"}, ValueError, r"every y_score must be finite. Got -inf in row 0"),
+    ],
+)
+def test_errors(y_true, y_score, options, error, message):
+    with pytest.raises(error, match=message), np.errstate(invalid="ignore"):
+        evaluate(
+            y_true, y_score, **{"metrics": "map", **({"ties": "stable"} if "tie_break" in options else {}), **options}
+        )
