@@ -53,8 +53,8 @@ def any_rejection(correction, n_queries, n_systems, n_families, seed, n_resample
 def fold_rejections(n_queries, n_noise, n_pairs):
     """Share of pairs of models, equal but for columns of noise of their own, that tests on folds say to differ.
 
-    The second model has `n_noise` such columns, the first ten. By the corrected t test, by a plain one over folds, and by
-    one over the pooled queries.
+    The second model has `n_noise` such columns, the first ten. By the corrected t test, by a plain one over folds, and
+    by one over the pooled queries.
     """
     found = np.zeros(3)
     for seed in range(n_pairs):
@@ -100,7 +100,9 @@ def main():
     print("| test |", " | ".join(heads), "|")
     print("|---" * (len(heads) + 1) + "|")
     rates = [fold_rejections(n, n_noise, args.pairs) for n_noise in (10, 60) for n in args.queries]
-    for test, of_test in zip(("`compare_folds`", "plain t over folds", "`compare` of queries"), np.transpose(rates), strict=True):
+    for test, of_test in zip(
+        ("`compare_folds`", "plain t over folds", "`compare` of queries"), np.transpose(rates), strict=True
+    ):
         print(f"| {test} |", " | ".join(f"{rate:.3f}" for rate in of_test), "|", flush=True)
 
 
