@@ -105,7 +105,7 @@ class SharedLabels(Grades):
         self.query, self.of_kind = query.astype(np.float64), items[first].astype(np.float64)
         self.size = np.bincount(self.kind)
         self.dtype = np.uint8 if query.shape[1] < 2**8 else np.float64
-        self.n_documents, self.n_kinds = len(self.kind), len(first)
+        self.n_documents, self.width = len(self.kind), len(first)
 
     def _table(self, rows: slice) -> Array:
         """Grade of each kind of item."""
