@@ -7,8 +7,13 @@ the same value for both on four queries in ten. Takes some minutes.
 import argparse
 
 import numpy as np
+from scipy.stats import ttest_rel
+from sklearn.linear_model import Ridge
 
-from sklearn_rank.stats import compare, compare_all
+from sklearn_rank import QueryKFold
+from sklearn_rank.datasets import make_ranking
+from sklearn_rank.metrics import ndcg_score
+from sklearn_rank.stats import compare, compare_all, compare_folds
 
 TESTS = ["t", "wilcoxon", "sign", "randomization", "bootstrap", "welch", "mannwhitney", "permutation"]
 UNPAIRED = TESTS[5:]
@@ -45,6 +50,33 @@ def any_rejection(correction, n_queries, n_systems, n_families, seed, n_resample
     return found / n_families
 
 
+def fold_rejections(n_queries, n_noise, n_pairs):
+    """Share of pairs of models, equal but for columns of noise of their own, that tests on folds say to differ.
+
+    The second model has `n_noise` such columns, the first ten. By the corrected t test, by a plain one over folds, and by
+    one over the pooled queries.
+    """
+    found = np.zeros(3)
+    for seed in range(n_pairs):
+        rng = np.random.default_rng(seed)
+        X, y, qid = make_ranking(n_queries=n_queries, n_documents=(10, 10), n_features=5, random_state=seed)
+        folds = list(QueryKFold(5).split(X, groups=qid))
+        values = np.empty((2, n_queries))  # of the queries, as they come: ten rows each
+        for of_model, columns in zip(values, (10, n_noise), strict=True):
+            features, y_score = np.hstack([X, rng.normal(size=(len(X), columns))]), np.empty(len(X))
+            for train, test in folds:
+                y_score[test] = Ridge().fit(features[train], y[train]).predict(features[test])
+            of_model[:] = ndcg_score(y, y_score, qid=qid, k=10, average=None)
+        a, b = (np.array([of_model[test[::10] // 10].mean() for _, test in folds]) for of_model in values)
+        n_test = n_queries / 5
+        found += [
+            compare_folds(a, b, n_train=n_queries - n_test, n_test=n_test).pvalue <= LEVEL,
+            ttest_rel(a, b).pvalue <= LEVEL,
+            compare(*values).pvalue <= LEVEL,
+        ]
+    return found / n_pairs
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=1000)
@@ -64,6 +96,12 @@ def main():
     for correction in (None, "holm", "bonferroni", "bh", "tukey"):
         rates = [any_rejection(correction, n, 5, args.pairs, args.seed) for n in args.queries]
         print(f"| `{correction}` |", " | ".join(f"{rate:.3f}" for rate in rates), "|", flush=True)
+    print("\nTwo models on five folds:\n")
+    print("| test |", " | ".join(heads), "|")
+    print("|---" * (len(heads) + 1) + "|")
+    rates = [fold_rejections(n, n_noise, args.pairs) for n_noise in (10, 60) for n in args.queries]
+    for test, of_test in zip(("`compare_folds`", "plain t over folds", "`compare` of queries"), np.transpose(rates), strict=True):
+        print(f"| {test} |", " | ".join(f"{rate:.3f}" for rate in of_test), "|", flush=True)
 
 
 if __name__ == "__main__":
