@@ -100,7 +100,9 @@ def main():
     print("| test |", " | ".join(heads), "|")
     print("|---" * (len(heads) + 1) + "|")
     rates = [fold_rejections(n, n_noise, args.pairs) for n_noise in (10, 60) for n in args.queries]
-    for test, of_test in zip(("`compare_folds`", "plain t over folds", "`compare` of queries"), np.transpose(rates), strict=True):
+    for test, of_test in zip(
+        ("`compare_folds`", "plain t over folds", "`compare` of queries"), np.transpose(rates), strict=True
+    ):
         print(f"| {test} |", " | ".join(f"{rate:.3f}" for rate in of_test), "|", flush=True)
 
 
