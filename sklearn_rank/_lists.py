@@ -30,9 +30,13 @@ PAIRS = 2**20
 
 
 class Grades(ABC):
-    """What is relevant to what: grades of `n_documents` documents for queries, which are asked for in slices."""
+    """What is relevant to what: grades of `n_documents` documents for queries, which are asked for in slices.
+
+    To look them up, a query takes room for `width` numbers; all of them fit into `dtype`, or into float64.
+    """
 
     n_documents: int
+    width: int = 1
     dtype: type = np.float64
 
     @abstractmethod
@@ -62,7 +66,7 @@ class Judgements(Grades):
     """Grades from a sparse matrix of them, which is asked for in slices of rows; 0 where it has no entry."""
 
     def __init__(self, rows: Callable[[slice], Any], n_documents: int) -> None:
-        self.rows, self.n_documents = rows, n_documents
+        self.rows, self.n_documents, self.width = rows, n_documents, n_documents
 
     def write(self, rows: slice, out: Array) -> None:
         """Write the grades of all documents."""

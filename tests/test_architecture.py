@@ -54,7 +54,17 @@ ARROWS = {
     "_storage": set(),
     "_progress": {"scorer"},
     "_folds": {"_progress", "ranker", "scorer"},
-    "retrieval": {"_check", "_compute", "_kernels", "_lists", "_progress", "_threads", "evaluate", "retrieval"},
+    "retrieval": {
+        "_check",
+        "_compute",
+        "_kernels",
+        "_keywords",
+        "_lists",
+        "_progress",
+        "_threads",
+        "evaluate",
+        "retrieval",
+    },
     "comparison": {"_storage", "_table", "evaluate", "stats"},
     "evaluator": {
         "_folds",

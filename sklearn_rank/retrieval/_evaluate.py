@@ -11,6 +11,7 @@ import sklearn
 from joblib import effective_n_jobs
 
 from sklearn_rank._check import check_query_weight
+from sklearn_rank._keywords import is_real
 from sklearn_rank._progress import import_tqdm
 from sklearn_rank._threads import check_n_jobs
 from sklearn_rank.evaluate import Evaluation, evaluate_queries, parse_metrics
@@ -107,6 +108,8 @@ def evaluate_retrieval(
     grades = make_grades(query_labels, database_labels, relevance, n_queries, n_items)
     ids, weight = check_queries_data(query_ids, sample_weight, n_queries)
     memory = sklearn.get_config()["working_memory"] if working_memory is None else working_memory
+    if not (is_real(memory) and memory > 0):
+        raise ValueError(f"working_memory must be a number of MiB above 0, or None. Got {working_memory!r}.")
     batches = search(similarity, grades, without_self=exclude_self, memory=memory, n_threads=effective_n_jobs(n_jobs))
     if not progress:
         return evaluate_queries(batches, specs, ids, weight, n_jobs)

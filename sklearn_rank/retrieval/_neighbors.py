@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sklearn_rank._keywords import is_count
 from sklearn_rank._lists import Index, Judgements, csr, list_batches
 from sklearn_rank._threads import check_n_jobs
 from sklearn_rank.evaluate import Evaluation, evaluate_queries, parse_metrics
@@ -136,7 +137,13 @@ def scores_of_lists(indices: Any, n_documents: int) -> Any:
     {'mrr': 0.75, 'recall@2': 0.75}
     """
     found = _indices(indices, "indices")
-    return _matrix(found, np.arange(found.shape[1], 0, -1.0), n_documents, "indices")
+    return _matrix(found, np.arange(found.shape[1], 0, -1.0), _count(n_documents, "n_documents"), "indices")
+
+
+def _count(value: Any, name: str) -> int:
+    if not is_count(value):
+        raise ValueError(f"{name} must be an int >= 1. Got {value!r}.")
+    return int(value)
 
 
 def _indices(indices: Any, name: str) -> Index:
@@ -172,7 +179,7 @@ def _nearness(distances: Any, found: Index, higher_is_nearer: bool) -> NDArray[n
 
 def _n_items(found: Index, true: Index | None, n_database: int | None, labels: Any, relevance: Any) -> int:
     if n_database is not None:
-        return n_database
+        return _count(n_database, "n_database")
     for matrix in (labels, relevance):
         if hasattr(matrix, "shape"):
             return int(matrix.shape[0 if matrix is labels else 1])

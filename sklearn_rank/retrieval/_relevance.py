@@ -33,10 +33,10 @@ def make_grades(query_labels: Any, database_labels: Any, relevance: Any, n_queri
     if relevance is not None:
         return _judged(relevance, n_queries, n_items)
     query, items = _label_array(query_labels, "query_labels"), _label_array(database_labels, "database_labels")
-    for x, n, name in ((query, n_queries, "query"), (items, n_items, "database")):
+    for x, n, name, whose in ((query, n_queries, "query", "query"), (items, n_items, "database", "database item")):
         if x.ndim not in (1, 2) or x.shape[0] != n:
             raise ValueError(
-                f"{name}_labels must have an entry, or a row, for each row of {name}_features, which has {n}. "
+                f"{name}_labels must have an entry, or a row, for each {whose}, of which there are {n}. "
                 f"Got shape {x.shape}."
             )
     if query.ndim != items.ndim or query.shape[1:] != items.shape[1:]:
@@ -105,7 +105,7 @@ class SharedLabels(Grades):
         self.query, self.of_kind = query.astype(np.float64), items[first].astype(np.float64)
         self.size = np.bincount(self.kind)
         self.dtype = np.uint8 if query.shape[1] < 2**8 else np.float64
-        self.n_documents, self.n_kinds = len(self.kind), len(first)
+        self.n_documents, self.width = len(self.kind), len(first)
 
     def _table(self, rows: slice) -> Array:
         """Grade of each kind of item."""

@@ -22,8 +22,11 @@ PAIRS = 2**20
 BYTES = 100
 """Of memory for each such pair."""
 
-AHEAD = 2**25
-"""Pairs in a chunk of which only the nearest are kept: few enough to share out, enough to be worth the call."""
+AHEAD = 4
+"""Times as many pairs in a chunk of which only the nearest are kept; all of them, where all are as near."""
+
+ROWS = 256
+"""Queries in such a chunk, at most."""
 
 LANES = 4
 """Lanes that items are dealt out to, for each one that is asked for."""
@@ -38,8 +41,9 @@ def search(similarity: Similarity, grades: Grades, *, without_self: bool, memory
         return depth is None or 4 * LANES * depth > n_items
 
     def blocks(depth: int | None) -> list[tuple[int, int]]:
-        most = pairs if is_deep(depth) else min(AHEAD, 16 * pairs)
-        return row_blocks(n_queries, min(most // n_items, 256) if not is_deep(depth) else most // n_items)
+        if is_deep(depth):
+            return row_blocks(n_queries, pairs // n_items)
+        return row_blocks(n_queries, min(AHEAD * pairs // max(n_items, grades.width), ROWS))
 
     def make(first: int, last: int, depth: int | None) -> Queries:
         rows = slice(first, last)
