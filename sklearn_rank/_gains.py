@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 Function = Callable[[Any], Array]
+
+FEW = 2**10
+"""Ranks whose weights are worth remembering, as much of a small call is making them."""
 
 
 def gain_table(gain: Any) -> tuple[Array, Array] | None:
@@ -49,12 +53,14 @@ def make_discount(discount: Any, base: float, depth: int, longest: int) -> Funct
     ValueError
         If an array of weights is shorter than `depth`.
     """
-    table = np.arange(longest + 1.0)
-    table[0] = np.nan
+    if isinstance(discount, str):
+        make = _named_table if longest > FEW else _remembered_table
+        return make(discount, base, longest).take
+    table = np.full(longest + 1, np.nan)
     if callable(discount):
         rank = np.arange(1, longest + 1)
         table[1:] = same_shape(discount(rank), rank, "discount")
-    elif not isinstance(discount, str):
+    else:
         given = np.asarray(discount, dtype=np.float64)
         if len(given) < depth:
             raise ValueError(
@@ -63,11 +69,19 @@ def make_discount(discount: Any, base: float, depth: int, longest: int) -> Funct
             )
         table[1:] = 0.0  # what lies below the array is below the cutoff
         table[1 : len(given) + 1] = given[:longest]
-    elif discount == "jarvelin":
-        table = np.where(table < base, 1.0, np.log(base) / np.log(np.maximum(table, base)))
-    else:
-        table = 1.0 / (np.log2(1.0 + table) if discount == "log2" else table)
     return table.take
+
+
+def _named_table(discount: str, base: float, longest: int) -> Array:
+    """Weights of the ranks up to `longest`, that of rank i at i."""
+    rank = np.arange(longest + 1.0)
+    rank[0] = np.nan
+    if discount == "jarvelin":
+        return np.where(rank < base, 1.0, np.log(base) / np.log(np.maximum(rank, base)))
+    return np.asarray(1.0 / (np.log2(1.0 + rank) if discount == "log2" else rank))
+
+
+_remembered_table = lru_cache(maxsize=64, typed=True)(_named_table)
 
 
 def same_shape(result: ArrayLike, like: Any, name: str) -> Array:

@@ -12,6 +12,7 @@ from itertools import count
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from sklearn_rank import _kernels
@@ -28,6 +29,7 @@ NO_QID = (
 MISSING = "Every row needs a query, so qid must not contain missing values. Got None or NaN."
 N_SAMPLED = 1024  # pairs of rows that are looked at to tell whether rows are grouped
 N_OBJECTS = 2**18  # objects that are told apart by their addresses before it is asked whether that is worth it
+N_IN_PART = 2**18  # rows that are worth a thread
 N_AT_ONCE = 2**14  # rows whose keys stay in the cache between being made and being numbered
 
 
@@ -60,16 +62,14 @@ def group_rows(qid: Any, n_rows: int, n_jobs: int | None = None) -> tuple[NDArra
         if heads.dtype.kind in "iu" and _rises(heads, np.less):
             _refuse_missing(distinct := to_qid(heads))
             return distinct, np.arange(n_rows + 1) if starts is None else starts, None
-        number, first = _number(heads)
+        number, first = _number_in_parts(heads, n_jobs)
         distinct = to_qid(heads[first])
         _refuse_missing(distinct)
     except TypeError as error:
         raise ValueError(f"Query ids must be hashable, and qid must not contain missing values. Got {error}.") from None
     if _rises(number, np.less_equal):
         return distinct, np.append(first if starts is None else starts[first], n_rows), None
-    indptr, order = np.zeros(len(first) + 1, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
-    _kernels.group_runs(number, starts, indptr, order)
-    return distinct, indptr, order
+    return distinct, *_sort_by_number(number, len(first), starts, n_rows, n_jobs)
 
 
 # --- ids as an array -----------------------------------------------------------------------------------------
@@ -160,6 +160,51 @@ def _addresses(objects: NDArray[Any]) -> Index:
 
 
 # --- numbers -------------------------------------------------------------------------------------------------
+
+
+def _parts(n_rows: int, n_jobs: int | None) -> list[tuple[int, int]]:
+    """Cut rows into a large part for each thread."""
+    n_parts = max(min(effective_n_jobs(n_jobs), n_rows // N_IN_PART), 1) if n_rows > N_IN_PART else 1
+    return [(n_rows * i // n_parts, n_rows * (i + 1) // n_parts) for i in range(n_parts)]
+
+
+def _number_in_parts(ids: NDArray[Any], n_jobs: int | None) -> tuple[Number, Index]:
+    """What `_number` returns: parts are numbered each by itself, and then the distinct values of all parts."""
+    blocks = _parts(len(ids), n_jobs)
+    if len(blocks) == 1:
+        return _number(ids)
+    numbers, firsts = zip(*for_each(lambda a, b: _number(ids[a:b]), blocks, n_jobs), strict=True)
+    heads = np.concatenate([first + a for first, (a, _) in zip(firsts, blocks, strict=True)])
+    of_head, first = _number(ids[heads])
+    begin = np.append(0, np.cumsum([len(first) for first in firsts]))
+    number = np.empty(len(ids), dtype=np.uint32)
+
+    def renumber(i: int, _: int) -> None:
+        number[slice(*blocks[i])] = of_head[begin[i] : begin[i + 1]].take(numbers[i])
+
+    for_each(renumber, [(i, i + 1) for i in range(len(blocks))], n_jobs)
+    return number, heads[first]
+
+
+def _sort_by_number(
+    number: Number, n_numbers: int, starts: Index | None, n_rows: int, n_jobs: int | None
+) -> tuple[Index, Index]:
+    """Counting sort of rows, or of runs of rows from `starts` on: where each number starts, and the rows in order."""
+    blocks = _parts(len(number), n_jobs) if starts is None and 8 * n_numbers < n_rows else [(0, len(number))]
+    at, order = np.zeros((len(blocks), n_numbers), dtype=np.int64), np.empty(n_rows, dtype=np.int64)
+    parts = [(i, i + 1) for i in range(len(blocks))]
+    for_each(lambda i, _: _kernels.count_rows(number[slice(*blocks[i])], starts, at[i]), parts, n_jobs)
+    indptr = np.zeros(n_numbers + 1, dtype=np.int64)
+    at.sum(axis=0).cumsum(out=indptr[1:])
+    following = indptr[:-1].copy()
+    for of_part in at:  # from counts to where the rows of the part go
+        here = of_part.copy()
+        of_part[:] = following
+        following += here
+    for_each(
+        lambda i, _: _kernels.place_rows(number[slice(*blocks[i])], starts, blocks[i][0], at[i], order), parts, n_jobs
+    )
+    return indptr, order
 
 
 def _number(ids: NDArray[Any]) -> tuple[Number, Index]:

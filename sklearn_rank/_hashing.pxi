@@ -107,28 +107,22 @@ def hash_pieces(const uint8_t[::1] text, const int64_t[::1] end, int64_t[::1] ou
             out[i] = <int64_t> x
 
 
-def group_runs(const uint32_t[::1] number, const int64_t[::1] starts, int64_t[::1] indptr, int64_t[::1] order):
-    """Counting sort of rows by number; `indptr` comes in as zeros, one longer than there are numbers.
-
-    Numbers are those of runs of rows, from `starts[i]` up to `starts[i + 1]`; of single rows where `starts` is None.
-    """
-    cdef int64_t i, row, at, q, n_queries = indptr.shape[0] - 1
+def count_rows(const uint32_t[::1] number, const int64_t[::1] starts, int64_t[::1] count):
+    """Add the rows of each number; numbers are of runs of rows, from `starts[i]` up to `starts[i + 1]`, or of rows."""
+    cdef int64_t i
     with nogil:
         for i in range(number.shape[0]):
-            indptr[number[i] + 1] += starts[i + 1] - starts[i] if starts is not None else 1
-        for q in range(n_queries):
-            indptr[q + 1] += indptr[q]
-        if starts is None:
-            for row in range(number.shape[0]):
-                order[indptr[number[row]]] = row
-                indptr[number[row]] += 1
-        else:
-            for i in range(number.shape[0]):
-                at = indptr[number[i]]
-                for row in range(starts[i], starts[i + 1]):
-                    order[at] = row
-                    at += 1
-                indptr[number[i]] = at
-        for q in range(n_queries, 0, -1):  # each start has moved to the next one's place
-            indptr[q] = indptr[q - 1]
-        indptr[0] = 0
+            count[number[i]] += starts[i + 1] - starts[i] if starts is not None else 1
+
+
+def place_rows(const uint32_t[::1] number, const int64_t[::1] starts, int64_t row, int64_t[::1] at, int64_t[::1] order):
+    """Write rows, from `row` on, to where those of their number go on, `at` of each number; it is moved on."""
+    cdef int64_t i, n, stop
+    with nogil:
+        for i in range(number.shape[0]):
+            n = number[i]
+            stop = starts[i + 1] if starts is not None else row + 1
+            while row < stop:
+                order[at[n]] = row
+                at[n] += 1
+                row += 1

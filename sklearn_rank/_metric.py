@@ -139,7 +139,7 @@ class Metric:
         )
         (result,) = _compute.per_query(queries, [spec], n_jobs)
         value = result.values() if spec["average"] is None else result.average(queries.weight)
-        value = value[..., spec.curve_index]
+        value = value.take(spec.curve_index, axis=-1)
         return value if value.ndim else float(value)
 
 

@@ -178,6 +178,26 @@ def test_numbers_in_frames(dtype):
     assert group_rows(qid, 300)[0].dtype == np.asarray(qid).dtype
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["int", "str", "object", "float"])
+def test_parts_of_rows_are_numbered_apart(monkeypatch, kind, n_jobs):
+    monkeypatch.setattr(_grouping, "N_IN_PART", 100)
+    for seed, n_distinct in enumerate([1, 5, 40, 900]):
+        number = np.random.default_rng(seed).integers(0, n_distinct, size=1001)
+        names = {"int": np.arange(900), "float": np.arange(900) / 2}.get(
+            kind, np.char.add("q", np.arange(900).astype(str))
+        )
+        ids = names[number].astype(object) if kind == "object" else names[number]
+        found, indptr, order = group_rows(ids, len(ids), n_jobs)
+        expected, first, size = np.unique(ids.astype(str), return_index=True, return_counts=True)
+        by_appearance = np.argsort(first)
+        assert found.astype(str).tolist() == expected[by_appearance].tolist()
+        assert np.diff(indptr).tolist() == size[by_appearance].tolist()
+        order = np.arange(len(ids)) if order is None else order
+        for q, start, stop in zip(found, indptr[:-1], indptr[1:], strict=True):
+            assert order[start:stop].tolist() == np.flatnonzero(ids == q).tolist()
+
+
 @pytest.mark.parametrize(
     "make",
     [

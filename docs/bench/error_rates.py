@@ -53,8 +53,8 @@ def any_rejection(correction, n_queries, n_systems, n_families, seed, n_resample
 def fold_rejections(n_queries, n_noise, n_pairs):
     """Share of pairs of models, equal but for columns of noise of their own, that tests on folds say to differ.
 
-    The second model has `n_noise` such columns, the first ten. By the corrected t test, by a plain one over folds, and by
-    one over the pooled queries.
+    The second model has `n_noise` such columns, the first ten. By the corrected t test, by a plain one over folds, and
+    by one over the pooled queries.
     """
     found = np.zeros(3)
     for seed in range(n_pairs):

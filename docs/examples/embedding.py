@@ -59,8 +59,8 @@ def plot(curves, ranges, path):
     import matplotlib.pyplot as plt
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-    for name, precision in curves.items():
-        left.plot(RECALLS, precision, label=name)
+    for (name, precision), style in zip(curves.items(), ("-", ":", "--"), strict=True):
+        left.plot(RECALLS, precision, style, linewidth=2, label=name)
     left.set(
         xlabel="recall", ylabel="precision, interpolated", ylim=(0, 1.02), title="Precision and recall of embeddings"
     )
