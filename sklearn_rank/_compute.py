@@ -242,6 +242,12 @@ def rank_block(queries: Queries, first: int, last: int, key: RankingKey, depth: 
     unlisted = queries.unlisted
     if unlisted is not None:
         unlisted = unlisted.of_queries(first, last).read_unjudged(key.unjudged)
+    as_it_stands = key.ties in ("average", "stable") and key.unjudged is None and not key.pointwise and depth == FULL
+    if queries.tie_ends is not None and as_it_stands:
+        start, stop = queries.indptr[first], queries.indptr[last]
+        begin, end = np.searchsorted(queries.tie_ends, [start, stop], side="right")
+        return InOrder(label, score, indptr, queries.tie_ends[begin:end] - start if key.ties == "average" else None)
+    score = score.astype(np.float64, copy=False)
     if key.unjudged == "nonrelevant":
         label = np.nan_to_num(label)
     elif key.unjudged == "drop":
@@ -253,10 +259,6 @@ def rank_block(queries: Queries, first: int, last: int, key: RankingKey, depth: 
         indptr = np.append(0, np.cumsum(judged))[indptr]
     if key.pointwise:
         return AsGiven(label, score, indptr)
-    if queries.tie_ends is not None and key.ties in ("average", "stable") and key.unjudged != "drop" and depth == FULL:
-        start, stop = queries.indptr[first], queries.indptr[last]
-        begin, end = np.searchsorted(queries.tie_ends, [start, stop], side="right")
-        return InOrder(label, score, indptr, queries.tie_ends[begin:end] - start if key.ties == "average" else None)
     return Ranking(
         label, score, indptr, depth=depth, ties=key.ties, keep_unretrieved=key.keep_unretrieved, unlisted=unlisted
     )

@@ -93,7 +93,7 @@ class Judgements(Grades):
 
 def as_queries(
     label: Array,
-    score: Array,
+    score: NDArray[Any],
     indptr: Index,
     first: int,
     *,

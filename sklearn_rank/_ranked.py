@@ -170,13 +170,24 @@ class AsGiven(Ranking):
 
 
 class InOrder(Ranking):
-    """Whole lists whose rows come best score first; runs of equal scores end at `tie_ends`, None: ties are no ties."""
+    """Whole lists whose rows come best score first; runs of equal scores end at `tie_ends`, None: ties are no ties.
 
-    def __init__(self, label: Array, score: Array, indptr: Index, tie_ends: Index | None) -> None:
-        self.row_label, self.row_score, self.indptr, self.ptr = label, score, indptr, indptr
-        self.label, self.score, self.depth, self.tie_end = label, score, FULL, None
+    Few formulas read scores, which may be of a smaller type until then.
+    """
+
+    def __init__(self, label: Array, score: NDArray[Any], indptr: Index, tie_ends: Index | None) -> None:
+        self.row_label, self.small_score, self.indptr, self.ptr = label, score, indptr, indptr
+        self.label, self.depth, self.tie_end = label, FULL, None
         if tie_ends is not None and len(tie_ends) < len(score):
             self.tie_end = np.repeat(tie_ends, np.diff(tie_ends, prepend=0))
+
+    @cached_property
+    def score(self) -> Array:
+        return self.small_score.astype(np.float64)
+
+    @cached_property
+    def row_score(self) -> Array:
+        return self.score
 
 
 class Pairs(NamedTuple):

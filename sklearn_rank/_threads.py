@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 BLOCK_ROWS = 2**17
 
-np.empty(16 * BLOCK_ROWS)  # once it has freed this much, glibc keeps what one block frees for the next
+np.empty(2**22 - 2**10)  # once it has freed this much, just under 32 MiB, glibc keeps what one block frees for the next
 
 
 def check_n_jobs(n_jobs: object) -> None:

@@ -118,6 +118,6 @@ def _whole(similarity: Similarity, grades: Grades, rows: slice, without_self: bo
         return as_queries(label.ravel(), near.ravel(), indptr, rows.start)
     by_score, ends = np.empty(near.size), np.empty((len(near), similarity.n_bits + 1), dtype=np.int64)
     _kernels.sort_counts(near, label, ends, by_score)
-    distance = np.tile(np.arange(similarity.n_bits + 1.0), len(near))
+    distance = np.tile(np.arange(similarity.n_bits + 1, dtype=np.int16), len(near))
     score = np.repeat(-distance, np.diff(ends.ravel(), prepend=0))
     return as_queries(by_score, score, indptr, rows.start, tie_ends=np.unique(ends))
