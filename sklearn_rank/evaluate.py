@@ -220,6 +220,24 @@ class Evaluation:
         rows = ((name, mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
         return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows))
 
+    def to_markdown(self) -> str:
+        """The means in Markdown.
+
+        Returns
+        -------
+        str
+        """
+        return self._means().to_markdown()
+
+    def to_latex(self) -> str:
+        """The means as a LaTeX tabular.
+
+        Returns
+        -------
+        str
+        """
+        return self._means().to_latex()
+
     def save(self, path: Any) -> None:
         """Save values, ids, means and weights to one .npz file without pickle; the data are not saved.
 

@@ -1,5 +1,6 @@
 """What RankingEvaluator and evaluate return: tables, queries to look at, files."""
 
+import html
 import json
 
 import numpy as np
@@ -170,6 +171,16 @@ def test_cells():
         "",
         "a",
     ]
+
+
+def test_results_show_themselves_in_notebooks(report):
+    one = report.results["ridge"]
+    assert one.to_markdown().startswith("| metric | mean | undefined |")
+    assert "ndcg@5 & " in one.to_latex()
+    two = stats.compare(one, report.results["constant"], metric="map")
+    for shown in (one, two, stats.compare_all(report.results, metric="map"), report):
+        assert shown._repr_html_().count("<table>") == shown._repr_html_().count("</table>") > 0
+        assert str(shown).splitlines()[0] in html.unescape(shown._repr_html_())
 
 
 def test_special_characters_are_escaped():

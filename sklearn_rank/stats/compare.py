@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -92,10 +93,19 @@ class ComparisonResult:
 
     def __repr__(self) -> str:
         """Table of one row."""
+        return f"{self._title()}\n{self._table()}"
+
+    def _repr_html_(self) -> str:
+        """The same for a notebook."""
+        return f"<p>{escape(self._title())}</p>\n{self._table()._repr_html_()}"
+
+    def _title(self) -> str:
         n = self.n_queries if isinstance(self.n_queries, int) else " and ".join(map(str, self.n_queries))
-        title = f"{self.metric or 'a metric'} of a less that of b, {n} queries, test {self.test!r}, {self.alternative}"
+        return f"{self.metric or 'a metric'} of a less that of b, {n} queries, test {self.test!r}, {self.alternative}"
+
+    def _table(self) -> Table:
         row = self.row()
-        return f"{title}\n{Table(COLUMNS[: len(row)], (row,))}"
+        return Table(COLUMNS[: len(row)], (row,))
 
 
 COLUMNS = ("difference", "low", "high", "p", "effect", "wins", "ties", "losses")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from itertools import combinations
 from typing import Any
 
@@ -74,9 +75,17 @@ class MultipleComparison:
 
     def __repr__(self) -> str:
         """Means, and the table of pairs."""
-        means = Table(("system", "mean"), tuple(self.means.items()))
-        title = f"{self.metric or 'a metric'}, test {self.test!r}, correction {self.correction!r}"
-        return f"{title}\n{means}\n\n{self.table}"
+        return f"{self._title()}\n{self._means()}\n\n{self.table}"
+
+    def _repr_html_(self) -> str:
+        """The same for a notebook."""
+        return f"<p>{escape(self._title())}</p>\n{self._means()._repr_html_()}\n{self.table._repr_html_()}"
+
+    def _title(self) -> str:
+        return f"{self.metric or 'a metric'}, test {self.test!r}, correction {self.correction!r}"
+
+    def _means(self) -> Table:
+        return Table(("system", "mean"), tuple(self.means.items()))
 
 
 def compare_all(
