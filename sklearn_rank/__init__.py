@@ -3,6 +3,7 @@
 from sklearn_rank import datasets, metrics
 from sklearn_rank._metric import metric
 from sklearn_rank._names import get_metric_names, parse_metric
+from sklearn_rank.batches import evaluate_batches
 from sklearn_rank.evaluate import Evaluation, evaluate
 from sklearn_rank.evaluator import Comparison, RankingEvaluator
 from sklearn_rank.groups import group_sizes, qid_from_group_sizes, rank_within
@@ -24,6 +25,7 @@ __all__ = [
     "RankingEvaluator",
     "datasets",
     "evaluate",
+    "evaluate_batches",
     "get_metric_names",
     "get_scorer",
     "get_scorer_names",

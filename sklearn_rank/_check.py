@@ -134,7 +134,7 @@ def check_queries(
         weight = query_weight(sample_weight, ids, indptr, order)
     if tie_break is not None:
         order = _tie_order(tie_break, score.shape, indptr, order)
-    return _checked(label, score, indptr, ids, order, weight, n_jobs)
+    return queries_of(label, score, indptr, ids, order, weight, n_jobs)
 
 
 def _tie_order(tie_break: Any, shape: tuple[int, ...], indptr: Index, order: Index | None) -> Index:
@@ -174,13 +174,20 @@ def _check_matrix(
     label, score, shape = label.ravel(), score.ravel(), label.shape
     if tie_break is not None:
         order = _tie_order(tie_break, shape, indptr, None)
-    return _checked(label, score, indptr, np.arange(n_queries), order, weight, n_jobs)
+    return queries_of(label, score, indptr, np.arange(n_queries), order, weight, n_jobs)
 
 
-def _checked(
+def queries_of(
     label: Array, score: Array, indptr: Index, ids: NDArray[Any], order: Index | None, weight: Array | None,
     n_jobs: int | None,
 ) -> Queries:  # fmt: skip
+    """Queries of rows that were grouped already.
+
+    Raises
+    ------
+    ValueError
+        If a label is infinite, or a score NaN or +inf.
+    """
     (lowest, highest), score_range = _ranges(label, score, n_jobs)
     unjudged = False
     if math.isnan(lowest):
@@ -255,18 +262,20 @@ def _range(x: Array) -> tuple[float, float]:
     return x.item(x.argmin()), x.item(x.argmax())
 
 
-def query_weight(sample_weight: Any, ids: NDArray[Any], indptr: Index, order: Index | None) -> Array:
+def query_weight(
+    sample_weight: Any, ids: NDArray[Any], indptr: Index, order: Index | None, *, may_be_zero: bool = False
+) -> Array:
     """One weight a query, from one weight a row; the other arguments are what `group_rows` returns.
 
     Raises
     ------
     ValueError
-        If weights vary inside a query, are negative, not finite or all zero.
+        If weights vary inside a query, are negative, not finite or all zero; of a part of the queries they may be.
     """
     weight, n_rows = _floats(sample_weight, "sample_weight"), indptr[-1]
     if weight.shape != (n_rows,):
         raise ValueError(f"sample_weight must have one entry per row ({n_rows}). Got shape {weight.shape} instead.")
-    _refuse_bad_weight(weight)
+    refuse_bad_weight(weight, may_be_zero=may_be_zero)
     of_query = weight[indptr[:-1] if order is None else order[indptr[:-1]]]
 
     def check(first: int, last: int) -> None:
@@ -298,13 +307,20 @@ def check_query_weight(sample_weight: Any, n_queries: int) -> Array:
             f"Where a row is a query, sample_weight must have one entry per query ({n_queries}). "
             f"Got shape {weight.shape} instead."
         )
-    _refuse_bad_weight(weight)
+    refuse_bad_weight(weight)
     return weight
 
 
-def _refuse_bad_weight(weight: Array) -> None:
+def refuse_bad_weight(weight: Array, *, may_be_zero: bool = False) -> None:
+    """Refuse weights that make no mean.
+
+    Raises
+    ------
+    ValueError
+        If one is negative or not finite, or all are zero and may not be.
+    """
     lowest, highest = _range(weight)
-    if not (0 <= lowest and 0 < highest < np.inf):
+    if not (0 <= lowest and highest < np.inf and (may_be_zero or highest > 0)):
         raise ValueError(
             f"sample_weight must be finite, not negative and not all zero. Got values from {lowest} to {highest}."
         )

@@ -241,7 +241,7 @@ def _number_objects(ids: NDArray[Any]) -> tuple[Number, Index]:
 def _number_values(ids: NDArray[Any]) -> tuple[Number, Index]:
     """Number objects by their text if all are str, else by a dict."""
     try:
-        return _number_keys(len(ids), lambda a, b: _joined(ids[a:b].tolist()))
+        return _number_keys(len(ids), lambda a, b: joined(ids[a:b].tolist()))
     except _NotTextError:
         entry: defaultdict[Any, int] = defaultdict(count().__next__)
         look_up = entry.__getitem__
@@ -261,7 +261,7 @@ def _hashed(text: NDArray[np.uint8], end: Index) -> Keys:
     return Keys(key, text, end)
 
 
-def _joined(strings: list[Any]) -> Keys:
+def joined(strings: list[Any]) -> Keys:
     """One text of all strings, each with a NUL at its end.
 
     Raises
@@ -296,26 +296,38 @@ def _number_keys(n_rows: int, keys: Callable[[int, int], Keys], most: int | None
     _TooManyError
         If more than `most` are found, and more than one in two rows.
     """
-    number, n_numbers = np.empty(n_rows, dtype=np.uint32), 0
-    key_of, first, kept_end = np.empty((3, 256), dtype=np.int64)
-    table, kept = np.zeros(4 * len(first), dtype=np.uint32), np.empty(4096, dtype=np.uint8)
+    number, found = np.empty(n_rows, dtype=np.uint32), Distinct()
     for begin in range(0, n_rows, N_AT_ONCE):
-        rows, n_done = keys(begin, min(begin + N_AT_ONCE, n_rows)), 0
+        found.number(keys(begin, min(begin + N_AT_ONCE, n_rows)), begin, number)
+        if most is not None and found.n > most and 2 * found.n > begin:
+            raise _TooManyError
+    return number, found.first[: found.n]
+
+
+class Distinct:
+    """The `n` distinct keys found so far, and the row where each came `first`."""
+
+    def __init__(self) -> None:
+        self.n = 0
+        self._key_of, self.first, self._kept_end = np.empty((3, 256), dtype=np.int64)
+        self._table, self._kept = np.zeros(4 * len(self.first), dtype=np.uint32), np.empty(4096, dtype=np.uint8)
+
+    def number(self, rows: Keys, begin: int, number: Number) -> None:
+        """Write the number of each key to `number`, from the row `begin` on."""
+        n_done = 0
         while True:
-            n_done, n_numbers = _kernels.number_keys(
-                *rows, n_done, begin, table, n_numbers, number, key_of, first, kept, kept_end
+            n_done, self.n = _kernels.number_keys(
+                *rows, n_done, begin, self._table, self.n, number, self._key_of, self.first, self._kept, self._kept_end
             )
             if n_done == len(rows.key):
-                break
-            if n_numbers < len(first):
-                kept = _doubled(kept)
+                return
+            if self.n < len(self.first):
+                self._kept = _doubled(self._kept)
                 continue
-            if most is not None and n_numbers > most and 2 * n_numbers > begin:
-                raise _TooManyError
-            table = np.zeros(2 * len(table), dtype=np.uint32)
-            _kernels.fill_table(key_of, table)
-            key_of, first, kept_end = _doubled(key_of), _doubled(first), _doubled(kept_end)
-    return number, first[:n_numbers]
+            self._table = np.zeros(2 * len(self._table), dtype=np.uint32)
+            _kernels.fill_table(self._key_of, self._table)
+            self._key_of, self.first = _doubled(self._key_of), _doubled(self.first)
+            self._kept_end = _doubled(self._kept_end)
 
 
 def _doubled(room: NDArray[T]) -> NDArray[T]:

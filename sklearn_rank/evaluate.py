@@ -94,7 +94,9 @@ class Evaluation:
     @property
     def _data(self) -> _check.Queries | _compute.Batches:
         if self._queries is None:
-            raise ValueError("Ties are looked for in the data, which are not saved with a result: evaluate again.")
+            raise ValueError(
+                "Ties are looked for in the data, which are not saved with a result, nor kept of batches: use evaluate."
+            )
         return self._queries
 
     def tie_range(self) -> Table:

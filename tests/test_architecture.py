@@ -10,7 +10,7 @@ import pytest
 import sklearn_rank
 
 PACKAGE = Path(sklearn_rank.__file__).parent
-OPTIONAL = ("pandas", "polars", "matplotlib", "tqdm", "xgboost", "lightgbm", "catboost")
+OPTIONAL = ("pandas", "polars", "pyarrow", "matplotlib", "tqdm", "xgboost", "lightgbm", "catboost")
 
 # Modules of the package that each module may import; `metrics` stands for every family.
 ARROWS = {
@@ -33,6 +33,12 @@ ARROWS = {
     "groups": {"_check", "_grouping"},
     "datasets": {"_keywords"},
     "evaluate": {"_check", "_compute", "_lazy", "_lists", "_metric", "_names", "_storage", "_table", "stats"},
+    "_partial": {"_check", "_compute", "_grouping", "_metric", "evaluate"},
+    "_columns": set(),
+    "_seen": {"_grouping"},
+    "_stream": {"_check", "_columns", "_grouping", "_metric", "_seen"},
+    "_whole_queries": {"_check", "_grouping", "_stream"},
+    "batches": {"_check", "_columns", "_metric", "_partial", "_stream", "_threads", "_whole_queries", "evaluate"},
     "stats": {"_grouping", "_keywords", "_table", "evaluate", "stats"},
     "scorer": {"_metric", "_names", "evaluate"},
     "model_selection": {"_grouping"},

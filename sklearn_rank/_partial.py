@@ -1,0 +1,103 @@
+"""Results of some of the queries, whole ones, and what they make together: for data that come in parts.
+
+A query's values do not depend on the queries beside it, so parts can be computed anywhere, in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._check import Queries, refuse_bad_weight
+from sklearn_rank._compute import PerQuery, per_query
+from sklearn_rank._grouping import group_rows
+from sklearn_rank._metric import MetricSpec
+from sklearn_rank.evaluate import Evaluation
+
+Index = NDArray[np.int64]
+
+
+def evaluate_part(queries: Queries, specs: Mapping[str, MetricSpec], n_jobs: int | None = None) -> Evaluation:
+    """As `evaluate`, but of checked queries, and without keeping them."""
+    results = per_query(queries, list(specs.values()), n_jobs)
+    named = dict(zip(specs, results, strict=True))
+    return Evaluation(queries.qid, queries.weight, named, _n_documents=queries.n_documents)
+
+
+def concatenate_evaluations(parts: Sequence[Evaluation]) -> Evaluation:
+    """One result of results of the same metrics on different queries, which it has in the order of the parts.
+
+    Its values are those of the parts, and its means those of `evaluate` on all data at once, to the last bit.
+
+    Parameters
+    ----------
+    parts : sequence of Evaluation
+        Results that were computed, not loaded.
+
+    Returns
+    -------
+    Evaluation
+        Without the data.
+
+    Raises
+    ------
+    ValueError
+        If there is no part, metrics differ, a query is in two parts, or some parts alone have weights.
+    """
+    parts = [*parts]
+    if not parts:
+        raise ValueError("At least one result is needed. Got none.")
+    for part in parts:
+        _refuse_other_metrics(parts[0], part)
+    qid = np.concatenate([part.qid for part in parts])
+    ids, indptr, order = group_rows(qid, len(qid))
+    if len(ids) < len(qid):
+        query = ids[np.diff(indptr) > 1][:1]
+        raise ValueError(f"All rows of a query must be in one part. Got query {query.tolist()[0]!r} in two.")
+    weights = [part.weight for part in parts if part.weight is not None]
+    if 0 < len(weights) < len(parts):
+        raise ValueError(f"Either all parts have weights or none. Got {len(weights)} of {len(parts)} with them.")
+    return join_parts(parts, None, qid, np.concatenate(weights) if weights else None)
+
+
+def join_parts(
+    parts: Sequence[Evaluation], places: Sequence[Index] | None, qid: NDArray[Any], weight: Any
+) -> Evaluation:
+    """One result of parts, whose queries go to their places among `qid`; None: one after the other.
+
+    Raises
+    ------
+    ValueError
+        If all weights are zero.
+    """
+    if weight is not None:
+        refuse_bad_weight(weight)
+    if places is None:
+        ends = np.cumsum([len(part.qid) for part in parts])
+        places = [np.arange(end - len(part.qid), end) for part, end in zip(parts, ends, strict=True)]
+
+    def join(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        out = np.empty((len(qid), *arrays[0].shape[1:]), dtype=arrays[0].dtype)
+        for array, place in zip(arrays, places, strict=True):
+            out[place] = array
+        return out
+
+    results = {}
+    for name, first in parts[0]._results.items():
+        found: Any = [part._results[name] for part in parts]
+        columns = (join([getattr(r, c) for r in found]) for c in ("numerator", "denominator", "undefined"))
+        results[name] = PerQuery(first.spec, first.cutoffs, *columns)  # type: ignore[union-attr]
+    return Evaluation(qid, weight, results, _n_documents=join([part.n_documents for part in parts]))
+
+
+def _refuse_other_metrics(first: Evaluation, other: Evaluation) -> None:
+    if not all(isinstance(result, PerQuery) for result in other._results.values()):
+        raise ValueError("Results are put together from what was computed. Got one that was loaded from a file.")
+    if first.meaning != other.meaning:
+        raise ValueError(
+            f"All parts must have the same metrics. Got {', '.join(first.meaning.values())} in one "
+            f"and {', '.join(other.meaning.values())} in another."
+        )

@@ -1,0 +1,143 @@
+"""From batches in which queries may be cut to whole queries: adjacent rows are carried over, others sorted on disk.
+
+Ids in the results are the numbers of queries. Knows nothing of metrics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._check import Queries, queries_of
+from sklearn_rank._grouping import group_rows
+from sklearn_rank._stream import Rows
+
+ROWS_AT_ONCE = 2**18
+"""Adjacent rows that are waited for, so that small batches cost little more than large ones."""
+
+FAN = 64
+"""Files that rows are divided among at a time."""
+
+SHARE = 5
+"""Memory that rows of a file take while they are divided, or evaluated, over what they take on disk."""
+
+Records = NDArray[np.void]
+
+
+# --- adjacent rows -------------------------------------------------------------------------------------------
+
+
+def adjacent_queries(batches: Iterable[Rows], n_jobs: int | None) -> Iterator[Queries]:
+    """Whole queries of batches whose rows are grouped; the last query of each may go on in the next."""
+    held: list[Rows] = []
+    n_held = 0
+    for rows in batches:
+        held.append(rows)
+        n_held += len(rows.score)
+        if n_held >= ROWS_AT_ONCE and held[0].number[0] != rows.number[-1]:
+            joined = _joined(held)
+            end = joined.indptr[-2]
+            rest = Rows(joined.label[end:], joined.score[end:], joined.indptr[-2:] - end, None, joined.number[-1:])
+            held, n_held = [_copied(rest)], len(rest.score)
+            whole = Rows(joined.label[:end], joined.score[:end], joined.indptr[:-1], None, joined.number[:-1])
+            yield _queries(whole, n_jobs)
+        else:
+            held[-1] = _copied(rows)  # the memory of a batch may be used again for the next
+    if held:
+        yield _queries(_joined(held), n_jobs)
+
+
+def _joined(held: Sequence[Rows]) -> Rows:
+    """Rows of several batches; what is of one query from one to the next becomes one."""
+    number = np.concatenate([rows.number for rows in held])
+    size = np.concatenate([np.diff(rows.indptr) for rows in held])
+    opens = np.append(True, number[1:] != number[:-1])
+    indptr = np.append((np.cumsum(size) - size)[opens], size.sum())
+    label, score = (np.concatenate([getattr(rows, name) for rows in held]) for name in ("label", "score"))
+    return Rows(label, score, indptr, None, number[opens])
+
+
+def _copied(rows: Rows) -> Rows:
+    return rows._replace(label=rows.label.copy(), score=rows.score.copy())
+
+
+def _queries(rows: Rows, n_jobs: int | None) -> Queries:
+    return queries_of(rows.label, rows.score, rows.indptr, rows.number, rows.order, None, n_jobs)
+
+
+# --- rows in any order ---------------------------------------------------------------------------------------
+
+
+def scattered_queries(
+    batches: Iterable[Rows], n_queries: Callable[[], int], memory_limit: int, folder: Path, n_jobs: int | None
+) -> Iterator[Queries]:
+    """Whole queries of batches with rows in any order; `n_queries` says how many there have been so far."""
+    for records in _divided(map(_records, batches), n_queries, memory_limit, folder, 0):
+        label, score = (np.ascontiguousarray(records[name]) for name in ("label", "score"))
+        number, indptr, order = group_rows(np.ascontiguousarray(records["number"]), len(records))
+        del records
+        yield _queries(Rows(label, score, indptr, order, number), n_jobs)
+
+
+def _records(rows: Rows) -> Records:
+    """Rows in the order of the batch, each with the number of its query."""
+    kinds: list[Any] = [("number", "u4"), ("score", "f8"), ("label", "f8", rows.label.shape[1:])]
+    records = np.empty(len(rows.score), dtype=kinds)
+    number = np.repeat(rows.number, np.diff(rows.indptr))
+    records["label"], records["score"] = rows.label, rows.score
+    records["number"][slice(None) if rows.order is None else rows.order] = number
+    return records
+
+
+def _divided(
+    parts: Iterable[Records], n_queries: Callable[[], int], memory_limit: int, folder: Path, level: int
+) -> Iterator[Records]:
+    """Rows of whole queries, few enough for the memory; by one more digit of their numbers while they are too many.
+
+    On each level the digit before is the same for all queries, and the last level has one query a file.
+    """
+    share, held, n_bytes, divided = memory_limit // SHARE, list[Records](), 0, False
+    for part in parts:
+        held.append(part)
+        n_bytes += part.nbytes
+        kind = part.dtype
+        del part  # or it would be kept while its rows are evaluated
+        if n_bytes > share and FAN**level < n_queries():
+            _append(held, folder, level)
+            held, n_bytes, divided = [], 0, True
+    if held and divided:
+        _append(held, folder, level)
+    elif held:
+        held = [np.concatenate(held)] if len(held) > 1 else held
+        yield held.pop()
+    held.clear()
+    for path in [folder / str(digit) for digit in range(FAN)] if divided else []:
+        if path.exists():
+            can_divide = path.stat().st_size > share and FAN ** (level + 1) < n_queries()
+            rows = _read(path, kind, max(share // 2 // kind.itemsize, 1) if can_divide else -1)
+            yield from _divided(rows, n_queries, memory_limit, folder / f"{path.name}_", level + 1)
+
+
+def _append(held: Sequence[Records], folder: Path, level: int) -> None:
+    """Write rows to the file of their digit, those of each query in the order they came."""
+    folder.mkdir(exist_ok=True)
+    records = np.concatenate(held)
+    digit = (records["number"] // FAN**level % FAN).astype(np.uint8)
+    records = records[np.argsort(digit, kind="stable")]
+    ends = np.cumsum(np.bincount(digit, minlength=FAN)).tolist()
+    for i, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
+        if end > start:
+            with open(folder / str(i), "ab") as file:
+                records[start:end].tofile(file)
+
+
+def _read(path: Path, kind: np.dtype[Any], n_rows: int) -> Iterator[Records]:
+    """Rows of a file, so many at a time, or all (-1); nothing is left of it."""
+    with open(path, "rb") as file:
+        while len(records := np.fromfile(file, kind, n_rows)):
+            yield records
+    path.unlink()

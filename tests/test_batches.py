@@ -1,0 +1,495 @@
+"""Batches give what all rows at once give, to the last bit, and nothing is lost between them."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from registry import METRICS, Data, each, rough_data_for, tie_policy
+
+from sklearn_rank import _whole_queries, evaluate, evaluate_batches, parse_metric
+from sklearn_rank._check import check_queries
+from sklearn_rank._partial import concatenate_evaluations, evaluate_part
+from sklearn_rank._seen import SeenIds
+from sklearn_rank.evaluate import Evaluation, parse_metrics
+
+NAMES = ["ndcg@10", "ndcg@3", "map", "err", "mse", "auc", "p@5"]
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Queries are evaluated as soon as they have ended."""
+    monkeypatch.setattr(_whole_queries, "ROWS_AT_ONCE", 1)
+
+
+def make(seed=0, n_queries=60, longest=14, *, shuffle=False):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, longest, n_queries)
+    n = sizes.sum()
+    qid = np.repeat(rng.permutation(n_queries) * 3 - 5, sizes)
+    data = Data(rng.integers(0, 5, n).astype(float), rng.integers(0, 9, n) / 3, qid)
+    return data.rows(rng.permutation(n)) if shuffle else data
+
+
+def cut(columns, size):
+    """Tuples of so many rows."""
+    return [tuple(c[i : i + size] for c in columns) for i in range(0, len(columns[0]), size)]
+
+
+def assert_same(found, expected):
+    """Results are equal, bit by bit."""
+    assert found.qid.dtype == expected.qid.dtype
+    assert found.qid.tolist() == expected.qid.tolist()
+    assert found.per_query.keys() == expected.per_query.keys()
+    for name, values in expected.per_query.items():
+        assert found.per_query[name].tobytes() == values.tobytes(), name
+    assert repr(found.mean()) == repr(expected.mean())
+    assert found.n_undefined == expected.n_undefined
+    assert found.meaning == expected.meaning
+    np.testing.assert_array_equal(found.n_documents, expected.n_documents)
+    assert (found.weight is None) == (expected.weight is None)
+    if expected.weight is not None:
+        assert found.weight.tobytes() == expected.weight.tobytes()
+
+
+def check(columns, size, *, metrics=NAMES, grouped=False, memory_limit=1500, **keywords):
+    weight = {"sample_weight": columns[3]} if len(columns) == 4 else {}
+    expected = evaluate(*columns[:2], qid=columns[2], metrics=metrics, **weight, **keywords)
+    batches = cut(columns, size)
+    found = evaluate_batches(batches, metrics=metrics, grouped=grouped, memory_limit=memory_limit, **keywords)
+    assert_same(found, expected)
+    return found
+
+
+# --- the same bits -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 64, 10_000])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_same_bits(at_once, size, grouped):
+    check(make(), size, grouped=grouped)
+
+
+@pytest.mark.parametrize("size", [1, 13, 10_000])
+@pytest.mark.parametrize("memory_limit", [1, 999, 10_000, 2**28])
+def test_rows_in_any_order(size, memory_limit):
+    check(make(shuffle=True), size, memory_limit=memory_limit)
+
+
+def test_large_enough_to_be_divided_many_times(monkeypatch):
+    monkeypatch.setattr(_whole_queries, "FAN", 3)
+    data = make(n_queries=700, longest=9, shuffle=True)
+    check(data, 100, memory_limit=500)
+    check(
+        Data(*map(np.concatenate, zip(data, Data(np.ones(5000), np.arange(5000.0), np.full(5000, 9)), strict=True))), 99
+    )
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_rows_are_waited_for(n_jobs):
+    check(make(n_queries=90_000, longest=14), 100_001, metrics=["ndcg@10", "map"], grouped=True, n_jobs=n_jobs)
+
+
+@each(METRICS)
+def test_every_metric(at_once, metric):
+    data = rough_data_for(metric)
+    spec = [parse_metric(metric.name, **({"k": 5} if metric.has_cutoff else {}), **tie_policy(metric))]
+    for grouped in (False, True):
+        check(data, 11, metrics=spec, grouped=grouped)
+    shuffled = data.rows(np.random.default_rng(1).permutation(len(data.qid)))
+    check(shuffled, 11, metrics=spec)
+
+
+@pytest.mark.parametrize("keywords", [{"unjudged": "nonrelevant"}, {"unjudged": "drop"}])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_what_few_rows_have(at_once, grouped, keywords):
+    """Only some batches have NaN labels, and only some -inf scores."""
+    data = make()
+    rows = np.random.default_rng(0).random(len(data.qid)) < 0.02
+    data = data.with_label(rows, np.nan).with_score(np.where(np.roll(rows, 9), -np.inf, data.y_score))
+    found = check(data, 5, metrics=["ndcg@10", "map", "bpref", "judged@5", "auc"], grouped=grouped, **keywords)
+    assert found.n_undefined["map"] > 0
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        {"replace_undefined_by": np.nan},
+        {"average": "geometric"},
+        {"ties": "stable"},
+        {"discount": lambda rank: 1 / np.sqrt(rank)},
+        {"discount": 1 / np.arange(1.0, 14)},
+        {"gain": {0: 0, 1: 1, 2: 3, 3: 7, 4: 20}},
+        {"gain": lambda label: label**2},
+        {"convention": "lightgbm"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("grouped", [False, True])
+def test_keywords(at_once, grouped, keywords):
+    check(make(), 6, metrics=["ndcg@5", "ndcg", "map"], grouped=grouped, **keywords)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_weights(at_once, grouped, average):
+    data = make()
+    weight = np.random.default_rng(3).random(200)[data.qid + 5]
+    weight[data.qid == data.qid[0]] = 0  # alone in its batch
+    for size in (1, 4, 1000):
+        check((*data, weight), size, metrics=["p@5", "auc"], grouped=grouped, average=average)
+
+
+IDS = {
+    "narrow": lambda q: (q + 5).astype(np.int16),
+    "unsigned": lambda q: q.astype(np.uint64),  # negative ones are beyond int64
+    "floats": lambda q: q / 7,
+    "text": lambda q: np.array([f"q{i * i}" for i in q.tolist()]),
+    "bytes": lambda q: np.array([b"%d" % i for i in q.tolist()]),
+    "objects": lambda q: np.array([f"q{i}" for i in q.tolist()], dtype=object),
+    "with NUL": lambda q: np.array([f"q{i}\0x" if i % 2 else f"q{i}" for i in q.tolist()], dtype=object),
+    "tuples": lambda q: [("q", i) for i in q.tolist()],
+    "mixed": lambda q: [f"q{i}" if i < 90 else ("q", i) for i in q.tolist()],
+    "dates": lambda q: q.astype("M8[D]"),
+    "categorical": lambda q: pd.Categorical([f"q{i}" for i in q.tolist()]),
+    "series": lambda q: pd.Series([f"q{i}" for i in q.tolist()]),
+}
+
+
+@pytest.mark.parametrize("ids", IDS)
+@pytest.mark.parametrize("grouped", [False, True])
+def test_ids(at_once, grouped, ids):
+    data = make(n_queries=80)
+    check((*data[:2], IDS[ids](data.qid)), 9, grouped=grouped)
+
+
+def test_lists():
+    data = make()
+    batches = [tuple(c.tolist() for c in batch) for batch in cut((*data[:2], data.qid.astype(str)), 20)]
+    expected = evaluate(*data[:2], qid=data.qid.astype(str).tolist(), metrics="map")
+    assert_same(evaluate_batches(batches, metrics="map"), expected)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_many_ids_are_numbered(at_once, grouped):
+    qid = np.random.default_rng(0).permutation(5000) * 2**40
+    data = (np.ones(5000), np.ones(5000), qid)
+    check(data, 1000, metrics="p@1", grouped=grouped)
+    check((*data[:2], qid.astype(str)), 1000, metrics="p@1", grouped=grouped)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_memory_of_a_batch_may_be_used_again(grouped):
+    data = make()
+    room = [np.empty(10, c.dtype) for c in data]
+
+    def batches():
+        for batch in cut(data, 10):
+            for place, column in zip(room, batch, strict=True):
+                place[: len(column)] = column
+            yield tuple(place[: len(batch[0])] for place in room)
+
+    expected = evaluate(*data[:2], qid=data.qid, metrics=NAMES)
+    assert_same(evaluate_batches(batches(), metrics=NAMES, grouped=grouped), expected)
+
+
+def test_plain_function(at_once):
+    check(make(), 7, metrics=[lambda y, s: y[np.argmax(s)] if len(y) > 1 else np.nan], grouped=True)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_nothing_is_left_on_disk(grouped, tmp_path):
+    data, seen = make(), []
+
+    def batches():
+        for batch in cut(data, 10):
+            seen.append([path for path in tmp_path.rglob("*") if path.is_file()])
+            yield batch
+
+    evaluate_batches(batches(), metrics="map", grouped=grouped, memory_limit=100, folder=tmp_path)
+    assert any(seen) == (not grouped)
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(ValueError, match="qid must not"):
+        evaluate_batches([*cut(data, 10), ([1], [1], [None])], metrics="map", memory_limit=100, folder=tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+# --- batches of every kind -----------------------------------------------------------------------------------
+
+KINDS = {
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "dict": dict,
+    "record batch": lambda c: pytest.importorskip("pyarrow").RecordBatch.from_pydict(c),
+    "table": lambda c: pytest.importorskip("pyarrow").table(c),
+}
+
+
+@pytest.fixture
+def columns():
+    data = make(shuffle=True)
+    return {"label": data.y_true.astype(int), "other": data.qid, "score": data.y_score, "qid": data.qid.astype(str)}
+
+
+@pytest.fixture
+def expected(columns):
+    return evaluate(columns["label"], columns["score"], qid=columns["qid"].tolist(), metrics=NAMES)
+
+
+def assert_equal_values(found, expected):
+    """As `assert_same`, but ids may be objects."""
+    assert found.qid.tolist() == expected.qid.tolist()
+    assert found.per_query["map"].tobytes() == expected.per_query["map"].tobytes()
+    assert found.mean() == expected.mean()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", [17, 10_000])
+def test_kinds_of_batches(columns, expected, kind, size):
+    make_batch = KINDS[kind]
+    batches = [
+        make_batch({n: c[i : i + size] for n, c in columns.items()}) for i in range(0, len(columns["qid"]), size)
+    ]
+    assert_equal_values(evaluate_batches(iter(batches), metrics=NAMES), expected)
+    if len(batches) == 1:
+        assert_equal_values(evaluate_batches(batches[0], metrics=NAMES), expected)
+
+
+def test_other_names(columns, expected):
+    frame = pd.DataFrame(columns).rename(columns={"label": "y", "score": "s", "qid": "q"}).assign(w=1.0)
+    found = evaluate_batches([frame], metrics=NAMES, y_true="y", y_score="s", qid="q", sample_weight="w")
+    assert_equal_values(found, expected)
+    assert (found.weight == 1).all()
+
+
+def test_columns_of_subtopics():
+    frame = pd.DataFrame({"a": [1, 0, 1], "b": [0, 1, 1], "score": [3, 2, 1], "qid": [1, 1, 2]})
+    found = evaluate_batches([frame[:1], frame[1:]], metrics="alpha_ndcg@5", y_true=["a", "b"])
+    assert_same(found, evaluate(frame[["a", "b"]], frame.score, qid=frame.qid, metrics="alpha_ndcg@5"))
+
+
+def test_csv_in_chunks(columns, expected, tmp_path):
+    pd.DataFrame(columns).to_csv(tmp_path / "rows.csv", index=False)
+    with pd.read_csv(tmp_path / "rows.csv", chunksize=50, dtype={"qid": str}) as chunks:
+        assert_equal_values(evaluate_batches(chunks, metrics=NAMES), expected)
+
+
+def test_arrow_text_in_chunks(columns, expected):
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table(columns)
+    halves = pa.concat_tables([table[:100], table[100:]])
+    assert_equal_values(evaluate_batches(halves, metrics=NAMES), expected)
+    assert_equal_values(evaluate_batches(halves.to_reader(), metrics=NAMES), expected)
+    encoded = halves.set_column(3, "qid", halves["qid"].dictionary_encode())
+    assert_equal_values(evaluate_batches([encoded[:0], encoded], metrics=NAMES), expected)
+
+
+def test_parquet(columns, expected, tmp_path):
+    pq, dataset = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow.dataset")
+    table = pytest.importorskip("pyarrow").table(columns)
+    pq.write_table(table, tmp_path / "one.parquet", row_group_size=30)
+    (tmp_path / "many").mkdir()
+    for i in range(4):
+        pq.write_table(table[i * 100 : (i + 1) * 100], tmp_path / "many" / f"{i}.parquet")
+    pq.write_table(table[:0], tmp_path / "many" / "4.parquet")
+    pq.write_table(table[400:], tmp_path / "many" / "5.parquet")
+    for source in (tmp_path / "one.parquet", str(tmp_path / "many"), dataset.dataset(tmp_path / "many")):
+        assert_equal_values(evaluate_batches(source, metrics=NAMES, memory_limit=2000), expected)
+
+
+def test_parquet_by_folders(tmp_path):
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"label": [1, 0, 2, 0], "score": [1, 2, 3, 4], "qid": [7, 7, 8, 8]})
+    frame.to_parquet(tmp_path / "rows", partition_cols=["qid"])
+    found = evaluate_batches(tmp_path / "rows", metrics="map", grouped=True)
+    assert_equal_values(found, evaluate(frame.label, frame.score, qid=frame.qid, metrics="map"))
+
+
+def test_data_set_with_other_columns(columns, tmp_path):
+    pq, pa = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
+    table = pa.table(columns)
+    pq.write_table(table[:100], tmp_path / "0.parquet")
+    with pytest.raises(ValueError, match=r"The data set must have.*y_true='y'.*Got no 'y' among 'label', 'other'"):
+        evaluate_batches(tmp_path, metrics="map", y_true="y")
+    pq.write_table(table[100:].drop(["label"]), tmp_path / "1.parquet")
+    with pytest.raises(ValueError, match=r"1.parquet must have each of the columns.*Got no 'label' among 'other'"):
+        evaluate_batches(tmp_path, metrics="map", unjudged="nonrelevant")
+    pq.write_table(table[100:].set_column(0, "label", pa.array(["high"] * (len(table) - 100))), tmp_path / "1.parquet")
+    with pytest.raises((ValueError, NotImplementedError)):
+        evaluate_batches(tmp_path, metrics="map")
+    (tmp_path / "1.parquet").write_bytes((tmp_path / "0.parquet").read_bytes()[:-100])
+    with pytest.raises((ValueError, OSError), match="Parquet"):
+        evaluate_batches(tmp_path, metrics="map")
+
+
+def test_a_path_without_pyarrow_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.dataset", None)
+    with pytest.raises(ImportError, match=r'pip install "sklearn-rank\[arrow\]"'):
+        evaluate_batches("rows.parquet", metrics="map")
+
+
+# --- nothing is lost -----------------------------------------------------------------------------------------
+
+FIRST = ([1, 0], [2.0, 1.0], ["a", "a"])
+NAN = float("nan")
+EMPTY = (np.empty(0), np.empty(0), np.empty(0))
+AT = r" This is batch 2, whose row 0 is row 3 of the stream\."
+
+
+@pytest.mark.parametrize(
+    ("batch", "error", "message"),
+    [
+        (([1, 1], [1, NAN], ["b", "b"]), ValueError, r"y_score must not contain NaN.*Got nan in row 1\."),
+        (([1, NAN], [1, 1], ["b", "b"]), ValueError, r"y_true of map_score must not contain NaN.*in row 1\."),
+        (([1, np.inf], [1, 1], ["b", "b"]), ValueError, r"y_true must be finite.*in row 1\."),
+        (
+            ([1, 9], [1, 1], ["b", "b"]),
+            ValueError,
+            r"y_true of err_score must not be above max_grade=4. Got 9.*row 1\.",
+        ),
+        (([1, -1], [1, 1], ["b", "b"]), ValueError, r"must not be below 0. Got -1, the first in row 1\."),
+        (([1, 1], [1, 1], ["b", None]), ValueError, r"qid must not contain missing values"),
+        (([1, 1], [1, 1], ["b"]), ValueError, r"needs 2 entries. Got 1"),
+        (([1, 1], [1], ["b", "b"]), ValueError, r"one entry per row. Got 2 and 1"),
+        ((["1", "1"], [1, 1], ["b", "b"]), TypeError, r"y_true must hold real numbers. Got"),
+        (([1, 1], ["1", "1"], ["b", "b"]), TypeError, r"y_score must hold real numbers. Got"),
+        (([1, 1], [1, 1], [1, 1]), TypeError, r"ids of one type in all batches.*Got integers after text\."),
+        (
+            ([[1, 0], [1, 0]], [1, 1], ["b", "b"]),
+            ValueError,
+            r"same subtopics in all batches. Got .* \(2,\) after \(\)\.",
+        ),
+        (([1, 1], [1, 1], ["b", "b"], [1, 1]), ValueError, r"Either all batches .* with after one without\."),
+        (([1, 1], [1, 1]), ValueError, r"must be \(y_true, y_score, qid\) or .*Got 2 entries\."),
+        (([1, 1], [1, 1], None), ValueError, r"pass qid="),
+        (np.ones((2, 3)), TypeError, r"A batch must be a tuple .*Got ndarray\."),
+        (pd.DataFrame({"label": [1], "q": [1], "score": [2]}), ValueError, r"Got no 'qid' among 'label', 'q', 'score'"),
+    ],
+)
+@pytest.mark.parametrize("grouped", [False, True])
+def test_bad_batches(grouped, batch, error, message):
+    metrics = ["err", "map"] if "err_score" in message or "below" in message else ["map"]
+    with pytest.raises(error, match=message + ".*" + AT):
+        evaluate_batches([FIRST, ([0], [0.5], ["a"]), batch], metrics=metrics, grouped=grouped)
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_rows_that_are_not_adjacent(at_once, size):
+    batches = cut(([1, 0, 1, 1], [1, 2, 3, 4], ["a", "b", "c", "a"]), size)
+    with pytest.raises(ValueError, match=r"use grouped=False.*Got query 'a' again in row 0\. This is batch .*row 3 of"):
+        evaluate_batches(batches, metrics="map", grouped=True)
+    with pytest.raises(ValueError, match=r"Got query 2 again in row 3\. This is batch 0, whose row 0 is row 0"):
+        evaluate_batches([([1, 0, 1, 1], [1, 2, 3, 4], [1, 2, 3, 2])], metrics="map", grouped=True)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_weights_are_checked_across_batches(grouped):
+    batches = [([1], [1], ["a"], [2.0]), ([1], [1], ["a"], [3.0])]
+    with pytest.raises(ValueError, match=r"constant within each. Got 2 and 3 in query 'a'. This is batch 1"):
+        evaluate_batches(batches, metrics="map", grouped=grouped)
+    with pytest.raises(ValueError, match=r"not all zero. Got values from 0.0 to 0.0"):
+        evaluate_batches([(*batch[:3], [0]) for batch in batches], metrics="map", grouped=grouped)
+    with pytest.raises(ValueError, match=r"not negative.*This is batch 0"):
+        evaluate_batches([([1], [1], ["a"], [-1])], metrics="map", grouped=grouped)
+    with pytest.raises(ValueError, match=r"with sample_weight= it needs the fourth. Got 3 entries"):
+        evaluate_batches([FIRST], metrics="map", grouped=grouped, sample_weight="w")
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_empty_batches(grouped):
+    batches = [EMPTY, FIRST, EMPTY, ([1], [3.0], ["a"]), EMPTY]
+    found = evaluate_batches(batches, metrics="mrr", grouped=grouped)
+    assert_same(found, evaluate([1, 0, 1], [2, 1, 3], qid=["a", "a", "a"], metrics="mrr"))
+    for nothing in ([], [EMPTY, EMPTY]):
+        with pytest.raises(ValueError, match="At least one row is needed. Got batches without rows"):
+            evaluate_batches(nothing, metrics="mrr", grouped=grouped)
+
+
+def test_arguments_are_checked_before_batches_are_read():
+    def batches():
+        raise AssertionError("read")
+        yield
+
+    for keywords, error, message in [
+        ({"metrics": "nothing"}, ValueError, "must be one of get_metric_names"),
+        ({"metrics": "map", "gain": "exp"}, TypeError, "No metric of map has a keyword 'gain'"),
+        (
+            {"metrics": "map", "memory_limit": 0},
+            ValueError,
+            "'memory_limit' parameter must be a number of bytes.*Got 0",
+        ),
+        ({"metrics": "map", "memory_limit": "1GB"}, ValueError, "Got '1GB'"),
+        ({"metrics": "map", "n_jobs": 0}, ValueError, "'n_jobs' parameter"),
+        ({"metrics": "map", "y_score": 3}, TypeError, "A column is named by a str.*Got 3"),
+    ]:
+        with pytest.raises(error, match=message):
+            evaluate_batches(batches(), **keywords)
+    for source in (3, None, pl.LazyFrame({"qid": [1]})):
+        with pytest.raises(TypeError, match="batches must be an iterable of batches, the path"):
+            evaluate_batches(source, metrics="map")
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_a_discount_of_more_than_the_rank_is_refused(at_once, grouped):
+    batches = cut(([1, 0, 1, 0, 1], [1, 2, 3, 4, 5], [1, 1, 1, 2, 2]), 3)
+    with pytest.raises(ValueError, match=r"callable 'discount' must give.*Got others for 2 ranks than for 3"):
+        evaluate_batches(batches, metrics="dcg", discount=lambda r: 1 / r / len(r), grouped=True)
+    with pytest.raises(ValueError, match=r"The 'discount' array must have a weight for each rank"):
+        evaluate_batches(batches, metrics="dcg", discount=[1.0], grouped=grouped)
+
+
+def test_the_result_keeps_no_data(tmp_path):
+    found = evaluate_batches([FIRST], metrics="map")
+    with pytest.raises(ValueError, match="Ties are looked for in the data.*nor kept of batches: use evaluate"):
+        found.tie_range()
+    found.save(tmp_path / "result.npz")
+    assert Evaluation.load(tmp_path / "result.npz").mean() == found.mean()
+    assert found.to_frame().index.tolist() == ["a"]
+
+
+# --- partial results -----------------------------------------------------------------------------------------
+
+
+def part_of(data, specs, **keywords):
+    return evaluate_part(check_queries(*data[:2], qid=data.qid, **keywords), specs)
+
+
+def test_parts_make_one_result():
+    data, specs = make(), parse_metrics(NAMES)
+    odd = data.qid % 2 == 1
+    both = data.rows(np.argsort(~odd, kind="stable"))
+    parts = [part_of(data.rows(odd), specs), part_of(data.rows(~odd), specs)]
+    assert_same(concatenate_evaluations(parts), evaluate(*both[:2], qid=both.qid, metrics=NAMES))
+    weight = both.qid * 1.0 + 5
+    parts = [part_of(data.rows(o), specs, sample_weight=data.qid[o] * 1.0 + 5) for o in (odd, ~odd)]
+    expected = evaluate(*both[:2], qid=both.qid, metrics=NAMES, sample_weight=weight)
+    assert_same(concatenate_evaluations(parts), expected)
+
+
+def test_parts_must_fit(tmp_path):
+    data, specs = make(), parse_metrics(["map"])
+    part = part_of(data, specs)
+    with pytest.raises(ValueError, match="At least one result is needed"):
+        concatenate_evaluations([])
+    with pytest.raises(ValueError, match=rf"All rows of a query must be in one part. Got query {data.qid[0]} in two"):
+        concatenate_evaluations([part, part])
+    other = data._replace(qid=data.qid + 1000)
+    with pytest.raises(ValueError, match=r"same metrics. Got map_score\(k=None.* and map_score\(k=3"):
+        concatenate_evaluations([part, part_of(other, parse_metrics(["map@3"]))])
+    with pytest.raises(ValueError, match=r"Either all parts have weights or none. Got 1 of 2"):
+        concatenate_evaluations([part, part_of(other, specs, sample_weight=np.ones(len(data.qid)))])
+    part.save(tmp_path / "part.npz")
+    with pytest.raises(ValueError, match="Got one that was loaded"):
+        concatenate_evaluations([part, Evaluation.load(tmp_path / "part.npz")])
+
+
+def test_ids_of_other_types():
+    seen = SeenIds()
+    assert seen.number(np.array([5, 7])).tolist() == [0, 1]
+    assert seen.number(np.array([7, 9], dtype=np.int8)).tolist() == [1, 2]
+    for ids, kind in [([7.0], "floats"), ([True], "bool"), (["7"], "text"), (np.array([7], dtype=np.uint64), "uint64")]:
+        with pytest.raises(TypeError, match=f"Got {kind} after integers"):
+            seen.number(np.asarray(ids))
+    assert seen.ids().tolist() == [5, 7, 9]
