@@ -10,7 +10,7 @@ import pytest
 import sklearn_rank
 
 PACKAGE = Path(sklearn_rank.__file__).parent
-OPTIONAL = ("pandas", "polars", "matplotlib", "xgboost", "lightgbm", "catboost")
+OPTIONAL = ("pandas", "polars", "pyarrow", "matplotlib", "xgboost", "lightgbm", "catboost")
 
 # Modules of the package that each module may import; `metrics` stands for every family.
 ARROWS = {
@@ -49,6 +49,7 @@ ARROWS = {
         "scorer",
         "stats",
     },
+    "io": {"_check", "_grouping", "_kernels", "_keywords", "_lazy", "_threads", "io"},
     "_storage": set(),
     "_progress": {"scorer"},
     "_folds": {"_progress", "ranker", "scorer"},
@@ -113,7 +114,8 @@ import sys
 import sklearn.metrics  # may load some of them itself
 before = set(sys.modules)
 import sklearn_rank
-loaded = (set(sys.modules) - before) & set({OPTIONAL} + ("scipy.stats", "sklearn.pipeline", "sklearn_rank.display"))
+late = ("scipy.stats", "sklearn.pipeline", "sklearn_rank.display", "sklearn_rank.io")
+loaded = (set(sys.modules) - before) & set({OPTIONAL} + late)
 assert not loaded, loaded
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
