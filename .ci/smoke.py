@@ -1,6 +1,7 @@
 """The wheel alone: no extras, no compiler, another directory than the sources."""
 
 import contextlib
+import io
 import sys
 from importlib.util import find_spec
 
@@ -12,11 +13,14 @@ from sklearn.model_selection import cross_validate
 import sklearn_rank
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.display import DistributionDisplay
+from sklearn_rank.io import read_trec_run, write_trec_run
 
 absent = [
-    m for m in ("pandas", "polars", "matplotlib", "xgboost", "lightgbm", "catboost", "Cython") if not find_spec(m)
+    m
+    for m in ("pandas", "polars", "pyarrow", "matplotlib", "xgboost", "lightgbm", "catboost", "Cython")
+    if not find_spec(m)
 ]
-assert len(absent) == 7, f"only {absent} are absent"
+assert len(absent) == 8, f"only {absent} are absent"
 assert "site-packages" in sklearn_rank.__file__, sklearn_rank.__file__
 
 X, y, qid = make_ranking(n_queries=30, string_qid=True, shuffle=True, random_state=0)
@@ -29,6 +33,9 @@ assert np.isfinite(scores["test_ndcg@10"]).all()
 
 report = sklearn_rank.RankingEvaluator(["ndcg@10", "mrr"], cv=3).compare({"ridge": Ridge()}, X, y, qid=qid)
 print(report)
+write_trec_run(run := io.BytesIO(), y, qid=qid, doc_id=np.arange(len(y)))
+assert len(read_trec_run(io.BytesIO(run.getvalue()))) == len(y)
+
 with contextlib.suppress(ImportError):
     report.results["ridge"].to_frame()
     sys.exit("a frame without pandas")

@@ -69,7 +69,19 @@ def group_rows(qid: Any, n_rows: int, n_jobs: int | None = None) -> tuple[NDArra
         raise ValueError(f"Query ids must be hashable, and qid must not contain missing values. Got {error}.") from None
     if _rises(number, np.less_equal):
         return distinct, np.append(first if starts is None else starts[first], n_rows), None
-    return distinct, *_sort_by_number(number, len(first), starts, n_rows, n_jobs)
+    return distinct, *sort_by_number(number, len(first), starts, n_rows, n_jobs)
+
+
+def number_together(ids: list[NDArray[Any]]) -> tuple[NDArray[Any], list[Index]]:
+    """Distinct ids of several lists in order of first appearance, and the number of each id of each list."""
+    if len({one.dtype.kind in "US" for one in ids}) > 1:  # NumPy would turn 1 into "1"
+        ids = [one.astype(object) for one in ids]
+    together = np.concatenate(ids)
+    known, indptr, order = group_rows(together, len(together))
+    number = np.repeat(np.arange(len(known)), np.diff(indptr))
+    if order is not None:
+        number[order] = number.copy()
+    return known, np.split(number, np.cumsum([len(one) for one in ids])[:-1])
 
 
 # --- ids as an array -----------------------------------------------------------------------------------------
@@ -186,7 +198,7 @@ def _number_in_parts(ids: NDArray[Any], n_jobs: int | None) -> tuple[Number, Ind
     return number, heads[first]
 
 
-def _sort_by_number(
+def sort_by_number(
     number: Number, n_numbers: int, starts: Index | None, n_rows: int, n_jobs: int | None
 ) -> tuple[Index, Index]:
     """Counting sort of rows, or of runs of rows from `starts` on: where each number starts, and the rows in order."""
@@ -218,7 +230,7 @@ def _number(ids: NDArray[Any]) -> tuple[Number, Index]:
         )  # -0.0 is 0.0
     if kind in "SU":
         return _number_keys(
-            n_rows, lambda a, b: _hashed(ids[a:b].copy().view(np.uint8), width * np.arange(1, b - a + 1))
+            n_rows, lambda a, b: hashed(ids[a:b].copy().view(np.uint8), width * np.arange(1, b - a + 1))
         )
     return _number_objects(ids.astype(object, copy=False))
 
@@ -256,7 +268,8 @@ class Keys(NamedTuple):
     end: Index | None = None
 
 
-def _hashed(text: NDArray[np.uint8], end: Index) -> Keys:
+def hashed(text: NDArray[np.uint8], end: Index) -> Keys:
+    """Keys of the pieces of a text."""
     _kernels.hash_pieces(text, end, key := np.empty(len(end), dtype=np.int64))
     return Keys(key, text, end)
 
@@ -277,7 +290,7 @@ def joined(strings: list[Any]) -> Keys:
     end = np.flatnonzero(encoded == 0) + 1
     if len(end) != len(strings):
         raise _NotTextError
-    return _hashed(encoded, end)
+    return hashed(encoded, end)
 
 
 class _NotTextError(Exception):

@@ -9,8 +9,9 @@ position i ends, and `tie_end is None` says that the order is taken as it stands
 Outputs are passed in; nothing here validates, allocates or knows a metric.
 """
 from libc.float cimport DBL_MAX
-from libc.math cimport INFINITY, ceil, exp, log
+from libc.math cimport INFINITY, NAN, ceil, exp, log
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport strtod
 from libc.string cimport memcmp, memcpy, memset
 
 cdef int64_t LANES = 6          # least number of lanes that rows are dealt out to
@@ -444,3 +445,7 @@ include "_hashing.pxi"
 # --- codes of bits ----------------------------------------------------------------------------------------
 
 include "_counts.pxi"
+
+# --- reading ----------------------------------------------------------------------------------------------
+
+include "_reading.pxi"

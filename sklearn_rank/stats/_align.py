@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._grouping import group_rows
+from sklearn_rank._grouping import number_together
 from sklearn_rank.evaluate import Evaluation
 from sklearn_rank.stats._arguments import numbers
 
@@ -119,7 +119,7 @@ def _same_queries(read: list[Values], names: list[str], missing: Any, caller: st
         return np.stack([one.values for one in read]), 0
     if all(np.array_equal(ids[0], other) for other in ids[1:]):
         return np.stack([one.values for one in read]), 0
-    known, column = _numbered(ids)
+    known, column = number_together(ids)
     table, present = np.full((len(read), len(known)), np.nan), np.zeros((len(read), len(known)), dtype=bool)
     for i, (one, own) in enumerate(zip(read, column, strict=True)):
         table[i, own], present[i, own] = one.values, True
@@ -135,15 +135,3 @@ def _same_queries(read: list[Values], names: list[str], missing: Any, caller: st
     if missing != "raise":
         table[~present] = missing
     return table, int((~present).sum())
-
-
-def _numbered(ids: list[NDArray[Any]]) -> tuple[NDArray[Any], list[NDArray[np.int64]]]:
-    """Distinct ids in order of first appearance, and the number of each id of each list."""
-    if len({one.dtype.kind in "US" for one in ids}) > 1:  # NumPy would turn 1 into "1"
-        ids = [one.astype(object) for one in ids]
-    joined = np.concatenate(ids)
-    known, indptr, order = group_rows(joined, len(joined))
-    number = np.repeat(np.arange(len(known)), np.diff(indptr))
-    if order is not None:
-        number[order] = number.copy()
-    return known, np.split(number, np.cumsum([len(one) for one in ids])[:-1])

@@ -1,0 +1,202 @@
+# Lines of fields between blanks, as TREC's files have them, and documents found again inside their query. Part of
+# `_kernels.pyx`, which includes it.
+
+cdef double[23] TEN_TO = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+                          1e17, 1e18, 1e19, 1e20, 1e21, 1e22]  # the powers of ten that a double holds exactly
+cdef uint64_t EXACT = 1 << 53   # whole numbers up to here are doubles
+
+
+def read_fields(
+    const uint8_t[::1] text, int64_t at, int64_t stop, int64_t n_fields, int64_t value_field,
+    uint8_t[::1] query, int64_t[::1] query_end, int64_t[::1] run_start,
+    uint8_t[::1] document, int64_t[::1] document_end, double[::1] value,
+):
+    """Split the lines from `at` up to `stop`; return where it stopped, how many rows there are, and how many runs.
+
+    Each has its newline. Of `n_fields` the first is the query, the third the document, and `value_field`, counted from
+    0, a number. Lines without a field are skipped. It stops short of `stop` at the start of a line that is not so.
+    Rows whose query is that of the row before make a run, which the query is written for once.
+    """
+    cdef int64_t i = at, line, start, length, field, n = 0, n_runs = 0, n_query = 0, n_document = 0, last = 0
+    cdef bint good = True
+    with nogil:
+        while at < stop:
+            line, field = at, 0
+            i = at
+            while True:
+                while _is_blank(text[i]):
+                    i += 1
+                if text[i] == 10:
+                    break
+                start = i
+                while text[i] != 10 and not _is_blank(text[i]):
+                    i += 1
+                length = i - start
+                if field == 0:
+                    if n_runs == 0 or n_query - last != length or memcmp(&query[last], &text[start], length) != 0:
+                        last = n_query
+                        memcpy(&query[n_query], &text[start], length)
+                        n_query += length
+                        query_end[n_runs] = n_query
+                        run_start[n_runs] = n
+                        n_runs += 1
+                elif field == 2:
+                    memcpy(&document[n_document], &text[start], length)
+                    n_document += length
+                    document_end[n] = n_document
+                elif field == value_field and not _read_number(&text[start], &text[i], &value[n]):
+                    good = False
+                field += 1
+            if field == 0:
+                pass
+            elif field == n_fields and good:
+                n += 1
+            else:
+                break
+            at = i + 1
+    return at, n, n_runs
+
+
+cdef inline bint _is_blank(uint8_t c) noexcept nogil:
+    return c == 32 or c == 9 or (11 <= c <= 13)
+
+
+cdef inline bint _is_digit(uint8_t c) noexcept nogil:
+    return 48 <= c <= 57
+
+
+cdef bint _read_number(const uint8_t* at, const uint8_t* end, double* out) noexcept nogil:
+    """Read a finite decimal number that takes up all of the text; whether there is one."""
+    cdef uint64_t digits = 0
+    cdef int64_t exponent = 0, e = 0, n_digits = 0
+    cdef bint minus = at[0] == 45, after_point = False, e_minus = False, cut = False
+    cdef const uint8_t* start = at
+    cdef char* stopped = NULL
+    if at[0] == 45 or at[0] == 43:
+        at += 1
+    while at < end and (_is_digit(at[0]) or (at[0] == 46 and not after_point)):
+        if at[0] == 46:
+            after_point = True
+        else:
+            n_digits += 1
+            if digits < EXACT:
+                digits = 10 * digits + (at[0] - 48)
+                exponent -= after_point
+            else:
+                cut = True
+        at += 1
+    if n_digits == 0:
+        return False
+    if at < end and (at[0] == 69 or at[0] == 101):
+        at += 1
+        if at < end and (at[0] == 45 or at[0] == 43):
+            e_minus = at[0] == 45
+            at += 1
+        if at == end:
+            return False
+        while at < end and _is_digit(at[0]):
+            if e < 10000:
+                e = 10 * e + (at[0] - 48)
+            at += 1
+        exponent += -e if e_minus else e
+    if at < end:
+        return False
+    if not cut and digits <= EXACT and -22 <= exponent <= 22:  # one operation on exact numbers, so rounded once
+        out[0] = <double> digits / TEN_TO[-exponent] if exponent < 0 else <double> digits * TEN_TO[exponent]
+        if minus:
+            out[0] = -out[0]
+        return True
+    out[0] = strtod(<const char*> start, &stopped)
+    return <const uint8_t*> stopped == end and -DBL_MAX <= out[0] <= DBL_MAX
+
+
+def match_rows(
+    const int64_t[::1] key, const uint8_t[::1] text, const int64_t[::1] end,
+    const int64_t[::1] indptr, const int64_t[::1] order,
+    const int64_t[::1] other_key, const uint8_t[::1] other_text, const int64_t[::1] other_end,
+    const int64_t[::1] other_indptr, const int64_t[::1] other_order,
+    int64_t[::1] table, int64_t[::1] match,
+):
+    """For each row of the other side the row on this one with the same key in the same query, or -1, into `match`.
+
+    Return two rows of this side that are the same, and give up; -1 and -1 if there are none. Keys, texts and ends are
+    as in `number_keys`; query q has the rows `order[indptr[q]:indptr[q + 1]]`, or these themselves without an order.
+    The `table` has room for four times the longest query.
+    """
+    cdef int64_t q, i, row, slot, found, size
+    cdef int shift
+    with nogil:
+        for q in range(indptr.shape[0] - 1):
+            size = 4
+            while size < 2 * (indptr[q + 1] - indptr[q]):
+                size *= 2
+            shift = _shift(size)
+            memset(&table[0], 0, size * sizeof(int64_t))
+            for i in range(indptr[q], indptr[q + 1]):
+                row = order[i] if order is not None else i
+                slot = _place(key[row], shift)
+                while table[slot] > 0:
+                    found = table[slot] - 1
+                    if key[found] == key[row] and (text is None or _is_same(text, end, found, text, end, row)):
+                        with gil:
+                            return found, row
+                    slot = (slot + 1) & (size - 1)
+                table[slot] = row + 1
+            for i in range(other_indptr[q], other_indptr[q + 1]):
+                row = other_order[i] if other_order is not None else i
+                slot = _place(other_key[row], shift)
+                match[row] = -1
+                while table[slot] > 0:
+                    found = table[slot] - 1
+                    if key[found] == other_key[row] and (
+                        text is None or _is_same(text, end, found, other_text, other_end, row)
+                    ):
+                        match[row] = found
+                        break
+                    slot = (slot + 1) & (size - 1)
+    return -1, -1
+
+
+cdef inline bint _is_same(
+    const uint8_t[::1] text, const int64_t[::1] end, int64_t row,
+    const uint8_t[::1] other_text, const int64_t[::1] other_end, int64_t other,
+) noexcept nogil:
+    cdef int64_t start = end[row - 1] if row > 0 else 0
+    cdef int64_t other_start = other_end[other - 1] if other > 0 else 0
+    cdef int64_t length = end[row] - start
+    return length == other_end[other] - other_start and memcmp(&text[start], &other_text[other_start], length) == 0
+
+
+def join_rows(
+    const double[::1] score, const int64_t[::1] match, const int64_t[::1] indptr, const int64_t[::1] order,
+    const double[::1] label, const int64_t[::1] judged_indptr, const int64_t[::1] judged_order,
+    const uint8_t[::1] keep, uint8_t[::1] retrieved,
+    double[::1] out_label, double[::1] out_score, int64_t[::1] out_row,
+):
+    """Rows of a run, and after those of each query the judged rows that match none of them; return how many there are.
+
+    `match` is the judged row of each row, or -1; `retrieved` comes in as zeros, one for each judged row. Rows of the
+    run are numbered from 0, judged rows go on from there. Queries not to `keep` are skipped.
+    """
+    cdef int64_t q, i, row, n = 0
+    with nogil:
+        for q in range(indptr.shape[0] - 1):
+            if not keep[q]:
+                continue
+            for i in range(indptr[q], indptr[q + 1]):
+                row = order[i] if order is not None else i
+                out_score[n] = score[row]
+                out_row[n] = row
+                out_label[n] = NAN
+                if match[row] >= 0:
+                    out_label[n] = label[match[row]]
+                    retrieved[match[row]] = 1
+                n += 1
+            for i in range(judged_indptr[q], judged_indptr[q + 1]):
+                row = judged_order[i] if judged_order is not None else i
+                if not retrieved[row]:
+                    out_score[n] = -INFINITY
+                    out_row[n] = score.shape[0] + row
+                    out_label[n] = label[row]
+                    n += 1
+    return n

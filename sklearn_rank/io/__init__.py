@@ -1,0 +1,22 @@
+"""Runs, judgements and tables from files and frames, as the arrays that metrics take.
+
+Files in, arrays out. May not touch formulas. ``docs/files.md`` shows each.
+"""
+
+from sklearn_rank.io.entries import Entries
+from sklearn_rank.io.frames import read_entries, read_table
+from sklearn_rank.io.join import RankingData, join
+from sklearn_rank.io.svmlight import read_svmlight
+from sklearn_rank.io.trec import read_trec_qrels, read_trec_run, write_trec_run
+
+__all__ = [
+    "Entries",
+    "RankingData",
+    "join",
+    "read_entries",
+    "read_svmlight",
+    "read_table",
+    "read_trec_qrels",
+    "read_trec_run",
+    "write_trec_run",
+]

@@ -1,0 +1,95 @@
+"""Ids of queries and documents as arrays that cost little: a code for each row, or all strings end to end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._grouping import Keys, hashed
+from sklearn_rank._lazy import cached_property
+
+Index = NDArray[np.int64]
+ERRORS = "surrogateescape"
+"""What becomes of bytes that are not UTF-8: they are kept, and written as they were."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class QueryIds:
+    """Query of each row: its number, and the distinct ids by number.
+
+    What takes `qid` takes it as it is; ``numpy.asarray`` makes an array of ids of it.
+
+    Attributes
+    ----------
+    code : ndarray of shape (n_samples,)
+    names : ndarray of shape (n_queries,)
+    """
+
+    code: NDArray[Any]
+    names: NDArray[Any]
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return len(self.code)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """The id of each row."""
+        return self.names[self.code].astype(self.names.dtype if dtype is None else dtype, copy=False)
+
+    def factorize(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Number of each row, and ids by number: as pandas has it."""
+        return self.code, self.names
+
+    def __repr__(self) -> str:
+        """How many there are of what."""
+        return f"QueryIds of {len(self.code)} rows and {len(self.names)} queries"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Text:
+    """Strings as UTF-8, end to end.
+
+    Attributes
+    ----------
+    data : ndarray of uint8
+    end : ndarray of shape (n_strings,)
+        Where each ends.
+    """
+
+    data: NDArray[np.uint8]
+    end: Index
+
+    def __len__(self) -> int:
+        """Number of strings."""
+        return len(self.end)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """The strings as an array."""
+        return np.array(self.strings(range(len(self))), dtype=dtype or np.str_)
+
+    @cached_property
+    def keys(self) -> Keys:
+        """Their hashes, and themselves."""
+        return hashed(self.data, self.end)
+
+    def encoded(self, rows: Iterable[int]) -> list[bytes]:
+        """Those at some places, as they are."""
+        stop = np.fromiter(rows, np.int64)
+        start = np.where(stop > 0, self.end[stop - 1], 0)
+        data = self.data.data
+        return [bytes(data[a:b]) for a, b in zip(start.tolist(), self.end[stop].tolist(), strict=True)]
+
+    def strings(self, rows: Iterable[int]) -> list[str]:
+        """Those at some places."""
+        return [s.decode("utf-8", ERRORS) for s in self.encoded(rows)]
+
+    @classmethod
+    def of(cls, strings: list[str]) -> Text:
+        """Strings as UTF-8."""
+        encoded = [s.encode("utf-8", ERRORS) for s in strings]
+        end = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), dtype=np.int64)
+        return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), end)

@@ -1,0 +1,53 @@
+"""Files of LETOR and SVMlight with qid, by scikit-learn's reader."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from sklearn.datasets import load_svmlight_file
+
+from sklearn_rank.io._source import name_of, read_bytes
+
+
+def read_svmlight(path: Any, **options: Any) -> tuple[Any, Any, Any]:
+    r"""Read features, labels and queries: lines ``label qid:1 1:0.5 2:0.1 # comment``.
+
+    Parameters
+    ----------
+    path : str, path or binary file
+        What gzip made is unpacked.
+    **options
+        Passed to `sklearn.datasets.load_svmlight_file`, such as ``n_features=46``.
+
+    Returns
+    -------
+    X : sparse matrix of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+    qid : ndarray of int, shape (n_samples,)
+
+    Raises
+    ------
+    ValueError
+        If a line has no qid, or is not so.
+
+    Examples
+    --------
+    >>> import io
+    >>> from sklearn_rank.io import read_svmlight
+    >>> X, y, qid = read_svmlight(io.BytesIO(b"2 qid:1 1:0.5\n0 qid:1 2:0.1\n"))
+    >>> X.shape, y, qid
+    ((2, 2), array([2., 0.]), array([1, 1]))
+    """
+    try:
+        X, y, qid = load_svmlight_file(io.BytesIO(read_bytes(path)), query_id=True, **options)
+    except (ValueError, IndexError, OverflowError) as error:
+        raise ValueError(
+            f"A file of SVMlight has lines 'label qid:1 1:0.5 2:0.1'. Got {name_of(path)}: {error}."
+        ) from None
+    if len(y) == 0 or len(qid) != len(y):
+        raise ValueError(
+            "Every line must have a qid, and there must be one. "
+            f"Got {len(qid)} qid in {len(y)} lines of {name_of(path)}."
+        )
+    return X, y, qid

@@ -1,0 +1,163 @@
+"""Tables by column names: the same values whatever holds them, and nothing silently lost."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_array_equal
+
+from sklearn_rank import evaluate
+from sklearn_rank.io import read_entries, read_table
+
+NAMES = {"y_true": "label", "y_score": "model", "qid": "query"}
+
+
+@pytest.fixture
+def columns(rng):
+    n = 300
+    label = rng.integers(0, 4, n).astype(float)
+    score = np.round(rng.normal(size=n), 1)
+    score[rng.random(n) < 0.1] = -np.inf
+    return {"query": [f"q {i}" for i in rng.integers(0, 20, n)], "label": label, "model": score, "doc": np.arange(n)}
+
+
+def arrow(columns):
+    return pytest.importorskip("pyarrow").table(columns)
+
+
+def file_of(write):
+    file = io.BytesIO()
+    write(file)
+    file.seek(0)
+    return file
+
+
+def parquet(columns):
+    table = arrow(columns)
+    from pyarrow import parquet
+
+    return file_of(lambda file: parquet.write_table(table, file))
+
+
+def ipc(columns, kind):
+    table = arrow(columns)
+    from pyarrow import ipc
+
+    def write(file):
+        with getattr(ipc, kind)(file, table.schema) as writer:
+            writer.write_table(table)
+
+    return file_of(write)
+
+
+def csv(columns):
+    pytest.importorskip("pyarrow")
+    return file_of(lambda file: pd.DataFrame(columns).to_csv(file, index=False))
+
+
+TABLES = {
+    "arrays": dict,
+    "lists": lambda columns: {name: list(column) for name, column in columns.items()},
+    "pandas": pd.DataFrame,
+    "pandas, index": lambda columns: pd.DataFrame(columns).set_index("query"),
+    "pandas, nullable": lambda columns: pd.DataFrame(columns).convert_dtypes(),
+    "pandas, categorical": lambda columns: pd.DataFrame(columns).astype({"query": "category"}),
+    "polars": pl.DataFrame,
+    "polars, lazy": lambda columns: pl.DataFrame(columns).lazy(),
+    "polars, categorical": lambda columns: pl.DataFrame(columns).cast({"query": pl.Categorical}),
+    "arrow": arrow,
+    "arrow, dictionary": lambda columns: arrow(columns).set_column(
+        0, "query", arrow(columns)["query"].dictionary_encode()
+    ),
+    "arrow batch": lambda columns: arrow(columns).to_batches()[0],
+    "parquet": parquet,
+    "arrow file": lambda columns: ipc(columns, "new_file"),
+    "arrow stream": lambda columns: ipc(columns, "new_stream"),
+    "csv": csv,
+}
+
+
+@pytest.mark.parametrize("make", TABLES.values(), ids=TABLES)
+def test_the_same_values_from_any_table(make, columns):
+    metrics = ["ndcg@10", "map", "mrr", "bpref"]
+    expected = evaluate(columns["label"], columns["model"], qid=columns["query"], metrics=metrics)
+    data = read_table(make(columns), **NAMES, doc_id="doc")
+    result = evaluate(data.y_true, data.y_score, qid=data.qid, metrics=metrics)
+    assert result.qid.tolist() == expected.qid.tolist()
+    for name, values in expected.per_query.items():
+        assert_array_equal(result.per_query[name], values)
+    assert_array_equal(data.doc_id.astype(int), columns["doc"])
+    assert "300 rows" in repr(data)
+
+
+@pytest.mark.parametrize("make", TABLES.values(), ids=TABLES)
+def test_missing_values(make, columns):
+    if make is TABLES["lists"]:
+        pytest.skip("as arrays")
+    for name in ("query", "model"):
+        broken = columns | {name: [None if i == 5 else v for i, v in enumerate(columns[name])]}
+        with pytest.raises(ValueError, match="row 5"):
+            read_table(make(broken), **NAMES)
+    broken = columns | {"label": [None if i == 5 else v for i, v in enumerate(columns["label"])]}
+    assert np.flatnonzero(np.isnan(read_table(make(broken), **NAMES).y_true)).tolist() == [5]
+
+
+@pytest.mark.parametrize("make", TABLES.values(), ids=TABLES)
+def test_columns_of_the_wrong_type_or_name(make, columns):
+    for name in ("label", "model"):
+        broken = columns | {name: ["high" for _ in columns[name]]}
+        with pytest.raises(TypeError, match=f"Column '{name}' must hold real numbers, one a row. Got 'high'"):
+            read_table(make(broken), **NAMES)
+    with pytest.raises(ValueError, match="A column must be one of the table's: .*'label'.* Got 'grade', 0 times"):
+        read_table(make(columns), **NAMES | {"y_true": "grade"})
+
+
+@pytest.mark.parametrize("name", ["query", "doc"])
+def test_ids_of_csv_are_strings(name):
+    pytest.importorskip("pyarrow")
+    text = f"{name},label,model\n007,1,0.5\nNA,,nan\n".encode()
+    entries = {"query": "qid", "doc": "doc_id"}[name]
+    data = read_table(io.BytesIO(text.replace(b"nan", b"1")), **NAMES | {"qid": name})
+    assert np.asarray(data.qid).tolist() == ["007", "NA"], entries
+    assert np.isnan(data.y_true).tolist() == [False, True]
+
+
+def test_files_that_are_no_tables(tmp_path):
+    pytest.importorskip("pyarrow")
+    for data in (b"PAR1 and then nothing", b"a,b\n1\n1,2\n", b""):
+        with pytest.raises(ValueError, match="A table is a file of CSV, Parquet or Arrow. Got BytesIO: "):
+            read_table(io.BytesIO(data))
+    with pytest.raises(TypeError, match="a frame, a mapping of arrays, or a file. Got list"):
+        read_table([1, 2])
+
+
+def test_files_without_pyarrow_name_the_extra(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r'pip install "sklearn-rank\[arrow\]"'):
+        read_table("table.parquet")
+
+
+def test_two_columns_of_one_name():
+    frame = pd.DataFrame([[1, 1, 0.5]], columns=["query", "query", "model"])
+    with pytest.raises(ValueError, match="Got 'query', 2 times there"):
+        read_table(frame, **NAMES | {"y_true": "model"})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"doc": ["a", "a"]}, "Got document 'a' of query 1 again in row 1, first in row 0"),
+        ({"doc": ["a", None]}, "column 'doc' must not have missing values. Got 1, the first in row 1"),
+        ({"query": [1, np.nan]}, "column 'query' must not have missing values"),
+        ({"model": [1, np.nan]}, "Column 'model' must hold finite numbers. Got nan in row 1"),
+        ({"model": [1, -np.inf]}, "Column 'model' must hold finite numbers. Got -inf in row 1"),
+        ({"model": [1]}, "one entry per row"),
+        ({"model": [], "doc": [], "query": []}, "at least one row"),
+    ],
+)
+def test_entries_that_are_wrong(change, message):
+    table = {"query": [1, 1], "doc": ["a", "b"], "model": [0.5, 0.4]} | change
+    with pytest.raises(ValueError, match=message):
+        read_entries(table, value="model", qid="query", doc_id="doc")

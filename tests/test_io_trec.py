@@ -1,0 +1,273 @@
+"""Files of TREC and how they are joined."""
+
+import gzip
+import io
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from shared_cases import SHARED, needs_shared
+
+from sklearn_rank import evaluate
+from sklearn_rank.io import join, read_entries, read_svmlight, read_trec_qrels, read_trec_run, trec, write_trec_run
+
+RUN = b"q1 Q0 a 1 2.5 me\nq1 Q0 b 2 1.5 me\nq2 Q0 a 1 -3e-2 me\n"
+
+
+def run_of(text):
+    return read_trec_run(io.BytesIO(text))
+
+
+def qrels_of(text):
+    return read_trec_qrels(io.BytesIO(text))
+
+
+def rows(entries):
+    return [*zip(np.asarray(entries.qid), np.asarray(entries.doc_id), entries.value.tolist(), strict=True)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        RUN,
+        RUN.replace(b" ", b"\t"),
+        RUN.replace(b" ", b"  \t "),
+        RUN.replace(b"\n", b"\r\n"),
+        RUN.replace(b"\n", b"\n\n \n"),
+        b"\xef\xbb\xbf" + RUN,
+        RUN.rstrip(),
+        b"  " + RUN,
+        gzip.compress(RUN),
+    ],
+    ids=["spaces", "tabs", "mixed", "crlf", "blank lines", "bom", "no newline", "indented", "gzip"],
+)
+def test_what_a_run_may_look_like(text, tmp_path):
+    expected = [("q1", "a", 2.5), ("q1", "b", 1.5), ("q2", "a", -0.03)]
+    assert rows(run_of(text)) == expected
+    (tmp_path / "run").write_bytes(text)
+    assert rows(read_trec_run(tmp_path / "run")) == expected
+    assert rows(read_trec_run(str(tmp_path / "run"), n_jobs=2)) == expected
+    assert repr(run_of(text)) == "Entries of 3 rows and 2 queries"
+
+
+def test_text_files_and_unicode():
+    entries = read_trec_qrels(io.StringIO("frage 0 straße 1\nвопрос 0 文書\u00a01 2\n"))
+    assert rows(entries) == [("frage", "straße", 1.0), ("вопрос", "文書\u00a01", 2.0)]
+    assert rows(qrels_of(b"q 0 \xff\xfe 1\n")) == [("q", b"\xff\xfe".decode("utf-8", "surrogateescape"), 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"q1 Q0 c 3 0.5", "lines of 6 fields: query Q0 document rank score tag. Got 5 in line 3 of "),
+        (b"q1 Q0 c 3 0.5 my tag", "Got 7 in line 3 of "),
+        (b"q1", "Got 1 in line 3 of "),
+        (b"q1 Q0 c 3 best me", "must have a finite number as score. Got 'best' in line 3 of "),
+        (b"q1 Q0 c 3 nan me", "Got 'nan' in line 3"),
+        (b"q1 Q0 c 3 -inf me", "Got '-inf' in line 3"),
+        (b"q1 Q0 c 3 1e999 me", "Got '1e999' in line 3"),
+        (b"q1 Q0 c 3 0x10 me", "Got '0x10' in line 3"),
+        (b"q1 Q0 c 3 1,5 me", "Got '1,5' in line 3"),
+        (b"q1 Q0 c 3 1e me", "Got '1e' in line 3"),
+        (b"q1 Q0 c 3 . me", "Got '.' in line 3"),
+        (b"q1 Q0 b 3 0.5 me", "Got document 'b' of query q1 again in line 3 of .*, first in line 2"),
+        (b"\nq2 Q0 c 1 1 me\nq1 Q0 a 3 0.5 me", "Got document 'a' of query q1 again in line 5 of .*, first in line 1"),
+    ],
+)
+@pytest.mark.parametrize("block", [2**20, 8])
+def test_lines_that_are_wrong_are_named(line, message, block, monkeypatch, tmp_path):
+    monkeypatch.setattr(trec, "BLOCK_BYTES", block)
+    (tmp_path / "run").write_bytes(b"q1 Q0 a 1 2.5 me\nq1 Q0 b 2 1.5 me\n" + line + b"\nq2 Q0 a 1 1 me\n")
+    with pytest.raises(ValueError, match=message):
+        read_trec_run(tmp_path / "run", n_jobs=2)
+
+
+@pytest.mark.parametrize("text", [b"", b"\n \n", gzip.compress(b"")])
+def test_empty_files(text):
+    with pytest.raises(ValueError, match="at least one line. Got none in BytesIO"):
+        qrels_of(text)
+
+
+def test_sources_that_are_none():
+    with pytest.raises(TypeError, match="a path or an open file. Got int"):
+        read_trec_run(3)
+    with pytest.raises(ValueError, match="must be whole"):
+        run_of(gzip.compress(RUN)[:-9])
+    with pytest.raises(FileNotFoundError):
+        read_trec_run("there is none")
+
+
+def test_long_lines_are_shown_in_part():
+    with pytest.raises(ValueError, match=r"in line 1 of BytesIO: 'a a a .*\.\.\.'"):
+        run_of(b"a " * 1000)
+
+
+@pytest.mark.parametrize("block", [2**20, 64])
+def test_numbers_are_read_as_python_reads_them(block, monkeypatch, rng):
+    monkeypatch.setattr(trec, "BLOCK_BYTES", block)
+    values = np.ldexp(rng.normal(size=2000), rng.integers(-1074, 1020, size=2000))
+    short = np.round(rng.normal(size=2000) * 100, 4)
+    odd = (
+        "1 +1 -0 .5 5. 1E5 1e+05 007 9007199254740993 123456789012345678901234567890 1e-400 4.9e-324 1e22 1e23".split()
+    )
+    odd += ["0." + "1" * 400, "1" * 300, "2.2250738585072011e-308", "9007199254740992e22", "0e99999999999999999999"]
+    texts = [*map(repr, values.tolist()), *map(repr, short.tolist()), *(f"{x:.17e}" for x in values), *odd]
+    found = qrels_of("".join(f"q 0 d{i} {text}\n" for i, text in enumerate(texts)).encode()).value
+    assert_array_equal(found, [*map(float, texts)])
+    assert np.signbit(found[texts.index("-0")])
+
+
+def test_queries_in_any_order_of_lines(monkeypatch, rng):
+    monkeypatch.setattr(trec, "BLOCK_BYTES", 100)
+    query, document = rng.integers(0, 9, size=500), np.arange(500)
+    text = "".join(f"{q} 0 d{d} 1\n" for q, d in zip(query, document, strict=True)).encode()
+    entries = qrels_of(text)
+    assert_array_equal(np.asarray(entries.qid), query.astype(str))
+    assert_array_equal(np.asarray(entries.doc_id), [f"d{d}" for d in document])
+
+
+# --- joining -------------------------------------------------------------------------------------------------
+
+QRELS = b"q2 0 x 1\nq1 0 b 1\nq1 0 c 2\nq1 0 d -1\nq3 0 a 1\n"
+
+
+def test_join_by_hand():
+    data = join(run_of(RUN), qrels_of(QRELS))
+    found = [*zip(np.asarray(data.qid), data.doc_id, data.y_score.tolist(), data.y_true.tolist(), strict=True)]
+    inf, nan = np.inf, np.nan
+    expected = [
+        ("q2", "a", -0.03, nan), ("q2", "x", -inf, 1.0), ("q1", "a", 2.5, nan), ("q1", "b", 1.5, 1.0),
+        ("q1", "c", -inf, 2.0), ("q1", "d", -inf, nan), ("q3", "a", -inf, 1.0),
+    ]  # fmt: skip
+    assert repr(found) == repr([tuple(map(type(found[0][0]), row[:2])) + row[2:] for row in expected])
+    assert data.not_in_run.tolist() == ["q3"]
+    assert len(data.not_in_qrels) == 0
+    assert "queries not in the run: 1, counted as zero (q3); queries without judgements: 0" in repr(data)
+    assert join(run_of(RUN), qrels_of(QRELS), negative="keep").y_true[5] == -1
+
+
+@pytest.mark.parametrize("from_run", ["zero", "drop"])
+@pytest.mark.parametrize("from_qrels", ["zero", "drop"])
+def test_missing_queries(from_run, from_qrels):
+    run, qrels = run_of(RUN), qrels_of(b"q1 0 b 1\nq3 0 a 1\n")
+    data = join(run, qrels, missing_from_run=from_run, missing_from_qrels=from_qrels)
+    result = evaluate(data.y_true, data.y_score, qid=data.qid, metrics="mrr", convention="trec_eval")
+    expected = {"q1": 0.5} | ({"q3": 0.0} if from_run == "zero" else {}) | ({"q2": 0.0} if from_qrels == "zero" else {})
+    assert dict(zip(result.qid.tolist(), result.per_query["mrr"].tolist(), strict=True)) == expected
+    assert (data.not_in_run.tolist(), data.not_in_qrels.tolist()) == (["q3"], ["q2"])
+    for n, what in [(1, from_run), (1, from_qrels)]:
+        assert f"{n}, {'counted as zero' if what == 'zero' else 'left out'}" in data.counts()
+
+
+def test_missing_queries_may_be_an_error():
+    run, qrels = run_of(RUN), qrels_of(b"q1 0 b 1\nq3 0 a 1\n")
+    with pytest.raises(ValueError, match="every query must be in the run; .* Got 1 missing, the first 'q3'"):
+        join(run, qrels, missing_from_run="raise")
+    with pytest.raises(ValueError, match="every query must be in the judgements; .* Got 1 missing, the first 'q2'"):
+        join(run, qrels, missing_from_qrels="raise")
+    with pytest.raises(ValueError, match="'missing_from_run' parameter of join must be 'zero', 'drop' or 'raise'"):
+        join(run, qrels, missing_from_run="ignore")
+    with pytest.raises(ValueError, match="a query in common.* 'q9' in the judgements and 'q1' in the run"):
+        join(run, qrels_of(b"q9 0 a 1\n"))
+
+
+def test_order_of_ties():
+    text = "q Q0 a 1 1 t\nq Q0 é 2 1 t\nq Q0 b 3 2 t\nq Q0 z 4 1 t\np Q0 b 1 0 t\np Q0 c 1 0 t\nq Q0 x 5 2 t\n".encode()
+    qrels = qrels_of(b"p 0 c 1\nq 0 u 1\nq 0 v 1\n")
+    assert join(run_of(text), qrels).doc_id.tolist() == [*"bc", *"aébzx", *"uv"]
+    data = join(run_of(text), qrels, tie_order="trec_eval")
+    assert data.doc_id.tolist() == [*"cb", *"xbéza", *"uv"]
+    assert data.y_score.tolist() == [0, 0, 2, 2, 1, 1, 1, -np.inf, -np.inf]
+    assert data.y_true[0] == 1
+
+
+def test_single_precision_of_version_9():
+    text = b"q Q0 a 1 1.000000001 t\nq Q0 b 2 1 t\n"
+    qrels = qrels_of(b"q 0 a 1\n")
+    assert join(run_of(text), qrels, tie_order="trec_eval").doc_id.tolist() == ["a", "b"]
+    assert join(run_of(text), qrels, tie_order="trec_eval", float32=True).doc_id.tolist() == ["b", "a"]
+
+
+def test_ids_of_other_types(rng):
+    """Numbers on both sides; numbers and strings are a mistake, not two kinds of documents."""
+    run = {"qid": [1, 1, 2], "doc_id": [10, 20, 10], "score": [1.0, 1.0, 2.0]}
+    qrels = {"qid": [2, 1], "doc_id": [10, 20], "label": [1, 2]}
+    data = join(read_entries(run, value="score"), read_entries(qrels, value="label"), tie_order="trec_eval")
+    assert (data.doc_id.tolist(), data.y_true.tolist()) == ([10, 20, 10], [1, 2, pytest.approx(np.nan, nan_ok=True)])
+    text = read_entries(run | {"doc_id": ["10", "20", "10"]}, value="score")
+    with pytest.raises(TypeError, match="Document ids must be of one type.* Got strings and 10; .*astype"):
+        join(text, read_entries(qrels, value="label"))
+    with pytest.raises(TypeError, match="Document ids must be of one type"):
+        join(read_entries(run | {"qid": ["1", "1", "2"]}, value="score"), qrels_of(b"1 0 10 1\n"))
+    with pytest.raises(ValueError, match="its id must be of one type. Got ids such as '1' in the judgements and 1 in"):
+        join(text, qrels_of(b"1 0 10 1\n"))
+    strings = read_entries(run | {"qid": ["1", "1", "2"], "doc_id": np.array(["10", "20", "10"])}, value="score")
+    assert join(strings, qrels_of(b"1 0 20 3\n")).y_true[1] == 3
+
+
+@needs_shared
+@pytest.mark.parametrize("run", ["trec_test", "trec_trunc_complete"])
+def test_files_of_trec_eval_are_joined_in_its_order(run, rng):
+    with np.load(SHARED / f"data/trec/{run}.npz") as found:
+        rows = {name: found[name] for name in found}
+    shuffled = rng.permutation(np.flatnonzero(rows["retrieved"]))
+    lines = (f"{rows['qid'][i]} Q0 {rows['docno'][i]} 1 {rows['score'][i]!r} t\n" for i in shuffled)
+    judged = (f"{rows['qid'][i]}\t0\t{rows['docno'][i]}\t{rows['rel'][i]}\n" for i in np.flatnonzero(rows["judged"]))
+    text = "".join(lines).replace("np.float64(", "").replace(")", "").encode()
+    data = join(run_of(text), qrels_of("".join(judged).encode()), tie_order="trec_eval")
+    place = {q: np.flatnonzero(rows["qid"] == q) for q in dict.fromkeys(np.asarray(data.qid).tolist())}
+    expected = np.concatenate([*place.values()])
+    n = rows["retrieved"][expected]
+    assert_array_equal(data.doc_id[n], rows["docno"][expected][n])
+    assert sorted(data.doc_id[~n]) == sorted(rows["docno"][expected][~n])
+    assert_array_equal(data.y_true[n], np.where(rows["rel"] < 0, np.nan, rows["rel"])[expected][n])
+    assert_array_equal(data.y_score, np.where(rows["retrieved"], rows["score"], -np.inf)[expected])
+
+
+# --- writing, and LETOR --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["run", "run.gz"])
+def test_runs_are_read_back_as_they_were_written(name, tmp_path, rng):
+    qid, score = rng.integers(0, 5, size=100), np.round(rng.normal(size=100), 1) / 3
+    score[7] = -np.inf
+    write_trec_run(tmp_path / name, score, qid=qid, doc_id=np.arange(100), tag="mine")
+    run = read_trec_run(tmp_path / name)
+    found = {(q, d): v for q, d, v in rows(run)}
+    expected = {(str(q), str(d)): v for d, (q, v) in enumerate(zip(qid, score.tolist(), strict=True)) if d != 7}
+    assert found == expected
+    assert ((tmp_path / name).read_bytes()[:2] == b"\x1f\x8b") == name.endswith("gz")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"doc_id": ["a b", "c"]}, "must be without, and not empty. Got 'a b'"),
+        ({"doc_id": ["", "c"]}, "doc_id must be without, and not empty. Got ''"),
+        ({"qid": ["1 ", "1 "]}, "so qid must be without"),
+        ({"tag": "my run"}, "so tag must be without"),
+        ({"doc_id": ["a", "a"]}, "Got document 'a' of query 1 again in row 1, first in row 0"),
+        ({"doc_id": ["a"]}, "doc_id must have one entry per row"),
+        ({"y_score": [np.nan, 1]}, "y_score must not contain NaN"),
+    ],
+)
+def test_what_cannot_be_written(change, message):
+    given = {"y_score": [2.0, 1.0], "qid": [1, 1], "doc_id": ["a", "b"], "tag": "me"} | change
+    file = io.BytesIO()
+    with pytest.raises(ValueError, match=message):
+        write_trec_run(file, given.pop("y_score"), **given)
+    assert file.getvalue() == b""
+
+
+def test_letor(tmp_path):
+    text = b"2 qid:1 1:0.5 2:1 # doc1\n0 qid:1 2:0.25\n1 qid:7 1:1\n"
+    (tmp_path / "letor.gz").write_bytes(gzip.compress(text))
+    X, y, qid = read_svmlight(tmp_path / "letor.gz", n_features=4)
+    assert X.shape == (3, 4)
+    assert (y.tolist(), qid.tolist()) == ([2, 0, 1], [1, 1, 7])
+
+
+@pytest.mark.parametrize("text", [b"2 1:0.5\n", b"2 qid:1 1:0.5\n1 1:1\n", b"two qid:1 1:0.5\n", b"2 qid:1 1=5\n", b""])
+def test_letor_that_is_not(text):
+    with pytest.raises(ValueError, match="qid"):
+        read_svmlight(io.BytesIO(text))
