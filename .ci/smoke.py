@@ -2,8 +2,11 @@
 
 import contextlib
 import io
+import subprocess
 import sys
+import tempfile
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import sklearn
@@ -35,6 +38,11 @@ report = sklearn_rank.RankingEvaluator(["ndcg@10", "mrr"], cv=3).compare({"ridge
 print(report)
 write_trec_run(run := io.BytesIO(), y, qid=qid, doc_id=np.arange(len(y)))
 assert len(read_trec_run(io.BytesIO(run.getvalue()))) == len(y)
+with tempfile.TemporaryDirectory() as folder:
+    qrels, path = Path(folder, "qrels"), Path(folder, "run")
+    qrels.write_text("".join(f"{q} 0 {i} {label}\n" for i, (q, label) in enumerate(zip(qid, y, strict=True))))
+    path.write_bytes(run.getvalue())
+    subprocess.run(["sklearn-rank", "evaluate", qrels, path, "-m", "ndcg@10"], check=True)
 
 with contextlib.suppress(ImportError):
     report.results["ridge"].to_frame()

@@ -353,9 +353,10 @@ def evaluate(
     y_score : array-like of shape (n_samples,) or (n_queries, n_documents)
         Output of the model, higher ranks first. ``-inf``: judged but not retrieved. With a sparse `y_true` it may be a
         sparse matrix too, as recommenders make them: what has no entry, not even 0, was not retrieved.
-    metrics : str, metric function, callable or sequence of them
+    metrics : str, metric function, callable, sequence of them, or dict of str to one of them
         Names such as "ndcg@10", "rbp(p=0.9)" or "P@5", functions of `sklearn_rank.metrics`, or any function
         ``f(y_true, y_score) -> float`` of one query, which is called query by query (nan: undefined).
+        A dict has names of your own for them.
     qid : array-like of shape (n_samples,), default=None
         Query of each row. None: taken from the level "qid" of the index of `y_true`.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -427,12 +428,14 @@ def parse_metrics(metrics: Any, **keywords: Any) -> dict[str, MetricSpec]:
         If no metric takes one of the keywords.
     """
     listed = [metrics] if isinstance(metrics, (str, MetricSpec)) or not isinstance(metrics, Iterable) else [*metrics]
+    named = metrics if isinstance(metrics, Mapping) else None
     specs: dict[str, MetricSpec] = {}
-    for metric in listed:
+    for listed_as in listed:
+        metric = listed_as if named is None else named[listed_as]
         bare = find_spec(metric)
         taken = {n: v for n, v in keywords.items() if n in bare.metric.defaults}
         spec = find_spec(bare, **taken) if taken else bare
-        name = metric.strip() if isinstance(metric, str) else str(bare)
+        name = str(listed_as) if named is not None else metric.strip() if isinstance(metric, str) else str(bare)
         if name in specs:
             raise ValueError(f"Each metric must be given once. Got {name!r} twice.")
         if spec.curve_index.ndim or spec["average"] is None:

@@ -96,8 +96,8 @@ def query_learning_curve(
     ]
     with sklearn.config_context(enable_metadata_routing=True):
         found = cross_validate(
-            as_query_ranker(estimator), X, y, cv=parts, scoring=evaluator.scorers, params={"qid": qid}, n_jobs=n_jobs,
-            return_train_score=True, error_score="raise",
+            as_query_ranker(estimator), X, y, cv=parts, scoring=evaluator.scorers, params={"qid": number},
+            n_jobs=n_jobs, return_train_score=True, error_score="raise",
         )  # fmt: skip
     shape = len(folds), len(sizes)
     return sizes, found[f"train_{name}"].reshape(shape).T, found[f"test_{name}"].reshape(shape).T

@@ -58,6 +58,8 @@ ARROWS = {
         "stats",
     },
     "io": {"_check", "_grouping", "_kernels", "_keywords", "_lazy", "_threads", "io"},
+    "_cli": {"_cli", "_conventions", "_metric", "_names", "_ranked", "_table", "display", "evaluate", "io", "stats"},
+    "__main__": {"_cli"},
     "_storage": set(),
     "_progress": {"scorer"},
     "_folds": {"_progress", "ranker", "scorer"},

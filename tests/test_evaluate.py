@@ -197,3 +197,12 @@ def test_aliases():
         assert parse_metric(alias).metric.name == name
     names = [n for m in get_metric_names() for n in (m, *parse_metric(m).metric.aliases)]
     assert len(names) == len(set(names))
+
+
+def test_metrics_under_names_of_ones_own(rng):
+    y_true, y_score, qid = rng.integers(0, 2, 40), rng.normal(size=40), np.repeat(np.arange(4), 10)
+    metrics = {"shallow": "ndcg@1", "deep": "ndcg", "sum": lambda t, s: float(t.sum())}
+    result = evaluate(y_true, y_score, qid=qid, metrics=metrics, gain="linear")
+    assert [*result.mean()] == ["shallow", "deep", "sum"]
+    expected = evaluate(y_true, y_score, qid=qid, metrics=["ndcg@1", "ndcg"], gain="linear").mean()
+    assert [result.mean()["shallow"], result.mean()["deep"]] == [*expected.values()]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank import _kernels
 from sklearn_rank._grouping import Keys, number_together, sort_by_number
 from sklearn_rank.io._ids import QueryIds, Text
 

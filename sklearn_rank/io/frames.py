@@ -60,7 +60,7 @@ def read_table(
     >>> data.y_true, data.y_score, data.qid
     (array([0., 1.]), array([0.2, 0.1]), array(['a', 'a'], dtype='<U1'))
     """
-    table = _opened(table, [qid] if doc_id is None else [qid, doc_id])
+    table = opened(table, [qid] if doc_id is None else [qid, doc_id])
     columns = _number(table, y_true), _number(table, y_score), _ids(table, qid)
     found = check_queries(columns[0], columns[1], qid=columns[2])
     documents = () if doc_id is None else (_ids(table, doc_id),)
@@ -100,7 +100,7 @@ def read_entries(table: Any, *, value: str, qid: str = "qid", doc_id: str = "doc
     >>> read_entries({"qid": [1, 1, 2], "doc_id": [7, 8, 7], "score": [0.5, 0.4, 0.1]}, value="score")
     Entries of 3 rows and 2 queries
     """
-    table = _opened(table, [qid, doc_id])
+    table = opened(table, [qid, doc_id])
     numbers, queries, documents = _number(table, value), _ids(table, qid), _ids(table, doc_id)
     if not len(numbers) == len(queries) == len(documents) > 0:
         raise ValueError(
@@ -173,7 +173,7 @@ def _ids(table: Any, name: str) -> NDArray[Any]:
 # --- files ---------------------------------------------------------------------------------------------------
 
 
-def _opened(table: Any, ids: list[str]) -> Any:
+def opened(table: Any, ids: list[str]) -> Any:
     """The table, read if it is a file, collected if it is a plan of polars."""
     if isinstance(table, (str, os.PathLike)) or hasattr(table, "read"):
         return _read(table, ids)

@@ -1,0 +1,48 @@
+"""The command line. Words in, tables out: it reads through `io`, computes through `evaluate` and `stats`.
+
+May not touch formulas or kernels. ``docs/files.md`` shows it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from sklearn_rank._cli.arguments import parser
+
+WRONG, FAILED, INTERRUPTED = 2, 1, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; return the exit code: 0, 2 if something given is wrong, 1 if something else is."""
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")  # ids that the terminal has no letters for
+    try:
+        options = parser().parse_args(arguments)
+        with warnings.catch_warnings():
+            warnings.simplefilter("default", UserWarning)
+            warnings.showwarning = _show_warning
+            options.command(options)
+            sys.stdout.flush()
+    except BrokenPipeError:  # whoever read has seen enough; nothing more is to be flushed there at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        return _fail(str(error), WRONG)
+    except Exception as error:
+        return _fail(f"{type(error).__name__}: {error}", FAILED)
+    return 0
+
+
+def _fail(message: str, code: int) -> int:
+    print("sklearn-rank: error:", " ".join(message.split()), file=sys.stderr)
+    return code
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    print("sklearn-rank: warning:", " ".join(str(message).split()), file=sys.stderr)

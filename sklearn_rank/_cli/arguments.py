@@ -1,0 +1,103 @@
+"""What may be written on the command line."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any, NoReturn
+
+import sklearn_rank
+from sklearn_rank._cli import commands
+from sklearn_rank._cli.output import FORMATS
+from sklearn_rank._conventions import CONVENTIONS
+from sklearn_rank._ranked import POLICIES
+
+METRICS = ["ndcg@10", "map"]
+TESTS = ["t", "wilcoxon", "sign", "randomization", "bootstrap", "welch", "mannwhitney", "permutation"]
+MISSING = ["zero", "drop", "raise"]
+EPILOG = (
+    "QRELS and RUN are files of TREC, also packed by gzip; '-' is the standard input. With --table they are columns of "
+    "a file of CSV, Parquet or Arrow, and each --y-score is a run."
+)
+
+
+class Parser(argparse.ArgumentParser):
+    """Parser whose errors are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong, and exit with 2."""
+        print(f"{self.prog}: error: {message}; see {self.prog} --help", file=sys.stderr)
+        sys.exit(2)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of all commands; ``command`` is set to the function to call."""
+    top = Parser(prog="sklearn-rank", description="Ranking metrics, query by query.", allow_abbrev=False)
+    top.add_argument("--version", action="version", version=sklearn_rank.__version__)
+    subparsers = top.add_subparsers(required=True, metavar="COMMAND")
+
+    def add(name: str, command: Any, text: str) -> argparse.ArgumentParser:
+        sub = subparsers.add_parser(name, help=text, description=text, epilog=EPILOG, allow_abbrev=False)
+        sub.set_defaults(command=command)
+        return sub
+
+    sub = add("evaluate", commands.evaluate_runs, "Values of metrics for one run or several.")
+    _add_data(sub, METRICS)
+    sub.add_argument("--per-query", action="store_true", help="a value for each query, not their mean")
+    _add_format(sub)
+
+    sub = add("compare", commands.compare_runs, "Which of two runs or more is better: differences and p-values.")
+    _add_data(sub, METRICS[:1])
+    sub.add_argument("--test", choices=TESTS, default="t", help="statistical test (default: paired t)")
+    sub.add_argument(
+        "--correction", choices=["holm", "bonferroni", "bh", "tukey", "none"], default="holm",
+        help="of p-values for the number of pairs (default: holm)",
+    )  # fmt: skip
+    sub.add_argument("--baseline", metavar="RUN", help="compare all others with this run; default: all pairs")
+    sub.add_argument("--random-state", type=int, default=0, metavar="SEED", help="of tests that resample (default: 0)")
+    _add_format(sub)
+
+    sub = add("metrics", commands.list_metrics, "All metrics: names, aliases and formulas.")
+    _add_format(sub)
+
+    sub = add("plot", commands.plot, "A picture of one metric (needs the extra plot).")
+    _add_data(sub, METRICS[:1])
+    sub.add_argument("-o", "--output", required=True, metavar="FILE", help="file to write: .png, .svg, .pdf")
+    sub.add_argument(
+        "--kind", choices=sorted(commands.PICTURES), default="distribution",
+        help="values by query, cutoffs, differences of two runs, or which runs differ (default: distribution)",
+    )  # fmt: skip
+    sub.add_argument("--max-k", type=int, default=20, metavar="K", help="deepest cutoff of --kind cutoff (default: 20)")
+    return top
+
+
+def _add_data(sub: argparse.ArgumentParser, metrics: list[str]) -> None:
+    sub.add_argument("files", nargs="*", metavar="QRELS RUN", help="judgements, then a run or several")
+    text = f"such as ndcg@10, map or 'rbp(p=0.9)'; may be repeated (default: {' '.join(metrics)})"
+    sub.add_argument("-m", "--metric", action="append", dest="metrics", metavar="NAME", help=text)
+    sub.set_defaults(default_metrics=metrics)
+    group = sub.add_argument_group("meaning of the numbers")
+    group.add_argument("--convention", choices=sorted(CONVENTIONS), help="system whose choices to follow")
+    group.add_argument("--ties", choices=sorted(POLICIES), help="what equal scores mean")
+    group.add_argument("--unjudged", choices=["nonrelevant", "drop"],
+                       help="how to read documents that were not judged (default with QRELS: nonrelevant)")  # fmt: skip
+    group.add_argument("--min-relevance", type=float, metavar="X", help="a document is relevant from this label on")
+    group = sub.add_argument_group("runs and judgements")
+    group.add_argument("--missing-from-run", choices=MISSING,
+                       help="judged queries that a run lacks (default: zero; drop when evaluating with --convention "
+                       "trec_eval, as trec_eval does without -c)")  # fmt: skip
+    group.add_argument("--missing-from-qrels", choices=MISSING, default="drop",
+                       help="queries of a run that nobody judged (default: drop)")  # fmt: skip
+    group.add_argument("--float32", action="store_true", help="scores in single precision, as trec_eval 9 has them")
+    group.add_argument("--keep-negative", action="store_true", help="negative relevance is a label, not 'unjudged'")
+    group = sub.add_argument_group("tables")
+    group.add_argument("--table", metavar="FILE", help="CSV, Parquet or Arrow, instead of QRELS and RUN")
+    group.add_argument("--y-true", default="y_true", metavar="COLUMN", help="relevance (default: y_true)")
+    group.add_argument("--y-score", action="append", metavar="COLUMN", help="score; may be repeated (default: y_score)")
+    group.add_argument("--qid", default="qid", metavar="COLUMN", help="query (default: qid)")
+    group.add_argument("--doc-id", metavar="COLUMN", help="document, for the order of ties in trec_eval")
+    sub.add_argument("--n-jobs", type=int, metavar="N", help="threads; -1 for all")
+
+
+def _add_format(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--format", choices=FORMATS, default="table", help="default: table")

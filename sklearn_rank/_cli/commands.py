@@ -1,0 +1,133 @@
+"""What each command does."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import re
+from typing import Any
+
+from sklearn_rank._cli.data import results
+from sklearn_rank._cli.output import show
+from sklearn_rank._metric import REGISTRY, Metric
+from sklearn_rank.evaluate import Evaluation
+
+
+def evaluate_runs(options: argparse.Namespace) -> None:
+    """Values of metrics, means or query by query."""
+    metrics = options.metrics or options.default_metrics
+    found = results(options, metrics, "drop" if options.convention == "trec_eval" else "zero")
+    if options.per_query:
+        by_query = {run: _by_query(result) for run, result in found.items()}
+        rows = [
+            (run, str(query), *(values[i].item() for values in result.per_query.values()))
+            for run, result in found.items()
+            for i, query in enumerate(result.qid.tolist())
+        ]
+        show(("run", "qid", *metrics), rows, by_query, options.format)
+        return
+    means = {run: result.mean() for run, result in found.items()}
+    show(("run", *metrics), [(run, *mean.values()) for run, mean in means.items()], means, options.format)
+
+
+def _by_query(result: Evaluation) -> dict[str, dict[Any, float]]:
+    queries = result.qid.tolist()
+    return {name: dict(zip(queries, values.tolist(), strict=True)) for name, values in result.per_query.items()}
+
+
+def compare_runs(options: argparse.Namespace) -> None:
+    """Differences of runs with p-values, for each metric."""
+    from sklearn_rank.stats import compare_all
+
+    metrics = options.metrics or options.default_metrics
+    found = results(options, metrics)
+    if len(found) < 2:
+        raise ValueError(f"Two runs or more are compared. Got {', '.join(found)}.")
+    rows: list[tuple[Any, ...]] = []
+    nested: dict[str, list[dict[str, Any]]] = {}
+    for metric in metrics:
+        comparison = compare_all(
+            found, metric=metric, baseline=options.baseline, test=options.test, random_state=options.random_state,
+            correction=None if options.correction == "none" else options.correction,
+        )  # fmt: skip
+        table = comparison.table
+        rows += [(metric, *row) for row in table.rows]
+        nested[metric] = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    show(("metric", *table.columns), rows, nested, options.format)
+
+
+def list_metrics(options: argparse.Namespace) -> None:
+    """All metrics with their formulas."""
+    nested = {
+        name: {"aliases": [*metric.aliases], "formula": _formula(metric), "about": _about(metric)}
+        for name, metric in sorted(REGISTRY.items())
+    }
+    rows = [(name, ", ".join(facts["aliases"]), facts["formula"]) for name, facts in nested.items()]
+    show(("name", "aliases", "formula"), rows, nested, options.format)
+
+
+def _formula(metric: Metric) -> str:
+    literal = re.search(r"``(.+?)``", inspect.getdoc(metric.formula) or "", re.DOTALL)
+    return " ".join(literal[1].split()) if literal else ""
+
+
+def _about(metric: Metric) -> str:
+    return (inspect.getdoc(metric.formula) or "").partition("\n")[0]
+
+
+# --- pictures ------------------------------------------------------------------------------------------------
+
+
+def plot(options: argparse.Namespace) -> None:
+    """A picture of one metric."""
+    metrics = options.metrics or options.default_metrics
+    if len(metrics) != 1:
+        raise ValueError(f"A picture is of one metric. Got {', '.join(metrics)}.")
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise ImportError('A picture needs matplotlib: pip install "sklearn-rank[plot]".') from error
+    matplotlib.use("agg")
+    PICTURES[options.kind](options, metrics[0]).figure.savefig(options.output)
+
+
+def _distribution(options: argparse.Namespace, metric: str) -> Any:
+    from sklearn_rank.display import DistributionDisplay
+
+    ax = None
+    for name, result in results(options, [metric]).items():
+        ax = DistributionDisplay.from_result(result, metric, name=name, ax=ax).ax_
+    return ax
+
+
+def _cutoff(options: argparse.Namespace, metric: str) -> Any:
+    from sklearn_rank.display import CutoffDisplay
+
+    bare, ax = metric.partition("@")[0], None
+    names = [f"{bare}@{k}" for k in range(1, options.max_k + 1)]
+    for name, result in results(options, names).items():
+        ax = CutoffDisplay.from_result(result, bare, name=name, ax=ax).ax_
+    return ax
+
+
+def _difference(options: argparse.Namespace, metric: str) -> Any:
+    from sklearn_rank.display import DifferenceDisplay
+
+    return DifferenceDisplay.from_results(_at_least_two(options, metric), metric).ax_
+
+
+def _critical(options: argparse.Namespace, metric: str) -> Any:
+    from sklearn_rank.display import CriticalDifferenceDisplay
+
+    return CriticalDifferenceDisplay.from_results(_at_least_two(options, metric), metric).ax_
+
+
+def _at_least_two(options: argparse.Namespace, metric: str) -> dict[str, Evaluation]:
+    found = results(options, [metric])
+    if len(found) < 2:
+        raise ValueError(f"This picture is of two runs or more. Got {', '.join(found)}.")
+    return found
+
+
+PICTURES = {"distribution": _distribution, "cutoff": _cutoff, "difference": _difference, "critical": _critical}
+"""Pictures by name."""

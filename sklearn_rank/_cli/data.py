@@ -1,0 +1,100 @@
+"""From files to results, a result for each run."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from sklearn_rank._metric import MetricSpec
+from sklearn_rank._names import parse_metric
+from sklearn_rank.evaluate import Evaluation, evaluate
+from sklearn_rank.io import RankingData, join, read_table, read_trec_qrels, read_trec_run
+from sklearn_rank.io.frames import opened
+
+
+def results(options: argparse.Namespace, names: list[str], missing_from_run: str = "zero") -> dict[str, Evaluation]:
+    """Result of each run, by the name of its file or column; what was missing goes to the standard error."""
+    metrics = _metrics(options, names)
+    stable = any(spec["ties"] == "stable" for spec in metrics.values())
+    found: dict[str, Evaluation] = {}
+    for name, data in _systems(options, missing_from_run):
+        in_trec_order = options.table and options.convention == "trec_eval" and data.doc_id is not None and stable
+        found[name] = evaluate(
+            data.y_true, data.y_score, qid=data.qid, metrics=metrics, n_jobs=options.n_jobs,
+            tie_break=np.asarray([*map(str, data.doc_id)]) if in_trec_order else None,
+        )  # fmt: skip
+        print(f"{name}: {data.counts()}", file=sys.stderr)
+    return found
+
+
+def _metrics(options: argparse.Namespace, names: list[str]) -> dict[str, MetricSpec]:
+    """Metrics by the names that were given, with the keywords that were, where they have them."""
+    given = {
+        "convention": options.convention, "ties": options.ties, "unjudged": options.unjudged,
+        "min_relevance": options.min_relevance,
+    }  # fmt: skip
+    found: dict[str, MetricSpec] = {}
+    for name in names:
+        if name in found:
+            raise ValueError(f"Each metric must be given once. Got {name!r} twice.")
+        metric = parse_metric(name).metric
+        keywords = {n: value for n, value in given.items() if value is not None and n in metric.defaults}
+        if options.table is None and not metric.reads_unjudged:
+            keywords.setdefault("unjudged", "nonrelevant")
+        found[name] = parse_metric(name, **keywords)
+    return found
+
+
+def _systems(options: argparse.Namespace, missing_from_run: str) -> Iterator[tuple[str, RankingData]]:
+    """Name and data of each run."""
+    if options.table is not None:
+        yield from _of_table(options)
+        return
+    if len(options.files) < 2:
+        raise ValueError("Judgements and at least one run must be given, or --table. See --help.")
+    if options.y_score or options.doc_id:
+        raise ValueError("--y-score and --doc-id are columns of a --table. Got none.")
+    _refuse_twice(options.files)
+    qrels = read_trec_qrels(_source(options.files[0]), n_jobs=options.n_jobs)
+    runs = options.files[1:]
+    for i, name in enumerate(runs):
+        _progress(f"{i + 1}/{len(runs)} {name}")
+        run = read_trec_run(_source(name), n_jobs=options.n_jobs)
+        yield name, join(
+            run, qrels, missing_from_run=options.missing_from_run or missing_from_run,
+            missing_from_qrels=options.missing_from_qrels, float32=options.float32,
+            tie_order="trec_eval" if options.convention == "trec_eval" else "input",
+            negative="keep" if options.keep_negative else "unjudged",
+        )  # fmt: skip
+
+
+def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData]]:
+    if options.files:
+        raise ValueError(f"With --table there are no other files. Got {' '.join(options.files)}.")
+    ids = [options.qid] if options.doc_id is None else [options.qid, options.doc_id]
+    table = opened(_source(options.table), ids)
+    scores = options.y_score or ["y_score"]
+    _refuse_twice(scores)
+    for name in scores:
+        _progress(name)
+        yield name, read_table(table, y_true=options.y_true, y_score=name, qid=options.qid, doc_id=options.doc_id)
+
+
+def _source(name: str) -> Any:
+    return sys.stdin.buffer if name == "-" else name
+
+
+def _refuse_twice(names: list[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"Each file or column must be given once. Got {name!r} {names.count(name)} times.")
+
+
+def _progress(text: str) -> None:
+    """Where we are, on a terminal only; the next line takes its place."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="\r", file=sys.stderr, flush=True)
