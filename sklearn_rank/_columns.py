@@ -145,9 +145,10 @@ def _of_dataset(dataset: Any, names: Columns) -> Iterator[Any]:
     for fragment in dataset.get_fragments():
         found = [*fragment.physical_schema.names, *keys(fragment.partition_expression)]
         _refuse_missing(names, found, getattr(fragment, "path", "A part of the data set"))
-    yield from dataset.to_batches(
-        columns=names.flat(), batch_size=ROWS_AT_ONCE, batch_readahead=2, fragment_readahead=1
-    )
+    for fragment in dataset.get_fragments():
+        split = getattr(fragment, "split_by_row_group", None)  # of Parquet: read ahead would be more than is needed
+        for part in [fragment] if split is None else split():
+            yield from part.to_batches(schema=dataset.schema, columns=names.flat(), batch_size=ROWS_AT_ONCE)
 
 
 def _import_dataset() -> Any:

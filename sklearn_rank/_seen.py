@@ -53,8 +53,8 @@ class SeenIds:
         return number
 
     def ids(self) -> NDArray[Any]:
-        """All of them."""
-        self._parts = [np.concatenate(self._parts)]
+        """All of them, once no more are to come, or are to be told apart in the same way."""
+        self._found, self._parts = Distinct(), [np.concatenate(self._parts)]
         return self._parts[0]
 
 

@@ -285,6 +285,17 @@ def test_arrow_text_in_chunks(columns, expected):
     assert_equal_values(evaluate_batches([encoded[:0], encoded], metrics=NAMES), expected)
 
 
+@pytest.mark.parametrize("column", ["label", "score", "qid"])
+@pytest.mark.parametrize("kind", ["record batch", "polars", "pandas"])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_nulls_are_refused(column, kind, grouped):
+    rows = {"label": [1, 0], "score": [2, 1], "qid": [7, 7]}
+    message = {"label": "y_true .* must not contain NaN", "score": "y_score must not", "qid": "qid must not"}[column]
+    bad = KINDS[kind](rows | {column: [1, None]})
+    with pytest.raises(ValueError, match=message + r".*This is batch 1, whose row 0 is row 2 of the stream"):
+        evaluate_batches([KINDS[kind](rows), bad], metrics="map", grouped=grouped)
+
+
 def test_parquet(columns, expected, tmp_path):
     pq, dataset = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow.dataset")
     table = pytest.importorskip("pyarrow").table(columns)

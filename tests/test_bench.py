@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 BENCH = Path(__file__).parents[1] / "docs" / "bench"
-SCRIPTS = ["compare_peers", "growth", "measure", "peers", "shapes", "tables"]
+SCRIPTS = ["batches", "compare_peers", "growth", "measure", "peers", "shapes", "tables"]
 SCRIPTS += ["asv_benchmarks", "asv_benchmarks.calls", "asv_benchmarks.growth"]
 
 
@@ -118,3 +118,23 @@ def test_asv_finds_its_benchmarks(bench, monkeypatch, tmp_path):
     numbers = growth.Numbers()
     numbers.setup(2)
     numbers.time_call(2)
+
+
+def test_batches_agree(bench, monkeypatch, tmp_path):
+    batches = bench("batches")
+    monkeypatch.setattr(batches, "BATCH", 1000)
+    means = [batches.result_of(way, 5001, 7, tmp_path).mean() for way in ("scattered", "memory")]
+    assert means[0] == means[1] != batches.result_of("grouped", 5001, 7, tmp_path).mean()
+    pytest.importorskip("pyarrow")
+    batches.write(tmp_path / "rows.parquet", 5001, 7)
+    assert batches.result_of("parquet", 5001, 7, tmp_path / "rows.parquet").mean() == means[0]
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the peak can be started anew on Linux alone")
+def test_batches_prints_a_line_for_each(bench, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["x", "--rows", "2000", "--way", "grouped", "memory"])
+    bench("batches").main()
+    assert [line.split()[:2] for line in capsys.readouterr().out.splitlines()[1:3]] == [
+        ["2,000", "grouped"],
+        ["2,000", "memory"],
+    ]
