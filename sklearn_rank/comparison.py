@@ -132,7 +132,8 @@ class Comparison:
             A row for each model and metric: the mean over queries with its interval, mean and standard deviation
             over folds, undefined queries; against the baseline the difference of the means, the queries won, tied and
             lost, the p-value over queries, the same corrected for the number of models, and the p-value over folds
-            (Nadeau and Bengio). Printable; ``to_frame()`` makes a pandas frame of it.
+            (Nadeau and Bengio). A mean that is pooled or geometric has neither interval nor tests. Printable;
+            ``to_frame()`` makes a pandas frame of it.
         """
         rows = []
         for metric in self._metrics:
@@ -143,7 +144,7 @@ class Comparison:
                     rows.append((model, metric, None, None, None, *of_folds, None, *[None] * 7))
                     continue
                 result = self.results[model]
-                low, high = result.confidence_interval(level)[metric]
+                low, high = self._interval(result, metric, level)
                 found = (model, metric, result.mean()[metric], low, high, *of_folds, result.n_undefined[metric])
                 rows.append((*found, *tests.get(model, [None] * 7)))
         columns = ("model", "metric", "mean", "low", "high", "fold mean", "fold sd", "undefined")
@@ -154,7 +155,8 @@ class Comparison:
         """What `summary` says of each model against the baseline."""
         from sklearn_rank.stats import compare_folds
 
-        if self.baseline in self.failures or len(self.results) < 2:
+        pooled = any(result.average[metric] != "macro" for result in self.results.values())
+        if pooled or self.baseline in self.failures or len(self.results) < 2:
             return {}
         found, (n_train, n_test) = {}, np.mean(self.n_queries, axis=0)
         tests = self.significance(metric)
@@ -164,6 +166,15 @@ class Comparison:
             p = pair.pvalue, tests.corrected[model, other], of_folds.pvalue
             found[model] = pair.difference, pair.wins, pair.ties, pair.losses, *p
         return found
+
+    @staticmethod
+    def _interval(result: Evaluation, metric: str, level: float) -> tuple[float | None, float | None]:
+        """Interval of a mean; none of one that is pooled or geometric."""
+        from sklearn_rank.stats import confidence_interval
+
+        if result.average[metric] != "macro":
+            return None, None
+        return confidence_interval(result.per_query[metric], level=level)
 
     @property
     def _metrics(self) -> list[str]:

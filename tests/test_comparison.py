@@ -50,6 +50,19 @@ def test_one_model_is_summed_up_without_tests(shuffled):
     assert table.rows[0][-1] is None
 
 
+def test_pooled_means_are_summed_up_without_intervals_and_tests(shuffled):
+    X, y, qid = shuffled
+    models = {"constant": DummyRegressor(), "ridge": Ridge()}
+    found = RankingEvaluator(["map", "p(average=micro)@5"], cv=3).compare(models, X, y, qid=qid)
+    frame = found.summary().to_frame().set_index(["model", "metric"])
+    pooled = frame.loc["ridge", "p(average=micro)@5"]
+    assert pooled["mean"] == found.results["ridge"].mean()["p(average=micro)@5"]
+    assert pooled[["low", "high", "p", "won"]].isna().all()
+    assert frame.loc["ridge", "map"].notna().all()
+    low, high = stats.confidence_interval(found.results["ridge"].per_query["map"])
+    assert (frame.loc["ridge", "map"]["low"], frame.loc["ridge", "map"]["high"]) == (low, high)
+
+
 def test_other_formats(report):
     assert report.to_markdown().startswith("| model | metric | mean |")
     assert report.to_latex().startswith("\\begin{tabular}{llrrr")
