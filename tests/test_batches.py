@@ -8,10 +8,11 @@ import polars as pl
 import pytest
 from registry import METRICS, Data, each, rough_data_for, tie_policy
 
-from sklearn_rank import _whole_queries, evaluate, evaluate_batches, parse_metric
+from sklearn_rank import evaluate, evaluate_batches, parse_metric
 from sklearn_rank._check import check_queries
-from sklearn_rank._partial import concatenate_evaluations, evaluate_part
-from sklearn_rank._seen import SeenIds
+from sklearn_rank.batches import _whole_queries
+from sklearn_rank.batches._partial import concatenate_evaluations, evaluate_part
+from sklearn_rank.batches._seen import SeenIds
 from sklearn_rank.evaluate import Evaluation, parse_metrics
 
 NAMES = ["ndcg@10", "ndcg@3", "map", "err", "mse", "auc", "p@5"]

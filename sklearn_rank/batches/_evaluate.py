@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._check import Queries
-from sklearn_rank._columns import Columns, batches_of, check_names
 from sklearn_rank._metric import MetricSpec
-from sklearn_rank._partial import evaluate_part, join_parts
-from sklearn_rank._stream import Checker
 from sklearn_rank._threads import check_n_jobs
-from sklearn_rank._whole_queries import adjacent_queries, scattered_queries
+from sklearn_rank.batches._columns import Columns, batches_of, check_names
+from sklearn_rank.batches._partial import evaluate_part, join_parts
+from sklearn_rank.batches._stream import Checker
+from sklearn_rank.batches._whole_queries import adjacent_queries, scattered_queries
 from sklearn_rank.evaluate import Evaluation, parse_metrics
 
 

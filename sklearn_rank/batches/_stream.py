@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._check import Queries, check_queries, query_weight
-from sklearn_rank._columns import Columns, read_columns
 from sklearn_rank._grouping import Number, find_qid
 from sklearn_rank._metric import MetricSpec
-from sklearn_rank._seen import SeenIds
+from sklearn_rank.batches._columns import Columns, read_columns
+from sklearn_rank.batches._seen import SeenIds
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]

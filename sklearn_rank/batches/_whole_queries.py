@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._check import Queries, queries_of
 from sklearn_rank._grouping import group_rows
-from sklearn_rank._stream import Rows
+from sklearn_rank.batches._stream import Rows
 
 ROWS_AT_ONCE = 2**18
 """Adjacent rows that are waited for, so that small batches cost little more than large ones."""
