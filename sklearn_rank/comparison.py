@@ -136,6 +136,8 @@ class Comparison:
             ``to_frame()`` makes a pandas frame of it.
         """
         rows = []
+        means = {model: result.mean() for model, result in self.results.items()}
+        intervals = {model: result._interval_cells(level) for model, result in self.results.items()}
         for metric in self._metrics:
             tests = self._tests(metric)
             for model, folds in self.fold_means.items():
@@ -143,9 +145,8 @@ class Comparison:
                 if model in self.failures:
                     rows.append((model, metric, None, None, None, *of_folds, None, *[None] * 7))
                     continue
-                result = self.results[model]
-                low, high = self._interval(result, metric, level)
-                found = (model, metric, result.mean()[metric], low, high, *of_folds, result.n_undefined[metric])
+                of_queries = (means[model][metric], *intervals[model][metric])
+                found = (model, metric, *of_queries, *of_folds, self.results[model].n_undefined[metric])
                 rows.append((*found, *tests.get(model, [None] * 7)))
         columns = ("model", "metric", "mean", "low", "high", "fold mean", "fold sd", "undefined")
         against = ("difference", "won", "tied", "lost", "p", "p corrected", "p folds")
@@ -155,8 +156,8 @@ class Comparison:
         """What `summary` says of each model against the baseline."""
         from sklearn_rank.stats import compare_folds
 
-        pooled = any(result.average[metric] != "macro" for result in self.results.values())
-        if pooled or self.baseline in self.failures or len(self.results) < 2:
+        testable = all(result._counts_once(metric) for result in self.results.values())
+        if not testable or self.baseline in self.failures or len(self.results) < 2:
             return {}
         found, (n_train, n_test) = {}, np.mean(self.n_queries, axis=0)
         tests = self.significance(metric)
@@ -166,15 +167,6 @@ class Comparison:
             p = pair.pvalue, tests.corrected[model, other], of_folds.pvalue
             found[model] = pair.difference, pair.wins, pair.ties, pair.losses, *p
         return found
-
-    @staticmethod
-    def _interval(result: Evaluation, metric: str, level: float) -> tuple[float | None, float | None]:
-        """Interval of a mean; none of one that is pooled or geometric."""
-        from sklearn_rank.stats import confidence_interval
-
-        if result.average[metric] != "macro":
-            return None, None
-        return confidence_interval(result.per_query[metric], level=level)
 
     @property
     def _metrics(self) -> list[str]:

@@ -5,6 +5,7 @@ May not touch kernels or formulas.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -146,7 +147,7 @@ class Evaluation:
         """Confidence interval of each metric's mean over queries, every query weighing the same.
 
         It says how far the mean could move with other queries of the same kind; it knows nothing of other
-        training sets. Queries left out of the mean are left out here; with fewer than two, it is (nan, nan).
+        training sets. Queries left out of the mean are left out here.
 
         Parameters
         ----------
@@ -162,21 +163,30 @@ class Evaluation:
         Returns
         -------
         dict of str to (float, float)
+            (nan, nan) where there is none: with fewer than two queries, and for a mean that is weighted, pooled or
+            geometric, for which `per_query` and `weight` can be resampled.
 
         Raises
         ------
         ValueError
-            If a keyword is not what it must be, or means are weighted, pooled or geometric.
+            If a keyword is not what it must be.
         """
         from sklearn_rank.stats import confidence_interval  # loads scipy.stats
 
-        if self.weight is not None or {*self.average.values()} != {"macro"}:
-            raise ValueError(
-                "confidence_interval is for means in which every query counts once. "
-                "Got sample_weight or another average; resample per_query instead."
-            )
         options = {"method": method, "level": level, "n_resamples": n_resamples, "random_state": random_state}
-        return {name: confidence_interval(values, **options) for name, values in self.per_query.items()}
+        return {  # of no values there is none, and keywords are checked all the same
+            name: confidence_interval(values if self._counts_once(name) else [], **options)
+            for name, values in self.per_query.items()
+        }
+
+    def _counts_once(self, metric: str) -> bool:
+        """Whether every query counts once in the mean of a metric, as intervals and tests take it to."""
+        return self.weight is None and self.average[metric] == "macro"
+
+    def _interval_cells(self, level: float) -> dict[str, tuple[float | None, float | None]]:
+        """Confidence intervals for a table, in which the cells stay empty where there is none."""
+        found = self.confidence_interval(level)
+        return {name: (None, None) if math.isnan(low) else (low, high) for name, (low, high) in found.items()}
 
     def worst_queries(self, n: int = 10, *, metric: str | None = None) -> Table:
         """Queries with the worst values of a metric, the worst first.
@@ -217,8 +227,9 @@ class Evaluation:
         Returns
         -------
         Table
+            Without an interval where `confidence_interval` has none.
         """
-        intervals = self.confidence_interval(level)
+        intervals = self._interval_cells(level)
         rows = ((name, mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
         return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows))
 

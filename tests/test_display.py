@@ -108,11 +108,17 @@ def test_cutoffs(data, result):
 def test_keywords_reach_the_metric_and_the_mean(data):
     y, s, qid = data
     expected = evaluate(y, s, qid=qid, metrics="ndcg@3", gain="linear", sample_weight=qid + 1).mean()["ndcg@3"]
-    display = CutoffDisplay.from_predictions(y, s, qid=qid, k=[3], level=None, gain="linear", sample_weight=qid + 1)
+    display = CutoffDisplay.from_predictions(y, s, qid=qid, k=[3], gain="linear", sample_weight=qid + 1)
     assert display.mean == [expected]
+
+
+@pytest.mark.parametrize("without", [{"level": None}, {"average": "micro"}, {"sample_weight": True}])
+def test_without_intervals_there_is_no_band(data, without):
+    y, s, qid = data
+    keywords = without | ({"sample_weight": qid + 1} if "sample_weight" in without else {})
+    display = CutoffDisplay.from_predictions(y, s, qid=qid, metric="precision", k=CUTOFFS, **keywords)
     assert display.band_ is None
-    with pytest.raises(ValueError, match="every query counts once"):
-        CutoffDisplay.from_predictions(y, s, qid=qid, sample_weight=qid + 1)
+    assert "interval" not in display.ax_.get_ylabel()
 
 
 def test_cutoffs_far_apart_have_a_logarithmic_axis(data):

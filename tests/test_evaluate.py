@@ -114,8 +114,25 @@ def test_weights_and_pooling(data):
     assert result.mean()["map"] == pytest.approx(np.average(result.per_query["map"], weights=of_query))
     hits = precision_at_k_score(y, s, qid=qid, k=2, average=None) * 2
     assert result.mean()["p(average=micro)@2"] == pytest.approx((of_query * hits).sum() / (2 * of_query.sum()))
-    with pytest.raises(ValueError, match="every query counts once. Got sample_weight"):
-        result.confidence_interval()
+
+
+def test_means_in_which_not_every_query_counts_once_have_no_interval(data):
+    y, s, qid = data
+    metrics = ["map", "p(average=micro)@2", "map(average=geometric)"]
+    result, plain = (evaluate(y, s, qid=qid, metrics=names) for names in (metrics, "map"))
+    none = (np.nan, np.nan)
+    expected = {"map": plain.confidence_interval()["map"]} | dict.fromkeys(metrics[1:], none)
+    np.testing.assert_equal(result.confidence_interval(), expected)
+    mean, undefined = result.mean(), result.n_undefined
+    assert [row[:2] for row in result.summary().rows] == [*mean.items()]
+    assert [row[2:] for row in result.summary().rows] == [
+        (*expected["map"], undefined["map"]), *((None, None, undefined[name]) for name in metrics[1:])
+    ]  # fmt: skip
+    weighted = evaluate(y, s, qid=qid, metrics=metrics, sample_weight=1.0 + qid % 3)
+    np.testing.assert_equal(weighted.confidence_interval(), dict.fromkeys(metrics, none))
+    assert all(row[2:4] == (None, None) for row in weighted.summary().rows)
+    with pytest.raises(ValueError, match="'level' parameter of confidence_interval must be between 0 and 1"):
+        weighted.confidence_interval(95)
 
 
 def test_functions_name_themselves(data):

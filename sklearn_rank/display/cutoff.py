@@ -26,7 +26,7 @@ class CutoffDisplay(FromEstimator):
     mean : array-like of shape (n_cutoffs,)
         Mean over queries at each of them.
     low, high : array-like of shape (n_cutoffs,), default=None
-        Confidence interval of each mean.
+        Confidence interval of each mean, NaN where there is none.
     level : float, default=None
         Level of the intervals, for the label.
     metric : str, default="metric"
@@ -81,7 +81,7 @@ class CutoffDisplay(FromEstimator):
         label = wrap(self.name if name is None else name)
         (self.line_,) = ax.plot(self.k, self.mean, **style(len(ax.lines), len(self.k)) | {"label": label} | kwargs)
         self.band_ = None
-        if self.low is not None and self.high is not None:
+        if self.low is not None and self.high is not None and not np.isnan(self.low).all():
             color = self.line_.get_color()
             self.band_ = ax.fill_between(self.k, self.low, self.high, color=color, alpha=0.15, linewidth=0)
         set_count_axis(ax, self.k, "rank k at which the list stops (documents)")
@@ -104,7 +104,7 @@ class CutoffDisplay(FromEstimator):
         metric : str, default=None
             The metric without its cutoff. None: the only one that the result has at cutoffs.
         level : float or None, default=0.95
-            Level of the confidence intervals. None: no band, as for means that are weighted, pooled or geometric.
+            Level of the confidence intervals; means that are weighted, pooled or geometric have none. None: no band.
         name : str, default=None
             Name in the legend.
         ax : Matplotlib Axes, default=None
@@ -119,13 +119,13 @@ class CutoffDisplay(FromEstimator):
         Raises
         ------
         ValueError
-            If the result has no such metric at cutoffs, or intervals are asked of another mean.
+            If the result has no such metric at cutoffs.
         """
         family, names = family_of(result, metric)
         means, low, high = result.mean(), None, None
         if level is not None:
             intervals = result.confidence_interval(level)
-            low, high = zip(*(intervals[at_k] for at_k in names.values()), strict=True)
+            low, high = np.transpose([intervals[at_k] for at_k in names.values()])
         mean = [means[at_k] for at_k in names.values()]
         display = cls(list(names), mean, low=low, high=high, level=level, metric=family, name=name)
         return display.plot(ax, **kwargs)
@@ -147,7 +147,7 @@ class CutoffDisplay(FromEstimator):
         k : iterable of int, default=range(1, 21)
             Cutoffs.
         level : float or None, default=0.95
-            Level of the confidence intervals. None: no band, as for means that are weighted, pooled or geometric.
+            Level of the confidence intervals; means that are weighted, pooled or geometric have none. None: no band.
         name : str, default=None
             Name in the legend.
         ax : Matplotlib Axes, default=None

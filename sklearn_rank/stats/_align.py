@@ -94,7 +94,7 @@ def _of_evaluation(result: Evaluation, name: str, metric: str | None, caller: st
     metric = next(iter(result.per_query)) if metric is None else metric
     if metric not in result.per_query:
         raise ValueError(f"The 'metric' parameter of {caller} must be one of {known} of {name!r}. Got {metric!r}.")
-    if result.weight is not None or result.average[metric] != "macro":
+    if not result._counts_once(metric):
         raise ValueError(
             f"{caller} is for means in which every query counts once. Got sample_weight or another average in "
             f"{name!r}; pass values of per_query, or evaluate again without it."
