@@ -6,9 +6,10 @@ No pickle: NumPy alone, or any program that reads zip files of .npy arrays, can 
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +70,54 @@ def _jsonable(value: Any, name: str) -> Any:
             f"Got {value!r} of type {type(value).__name__}."
         )
     return value
+
+
+class Stored(ABC):
+    """A result that can be saved: it says what is to be kept of it, as words and arrays, and can be made of these."""
+
+    @abstractmethod
+    def _plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """What is to be saved: words and arrays."""
+
+    @classmethod
+    @abstractmethod
+    def _of_plain(cls, words: Mapping[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        """What was saved."""
+
+    def save(self, path: Any) -> None:
+        """Save the result to one .npz file without pickle.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to, as it stands.
+
+        Raises
+        ------
+        TypeError
+            If query ids are neither numbers, strings nor tuples of them.
+        """
+        save(path, type(self).__name__, *self._plain())
+
+    @classmethod
+    def load(cls, path: Any) -> Self:
+        """A result that was saved.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Returns
+        -------
+        Evaluation or Comparison
+            Of the class that this is called on.
+
+        Raises
+        ------
+        ValueError
+            If the file holds something else.
+        """
+        return cls._of_plain(*load(path, cls.__name__))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
-"""A small table of results: plain text, Markdown, LaTeX, HTML in a notebook, a pandas frame on request."""
+"""A small table: plain text, Markdown, LaTeX, HTML in a notebook, a pandas frame; and results shown as tables."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -100,6 +101,44 @@ class Table:
         return [all(isinstance(v, Real) or v is None for v in column) for column in zip(*self.rows, strict=True)] or [
             False
         ] * len(self.columns)
+
+
+class Shown(ABC):
+    """A result that is printed as a title and tables, and gives the tables in other formats."""
+
+    @abstractmethod
+    def _title(self) -> str:
+        """What it is, on one line."""
+
+    @abstractmethod
+    def _tables(self) -> list[Table]:
+        """What is shown of it."""
+
+    def to_markdown(self) -> str:
+        """What is printed, without the title, in Markdown.
+
+        Returns
+        -------
+        str
+        """
+        return "\n\n".join(table.to_markdown() for table in self._tables())
+
+    def to_latex(self) -> str:
+        """What is printed, without the title, as LaTeX tabulars with plain rules.
+
+        Returns
+        -------
+        str
+        """
+        return "\n\n".join(table.to_latex() for table in self._tables())
+
+    def __repr__(self) -> str:
+        """The title and the tables."""
+        return f"{self._title()}\n" + "\n\n".join(map(str, self._tables()))
+
+    def _repr_html_(self) -> str:
+        """The same for a notebook."""
+        return "\n".join([f"<p>{escape(self._title())}</p>", *(table._repr_html_() for table in self._tables())])
 
 
 def import_pandas() -> Any:

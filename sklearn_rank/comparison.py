@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._storage import load, save
-from sklearn_rank._table import Table, import_pandas
+from sklearn_rank._storage import Stored
+from sklearn_rank._table import Shown, Table, import_pandas
 from sklearn_rank.evaluate import Evaluation
 
 Array = NDArray[np.float64]
@@ -62,7 +61,7 @@ class CrossValidation(dict[str, Any]):
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Shown, Stored):
     """Models on the same queries, each query scored by a model that has not seen it.
 
     Attributes
@@ -215,19 +214,7 @@ class Comparison:
         rows = zip(ids, of_a[order].tolist(), of_b[order].tolist(), (of_a - of_b)[order].tolist(), strict=True)
         return Table(("qid", a, b, "difference"), tuple(rows))
 
-    def save(self, path: Any) -> None:
-        """Save all of it to one .npz file without pickle.
-
-        Parameters
-        ----------
-        path : str or path
-            Where to, as it stands.
-
-        Raises
-        ------
-        TypeError
-            If query ids are neither numbers, strings nor tuples of them.
-        """
+    def _plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         models, metrics = [*self.fold_means], self._metrics
         words: dict[str, Any] = {
             "models": models, "metrics": metrics, "n_queries": self.n_queries, "baseline": self.baseline,
@@ -241,26 +228,10 @@ class Comparison:
         for i, (model, result) in enumerate(self.results.items()):
             words["results"][model], found = result._plain()
             arrays |= {f"{name} {i}": array for name, array in found.items()} | {f"y_score {i}": self.y_score[model]}
-        save(path, "Comparison", words, arrays)
+        return words, arrays
 
     @classmethod
-    def load(cls, path: Any) -> Comparison:
-        """A comparison that was saved.
-
-        Parameters
-        ----------
-        path : str or path
-
-        Returns
-        -------
-        Comparison
-
-        Raises
-        ------
-        ValueError
-            If the file holds something else.
-        """
-        words, arrays = load(path, "Comparison")
+    def _of_plain(cls, words: Mapping[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         results, y_score = {}, {}
         for i, (model, meta) in enumerate(words["results"].items()):
             of_model = {n.removesuffix(f" {i}"): array for n, array in arrays.items() if n.endswith(f" {i}")}
@@ -286,31 +257,8 @@ class Comparison:
         """
         return import_pandas().concat({model: r.to_frame() for model, r in self.results.items()}, axis=1)
 
-    def to_markdown(self) -> str:
-        """The summary in Markdown.
-
-        Returns
-        -------
-        str
-        """
-        return self.summary().to_markdown()
-
-    def to_latex(self) -> str:
-        """The summary as a LaTeX tabular.
-
-        Returns
-        -------
-        str
-        """
-        return self.summary().to_latex()
-
-    def _repr_html_(self) -> str:
-        """The summary for a notebook."""
-        return f"<p>{escape(self._title())}</p>\n{self.summary()._repr_html_()}"
-
-    def __repr__(self) -> str:
-        """Summary, the number of queries, and what failed."""
-        return f"{self._title()}\n{self.summary()}"
+    def _tables(self) -> list[Table]:
+        return [self.summary()]
 
     def _title(self) -> str:
         n_queries = sum(n_test for _, n_test in self.n_queries)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,12 @@ from sklearn_rank._lazy import cached_property
 from sklearn_rank._lists import check_sparse
 from sklearn_rank._metric import MetricSpec
 from sklearn_rank._names import find_spec
-from sklearn_rank._storage import StoredMetric, load, save
-from sklearn_rank._table import Table, import_pandas
+from sklearn_rank._storage import Stored, StoredMetric
+from sklearn_rank._table import Shown, Table, import_pandas
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluation:
+class Evaluation(Shown, Stored):
     """Values of metrics, query by query: what `evaluate` returns.
 
     Attributes
@@ -42,7 +42,8 @@ class Evaluation:
 
     Notes
     -----
-    It keeps the checked data, for `tie_range` and `n_tied`, which rank again.
+    It keeps the checked data, for `tie_range` and `n_tied`, which rank again. These are not saved with it, so a result
+    that was loaded can do all but look for ties.
     """
 
     qid: NDArray[Any]
@@ -233,61 +234,7 @@ class Evaluation:
         rows = ((name, mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
         return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows))
 
-    def to_markdown(self) -> str:
-        """The means in Markdown.
-
-        Returns
-        -------
-        str
-        """
-        return self._means().to_markdown()
-
-    def to_latex(self) -> str:
-        """The means as a LaTeX tabular.
-
-        Returns
-        -------
-        str
-        """
-        return self._means().to_latex()
-
-    def save(self, path: Any) -> None:
-        """Save values, ids, means and weights to one .npz file without pickle; the data are not saved.
-
-        Parameters
-        ----------
-        path : str or path
-            Where to, as it stands.
-
-        Raises
-        ------
-        TypeError
-            If query ids are neither numbers, strings nor tuples of them.
-        """
-        save(path, "Evaluation", *self._plain())
-
-    @classmethod
-    def load(cls, path: Any) -> Evaluation:
-        """A result that was saved.
-
-        Parameters
-        ----------
-        path : str or path
-
-        Returns
-        -------
-        Evaluation
-            It can do all but look for ties, which takes the data.
-
-        Raises
-        ------
-        ValueError
-            If the file holds something else.
-        """
-        return cls._of_plain(*load(path, "Evaluation"))
-
     def _plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """What is to be saved: words and arrays."""
         means = self.mean()
         words = [
             {
@@ -308,8 +255,8 @@ class Evaluation:
         return {"metrics": words}, arrays | ({} if self.weight is None else {"weight": self.weight})
 
     @classmethod
-    def _of_plain(cls, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Evaluation:
-        stored = zip(meta["metrics"], arrays["values"], arrays["undefined"], strict=True)
+    def _of_plain(cls, words: Mapping[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        stored = zip(words["metrics"], arrays["values"], arrays["undefined"], strict=True)
         results = {
             m["name"]: StoredMetric(
                 values, undefined[:, None], m["mean"], m["meaning"], m["average"], m["greater_is_better"]
@@ -330,17 +277,12 @@ class Evaluation:
         index = pandas.Index(self.qid, name="qid", tupleize_cols=False)
         return pandas.DataFrame(self.per_query, index=index)
 
-    def __repr__(self) -> str:
-        """Table of means, and how many queries are undefined."""
-        return f"Evaluation of {len(self.qid)} queries\n{self._means()}"
+    def _title(self) -> str:
+        return f"Evaluation of {len(self.qid)} queries"
 
-    def _repr_html_(self) -> str:
-        """The same for a notebook."""
-        return f"<p>Evaluation of {len(self.qid)} queries</p>\n{self._means()._repr_html_()}"
-
-    def _means(self) -> Table:
+    def _tables(self) -> list[Table]:
         rows = ((name, mean, self.n_undefined[name]) for name, mean in self.mean().items())
-        return Table(("metric", "mean", "undefined"), tuple(rows))
+        return [Table(("metric", "mean", "undefined"), tuple(rows))]
 
 
 def evaluate(

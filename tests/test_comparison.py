@@ -191,7 +191,10 @@ def test_results_show_themselves_in_notebooks(report):
     assert one.to_markdown().startswith("| metric | mean | undefined |")
     assert "ndcg@5 & " in one.to_latex()
     two = stats.compare(one, report.results["constant"], metric="map")
-    for shown in (one, two, stats.compare_all(report.results, metric="map"), report):
+    three = stats.compare_all(report.results, metric="map")
+    assert two.to_markdown().splitlines()[0].startswith("| difference | low | high | p |")
+    assert three.to_markdown().count("|---|") == three.to_latex().count("\\end{tabular}") == 2
+    for shown in (one, two, three, report):
         assert shown._repr_html_().count("<table>") == shown._repr_html_().count("</table>") > 0
         assert str(shown).splitlines()[0] in html.unescape(shown._repr_html_())
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._keywords import one_of
-from sklearn_rank._table import Table
+from sklearn_rank._table import Shown, Table
 from sklearn_rank.stats._align import Aligned, align
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._intervals import Interval, t_interval
@@ -21,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)
-class ComparisonResult:
+class ComparisonResult(Shown):
     """Difference of two systems, a less b: what `compare` returns.
 
     Attributes
@@ -91,21 +90,13 @@ class ComparisonResult:
         counts = () if self.wins is None else (self.wins, self.ties, self.losses)
         return (self.difference, *self.confidence_interval, self.pvalue, self.effect_size, *counts)
 
-    def __repr__(self) -> str:
-        """Table of one row."""
-        return f"{self._title()}\n{self._table()}"
-
-    def _repr_html_(self) -> str:
-        """The same for a notebook."""
-        return f"<p>{escape(self._title())}</p>\n{self._table()._repr_html_()}"
-
     def _title(self) -> str:
         n = self.n_queries if isinstance(self.n_queries, int) else " and ".join(map(str, self.n_queries))
         return f"{self.metric or 'a metric'} of a less that of b, {n} queries, test {self.test!r}, {self.alternative}"
 
-    def _table(self) -> Table:
+    def _tables(self) -> list[Table]:
         row = self.row()
-        return Table(COLUMNS[: len(row)], (row,))
+        return [Table(COLUMNS[: len(row)], (row,))]
 
 
 COLUMNS = ("difference", "low", "high", "p", "effect", "wins", "ties", "losses")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from sklearn_rank._table import Table
+from sklearn_rank._table import Shown, Table
 from sklearn_rank.stats._align import align
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._corrections import adjust_pvalues, tukey
@@ -20,7 +19,7 @@ from sklearn_rank.stats.compare import COLUMNS, ComparisonResult, check_test, co
 
 
 @dataclass(frozen=True, repr=False)
-class MultipleComparison:
+class MultipleComparison(Shown):
     """Many systems on one metric: what `compare_all` returns.
 
     Attributes
@@ -73,19 +72,11 @@ class MultipleComparison:
         """The table as a pandas DataFrame; needs the extra "pandas"."""
         return self.table.to_frame()
 
-    def __repr__(self) -> str:
-        """Means, and the table of pairs."""
-        return f"{self._title()}\n{self._means()}\n\n{self.table}"
-
-    def _repr_html_(self) -> str:
-        """The same for a notebook."""
-        return f"<p>{escape(self._title())}</p>\n{self._means()._repr_html_()}\n{self.table._repr_html_()}"
-
     def _title(self) -> str:
         return f"{self.metric or 'a metric'}, test {self.test!r}, correction {self.correction!r}"
 
-    def _means(self) -> Table:
-        return Table(("system", "mean"), tuple(self.means.items()))
+    def _tables(self) -> list[Table]:
+        return [Table(("system", "mean"), tuple(self.means.items())), self.table]
 
 
 def compare_all(
