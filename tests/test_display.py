@@ -1,5 +1,7 @@
 """Pictures: what they draw is what `evaluate` says, and everything drawn has a name. No pixels."""
 
+import inspect
+import re
 import sys
 
 import matplotlib.pyplot as plt
@@ -8,6 +10,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from sklearn_rank import QueryRanker, RankingEvaluator, evaluate, metric
+from sklearn_rank import display as displays
 from sklearn_rank.display import (
     CriticalDifferenceDisplay,
     CutoffDisplay,
@@ -354,6 +357,46 @@ def test_wins_are_those_of_the_comparison(systems):
     display = DifferenceDisplay.from_results(systems, "ndcg@3")
     found = compare(systems["new"], systems["old"], metric="ndcg@3")
     assert (display.n_better_, display.n_equal_, display.n_worse_) == (found.wins, found.ties, found.losses)
+
+
+def test_metrics_under_names_of_ones_own(data):
+    """Which value is the better one is what the metric says, not its name."""
+    y, s, qid = data
+    metrics = {"map": "mae", "mine@1": "ndcg@1", "ndcg@3": "ndcg@3", "iprec": "p@2"}
+    far, near = (evaluate(y, score, qid=qid, metrics=metrics) for score in (s + 9, y + 0.0))
+    assert "lower is better" in DistributionDisplay.from_result(far, "map").ax_.get_xlabel()
+    assert "lower is better" in QuerySizeDisplay.from_result(far, "map").ax_.get_ylabel()
+    systems = {"far": far, "near": near}
+    assert DifferenceDisplay.from_results(systems, "map").n_worse_ == 60
+    assert CriticalDifferenceDisplay.from_results(systems, "map").order_ == ["near", "far"]
+    assert CutoffDisplay.from_result(far).k.tolist() == [3]
+    with pytest.raises(ValueError, match="two levels of recall or more"):
+        QueryPrecisionRecallDisplay.from_result(far)
+
+
+def test_an_error_at_cutoffs_says_so(data):
+    y, s, qid = data
+    assert "lower is better" in CutoffDisplay.from_predictions(y, s, qid=qid, metric="fallout").ax_.get_ylabel()
+    assert "lower is better" not in CutoffDisplay.from_predictions(y, s, qid=qid, metric="map").ax_.get_ylabel()
+
+
+@pytest.mark.parametrize("name", displays.__all__)
+def test_all_parameters_are_described(name):
+    """Those that a Display describes, and those that are put in, in the order of the signature."""
+    display_class = getattr(displays, name)
+    methods = [getattr(display_class, method) for method in dir(display_class) if method.startswith(("plot", "from_"))]
+    assert len(methods) >= 3
+    for method in (display_class, *methods):
+        doc = inspect.getdoc(method)
+        order = (
+            ["Parameters", "Attributes", "Examples"] if method is display_class else ["Parameters", "Returns", "Raises"]
+        )
+        sections = re.findall(r"(?m)^(\w+)\n-+$", doc)
+        assert sections in (order, order[:2])
+        body = re.search(r"(?ms)^Parameters\n-+\n(.*?)(?:\n\n|\Z)", doc)[1]
+        described = [n for entry in re.findall(r"(?m)^(\S.*)", body) for n in entry.split(" : ")[0].split(", ")]
+        taken = [p for p in inspect.signature(method).parameters.values() if p.name != "self"]
+        assert described == ["*" * 2 * (p.kind is p.VAR_KEYWORD) + p.name for p in taken]
 
 
 def test_own_metrics(data):

@@ -45,6 +45,11 @@ def style(number: int, n_points: int) -> dict[str, Any]:
     }
 
 
+def value_label(metric: str, greater_is_better: bool) -> str:
+    """Label of an axis of values."""
+    return metric if greater_is_better else f"{metric} (lower is better)"
+
+
 def wrap(name: str | None) -> str | None:
     """A name on lines that fit beside a picture."""
     return name and textwrap.fill(name, WRAP)

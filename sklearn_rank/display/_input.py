@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,38 +14,8 @@ from sklearn_rank._metric import MetricSpec
 from sklearn_rank._names import parse_metric
 from sklearn_rank.evaluate import Evaluation
 from sklearn_rank.model_selection import query_numbers
-from sklearn_rank.ranker import QueryRanker
-from sklearn_rank.scorer import predict_scores
 
 Array = NDArray[np.float64]
-
-
-class FromEstimator:
-    """Adds `from_estimator` to a Display that has `from_predictions`."""
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, **options: Any) -> Self:
-        """Picture of a fitted estimator on data, its scores obtained as the scorers obtain them.
-
-        Parameters
-        ----------
-        estimator : fitted estimator
-            Its `decision_function`, `predict_proba` or `predict` gives the scores; the first that it has.
-        X : array-like or frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Relevance of each document to its query.
-        name : str, default=None
-            Name in the legend. None: the estimator's class.
-        **options
-            Passed to `from_predictions`: `qid`, `ax` and the rest.
-
-        Returns
-        -------
-        display
-        """
-        model = estimator.estimator if isinstance(estimator, QueryRanker) else estimator
-        name = type(model).__name__ if name is None else name
-        return cls.from_predictions(y, predict_scores(estimator, X), name=name, **options)  # type: ignore[attr-defined]
 
 
 def at_cutoffs(metric: Any, k: Iterable[int]) -> list[MetricSpec]:
@@ -55,12 +26,20 @@ def at_cutoffs(metric: Any, k: Iterable[int]) -> list[MetricSpec]:
     return [parse_metric(spec, k=cutoff) for cutoff in dict.fromkeys(k)]
 
 
+def spec_in(result: Evaluation) -> dict[str, MetricSpec]:
+    """What the names of a result's metrics mean; not those of plain functions, and names of the user's own."""
+    found = {}
+    for name in result.per_query:
+        with suppress(ValueError):
+            found[name] = parse_metric(name)
+    return found
+
+
 def families(result: Evaluation) -> dict[str, dict[int, str]]:
     """Names of a result's metrics by what they are without a cutoff, then by cutoff, ascending."""
     found: dict[str, dict[int, str]] = {}
-    for name in result.per_query:
-        if "@" in name:  # the name of a plain function is none that could be parsed
-            spec = parse_metric(name)
+    for name, spec in spec_in(result).items():
+        if spec.k is not None:
             found.setdefault(str(replace(spec, k=None)), {})[spec.k] = name
     return {family: dict(sorted(names.items())) for family, names in found.items()}
 
@@ -88,19 +67,6 @@ def name_in(result: Evaluation, metric: str | None) -> str:
             f"The 'metric' parameter must be one of the result's metrics: {names}. Got {metric!r} instead."
         )
     return metric
-
-
-def greater_is_better(metric: str) -> bool:
-    """Whether a higher value is a better one; so it is for plain functions."""
-    try:
-        return parse_metric(metric).metric.greater_is_better
-    except ValueError:
-        return True
-
-
-def value_label(metric: str) -> str:
-    """Label of an axis of values."""
-    return metric if greater_is_better(metric) else f"{metric} (lower is better)"
 
 
 def paired(first: Evaluation, second: Evaluation, metric: str) -> tuple[NDArray[Any], Array, Array]:

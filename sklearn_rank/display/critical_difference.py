@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Self
 
-from sklearn_rank.display._figure import COLORS, MARKERS, open_axes, wrap
-from sklearn_rank.display._input import greater_is_better, value_label
+from sklearn_rank.display._display import Display
+from sklearn_rank.display._docstring import documented
+from sklearn_rank.display._figure import COLORS, MARKERS, value_label, wrap
 from sklearn_rank.evaluate import evaluate
 from sklearn_rank.stats import MultipleComparison, compare_all
 
 
-class CriticalDifferenceDisplay:
+@documented
+class CriticalDifferenceDisplay(Display):
     """Several systems by their means, the best on top, and bars that join those that may not differ.
 
     A bar joins the systems with a dot on it: no two of them differ significantly once p-values are corrected for the
@@ -31,8 +33,6 @@ class CriticalDifferenceDisplay:
         Systems differ significantly where the p-value is at most this.
     baseline : str, default=None
         System that the others were compared with. None: all pairs were compared.
-    metric : str, default="metric"
-        Name of the metric.
     note : str, default=""
         How p-values were obtained, for the label.
 
@@ -60,10 +60,10 @@ class CriticalDifferenceDisplay:
 
     def __init__(
         self, means: Mapping[str, float], pvalues: Mapping[tuple[str, str], float], *, alpha: float = 0.05,
-        baseline: str | None = None, metric: str = "metric", note: str = "",
+        baseline: str | None = None, metric: str = "metric", greater_is_better: bool = True, note: str = "",
     ) -> None:  # fmt: skip
         self.means, self.pvalues, self.alpha = dict(means), dict(pvalues), alpha
-        self.baseline, self.metric, self.note = baseline, metric, note
+        self.baseline, self.metric, self.greater_is_better, self.note = baseline, metric, greater_is_better, note
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the systems and the bars.
@@ -74,15 +74,10 @@ class CriticalDifferenceDisplay:
             Axes to draw on, with room to the right of them. None: those of a new figure.
         **kwargs
             Passed to Matplotlib's `plot`, for the means.
-
-        Returns
-        -------
-        self
         """
-        self.order_ = sorted(self.means, key=lambda name: self.means[name], reverse=greater_is_better(self.metric))
+        self.order_ = sorted(self.means, key=lambda name: self.means[name], reverse=self.greater_is_better)
         self.groups_ = self._groups()
-        self.ax_ = ax = open_axes(ax, height=1.5 + 0.5 * len(self.order_))
-        self.figure_ = ax.figure
+        ax = self._open(ax, height=1.5 + 0.5 * len(self.order_))
         row = {name: i for i, name in enumerate(self.order_)}
         means = [self.means[name] for name in self.order_]
         look = {"color": COLORS[0], "marker": MARKERS[0], "linestyle": "", "markersize": 7}
@@ -98,7 +93,8 @@ class CriticalDifferenceDisplay:
         ax.set_ylim(len(means) - 0.5, -0.7)
         ax.margins(x=0.1)
         ax.grid(axis="y", linestyle=":", color="0.7")
-        ax.set_xlabel(f"mean {value_label(self.metric)} over queries\n{self._explanation()}")
+        what = value_label(self.metric, self.greater_is_better)
+        ax.set_xlabel(f"mean {what} over queries\n{self._explanation()}")
         return self
 
     def _label(self, name: str) -> str:
@@ -138,14 +134,11 @@ class CriticalDifferenceDisplay:
             Axes to draw on, with room to the right of them. None: those of a new figure.
         **kwargs
             Passed to Matplotlib's `plot`, for the means.
-
-        Returns
-        -------
-        display : CriticalDifferenceDisplay
         """
         display = cls(
             comparison.means, comparison.corrected, alpha=alpha, baseline=comparison.baseline,
-            metric=comparison.metric or "value", note=f"test={comparison.test!r}, correction={comparison.correction!r}",
+            metric=comparison.metric or "value", greater_is_better=comparison.greater_is_better,
+            note=f"test={comparison.test!r}, correction={comparison.correction!r}",
         )  # fmt: skip
         return display.plot(ax, **kwargs)
 
@@ -169,10 +162,6 @@ class CriticalDifferenceDisplay:
         **options
             Passed to `sklearn_rank.stats.compare_all`: `test`, `correction`, `baseline` and the rest.
 
-        Returns
-        -------
-        display : CriticalDifferenceDisplay
-
         Raises
         ------
         ValueError, TypeError
@@ -189,23 +178,14 @@ class CriticalDifferenceDisplay:
 
         Parameters
         ----------
-        y_true, qid, n_jobs
-            As `evaluate` takes them.
         y_score : dict of str to array-like of shape (n_samples,)
             Scores of two systems or more, by name.
-        metric : str, metric function or callable, default="ndcg"
         alpha : float, default=0.05
             Systems differ significantly where the corrected p-value is at most this.
         options : dict, default=None
             Keywords of `sklearn_rank.stats.compare_all`: `test`, `correction`, `baseline` and the rest.
         ax : Matplotlib Axes, default=None
             Axes to draw on, with room to the right of them. None: those of a new figure.
-        **keywords
-            More keywords of `evaluate`: those of the metric, and `tie_break`.
-
-        Returns
-        -------
-        display : CriticalDifferenceDisplay
 
         Raises
         ------

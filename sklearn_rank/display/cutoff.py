@@ -8,11 +8,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_rank.display._figure import add_legend, open_axes, set_count_axis, style, wrap
-from sklearn_rank.display._input import FromEstimator, at_cutoffs, family_of, greater_is_better
+from sklearn_rank.display._display import FromEstimator
+from sklearn_rank.display._docstring import documented
+from sklearn_rank.display._figure import add_legend, set_count_axis, style, wrap
+from sklearn_rank.display._input import at_cutoffs, family_of
 from sklearn_rank.evaluate import Evaluation, evaluate
 
 
+@documented
 class CutoffDisplay(FromEstimator):
     """A metric at several cutoffs: mean over queries, with a band of confidence.
 
@@ -29,10 +32,6 @@ class CutoffDisplay(FromEstimator):
         Confidence interval of each mean, NaN where there is none.
     level : float, default=None
         Level of the intervals, for the label.
-    metric : str, default="metric"
-        Name of the metric, for the label.
-    name : str, default=None
-        Name in the legend.
 
     Attributes
     ----------
@@ -54,30 +53,21 @@ class CutoffDisplay(FromEstimator):
 
     def __init__(
         self, k: ArrayLike, mean: ArrayLike, *, low: ArrayLike | None = None, high: ArrayLike | None = None,
-        level: float | None = None, metric: str = "metric", name: str | None = None,
+        level: float | None = None, metric: str = "metric", greater_is_better: bool = True, name: str | None = None,
     ) -> None:  # fmt: skip
         self.k, self.mean = np.asarray(k), np.asarray(mean)
         self.low, self.high = (None if bound is None else np.asarray(bound) for bound in (low, high))
-        self.level, self.metric, self.name = level, metric, name
+        self.level, self.metric, self.greater_is_better, self.name = level, metric, greater_is_better, name
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
         """Draw the curve.
 
         Parameters
         ----------
-        ax : Matplotlib Axes, default=None
-            Axes to draw on. None: those of a new figure.
-        name : str, default=None
-            Name in the legend. None: the one of the display.
         **kwargs
             Passed to Matplotlib's `plot`.
-
-        Returns
-        -------
-        self
         """
-        self.ax_ = ax = open_axes(ax)
-        self.figure_ = ax.figure
+        ax = self._open(ax)
         label = wrap(self.name if name is None else name)
         (self.line_,) = ax.plot(self.k, self.mean, **style(len(ax.lines), len(self.k)) | {"label": label} | kwargs)
         self.band_ = None
@@ -86,7 +76,7 @@ class CutoffDisplay(FromEstimator):
             self.band_ = ax.fill_between(self.k, self.low, self.high, color=color, alpha=0.15, linewidth=0)
         set_count_axis(ax, self.k, "rank k at which the list stops (documents)")
         band = "" if self.band_ is None or self.level is None else f", with {100 * self.level:g} % interval"
-        lower = "" if greater_is_better(self.metric) else " (lower is better)"
+        lower = "" if self.greater_is_better else " (lower is better)"
         ax.set_ylabel(f"mean {self.metric} at k{band}{lower}")
         add_legend(ax)
         return self
@@ -100,21 +90,12 @@ class CutoffDisplay(FromEstimator):
 
         Parameters
         ----------
-        result : Evaluation
         metric : str, default=None
             The metric without its cutoff. None: the only one that the result has at cutoffs.
         level : float or None, default=0.95
             Level of the confidence intervals; means that are weighted, pooled or geometric have none. None: no band.
-        name : str, default=None
-            Name in the legend.
-        ax : Matplotlib Axes, default=None
-            Axes to draw on. None: those of a new figure.
         **kwargs
             Passed to Matplotlib's `plot`.
-
-        Returns
-        -------
-        display : CutoffDisplay
 
         Raises
         ------
@@ -127,7 +108,10 @@ class CutoffDisplay(FromEstimator):
             intervals = result.confidence_interval(level)
             low, high = np.transpose([intervals[at_k] for at_k in names.values()])
         mean = [means[at_k] for at_k in names.values()]
-        display = cls(list(names), mean, low=low, high=high, level=level, metric=family, name=name)
+        better = result.greater_is_better[next(iter(names.values()))]
+        display = cls(
+            list(names), mean, low=low, high=high, level=level, metric=family, greater_is_better=better, name=name
+        )
         return display.plot(ax, **kwargs)
 
     @classmethod
@@ -140,29 +124,14 @@ class CutoffDisplay(FromEstimator):
 
         Parameters
         ----------
-        y_true, y_score, qid, n_jobs
-            As `evaluate` takes them.
         metric : str or metric function, default="ndcg"
             The metric, without a cutoff.
         k : iterable of int, default=range(1, 21)
             Cutoffs.
         level : float or None, default=0.95
             Level of the confidence intervals; means that are weighted, pooled or geometric have none. None: no band.
-        name : str, default=None
-            Name in the legend.
-        ax : Matplotlib Axes, default=None
-            Axes to draw on. None: those of a new figure.
         **keywords
             More keywords of `evaluate`: those of the metric, `sample_weight` and `tie_break`.
-
-        Returns
-        -------
-        display : CutoffDisplay
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the data, the metric or a keyword are not what `evaluate` takes.
         """
         metrics = at_cutoffs(metric, k)
         result = evaluate(y_true, y_score, qid=qid, metrics=metrics, n_jobs=n_jobs, **keywords)

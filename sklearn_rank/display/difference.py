@@ -8,8 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_rank.display._figure import COLORS, add_legend, open_axes, thin, wrap
-from sklearn_rank.display._input import greater_is_better, name_in, paired
+from sklearn_rank.display._display import Display
+from sklearn_rank.display._docstring import documented
+from sklearn_rank.display._figure import COLORS, add_legend, thin, wrap
+from sklearn_rank.display._input import name_in, paired
 from sklearn_rank.evaluate import Evaluation, evaluate
 from sklearn_rank.stats._samples import Paired
 
@@ -17,7 +19,8 @@ LIGHT = "#8fa3cc"
 """Color of an area on which a black line can be seen."""
 
 
-class DifferenceDisplay:
+@documented
+class DifferenceDisplay(Display):
     """Differences of two systems, query by query, sorted: how many queries gain and lose, and how much.
 
     There is no `from_estimator`, as there is no one estimator: models are compared on queries that they have not seen
@@ -31,8 +34,6 @@ class DifferenceDisplay:
         Query ids.
     names : tuple of two str, default=("first", "second")
         Names of the systems.
-    metric : str, default="metric"
-        Name of the metric.
 
     Attributes
     ----------
@@ -57,24 +58,18 @@ class DifferenceDisplay:
 
     def __init__(
         self, difference: ArrayLike, *, qid: ArrayLike | None = None, names: tuple[str, str] = ("first", "second"),
-        metric: str = "metric",
+        metric: str = "metric", greater_is_better: bool = True,
     ) -> None:  # fmt: skip
         self.difference = np.asarray(difference, dtype=np.float64)
-        self.qid, self.names, self.metric = qid, names, metric
+        self.qid, self.names, self.metric, self.greater_is_better = qid, names, metric, greater_is_better
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the differences, the largest first.
 
         Parameters
         ----------
-        ax : Matplotlib Axes, default=None
-            Axes to draw on. None: those of a new figure.
         **kwargs
             Passed to Matplotlib's `stairs`, for both areas.
-
-        Returns
-        -------
-        self
 
         Raises
         ------
@@ -84,10 +79,9 @@ class DifferenceDisplay:
         d = -np.sort(-self.difference[~np.isnan(self.difference)])
         if not len(d):
             raise ValueError("A picture of differences needs a query with a value in both systems. Got none.")
-        self.ax_ = ax = open_axes(ax)
-        self.figure_ = ax.figure
+        ax = self._open(ax)
         n_positive, n_negative = int((d > 0).sum()), int((d < 0).sum())
-        above, below = self.names if greater_is_better(self.metric) else self.names[::-1]
+        above, below = self.names if self.greater_is_better else self.names[::-1]
         self.n_equal_ = len(d) - n_positive - n_negative
         self.n_better_, self.n_worse_ = (n_positive, n_negative)[:: 1 if above == self.names[0] else -1]
         drawn = thin(len(d))
@@ -127,14 +121,8 @@ class DifferenceDisplay:
             Two systems by name, the second being subtracted from the first.
         metric : str, default=None
             One of their metrics. None: the only one.
-        ax : Matplotlib Axes, default=None
-            Axes to draw on. None: those of a new figure.
         **kwargs
             Passed to Matplotlib's `stairs`.
-
-        Returns
-        -------
-        display : DifferenceDisplay
 
         Raises
         ------
@@ -147,7 +135,9 @@ class DifferenceDisplay:
         metric = name_in(b, name_in(a, metric))
         qid, values, others = paired(a, b, metric)
         difference = Paired(values, others).values  # zero where values differ by rounding, as `compare` has it
-        return cls(difference, qid=qid, names=(first, second), metric=metric).plot(ax, **kwargs)
+        better = a.greater_is_better[metric]
+        display = cls(difference, qid=qid, names=(first, second), metric=metric, greater_is_better=better)
+        return display.plot(ax, **kwargs)
 
     @classmethod
     def from_predictions(
@@ -158,24 +148,8 @@ class DifferenceDisplay:
 
         Parameters
         ----------
-        y_true, qid, n_jobs
-            As `evaluate` takes them.
         y_score : dict of str to array-like of shape (n_samples,)
             Scores of two systems by name, the second being subtracted from the first.
-        metric : str, metric function or callable, default="ndcg"
-        ax : Matplotlib Axes, default=None
-            Axes to draw on. None: those of a new figure.
-        **keywords
-            More keywords of `evaluate`: those of the metric, and `tie_break`.
-
-        Returns
-        -------
-        display : DifferenceDisplay
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the data, the metric or a keyword are not what `evaluate` takes.
         """
         common = {"qid": qid, "metrics": [metric], "n_jobs": n_jobs} | keywords
         return cls.from_results({name: evaluate(y_true, s, **common) for name, s in y_score.items()}, ax=ax)

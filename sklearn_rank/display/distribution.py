@@ -7,11 +7,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_rank.display._figure import add_legend, open_axes, style, thin, wrap
-from sklearn_rank.display._input import FromEstimator, name_in, value_label
+from sklearn_rank.display._display import FromEstimator
+from sklearn_rank.display._docstring import documented
+from sklearn_rank.display._figure import add_legend, style, thin, value_label, wrap
+from sklearn_rank.display._input import name_in
 from sklearn_rank.evaluate import Evaluation, evaluate
 
 
+@documented
 class DistributionDisplay(FromEstimator):
     """Distribution of a metric over queries: the share of them that have at most each value.
 
@@ -23,8 +26,6 @@ class DistributionDisplay(FromEstimator):
     ----------
     values : array-like of shape (n_queries,)
         Value of each query; NaN is left out.
-    metric : str, default="metric"
-        Name of the metric, for the label.
     name : str, default=None
         Name in the legend, before the mean.
 
@@ -44,24 +45,19 @@ class DistributionDisplay(FromEstimator):
     >>> plt.close(display.figure_)
     """
 
-    def __init__(self, values: ArrayLike, *, metric: str = "metric", name: str | None = None) -> None:
-        self.values, self.metric, self.name = np.asarray(values, dtype=np.float64), metric, name
+    def __init__(
+        self, values: ArrayLike, *, metric: str = "metric", greater_is_better: bool = True, name: str | None = None
+    ) -> None:
+        self.values = np.asarray(values, dtype=np.float64)
+        self.metric, self.greater_is_better, self.name = metric, greater_is_better, name
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
         """Draw the line.
 
         Parameters
         ----------
-        ax : Matplotlib Axes, default=None
-            Axes to draw on. None: those of a new figure.
-        name : str, default=None
-            Name in the legend. None: the one of the display.
         **kwargs
             Passed to Matplotlib's `step`.
-
-        Returns
-        -------
-        self
 
         Raises
         ------
@@ -71,8 +67,7 @@ class DistributionDisplay(FromEstimator):
         values = np.sort(self.values[~np.isnan(self.values)])
         if not len(values):
             raise ValueError("A distribution needs a query with a value. Got none, or NaN alone.")
-        self.ax_ = ax = open_axes(ax)
-        self.figure_ = ax.figure
+        ax = self._open(ax)
         name = self.name if name is None else name
         mean = f"mean {values.mean():#.3g}"
         drawn = thin(len(values))
@@ -80,7 +75,8 @@ class DistributionDisplay(FromEstimator):
         look = style(len(ax.lines), len(x)) | {"label": wrap(mean if name is None else f"{name}: {mean}")}
         look["markevery"] = (look["markevery"], look["markevery"])  # none where the line begins
         (self.line_,) = ax.step(x, share, where="post", **look | kwargs)
-        ax.set(xlabel=f"{value_label(self.metric)} of a query", ylabel="share of queries with at most this value")
+        what = value_label(self.metric, self.greater_is_better)
+        ax.set(xlabel=f"{what} of a query", ylabel="share of queries with at most this value")
         ax.set_ylim(-0.02, 1.02)
         add_legend(ax)
         return self
@@ -93,19 +89,8 @@ class DistributionDisplay(FromEstimator):
 
         Parameters
         ----------
-        result : Evaluation
-        metric : str, default=None
-            One of the result's metrics. None: the only one.
-        name : str, default=None
-            Name in the legend.
-        ax : Matplotlib Axes, default=None
-            Axes to draw on. None: those of a new figure.
         **kwargs
             Passed to Matplotlib's `step`.
-
-        Returns
-        -------
-        display : DistributionDisplay
 
         Raises
         ------
@@ -113,35 +98,14 @@ class DistributionDisplay(FromEstimator):
             If the result has no such metric.
         """
         metric = name_in(result, metric)
-        return cls(result.per_query[metric], metric=metric, name=name).plot(ax, **kwargs)
+        values, better = result.per_query[metric], result.greater_is_better[metric]
+        return cls(values, metric=metric, greater_is_better=better, name=name).plot(ax, **kwargs)
 
     @classmethod
     def from_predictions(
         cls, y_true: Any, y_score: Any, *, qid: Any = None, metric: Any = "ndcg", name: str | None = None,
         ax: Any = None, n_jobs: int | None = None, **keywords: Any,
     ) -> Self:  # fmt: skip
-        """Picture of labels and scores.
-
-        Parameters
-        ----------
-        y_true, y_score, qid, n_jobs
-            As `evaluate` takes them.
-        metric : str, metric function or callable, default="ndcg"
-        name : str, default=None
-            Name in the legend.
-        ax : Matplotlib Axes, default=None
-            Axes to draw on. None: those of a new figure.
-        **keywords
-            More keywords of `evaluate`: those of the metric, and `tie_break`.
-
-        Returns
-        -------
-        display : DistributionDisplay
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the data, the metric or a keyword are not what `evaluate` takes.
-        """
+        """Picture of labels and scores."""
         result = evaluate(y_true, y_score, qid=qid, metrics=[metric], n_jobs=n_jobs, **keywords)
         return cls.from_result(result, name=name, ax=ax)

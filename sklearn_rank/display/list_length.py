@@ -8,11 +8,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_rank.display._figure import add_legend, open_axes, set_count_axis, style, wrap
-from sklearn_rank.display._input import FromEstimator, at_cutoffs, family_of
+from sklearn_rank.display._display import FromEstimator
+from sklearn_rank.display._docstring import documented
+from sklearn_rank.display._figure import add_legend, set_count_axis, style, wrap
+from sklearn_rank.display._input import at_cutoffs, family_of
 from sklearn_rank.evaluate import Evaluation, evaluate
 
 
+@documented
 class ListLengthDisplay(FromEstimator):
     """Precision and recall of lists of length N, means over queries: what a longer list gains and what it costs.
 
@@ -25,8 +28,6 @@ class ListLengthDisplay(FromEstimator):
         Lengths N of the list, ascending.
     precision, recall : array-like of shape (n_lengths,)
         Mean over queries of each.
-    name : str, default=None
-        Name in the legend.
 
     Attributes
     ----------
@@ -53,19 +54,10 @@ class ListLengthDisplay(FromEstimator):
 
         Parameters
         ----------
-        ax : Matplotlib Axes, default=None
-            Axes to draw on. None: those of a new figure.
-        name : str, default=None
-            Name in the legend. None: the one of the display.
         **kwargs
             Passed to Matplotlib's `plot`, for both curves.
-
-        Returns
-        -------
-        self
         """
-        self.ax_ = ax = open_axes(ax)
-        self.figure_ = ax.figure
+        ax = self._open(ax)
         name = self.name if name is None else name
         after = "" if name is None else f" of {name}"
         look = style(len(ax.lines) // 2, len(self.k))
@@ -87,19 +79,10 @@ class ListLengthDisplay(FromEstimator):
 
         Parameters
         ----------
-        result : Evaluation
         precision, recall : str, default="precision", "recall"
             The metrics without their cutoff, for those with keywords, such as "precision(min_relevance=2)".
-        name : str, default=None
-            Name in the legend.
-        ax : Matplotlib Axes, default=None
-            Axes to draw on. None: those of a new figure.
         **kwargs
             Passed to Matplotlib's `plot`, for both curves.
-
-        Returns
-        -------
-        display : ListLengthDisplay
 
         Raises
         ------
@@ -125,25 +108,10 @@ class ListLengthDisplay(FromEstimator):
 
         Parameters
         ----------
-        y_true, y_score, qid, n_jobs
-            As `evaluate` takes them.
         k : iterable of int, default=range(1, 21)
             Lengths of the list.
-        name : str, default=None
-            Name in the legend.
-        ax : Matplotlib Axes, default=None
-            Axes to draw on. None: those of a new figure.
         **keywords
             More keywords of `evaluate`: those of the metrics, `sample_weight` and `tie_break`.
-
-        Returns
-        -------
-        display : ListLengthDisplay
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the data or a keyword are not what `evaluate` takes.
         """
         k = list(k)
         metrics = [*at_cutoffs("precision", k), *at_cutoffs("recall", k)]

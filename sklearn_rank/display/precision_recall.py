@@ -9,13 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_rank._names import parse_metric
-from sklearn_rank.display._figure import add_legend, open_axes, style, wrap
-from sklearn_rank.display._input import FromEstimator
+from sklearn_rank.display._display import FromEstimator
+from sklearn_rank.display._docstring import documented
+from sklearn_rank.display._figure import add_legend, style, wrap
+from sklearn_rank.display._input import spec_in
 from sklearn_rank.evaluate import Evaluation, evaluate
 
 LEVELS = tuple(i / 10 for i in range(11))
 
 
+@documented
 class QueryPrecisionRecallDisplay(FromEstimator):
     """Interpolated precision at levels of recall, averaged over queries.
 
@@ -28,8 +31,6 @@ class QueryPrecisionRecallDisplay(FromEstimator):
         Levels of recall, ascending.
     precision : array-like of shape (n_levels,)
         Mean over queries of the best precision where that recall is reached.
-    name : str, default=None
-        Name in the legend.
 
     Attributes
     ----------
@@ -57,19 +58,10 @@ class QueryPrecisionRecallDisplay(FromEstimator):
 
         Parameters
         ----------
-        ax : Matplotlib Axes, default=None
-            Axes to draw on. None: those of a new figure.
-        name : str, default=None
-            Name in the legend. None: the one of the display.
         **kwargs
             Passed to Matplotlib's `plot`.
-
-        Returns
-        -------
-        self
         """
-        self.ax_ = ax = open_axes(ax)
-        self.figure_ = ax.figure
+        ax = self._open(ax)
         look = style(len(ax.lines), len(self.recall)) | {"label": wrap(self.name if name is None else name)}
         (self.line_,) = ax.plot(self.recall, self.precision, **look | kwargs)
         ax.set(xlabel="recall (share of the relevant documents)", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
@@ -83,17 +75,8 @@ class QueryPrecisionRecallDisplay(FromEstimator):
 
         Parameters
         ----------
-        result : Evaluation
-        name : str, default=None
-            Name in the legend.
-        ax : Matplotlib Axes, default=None
-            Axes to draw on. None: those of a new figure.
         **kwargs
             Passed to Matplotlib's `plot`.
-
-        Returns
-        -------
-        display : QueryPrecisionRecallDisplay
 
         Raises
         ------
@@ -101,13 +84,13 @@ class QueryPrecisionRecallDisplay(FromEstimator):
             If the result has interpolated precision at fewer than two levels, or twice at one, by other keywords.
         """
         levels: dict[float, float] = {}
-        for metric, mean in result.mean().items():
-            spec = parse_metric(metric) if metric.lower().startswith(("iprec", "interpolated_precision")) else None
-            if spec is None or isinstance(spec["recall"], str):
+        means = result.mean()
+        for metric, spec in spec_in(result).items():
+            if spec.metric.name != "iprec" or isinstance(spec["recall"], str):
                 continue
             if spec["recall"] in levels:
                 raise ValueError(f"A result must have each level of recall once. Got {spec['recall']:g} twice.")
-            levels[spec["recall"]] = mean
+            levels[spec["recall"]] = means[metric]
         if len(levels) < 2:
             raise ValueError(
                 "A curve needs interpolated precision at two levels of recall or more, such as 'iprec(recall=0.1)'. "
@@ -121,29 +104,14 @@ class QueryPrecisionRecallDisplay(FromEstimator):
         cls, y_true: Any, y_score: Any, *, qid: Any = None, levels: Iterable[float] = LEVELS, name: str | None = None,
         ax: Any = None, n_jobs: int | None = None, **keywords: Any,
     ) -> Self:  # fmt: skip
-        """Picture of labels and scores.
+        """Picture of labels and scores; tied scores need a policy, such as ``ties="worst"``.
 
         Parameters
         ----------
-        y_true, y_score, qid, n_jobs
-            As `evaluate` takes them. Tied scores need a policy, such as ``ties="worst"``.
         levels : iterable of float, default=(0, 0.1, ..., 1)
             Levels of recall.
-        name : str, default=None
-            Name in the legend.
-        ax : Matplotlib Axes, default=None
-            Axes to draw on. None: those of a new figure.
         **keywords
             More keywords of `evaluate`: those of `iprec`, `sample_weight` and `tie_break`.
-
-        Returns
-        -------
-        display : QueryPrecisionRecallDisplay
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the data or a keyword are not what `evaluate` takes.
         """
         metrics = [parse_metric("iprec", recall=float(level)) for level in levels]
         result = evaluate(y_true, y_score, qid=qid, metrics=metrics, n_jobs=n_jobs, **keywords)

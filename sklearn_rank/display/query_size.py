@@ -8,13 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._keywords import is_count, is_real
-from sklearn_rank.display._figure import add_legend, open_axes, set_count_axis, style, thin, wrap
-from sklearn_rank.display._input import FromEstimator, name_in, value_label
+from sklearn_rank.display._display import FromEstimator
+from sklearn_rank.display._docstring import documented
+from sklearn_rank.display._figure import add_legend, set_count_axis, style, thin, value_label, wrap
+from sklearn_rank.display._input import name_in
 from sklearn_rank.evaluate import Evaluation, evaluate
 
 Array = NDArray[np.float64]
 
 
+@documented
 class QuerySizeDisplay(FromEstimator):
     """Value of each query against its number of documents, with means of queries of about the same size.
 
@@ -31,10 +34,6 @@ class QuerySizeDisplay(FromEstimator):
         Bins, at most; there are fewer where sizes repeat, or where a bin would have fewer than ten queries.
     level : float, default=0.95
         Level of the confidence intervals.
-    metric : str, default="metric"
-        Name of the metric, for the label.
-    name : str, default=None
-        Name in the legend.
 
     Attributes
     ----------
@@ -57,26 +56,19 @@ class QuerySizeDisplay(FromEstimator):
 
     def __init__(
         self, n_documents: ArrayLike, values: ArrayLike, *, n_bins: int = 10, level: float = 0.95,
-        metric: str = "metric", name: str | None = None,
+        metric: str = "metric", greater_is_better: bool = True, name: str | None = None,
     ) -> None:  # fmt: skip
         self.n_documents, self.values = np.asarray(n_documents), np.asarray(values, dtype=np.float64)
-        self.n_bins, self.level, self.metric, self.name = n_bins, level, metric, name
+        self.n_bins, self.level, self.name = n_bins, level, name
+        self.metric, self.greater_is_better = metric, greater_is_better
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
         """Draw the points and the means.
 
         Parameters
         ----------
-        ax : Matplotlib Axes, default=None
-            Axes to draw on. None: those of a new figure.
-        name : str, default=None
-            Name in the legend. None: the one of the display.
         **kwargs
             Passed to Matplotlib's `scatter`.
-
-        Returns
-        -------
-        self
         """
         if not is_count(self.n_bins) or not (is_real(self.level) and 0 < self.level < 1):
             raise ValueError(
@@ -84,8 +76,7 @@ class QuerySizeDisplay(FromEstimator):
                 f"Got {self.n_bins!r} and {self.level!r}."
             )
         size, values = self._defined()
-        self.ax_ = ax = open_axes(ax)
-        self.figure_ = ax.figure
+        ax = self._open(ax)
         self.bin_size_, self.bin_mean_, self.bin_reach_ = _binned(size, values, self.n_bins, self.level)
         look = style(len(ax.containers), len(self.bin_size_)) | {"markevery": 1, "markersize": 6}
         shown = np.argsort(size, kind="stable")[thin(len(size))]
@@ -97,7 +88,8 @@ class QuerySizeDisplay(FromEstimator):
         look |= {"capsize": 3, "markeredgecolor": "white", "linewidth": 2} | label
         self.means_ = ax.errorbar(self.bin_size_, self.bin_mean_, self.bin_reach_, **look)
         set_count_axis(ax, size, "size of the query (documents)")
-        ax.set_ylabel(f"{value_label(self.metric)} of a query; means with {100 * self.level:g} % interval")
+        what = value_label(self.metric, self.greater_is_better)
+        ax.set_ylabel(f"{what} of a query; means with {100 * self.level:g} % interval")
         add_legend(ax)
         return self
 
@@ -116,23 +108,12 @@ class QuerySizeDisplay(FromEstimator):
 
         Parameters
         ----------
-        result : Evaluation
-        metric : str, default=None
-            One of the result's metrics. None: the only one.
         n_bins : int, default=10
             Bins, at most.
         level : float, default=0.95
             Level of the confidence intervals.
-        name : str, default=None
-            Name in the legend.
-        ax : Matplotlib Axes, default=None
-            Axes to draw on. None: those of a new figure.
         **kwargs
             Passed to Matplotlib's `scatter`.
-
-        Returns
-        -------
-        display : QuerySizeDisplay
 
         Raises
         ------
@@ -140,8 +121,10 @@ class QuerySizeDisplay(FromEstimator):
             If the result has no such metric.
         """
         metric = name_in(result, metric)
-        values = result.per_query[metric]
-        display = cls(result.n_documents, values, n_bins=n_bins, level=level, metric=metric, name=name)
+        display = cls(
+            result.n_documents, result.per_query[metric], n_bins=n_bins, level=level, metric=metric,
+            greater_is_better=result.greater_is_better[metric], name=name,
+        )  # fmt: skip
         return display.plot(ax, **kwargs)
 
     @classmethod
@@ -153,28 +136,10 @@ class QuerySizeDisplay(FromEstimator):
 
         Parameters
         ----------
-        y_true, y_score, qid, n_jobs
-            As `evaluate` takes them.
-        metric : str, metric function or callable, default="ndcg"
         n_bins : int, default=10
             Bins, at most.
         level : float, default=0.95
             Level of the confidence intervals.
-        name : str, default=None
-            Name in the legend.
-        ax : Matplotlib Axes, default=None
-            Axes to draw on. None: those of a new figure.
-        **keywords
-            More keywords of `evaluate`: those of the metric, and `tie_break`.
-
-        Returns
-        -------
-        display : QuerySizeDisplay
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the data, the metric or a keyword are not what `evaluate` takes.
         """
         result = evaluate(y_true, y_score, qid=qid, metrics=[metric], n_jobs=n_jobs, **keywords)
         return cls.from_result(result, n_bins=n_bins, level=level, name=name, ax=ax)

@@ -33,6 +33,8 @@ class MultipleComparison(Shown):
     metric : str or None
     test, correction : str
     baseline : str or None
+    greater_is_better : bool
+        Whether a higher value of the metric is better.
     """
 
     metric: str | None
@@ -42,6 +44,7 @@ class MultipleComparison(Shown):
     means: dict[str, float]
     comparisons: dict[tuple[str, str], ComparisonResult]
     corrected: dict[tuple[str, str], float]
+    greater_is_better: bool = True
 
     def pvalue(self, a: str, b: str) -> float:
         """Corrected p-value of a pair, as listed or, if two-sided, the other way round.
@@ -180,4 +183,6 @@ def compare_all(
         corrected = adjust_pvalues([result.pvalue for result in compared.values()], correction)
     means = {name: mean(x) for name, x in values.items()}
     by_pair = dict(zip(compared, corrected.tolist(), strict=True))
-    return MultipleComparison(found.metric, test, correction, baseline, means, compared, by_pair)
+    return MultipleComparison(
+        found.metric, test, correction, baseline, means, compared, by_pair, found.greater_is_better
+    )

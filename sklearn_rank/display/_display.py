@@ -1,0 +1,50 @@
+"""What all Displays are: axes and a figure that they keep, and the way from a fitted estimator."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from sklearn_rank.display._figure import open_axes
+from sklearn_rank.ranker import QueryRanker
+from sklearn_rank.scorer import predict_scores
+
+
+class Display:
+    """A picture: `plot` draws it, on axes that it keeps."""
+
+    ax_: Any
+    figure_: Any
+
+    def _open(self, ax: Any, **size: float) -> Any:
+        """The axes to draw on, which are kept."""
+        self.ax_ = open_axes(ax, **size)
+        self.figure_ = self.ax_.figure
+        return self.ax_
+
+
+class FromEstimator(Display):
+    """Adds `from_estimator` to a Display that has `from_predictions`."""
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, **options: Any) -> Self:
+        """Picture of a fitted estimator on data, its scores obtained as the scorers obtain them.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            Its `decision_function`, `predict_proba` or `predict` gives the scores; the first that it has.
+        X : array-like or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Relevance of each document to its query.
+        name : str, default=None
+            Name in the legend. None: the estimator's class.
+        **options
+            Passed to `from_predictions`: `qid`, `ax` and the rest.
+
+        Returns
+        -------
+        display
+        """
+        model = estimator.estimator if isinstance(estimator, QueryRanker) else estimator
+        name = type(model).__name__ if name is None else name
+        return cls.from_predictions(y, predict_scores(estimator, X), name=name, **options)  # type: ignore[attr-defined]

@@ -1,0 +1,77 @@
+"""Parameters that mean the same for every Display, described once.
+
+The docstrings of a Display describe its own; the decorator `documented` puts in those that they leave out, in the order
+of the signature, and what is returned.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+Class = TypeVar("Class", bound=type)
+
+AX = "ax : Matplotlib Axes, default=None\n    Axes to draw on. None: those of a new figure."
+NAME = "name : str, default=None\n    Name in the legend."
+
+OF_CLASS = {
+    "metric": 'metric : str, default="metric"\n    Name of the metric, for the label.',
+    "greater_is_better": "greater_is_better : bool, default=True\n    Whether a higher value of the metric is better.",
+    "name": NAME,
+}
+OF_METHOD = {
+    "plot": {"ax": AX, "name": NAME + " None: the one of the display."},
+    "from_result": {
+        "result": "result : Evaluation",
+        "metric": "metric : str, default=None\n    One of the result's metrics. None: the only one.",
+        "name": NAME,
+        "ax": AX,
+    },
+    "from_results": {"ax": AX},
+    "from_comparison": {"ax": AX},
+    "from_predictions": {
+        "y_true": "y_true : array-like of shape (n_samples,)\n    Relevance of each document to its query.",
+        "y_score": "y_score : array-like of shape (n_samples,)\n    Output of the model, higher ranks first.",
+        "qid": "qid : array-like of shape (n_samples,), default=None\n    Query of each row, as `evaluate` finds it.",
+        "metric": 'metric : str, metric function or callable, default="ndcg"',
+        "name": NAME,
+        "ax": AX,
+        "n_jobs": "n_jobs : int or None, default=None\n    Threads to use, as joblib counts them.",
+        "**keywords": "**keywords\n    More keywords of `evaluate`: those of the metric, and `tie_break`.",
+    },
+}
+"""What is put in, by method and parameter."""
+
+RAISES = "ValueError, TypeError\n    If the data, the metric or a keyword are not what `evaluate` takes."
+
+SECTIONS = ("Parameters", "Attributes", "Returns", "Raises", "Examples")
+HEADING = re.compile(rf"\n+({'|'.join(SECTIONS)})\n-+\n")
+
+
+def documented(display: Class) -> Class:
+    """Complete the docstrings of a Display."""
+    if display.__doc__:  # there are none with python -OO
+        display.__doc__ = _completed(display, OF_CLASS)
+        for name in OF_METHOD.keys() & vars(display).keys():
+            method = getattr(display, name)
+            sections = {"Returns": "self" if name == "plot" else f"display : {display.__name__}"}
+            sections |= {"Raises": RAISES} if name == "from_predictions" else {}
+            getattr(method, "__func__", method).__doc__ = _completed(method, OF_METHOD[name], **sections)
+    return display
+
+
+def _completed(what: Callable[..., Any], parameters: Mapping[str, str], **sections: str) -> str:
+    """A docstring, with parameters and sections that it lacks put in."""
+    head, *parts = HEADING.split(inspect.getdoc(what) or "")
+    found = sections | dict(zip(parts[::2], parts[1::2], strict=True))
+    entry_of = dict(parameters)
+    for entry in re.split(r"\n(?=\S)", found.get("Parameters", "")):
+        entry_of |= dict.fromkeys(re.split(r" :|\n", entry)[0].split(", "), entry)
+    taken = inspect.signature(what).parameters.values()
+    names = ["*" * (2 if p.kind is p.VAR_KEYWORD else 0) + p.name for p in taken]
+    found["Parameters"] = "\n".join(dict.fromkeys(entry_of[name] for name in names if name in entry_of))
+    return "\n\n".join(
+        [head, *(f"{title}\n{'-' * len(title)}\n{found[title]}" for title in SECTIONS if title in found)]
+    )
