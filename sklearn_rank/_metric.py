@@ -337,16 +337,18 @@ def metric(name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **fact
 
     Examples
     --------
-    The mean label of the first k documents, each weighing 1 / rank:
+    Cooper's expected search length, the number of documents that a user passes before the first relevant one. It is one
+    document here, and half of the time another one, which is tied with the relevant one:
 
     >>> from sklearn_rank import evaluate, metric
-    >>> @metric("falling_gain")
-    ... def falling_gain_score(r):
-    ...     return r.cumsum(r.label, weight=1 / r.rank), r.cumsum(weight=1 / r.rank)
-    >>> falling_gain_score([3, 0], [2, 1], qid=["q", "q"], k=[1, 2])
-    array([3., 2.])
-    >>> evaluate([3, 0], [1, 1], qid=["q", "q"], metrics=["falling_gain@2", "ndcg@2"]).mean()["falling_gain@2"]
+    >>> facts = {"greater_is_better": False, "has_cutoff": False, "needs_relevant": True, "keeps_unretrieved": True}
+    >>> @metric("search_length", undefined="no relevant document", **facts)
+    ... def search_length_error(r):
+    ...     return r.cumsum(weight=r.cascade(r.relevant) * (r.rank - 1))
+    >>> search_length_error([0, 0, 1], [3, 1, 1], qid=["q", "q", "q"])
     1.5
+    >>> evaluate([0, 0, 1], [3, 1, 1], qid=["q", "q", "q"], metrics=["search_length", "mrr"], ties="worst").mean()
+    {'search_length': 2.0, 'mrr': 0.3333333333333333}
     """
     if not isinstance(aliases, Mapping):
         aliases = {alias: {} for alias in aliases}
