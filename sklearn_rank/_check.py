@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,14 @@ class NoSuchRow(Exception):
     """A fault was found with documents that have no row."""
 
 
+class Words(NamedTuple):
+    """What errors call the labels, the scores, and where one of them stands: as the user gave them."""
+
+    label: str = "y_true"
+    score: str = "y_score"
+    place: str = "row"
+
+
 @dataclass(frozen=True)
 class Queries:
     """Checked input, and its rows by query, queries in order of first appearance.
@@ -33,7 +41,7 @@ class Queries:
     from ``indptr[q]`` up to ``indptr[q + 1]`` where `order` is None because rows were grouped already. `label` has a
     second axis if there are several labels a row, one for each subtopic. `unlisted` are documents without a row;
     `tie_ends` are where runs of equal scores end, known where the rows of each query stand by falling score already.
-    `first_query` is the number of the first query where a row of the input is a query.
+    `first_query` is the number of the first query where a row of the input is a query. `words` are for errors.
     """
 
     label: Array
@@ -48,6 +56,7 @@ class Queries:
     unlisted: Unlisted | None = None
     tie_ends: Index | None = None
     first_query: int | None = None
+    words: Words = Words()
 
     @property
     def n_documents(self) -> Index:
@@ -343,9 +352,9 @@ def check_labels(
     if queries.has_unjudged and unjudged is None and not reads_unjudged:
         missing = np.isnan(queries.label)
         raise ValueError(
-            f"y_true of {caller} must not contain NaN (a document without a judgement) unless "
+            f"{queries.words.label} of {caller} must not contain NaN (a document without a judgement) unless "
             "unjudged='nonrelevant' or unjudged='drop' says how to read it. "
-            f"Got {missing.sum()} NaN, the first in row {queries.first_row(missing)}."
+            f"Got {missing.sum()} NaN, the first in {queries.words.place} {queries.first_row(missing)}."
         )
     filled = unjudged == "nonrelevant" or (unjudged == "drop" and queries.label.ndim == 2)
     if queries.has_unjudged and filled and min_relevance <= 0:
@@ -353,13 +362,13 @@ def check_labels(
             f"unjudged={unjudged!r} reads documents without a judgement as label 0, so min_relevance must be "
             f"above 0. Got min_relevance={min_relevance}."
         )
-    lowest, highest = queries.label_range
+    (lowest, highest), (what, _, place) = queries.label_range, queries.words
     if low is not None and lowest < low:
         row = queries.first_row(queries.label < low)
-        raise ValueError(f"y_true of {caller} must not be below {low:g}. Got {lowest:g}, the first in row {row}.")
+        raise ValueError(f"{what} of {caller} must not be below {low:g}. Got {lowest:g}, the first in {place} {row}.")
     if high is not None and highest > high:
         row = queries.first_row(queries.label > high)
-        raise ValueError(f"y_true of {caller} must not be above {scale}. Got {highest:g}, the first in row {row}.")
+        raise ValueError(f"{what} of {caller} must not be above {scale}. Got {highest:g}, the first in {place} {row}.")
 
 
 def check_one_label(queries: Queries, caller: str) -> None:
@@ -396,8 +405,8 @@ def check_grades(
     unknown = grades[np.minimum(np.searchsorted(grades, label), len(grades) - 1)] != label
     if unknown.any():
         raise ValueError(
-            f"The 'gain' table of {caller} must have an entry for every label in y_true. "
-            f"Got label {label[np.argmax(unknown)]:g} in row {queries.first_row(unknown)}."
+            f"The 'gain' table of {caller} must have an entry for every value in {queries.words.label}. "
+            f"Got {label[np.argmax(unknown)]:g} in {queries.words.place} {queries.first_row(unknown)}."
         )
 
 
@@ -411,8 +420,8 @@ def check_exponent(queries: Queries, caller: str) -> None:
     """
     if queries.label_range[1] > 1000:
         raise ValueError(
-            f"With gain='exp2' {caller} computes 2**label, so labels must not be above 1000; use gain='linear' or a "
-            f"table of gains. Got {queries.label_range[1]:g}."
+            f"With gain='exp2' {caller} computes 2**label, so {queries.words.label} must not be above 1000; use "
+            f"gain='linear' or a table of gains. Got {queries.label_range[1]:g}."
         )
 
 
@@ -425,7 +434,8 @@ def check_retrieved(queries: Queries, caller: str) -> None:
         If a score is -inf.
     """
     if queries.has_unretrieved:
-        row = queries.first_row(queries.score == -np.inf)
+        row, words = queries.first_row(queries.score == -np.inf), queries.words
         raise ValueError(
-            f"{caller} compares predictions with labels, so every y_score must be finite. Got -inf in row {row}."
+            f"{caller} compares predictions with labels, so every {words.score} must be finite. "
+            f"Got -inf in {words.place} {row}."
         )

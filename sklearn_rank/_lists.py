@@ -110,8 +110,10 @@ def as_queries(
     return Queries(label, score, indptr, ids, None, None, label_range, unjudged, False, unlisted, tie_ends, first)
 
 
-def csr(matrix: Any, name: str) -> Any:
+def csr(matrix: Any, name: str, first: int = 0) -> Any:
     """Sparse matrix of float64 in canonical form; missing values (NaN) are kept, infinite ones refused.
+
+    Its first row is row `first` of the whole.
 
     Raises
     ------
@@ -130,7 +132,7 @@ def csr(matrix: Any, name: str) -> Any:
         matrix = matrix.copy()
         matrix.sum_duplicates()
     if np.isinf(matrix.data).any():
-        row = np.searchsorted(matrix.indptr, np.argmax(np.isinf(matrix.data)), side="right") - 1
+        row = first + np.searchsorted(matrix.indptr, np.argmax(np.isinf(matrix.data)), side="right") - 1
         raise ValueError(f"{name} must be finite. Got an infinite entry in row {row}.")
     return matrix
 

@@ -94,7 +94,7 @@ def test_callables_are_given_arrays(metric):
 def test_a_table_of_gains_needs_an_entry_for_unjudged_documents(metric):
     """Read as not relevant they have label 0; a table that has no such label cannot say what they are worth."""
     data, table = Data(np.array([1, np.nan, 2]), np.array([2.0, 3.0, 1.0]), np.zeros(3)), {1: 5, 2: 7, 4: 9}
-    with pytest.raises(ValueError, match="must have an entry for every label in y_true. Got label 0 in row 1"):
+    with pytest.raises(ValueError, match="must have an entry for every value in y_true. Got 0 in row 1"):
         curve(metric, data, gain=table, unjudged="nonrelevant")
     whole = curve(metric, data, gain={0: 0, **table}, unjudged="nonrelevant")
     assert_array_equal(whole, curve(metric, data._replace(y_true=np.array([1, 0, 2])), gain={0: 0, **table}))

@@ -10,7 +10,8 @@ import numpy as np
 import sklearn
 from joblib import effective_n_jobs
 
-from sklearn_rank._check import check_query_weight
+from sklearn_rank._check import Words, check_query_weight
+from sklearn_rank._compute import Batches
 from sklearn_rank._keywords import is_real
 from sklearn_rank._progress import import_tqdm
 from sklearn_rank._threads import check_n_jobs
@@ -18,6 +19,9 @@ from sklearn_rank.evaluate import Evaluation, evaluate_queries, parse_metrics
 from sklearn_rank.retrieval._relevance import make_grades
 from sklearn_rank.retrieval._search import search
 from sklearn_rank.retrieval._similarity import make_similarity
+
+WORDS = Words("grades", "nearness", "query")
+"""What errors speak of in place of y_true, y_score and rows."""
 
 METRICS = ("ndcg@10", "map", "wap@100", "acg@100", "p@5")
 
@@ -110,12 +114,19 @@ def evaluate_retrieval(
     memory = sklearn.get_config()["working_memory"] if working_memory is None else working_memory
     if not (is_real(memory) and memory > 0):
         raise ValueError(f"working_memory must be a number of MiB above 0, or None. Got {working_memory!r}.")
-    batches = search(similarity, grades, without_self=exclude_self, memory=memory, n_threads=effective_n_jobs(n_jobs))
+    batches = in_words(
+        search(similarity, grades, without_self=exclude_self, memory=memory, n_threads=effective_n_jobs(n_jobs))
+    )
     if not progress:
         return evaluate_queries(batches, specs, ids, weight, n_jobs)
     with import_tqdm()(total=n_queries, unit=" queries") as bar:
         result = evaluate_queries(replace(batches, done=bar.update), specs, ids, weight, n_jobs)
     return replace(result, _queries=batches)
+
+
+def in_words(batches: Batches) -> Batches:
+    """Batches in which errors name what the user gave: features and classes, neither labels nor rows."""
+    return replace(batches, make=lambda *block: replace(batches.make(*block), words=WORDS))
 
 
 def check_self(n_queries: int, n_items: int) -> None:
@@ -132,7 +143,7 @@ def check_self(n_queries: int, n_items: int) -> None:
             f"Got {n_queries} queries and {n_items} database items."
         )
     if n_items < 2:
-        raise ValueError("With exclude_self there must be at least two items. Got one.")
+        raise ValueError("Queries are searched among the other ones, so there must be at least two. Got one.")
 
 
 def check_queries_data(query_ids: Any, sample_weight: Any, n_queries: int) -> tuple[Any, Any]:

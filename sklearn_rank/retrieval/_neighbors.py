@@ -12,7 +12,7 @@ from sklearn_rank._keywords import is_count
 from sklearn_rank._lists import Index, Judgements, csr, list_batches
 from sklearn_rank._threads import check_n_jobs
 from sklearn_rank.evaluate import Evaluation, evaluate_queries, parse_metrics
-from sklearn_rank.retrieval._evaluate import METRICS, check_queries_data, check_self
+from sklearn_rank.retrieval._evaluate import METRICS, check_queries_data, check_self, in_words
 from sklearn_rank.retrieval._relevance import make_grades
 
 
@@ -43,7 +43,7 @@ def score_neighbors(
         True neighbours of each query, found by exact search: these are relevant, nothing else. "recall@10" of the 10
         true ones is what is called the recall of an index.
     n_database : int, default=None
-        Number of items. None: of `database_labels`, else of the highest index plus one.
+        Number of items. None: of `database_labels` or a matrix `relevance`, else the highest index plus one.
     higher_is_nearer : bool, default=False
         Whether `distances` are similarities, such as inner products.
     exclude_self : bool, default=False
@@ -100,7 +100,7 @@ def score_neighbors(
     ids, weight = check_queries_data(query_ids, sample_weight, n_queries)
     lists = _matrix(found, near, n_items, "indices")
     batches = list_batches(lists.indptr, lists.indices, lists.data, grades, without_self=exclude_self)
-    return evaluate_queries(batches, specs, ids, weight, n_jobs)
+    return evaluate_queries(in_words(batches), specs, ids, weight, n_jobs)
 
 
 def scores_of_lists(indices: Any, n_documents: int) -> Any:
@@ -180,11 +180,11 @@ def _nearness(distances: Any, found: Index, higher_is_nearer: bool) -> NDArray[n
 def _n_items(found: Index, true: Index | None, n_database: int | None, labels: Any, relevance: Any) -> int:
     if n_database is not None:
         return _count(n_database, "n_database")
-    for matrix in (labels, relevance):
-        if hasattr(matrix, "shape"):
-            return int(matrix.shape[0 if matrix is labels else 1])
     if labels is not None:
-        return len(labels)
+        return int(labels.shape[0]) if hasattr(labels, "shape") else len(labels)
+    shape = np.shape(relevance)
+    if len(shape) == 2:
+        return int(shape[1])
     return int(max(found.max(initial=0), -1 if true is None else true.max(initial=0))) + 1
 
 

@@ -27,9 +27,13 @@ def make_grades(query_labels: Any, database_labels: Any, relevance: Any, n_queri
     TypeError
         If there are neither labels nor `relevance`, or both.
     """
-    given = [x is not None for x in (query_labels, database_labels)]
-    if any(given) if relevance is not None else not all(given):
-        raise TypeError("Either query_labels and database_labels or relevance must say what is relevant. Got not that.")
+    sources = {"query_labels": query_labels, "database_labels": database_labels, "relevance": relevance}
+    given = [name for name, x in sources.items() if x is not None]
+    if given not in (["query_labels", "database_labels"], ["relevance"]):
+        raise TypeError(
+            "Either query_labels and database_labels, or relevance must say what is relevant. "
+            f"Got {' and '.join(given) or 'neither'}."
+        )
     if relevance is not None:
         return _judged(relevance, n_queries, n_items)
     query, items = _label_array(query_labels, "query_labels"), _label_array(database_labels, "database_labels")
@@ -155,7 +159,8 @@ def _judged(relevance: Any, n_queries: int, n_items: int) -> Judgements:
         return Judgements(matrix.__getitem__, n_items)
 
     def rows_of(rows: slice) -> Any:
-        matrix, shape = csr(relevance(np.arange(rows.start, rows.stop)), name), (rows.stop - rows.start, n_items)
+        matrix = csr(relevance(np.arange(rows.start, rows.stop)), name, rows.start)
+        shape = (int(rows.stop - rows.start), n_items)
         if matrix.shape != shape:
             raise ValueError(f"relevance must return rows of shape {shape}. Got {matrix.shape}.")
         return matrix
