@@ -1,66 +1,21 @@
 """Batches give what all rows at once give, to the last bit, and nothing is lost between them."""
 
-import sys
-
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from batch_cases import NAMES, assert_same, check, cut, make
 from registry import METRICS, Data, each, rough_data_for, tie_policy
 
 from sklearn_rank import evaluate, evaluate_batches, parse_metric
-from sklearn_rank._check import check_queries
 from sklearn_rank.batches import _whole_queries
-from sklearn_rank.batches._partial import concatenate_evaluations, evaluate_part
-from sklearn_rank.batches._seen import SeenIds
-from sklearn_rank.evaluate import Evaluation, parse_metrics
-
-NAMES = ["ndcg@10", "ndcg@3", "map", "err", "mse", "auc", "p@5"]
+from sklearn_rank.evaluate import Evaluation
 
 
 @pytest.fixture
 def at_once(monkeypatch):
     """Queries are evaluated as soon as they have ended."""
     monkeypatch.setattr(_whole_queries, "ROWS_AT_ONCE", 1)
-
-
-def make(seed=0, n_queries=60, longest=14, *, shuffle=False):
-    rng = np.random.default_rng(seed)
-    sizes = rng.integers(1, longest, n_queries)
-    n = sizes.sum()
-    qid = np.repeat(rng.permutation(n_queries) * 3 - 5, sizes)
-    data = Data(rng.integers(0, 5, n).astype(float), rng.integers(0, 9, n) / 3, qid)
-    return data.rows(rng.permutation(n)) if shuffle else data
-
-
-def cut(columns, size):
-    """Tuples of so many rows."""
-    return [tuple(c[i : i + size] for c in columns) for i in range(0, len(columns[0]), size)]
-
-
-def assert_same(found, expected):
-    """Results are equal, bit by bit."""
-    assert found.qid.dtype == expected.qid.dtype
-    assert found.qid.tolist() == expected.qid.tolist()
-    assert found.per_query.keys() == expected.per_query.keys()
-    for name, values in expected.per_query.items():
-        assert found.per_query[name].tobytes() == values.tobytes(), name
-    assert repr(found.mean()) == repr(expected.mean())
-    assert found.n_undefined == expected.n_undefined
-    assert found.meaning == expected.meaning
-    np.testing.assert_array_equal(found.n_documents, expected.n_documents)
-    assert (found.weight is None) == (expected.weight is None)
-    if expected.weight is not None:
-        assert found.weight.tobytes() == expected.weight.tobytes()
-
-
-def check(columns, size, *, metrics=NAMES, grouped=False, memory_limit=1500, **keywords):
-    weight = {"sample_weight": columns[3]} if len(columns) == 4 else {}
-    expected = evaluate(*columns[:2], qid=columns[2], metrics=metrics, **weight, **keywords)
-    batches = cut(columns, size)
-    found = evaluate_batches(batches, metrics=metrics, grouped=grouped, memory_limit=memory_limit, **keywords)
-    assert_same(found, expected)
-    return found
 
 
 # --- the same bits -------------------------------------------------------------------------------------------
@@ -216,132 +171,6 @@ def test_nothing_is_left_on_disk(grouped, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-# --- batches of every kind -----------------------------------------------------------------------------------
-
-KINDS = {
-    "pandas": pd.DataFrame,
-    "polars": pl.DataFrame,
-    "dict": dict,
-    "record batch": lambda c: pytest.importorskip("pyarrow").RecordBatch.from_pydict(c),
-    "table": lambda c: pytest.importorskip("pyarrow").table(c),
-}
-
-
-@pytest.fixture
-def columns():
-    data = make(shuffle=True)
-    return {"label": data.y_true.astype(int), "other": data.qid, "score": data.y_score, "qid": data.qid.astype(str)}
-
-
-@pytest.fixture
-def expected(columns):
-    return evaluate(columns["label"], columns["score"], qid=columns["qid"].tolist(), metrics=NAMES)
-
-
-def assert_equal_values(found, expected):
-    """As `assert_same`, but ids may be objects."""
-    assert found.qid.tolist() == expected.qid.tolist()
-    assert found.per_query["map"].tobytes() == expected.per_query["map"].tobytes()
-    assert found.mean() == expected.mean()
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("size", [17, 10_000])
-def test_kinds_of_batches(columns, expected, kind, size):
-    make_batch = KINDS[kind]
-    batches = [
-        make_batch({n: c[i : i + size] for n, c in columns.items()}) for i in range(0, len(columns["qid"]), size)
-    ]
-    assert_equal_values(evaluate_batches(iter(batches), metrics=NAMES), expected)
-    if len(batches) == 1:
-        assert_equal_values(evaluate_batches(batches[0], metrics=NAMES), expected)
-
-
-def test_other_names(columns, expected):
-    frame = pd.DataFrame(columns).rename(columns={"label": "y", "score": "s", "qid": "q"}).assign(w=1.0)
-    found = evaluate_batches([frame], metrics=NAMES, y_true="y", y_score="s", qid="q", sample_weight="w")
-    assert_equal_values(found, expected)
-    assert (found.weight == 1).all()
-
-
-def test_columns_of_subtopics():
-    frame = pd.DataFrame({"a": [1, 0, 1], "b": [0, 1, 1], "score": [3, 2, 1], "qid": [1, 1, 2]})
-    found = evaluate_batches([frame[:1], frame[1:]], metrics="alpha_ndcg@5", y_true=["a", "b"])
-    assert_same(found, evaluate(frame[["a", "b"]], frame.score, qid=frame.qid, metrics="alpha_ndcg@5"))
-
-
-def test_csv_in_chunks(columns, expected, tmp_path):
-    pd.DataFrame(columns).to_csv(tmp_path / "rows.csv", index=False)
-    with pd.read_csv(tmp_path / "rows.csv", chunksize=50, dtype={"qid": str}) as chunks:
-        assert_equal_values(evaluate_batches(chunks, metrics=NAMES), expected)
-
-
-def test_arrow_text_in_chunks(columns, expected):
-    pa = pytest.importorskip("pyarrow")
-    table = pa.table(columns)
-    halves = pa.concat_tables([table[:100], table[100:]])
-    assert_equal_values(evaluate_batches(halves, metrics=NAMES), expected)
-    assert_equal_values(evaluate_batches(halves.to_reader(), metrics=NAMES), expected)
-    encoded = halves.set_column(3, "qid", halves["qid"].dictionary_encode())
-    assert_equal_values(evaluate_batches([encoded[:0], encoded], metrics=NAMES), expected)
-
-
-@pytest.mark.parametrize("column", ["label", "score", "qid"])
-@pytest.mark.parametrize("kind", ["record batch", "polars", "pandas"])
-@pytest.mark.parametrize("grouped", [False, True])
-def test_nulls_are_refused(column, kind, grouped):
-    rows = {"label": [1, 0], "score": [2, 1], "qid": [7, 7]}
-    message = {"label": "y_true .* must not contain NaN", "score": "y_score must not", "qid": "qid must not"}[column]
-    bad = KINDS[kind](rows | {column: [1, None]})
-    with pytest.raises(ValueError, match=message + r".*This is batch 1, whose row 0 is row 2 of the stream"):
-        evaluate_batches([KINDS[kind](rows), bad], metrics="map", grouped=grouped)
-
-
-def test_parquet(columns, expected, tmp_path):
-    pq, dataset = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow.dataset")
-    table = pytest.importorskip("pyarrow").table(columns)
-    pq.write_table(table, tmp_path / "one.parquet", row_group_size=30)
-    (tmp_path / "many").mkdir()
-    for i in range(4):
-        pq.write_table(table[i * 100 : (i + 1) * 100], tmp_path / "many" / f"{i}.parquet")
-    pq.write_table(table[:0], tmp_path / "many" / "4.parquet")
-    pq.write_table(table[400:], tmp_path / "many" / "5.parquet")
-    for source in (tmp_path / "one.parquet", str(tmp_path / "many"), dataset.dataset(tmp_path / "many")):
-        assert_equal_values(evaluate_batches(source, metrics=NAMES, memory_limit=2000), expected)
-
-
-def test_parquet_by_folders(tmp_path):
-    pytest.importorskip("pyarrow")
-    frame = pd.DataFrame({"label": [1, 0, 2, 0], "score": [1, 2, 3, 4], "qid": [7, 7, 8, 8]})
-    frame.to_parquet(tmp_path / "rows", partition_cols=["qid"])
-    found = evaluate_batches(tmp_path / "rows", metrics="map", grouped=True)
-    assert_equal_values(found, evaluate(frame.label, frame.score, qid=frame.qid, metrics="map"))
-
-
-def test_data_set_with_other_columns(columns, tmp_path):
-    pq, pa = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
-    table = pa.table(columns)
-    pq.write_table(table[:100], tmp_path / "0.parquet")
-    with pytest.raises(ValueError, match=r"The data set must have.*y_true='y'.*Got no 'y' among 'label', 'other'"):
-        evaluate_batches(tmp_path, metrics="map", y_true="y")
-    pq.write_table(table[100:].drop(["label"]), tmp_path / "1.parquet")
-    with pytest.raises(ValueError, match=r"1.parquet must have each of the columns.*Got no 'label' among 'other'"):
-        evaluate_batches(tmp_path, metrics="map", unjudged="nonrelevant")
-    pq.write_table(table[100:].set_column(0, "label", pa.array(["high"] * (len(table) - 100))), tmp_path / "1.parquet")
-    with pytest.raises((ValueError, NotImplementedError)):
-        evaluate_batches(tmp_path, metrics="map")
-    (tmp_path / "1.parquet").write_bytes((tmp_path / "0.parquet").read_bytes()[:-100])
-    with pytest.raises((ValueError, OSError), match="Parquet"):
-        evaluate_batches(tmp_path, metrics="map")
-
-
-def test_a_path_without_pyarrow_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    monkeypatch.setitem(sys.modules, "pyarrow.dataset", None)
-    with pytest.raises(ImportError, match=r'pip install "sklearn-rank\[arrow\]"'):
-        evaluate_batches("rows.parquet", metrics="map")
-
-
 # --- nothing is lost -----------------------------------------------------------------------------------------
 
 FIRST = ([1, 0], [2.0, 1.0], ["a", "a"])
@@ -459,49 +288,3 @@ def test_the_result_keeps_no_data(tmp_path):
     found.save(tmp_path / "result.npz")
     assert Evaluation.load(tmp_path / "result.npz").mean() == found.mean()
     assert found.to_frame().index.tolist() == ["a"]
-
-
-# --- partial results -----------------------------------------------------------------------------------------
-
-
-def part_of(data, specs, **keywords):
-    return evaluate_part(check_queries(*data[:2], qid=data.qid, **keywords), specs)
-
-
-def test_parts_make_one_result():
-    data, specs = make(), parse_metrics(NAMES)
-    odd = data.qid % 2 == 1
-    both = data.rows(np.argsort(~odd, kind="stable"))
-    parts = [part_of(data.rows(odd), specs), part_of(data.rows(~odd), specs)]
-    assert_same(concatenate_evaluations(parts), evaluate(*both[:2], qid=both.qid, metrics=NAMES))
-    weight = both.qid * 1.0 + 5
-    parts = [part_of(data.rows(o), specs, sample_weight=data.qid[o] * 1.0 + 5) for o in (odd, ~odd)]
-    expected = evaluate(*both[:2], qid=both.qid, metrics=NAMES, sample_weight=weight)
-    assert_same(concatenate_evaluations(parts), expected)
-
-
-def test_parts_must_fit(tmp_path):
-    data, specs = make(), parse_metrics(["map"])
-    part = part_of(data, specs)
-    with pytest.raises(ValueError, match="At least one result is needed"):
-        concatenate_evaluations([])
-    with pytest.raises(ValueError, match=rf"All rows of a query must be in one part. Got query {data.qid[0]} in two"):
-        concatenate_evaluations([part, part])
-    other = data._replace(qid=data.qid + 1000)
-    with pytest.raises(ValueError, match=r"same metrics. Got map_score\(k=None.* and map_score\(k=3"):
-        concatenate_evaluations([part, part_of(other, parse_metrics(["map@3"]))])
-    with pytest.raises(ValueError, match=r"Either all parts have weights or none. Got 1 of 2"):
-        concatenate_evaluations([part, part_of(other, specs, sample_weight=np.ones(len(data.qid)))])
-    part.save(tmp_path / "part.npz")
-    with pytest.raises(ValueError, match="Got one that was loaded"):
-        concatenate_evaluations([part, Evaluation.load(tmp_path / "part.npz")])
-
-
-def test_ids_of_other_types():
-    seen = SeenIds()
-    assert seen.number(np.array([5, 7])).tolist() == [0, 1]
-    assert seen.number(np.array([7, 9], dtype=np.int8)).tolist() == [1, 2]
-    for ids, kind in [([7.0], "floats"), ([True], "bool"), (["7"], "text"), (np.array([7], dtype=np.uint64), "uint64")]:
-        with pytest.raises(TypeError, match=f"Got {kind} after integers"):
-            seen.number(np.asarray(ids))
-    assert seen.ids().tolist() == [5, 7, 9]

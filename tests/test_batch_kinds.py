@@ -1,0 +1,133 @@
+"""Batches of every kind: frames, dicts, Arrow, CSV in chunks, Parquet."""
+
+import sys
+
+import pandas as pd
+import polars as pl
+import pytest
+from batch_cases import NAMES, assert_same, make
+
+from sklearn_rank import evaluate, evaluate_batches
+
+KINDS = {
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "dict": dict,
+    "record batch": lambda c: pytest.importorskip("pyarrow").RecordBatch.from_pydict(c),
+    "table": lambda c: pytest.importorskip("pyarrow").table(c),
+}
+
+
+@pytest.fixture
+def columns():
+    data = make(shuffle=True)
+    return {"label": data.y_true.astype(int), "other": data.qid, "score": data.y_score, "qid": data.qid.astype(str)}
+
+
+@pytest.fixture
+def expected(columns):
+    return evaluate(columns["label"], columns["score"], qid=columns["qid"].tolist(), metrics=NAMES)
+
+
+def assert_equal_values(found, expected):
+    """As `assert_same`, but ids may be objects."""
+    assert found.qid.tolist() == expected.qid.tolist()
+    assert found.per_query["map"].tobytes() == expected.per_query["map"].tobytes()
+    assert found.mean() == expected.mean()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", [17, 10_000])
+def test_kinds_of_batches(columns, expected, kind, size):
+    make_batch = KINDS[kind]
+    batches = [
+        make_batch({n: c[i : i + size] for n, c in columns.items()}) for i in range(0, len(columns["qid"]), size)
+    ]
+    assert_equal_values(evaluate_batches(iter(batches), metrics=NAMES), expected)
+    if len(batches) == 1:
+        assert_equal_values(evaluate_batches(batches[0], metrics=NAMES), expected)
+
+
+def test_other_names(columns, expected):
+    frame = pd.DataFrame(columns).rename(columns={"label": "y", "score": "s", "qid": "q"}).assign(w=1.0)
+    found = evaluate_batches([frame], metrics=NAMES, y_true="y", y_score="s", qid="q", sample_weight="w")
+    assert_equal_values(found, expected)
+    assert (found.weight == 1).all()
+
+
+def test_columns_of_subtopics():
+    frame = pd.DataFrame({"a": [1, 0, 1], "b": [0, 1, 1], "score": [3, 2, 1], "qid": [1, 1, 2]})
+    found = evaluate_batches([frame[:1], frame[1:]], metrics="alpha_ndcg@5", y_true=["a", "b"])
+    assert_same(found, evaluate(frame[["a", "b"]], frame.score, qid=frame.qid, metrics="alpha_ndcg@5"))
+
+
+def test_csv_in_chunks(columns, expected, tmp_path):
+    pd.DataFrame(columns).to_csv(tmp_path / "rows.csv", index=False)
+    with pd.read_csv(tmp_path / "rows.csv", chunksize=50, dtype={"qid": str}) as chunks:
+        assert_equal_values(evaluate_batches(chunks, metrics=NAMES), expected)
+
+
+def test_arrow_text_in_chunks(columns, expected):
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table(columns)
+    halves = pa.concat_tables([table[:100], table[100:]])
+    assert_equal_values(evaluate_batches(halves, metrics=NAMES), expected)
+    assert_equal_values(evaluate_batches(halves.to_reader(), metrics=NAMES), expected)
+    encoded = halves.set_column(3, "qid", halves["qid"].dictionary_encode())
+    assert_equal_values(evaluate_batches([encoded[:0], encoded], metrics=NAMES), expected)
+
+
+@pytest.mark.parametrize("column", ["label", "score", "qid"])
+@pytest.mark.parametrize("kind", ["record batch", "polars", "pandas"])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_nulls_are_refused(column, kind, grouped):
+    rows = {"label": [1, 0], "score": [2, 1], "qid": [7, 7]}
+    message = {"label": "y_true .* must not contain NaN", "score": "y_score must not", "qid": "qid must not"}[column]
+    bad = KINDS[kind](rows | {column: [1, None]})
+    with pytest.raises(ValueError, match=message + r".*This is batch 1, whose row 0 is row 2 of the stream"):
+        evaluate_batches([KINDS[kind](rows), bad], metrics="map", grouped=grouped)
+
+
+def test_parquet(columns, expected, tmp_path):
+    pq, dataset = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow.dataset")
+    table = pytest.importorskip("pyarrow").table(columns)
+    pq.write_table(table, tmp_path / "one.parquet", row_group_size=30)
+    (tmp_path / "many").mkdir()
+    for i in range(4):
+        pq.write_table(table[i * 100 : (i + 1) * 100], tmp_path / "many" / f"{i}.parquet")
+    pq.write_table(table[:0], tmp_path / "many" / "4.parquet")
+    pq.write_table(table[400:], tmp_path / "many" / "5.parquet")
+    for source in (tmp_path / "one.parquet", str(tmp_path / "many"), dataset.dataset(tmp_path / "many")):
+        assert_equal_values(evaluate_batches(source, metrics=NAMES, memory_limit=2000), expected)
+
+
+def test_parquet_by_folders(tmp_path):
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"label": [1, 0, 2, 0], "score": [1, 2, 3, 4], "qid": [7, 7, 8, 8]})
+    frame.to_parquet(tmp_path / "rows", partition_cols=["qid"])
+    found = evaluate_batches(tmp_path / "rows", metrics="map", grouped=True)
+    assert_equal_values(found, evaluate(frame.label, frame.score, qid=frame.qid, metrics="map"))
+
+
+def test_data_set_with_other_columns(columns, tmp_path):
+    pq, pa = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
+    table = pa.table(columns)
+    pq.write_table(table[:100], tmp_path / "0.parquet")
+    with pytest.raises(ValueError, match=r"The data set must have.*y_true='y'.*Got no 'y' among 'label', 'other'"):
+        evaluate_batches(tmp_path, metrics="map", y_true="y")
+    pq.write_table(table[100:].drop(["label"]), tmp_path / "1.parquet")
+    with pytest.raises(ValueError, match=r"1.parquet must have each of the columns.*Got no 'label' among 'other'"):
+        evaluate_batches(tmp_path, metrics="map", unjudged="nonrelevant")
+    pq.write_table(table[100:].set_column(0, "label", pa.array(["high"] * (len(table) - 100))), tmp_path / "1.parquet")
+    with pytest.raises((ValueError, NotImplementedError)):
+        evaluate_batches(tmp_path, metrics="map")
+    (tmp_path / "1.parquet").write_bytes((tmp_path / "0.parquet").read_bytes()[:-100])
+    with pytest.raises((ValueError, OSError), match="Parquet"):
+        evaluate_batches(tmp_path, metrics="map")
+
+
+def test_a_path_without_pyarrow_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.dataset", None)
+    with pytest.raises(ImportError, match=r'pip install "sklearn-rank\[arrow\]"'):
+        evaluate_batches("rows.parquet", metrics="map")

@@ -1,0 +1,54 @@
+"""Transformers tuned by how well like finds like."""
+
+import pickle
+
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.decomposition import PCA
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
+
+from sklearn_rank.retrieval import evaluate_retrieval, make_retrieval_scorer
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return X[:400], y[:400]
+
+
+def test_scorer_in_a_grid_search(digits):
+    scorer = make_retrieval_scorer("euclidean", "map@10")
+    search = GridSearchCV(PCA(random_state=0), {"n_components": [1, 20]}, scoring=scorer, cv=StratifiedKFold(2))
+    search.fit(*digits)
+    assert search.best_params_ == {"n_components": 20}
+    train, test = next(StratifiedKFold(2).split(*digits))
+    embedding = PCA(20, random_state=0).fit(digits[0][train]).transform(digits[0][test])
+    expected = evaluate_retrieval(embedding, query_labels=digits[1][test], metric="euclidean", metrics="map@10")
+    assert search.cv_results_["split0_test_score"][1] == pytest.approx(expected.mean()["map@10"])
+
+
+def test_scorer_of_many_metrics_and_of_errors(digits):
+    scorer = make_retrieval_scorer(metrics=["map@5", "fallout@5"], ties="worst")
+    scores = cross_validate(PCA(5), *digits, scoring=scorer, cv=2)
+    assert (scores["test_map@5"] > 0).all()
+    assert (scores["test_fallout@5"] < 0).all()
+    single = make_retrieval_scorer(metrics="fallout@5", ties="worst")(PCA(5).fit(digits[0]), *digits)
+    assert isinstance(single, float)
+    assert single < 0
+
+
+def test_scorer_pickles_prints_and_clones(digits):
+    scorer = make_retrieval_scorer("euclidean", "ndcg@5", ties="best")
+    assert repr(scorer) == "make_retrieval_scorer('euclidean', 'ndcg@5', ties='best')"
+    model = PCA(3, random_state=0).fit(digits[0])
+    assert pickle.loads(pickle.dumps(scorer))(model, *digits) == scorer(model, *digits)
+    clone(GridSearchCV(PCA(), {"n_components": [1]}, scoring=scorer))
+
+
+def test_scorer_wants_a_transformer_and_known_keywords(digits):
+    with pytest.raises(TypeError, match=r"needs an estimator with 'transform'. Got Ridge\(\)"):
+        make_retrieval_scorer()(Ridge().fit(*digits), *digits)
+    with pytest.raises(TypeError, match="has a keyword 'gane'"):
+        make_retrieval_scorer(gane="linear")
