@@ -47,6 +47,10 @@ def is_count(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_)) and int(value) >= 1
 
 
+COUNT = Keyword("an int >= 1", is_count, "")
+"""Of arguments that say how many."""
+
+
 def one_of(*choices: Any, doc: str) -> Keyword:
     """Keyword that takes one of a few words."""
     names = ", ".join(map(repr, choices[:-1]))

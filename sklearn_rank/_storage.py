@@ -6,6 +6,7 @@ No pickle: NumPy alone, or any program that reads zip files of .npy arrays, can 
 from __future__ import annotations
 
 import json
+import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,8 +48,12 @@ def load(path: Any, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]
     ValueError
         If the file holds something else, or was written by a later version.
     """
-    with np.load(path, allow_pickle=False) as file:
-        arrays = {name: file[name] for name in file.files}
+    arrays: dict[str, NDArray[Any]] = {}
+    with open(path, "rb") as file:
+        if zipfile.is_zipfile(file):
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as archive:
+                arrays = dict(archive)
     meta = json.loads(str(arrays.pop(META))) if META in arrays else {}
     if meta.get("kind") != kind or meta["version"] > VERSION:
         found = f"{meta['kind']} of layout {meta['version']}" if "kind" in meta else "no description"

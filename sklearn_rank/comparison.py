@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._keywords import COUNT
 from sklearn_rank._storage import Stored
 from sklearn_rank._table import Shown, Table, import_pandas
 from sklearn_rank.evaluate import Evaluation
@@ -102,6 +103,8 @@ class Comparison(Shown, Stored):
     def significance(self, metric: str) -> Any:
         """Tests of each model against the baseline over queries, corrected for their number.
 
+        Tests that draw at random draw the same each time.
+
         Parameters
         ----------
         metric : str
@@ -114,8 +117,9 @@ class Comparison(Shown, Stored):
         from sklearn_rank.stats import compare_all
 
         return compare_all(
-            self.results, metric=metric, baseline=self.baseline, test=self.test, correction=self.correction
-        )
+            self.results, metric=metric, baseline=self.baseline, test=self.test, correction=self.correction,
+            random_state=0,
+        )  # fmt: skip
 
     def summary(self, level: float = 0.95) -> Table:
         """Table of the means over queries, how sure they are, and how each model compares with the baseline.
@@ -187,8 +191,13 @@ class Comparison(Shown, Stored):
         -------
         Table
             Query ids and values.
+
+        Raises
+        ------
+        ValueError
+            If there is no such model or metric, or `n` is not an int >= 1.
         """
-        return self.results[self.baseline if model is None else model].worst_queries(n, metric=metric)
+        return self._result(self.baseline if model is None else model).worst_queries(n, metric=metric)
 
     def most_different(self, a: str, b: str, n: int = 10, *, metric: str | None = None) -> Table:
         """Queries on which two models differ most, the largest difference first.
@@ -206,13 +215,27 @@ class Comparison(Shown, Stored):
         -------
         Table
             Query ids, the value of each model, and their difference.
+
+        Raises
+        ------
+        ValueError
+            If there is no such model or metric, or `n` is not an int >= 1.
         """
-        metric = self._metrics[0] if metric is None else metric
-        of_a, of_b = self.results[a].per_query[metric], self.results[b].per_query[metric]
+        COUNT.check("n", n, "most_different")
+        first, second = self._result(a), self._result(b)
+        metric = self._metrics[0] if metric is None else first._known(metric)
+        of_a, of_b = first.per_query[metric], second.per_query[metric]
         order = np.argsort(-np.abs(of_a - of_b), kind="stable")[:n]
-        ids = self.results[a].qid[order].tolist()
+        ids = first.qid[order].tolist()
         rows = zip(ids, of_a[order].tolist(), of_b[order].tolist(), (of_a - of_b)[order].tolist(), strict=True)
         return Table(("qid", a, b, "difference"), tuple(rows))
+
+    def _result(self, model: Any) -> Evaluation:
+        """Result of a model, by its name."""
+        if model not in self.results:
+            names = ", ".join(map(repr, self.results))
+            raise ValueError(f"A model must be one of those that did not fail: {names}. Got {model!r} instead.")
+        return self.results[model]
 
     def _plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         models, metrics = [*self.fold_means], self._metrics

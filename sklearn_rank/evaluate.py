@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from sklearn_rank import _check, _compute
+from sklearn_rank._keywords import COUNT
 from sklearn_rank._lazy import cached_property
 from sklearn_rank._lists import check_sparse
 from sklearn_rank._metric import MetricSpec
@@ -180,6 +181,15 @@ class Evaluation(Shown, Stored):
             for name, values in self.per_query.items()
         }
 
+    def _known(self, metric: Any) -> str:
+        """The name of one of the metrics, as it was given."""
+        if metric not in self._results:
+            names = ", ".join(map(repr, self._results))
+            raise ValueError(
+                f"The 'metric' parameter must be one of the result's metrics: {names}. Got {metric!r} instead."
+            )
+        return str(metric)
+
     def _counts_once(self, metric: str) -> bool:
         """Whether every query counts once in the mean of a metric, as intervals and tests take it to."""
         return self.weight is None and self.average[metric] == "macro"
@@ -204,6 +214,11 @@ class Evaluation(Shown, Stored):
         Table
             Query ids and values; queries left out of the mean are left out.
 
+        Raises
+        ------
+        ValueError
+            If there is no such metric, or `n` is not an int >= 1.
+
         Examples
         --------
         >>> from sklearn_rank import evaluate
@@ -211,7 +226,8 @@ class Evaluation(Shown, Stored):
         qid      mrr
         a     0.5000
         """
-        metric = next(iter(self._results)) if metric is None else metric
+        metric = next(iter(self._results)) if metric is None else self._known(metric)
+        COUNT.check("n", n, "worst_queries")
         values = self.per_query[metric]
         order = np.argsort(values if self.greater_is_better[metric] else -values, kind="stable")  # NaN last
         order = order[: np.count_nonzero(~np.isnan(values))][:n]
@@ -370,6 +386,11 @@ def evaluate_queries(
     return Evaluation(ids, weight, dict(zip(specs, results, strict=True)), queries, n_jobs)
 
 
+def is_one(metrics: Any) -> bool:
+    """Whether what was given is one metric, not several of them."""
+    return isinstance(metrics, str) or not isinstance(metrics, Iterable)
+
+
 def parse_metrics(metrics: Any, **keywords: Any) -> dict[str, MetricSpec]:
     """Metrics by the name they were given, each with those of the keywords that it takes.
 
@@ -380,7 +401,7 @@ def parse_metrics(metrics: Any, **keywords: Any) -> dict[str, MetricSpec]:
     TypeError
         If no metric takes one of the keywords.
     """
-    listed = [metrics] if isinstance(metrics, (str, MetricSpec)) or not isinstance(metrics, Iterable) else [*metrics]
+    listed = [metrics] if is_one(metrics) else [*metrics]
     named = metrics if isinstance(metrics, Mapping) else None
     specs: dict[str, MetricSpec] = {}
     for listed_as in listed:

@@ -20,7 +20,7 @@ from sklearn_rank._grouping import find_qid
 from sklearn_rank._keywords import is_count
 from sklearn_rank._progress import counted_fits
 from sklearn_rank.comparison import Comparison, CrossValidation
-from sklearn_rank.evaluate import evaluate, parse_metrics
+from sklearn_rank.evaluate import evaluate, is_one, parse_metrics
 from sklearn_rank.model_selection import QueryKFold, query_numbers
 from sklearn_rank.ranker import as_query_ranker, take_rows
 from sklearn_rank.scorer import RankingScorers, get_scorers
@@ -74,7 +74,7 @@ class RankingEvaluator:
         self, metrics: Any, *, cv: Any = 5, n_jobs: int | None = None, baseline: str | None = None, test: str = "t",
         correction: str | None = "holm", progress: bool = False,
     ) -> None:  # fmt: skip
-        self.metrics = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
+        self.metrics = [metrics] if is_one(metrics) else [*metrics]
         self._specs = parse_metrics(self.metrics)
         if not hasattr(cv, "get_n_splits") and not (is_count(cv) and cv > 1):
             raise ValueError(
@@ -151,7 +151,9 @@ class RankingEvaluator:
         Exception
             What a fit raises; `compare` reports it instead.
         """
-        folds, number = self.split(X, y, qid=qid), query_numbers(find_qid(y, qid, name="y"), len(y))
+        ids = find_qid(y, qid, name="y")
+        number = query_numbers(ids, len(y))
+        folds = self.split(X, y, qid=number)
         (held,) = fit_folds(
             [self._ready(estimator)], X, y, number, folds,
             n_jobs=self.n_jobs, progress=self.progress, keep_estimator=return_estimator,
@@ -176,7 +178,7 @@ class RankingEvaluator:
                 scores[f"{part}_{name}"] = found[name] if spec.metric.greater_is_better else -found[name]
         pooled = None
         if _tested_once(folds, len(y)):
-            pooled = evaluate(y, _pool(held, folds, len(y)), qid=find_qid(y, qid, name="y"), metrics=self.metrics)
+            pooled = evaluate(y, _pool(held, folds, len(y)), qid=ids, metrics=self.metrics)
         return CrossValidation(scores, pooled)
 
     def compare(self, estimators: Mapping[str, Any], X: Any, y: Any, *, qid: Any = None) -> Comparison:
@@ -198,23 +200,28 @@ class RankingEvaluator:
         Raises
         ------
         ValueError
-            If the splitter does not test every row exactly once, or tears queries apart, or the baseline is not among
-            the models.
+            If the splitter does not test every row exactly once, or tears queries apart, the baseline is not among
+            the models, or there is no such test against one, or correction of several.
         TypeError
             If `estimators` is not a mapping with at least one entry.
         """
+        from sklearn_rank.stats.many import check_plan  # loads scipy.stats
+
         if not isinstance(estimators, Mapping) or not estimators:
             raise TypeError(f"compare takes a mapping from names to estimators, one or more. Got {estimators!r}.")
         if self.baseline is not None and self.baseline not in estimators:
             raise ValueError(f"The baseline must be one of the models, {[*estimators]}. Got {self.baseline!r}.")
-        folds, ids = self.split(X, y, qid=qid), find_qid(y, qid, name="y")
+        baseline = next(iter(estimators)) if self.baseline is None else self.baseline
+        check_plan("RankingEvaluator", test=self.test, correction=self.correction, baseline=baseline)
+        ids = find_qid(y, qid, name="y")
+        number = query_numbers(ids, len(y))
+        folds = self.split(X, y, qid=number)
         if not _tested_once(folds, len(y)):
             raise ValueError(
                 "compare pools the scores that each query gets while it is held out, so every row must be tested "
                 "exactly once: use QueryKFold or LeaveOneQueryOut, or cross_validate for scores by fold. "
                 f"Got {self.cv!r}."
             )
-        number = query_numbers(ids, len(y))
         models = [self._ready(estimator) for estimator in estimators.values()]
         outcomes = dict(
             zip(
@@ -235,7 +242,7 @@ class RankingEvaluator:
             fit_time={name: np.array([h.fit_time for h in held]) for name, held in outcomes.items()},
             failures=failures,
             n_queries=[(len(np.unique(number[train])), len(np.unique(number[test]))) for train, test in folds],
-            baseline=next(iter(estimators)) if self.baseline is None else self.baseline,
+            baseline=baseline,
             test=self.test,
             correction=self.correction,
         )
@@ -277,7 +284,7 @@ class RankingEvaluator:
             )
         ready, number = self._ready(search), query_numbers(find_qid(y, qid, name="y"), len(y))
         if ready.cv is self.cv:
-            ready.set_params(cv=self.split(X, y, qid=qid))
+            ready.set_params(cv=self.split(X, y, qid=number))
         if ready.n_jobs is None:
             ready.set_params(n_jobs=self.n_jobs)
         counted = self.progress and isinstance(ready.scoring, RankingScorers)

@@ -14,8 +14,9 @@ from sklearn.utils import Bunch, check_consistent_length, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_rank._grouping import find_qid
-from sklearn_rank._keywords import is_count
+from sklearn_rank._keywords import COUNT, one_of
 from sklearn_rank._threads import check_n_jobs
+from sklearn_rank.evaluate import is_one
 from sklearn_rank.model_selection import query_numbers
 from sklearn_rank.scorer import RankingScorers, get_scorers
 
@@ -85,15 +86,8 @@ def query_permutation_importance(
     >>> found.importances_mean.round(2)
     array([0.25, 0.  ])
     """
-    if scope not in ("within", "across"):
-        raise ValueError(
-            "The 'scope' parameter of query_permutation_importance must be 'within' or 'across'. "
-            f"Got {scope!r} instead."
-        )
-    if not is_count(n_repeats):
-        raise ValueError(
-            f"The 'n_repeats' parameter of query_permutation_importance must be an int >= 1. Got {n_repeats!r} instead."
-        )
+    one_of("within", "across", doc="").check("scope", scope, "query_permutation_importance")
+    COUNT.check("n_repeats", n_repeats, "query_permutation_importance")
     check_n_jobs(n_jobs)
     X = X if sparse.issparse(X) or _is_frame(X) else np.asarray(X)
     if len(X.shape) != 2:
@@ -114,7 +108,7 @@ def query_permutation_importance(
         found[name] = Bunch(
             importances_mean=importances.mean(axis=1), importances_std=importances.std(axis=1), importances=importances
         )
-    return found[scorers.names[0]] if isinstance(metric, str) or callable(metric) else found
+    return found[scorers.names[0]] if is_one(metric) else found
 
 
 def _shuffle(number: NDArray[np.int64], random: np.random.RandomState) -> NDArray[np.int64]:

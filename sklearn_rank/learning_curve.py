@@ -83,10 +83,8 @@ def query_learning_curve(
     name, *more = evaluator.scorers.names
     if more:
         raise ValueError(f"A learning curve is that of one metric. Got {evaluator.scorers.names}.")
-    qid = find_qid(y, qid, name="y")
-    number = query_numbers(qid, len(y))
-    qid = qid.to_numpy() if hasattr(qid, "to_numpy") else qid  # scikit-learn cannot cut an Index of Arrow's strings
-    folds, random = evaluator.split(X, y, qid=qid), check_random_state(random_state)
+    number = query_numbers(find_qid(y, qid, name="y"), len(y))
+    folds, random = evaluator.split(X, y, qid=number), check_random_state(random_state)
     drawn = [random.permutation(np.unique(number[train])) for train, _ in folds]
     sizes = _query_counts(train_sizes, min(map(len, drawn)))
     parts = [

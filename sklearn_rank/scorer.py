@@ -14,7 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from sklearn_rank._metric import REGISTRY
 from sklearn_rank._names import parse_metric
-from sklearn_rank.evaluate import evaluate, parse_metrics
+from sklearn_rank.evaluate import evaluate, is_one, parse_metrics
 
 RESPONSE = ("decision_function", "predict_proba", "predict")
 
@@ -155,7 +155,7 @@ class RankingScorers:
     """Many ranking metrics as one scorer: ``scorers(estimator, X, y, qid=...)`` returns a dict."""
 
     def __init__(self, metrics: Any, *, response_method: Any = RESPONSE, **keywords: Any) -> None:
-        listed = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
+        listed = [metrics] if is_one(metrics) else [*metrics]
         self.names = [m.strip() if isinstance(m, str) else str(parse_metric(m)) for m in listed]
         self.response_method, self.keywords = response_method, keywords
         self._specs = parse_metrics(map(_without_sign, listed), **keywords)

@@ -32,14 +32,25 @@ ARROWS = {
     "_names": {"_metric"},
     "groups": {"_check", "_grouping"},
     "datasets": {"_keywords"},
-    "evaluate": {"_check", "_compute", "_lazy", "_lists", "_metric", "_names", "_storage", "_table", "stats"},
+    "evaluate": {
+        "_check",
+        "_compute",
+        "_keywords",
+        "_lazy",
+        "_lists",
+        "_metric",
+        "_names",
+        "_storage",
+        "_table",
+        "stats",
+    },
     "batches": {"_check", "_compute", "_grouping", "_metric", "_threads", "batches", "evaluate"},
     "stats": {"_grouping", "_keywords", "_table", "evaluate", "stats"},
     "scorer": {"_metric", "_names", "evaluate"},
     "model_selection": {"_grouping"},
     "_fit_arguments": set(),
     "ranker": {"_check", "_grouping", "_fit_arguments", "_keywords"},
-    "inspection": {"_grouping", "_keywords", "_threads", "model_selection", "scorer"},
+    "inspection": {"_grouping", "_keywords", "_threads", "evaluate", "model_selection", "scorer"},
     "learning_curve": {"_grouping", "evaluator", "model_selection", "ranker"},
     "display": {
         "_keywords",
@@ -61,6 +72,7 @@ ARROWS = {
     "retrieval": {
         "_check",
         "_compute",
+        "_grouping",
         "_kernels",
         "_keywords",
         "_lists",
@@ -69,7 +81,7 @@ ARROWS = {
         "evaluate",
         "retrieval",
     },
-    "comparison": {"_storage", "_table", "evaluate", "stats"},
+    "comparison": {"_keywords", "_storage", "_table", "evaluate", "stats"},
     "evaluator": {
         "_folds",
         "_grouping",
@@ -80,6 +92,7 @@ ARROWS = {
         "model_selection",
         "ranker",
         "scorer",
+        "stats",
     },
 }
 

@@ -2,6 +2,7 @@
 
 import html
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -72,7 +73,32 @@ def test_other_formats(report):
     assert_array_equal(frame["ridge"]["map"], report.per_query["ridge"]["map"])
 
 
+def test_tests_that_draw_at_random_say_the_same_each_time(report):
+    drawn = replace(report, test="randomization")
+    assert drawn.summary() == drawn.summary()
+    expected = stats.compare_all(
+        report.results, metric="map", baseline="constant", test="randomization", random_state=0
+    )
+    assert drawn.significance("map").corrected == expected.corrected
+
+
 # --- queries to look at --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda r: r.worst_queries(model="lgbm"), "those that did not fail: 'constant', 'ridge', 'smooth'. Got 'lgbm'"),
+        (lambda r: r.most_different("ridge", "lgbm"), "those that did not fail: .* Got 'lgbm'"),
+        (lambda r: r.worst_queries(metric="mrr"), "the result's metrics: 'ndcg@5', 'map', 'rmse'. Got 'mrr'"),
+        (lambda r: r.most_different("ridge", "smooth", metric="mrr"), "the result's metrics: .* Got 'mrr'"),
+        (lambda r: r.worst_queries(-1), "'n' parameter of worst_queries must be an int >= 1. Got -1"),
+        (lambda r: r.most_different("ridge", "smooth", 2.5), "'n' parameter of most_different must be an int >= 1"),
+    ],
+)
+def test_what_there_is_not_cannot_be_looked_at(report, ask, message):
+    with pytest.raises(ValueError, match=message):
+        ask(report)
 
 
 def test_most_different(report):
@@ -161,8 +187,14 @@ def test_files_that_hold_something_else(tmp_path, report):
     ):
         Evaluation.load(tmp_path / "report.npz")
     np.savez(tmp_path / "other.npz", a=np.arange(3))
-    with pytest.raises(ValueError, match="Got no description"):
-        Evaluation.load(tmp_path / "other.npz")
+    np.save(tmp_path / "array.npy", np.arange(3))
+    (tmp_path / "text.npz").write_text("no archive")
+    (tmp_path / "cut.npz").write_bytes((tmp_path / "report.npz").read_bytes()[:-40])
+    for name in ("other.npz", "array.npy", "text.npz", "cut.npz"):
+        with pytest.raises(ValueError, match="must hold a saved Evaluation .* Got no description"):
+            Evaluation.load(tmp_path / name)
+    with pytest.raises(FileNotFoundError):
+        Evaluation.load(tmp_path / "nowhere.npz")
 
 
 def test_ids_that_cannot_be_saved(tmp_path):

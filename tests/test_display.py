@@ -257,8 +257,23 @@ def test_other_queries_are_refused(other):
 
 
 def test_a_difference_is_of_two(systems):
-    with pytest.raises(ValueError, match="Got 1: new"):
-        DifferenceDisplay.from_results({"new": systems["new"]}, "ndcg@3")
+    for wrong in ({"new": systems["new"]}, ["new"]):
+        with pytest.raises(ValueError, match=r"two systems, by name. Got 1: \['new'\]"):
+            DifferenceDisplay.from_results(wrong, "ndcg@3")
+
+
+def test_values_of_a_metric_computed_otherwise_are_not_compared(data):
+    y, s, qid = data
+    results = {gain: evaluate(y, s, qid=qid, metrics="ndcg@3", gain=gain) for gain in ("exp2", "linear")}
+    with pytest.raises(ValueError, match=r"computed alike. Got 'ndcg@3' as .*gain=exp2.* and as .*gain=linear"):
+        DifferenceDisplay.from_results(results)
+
+
+@pytest.mark.parametrize("display_class", [DifferenceDisplay, CriticalDifferenceDisplay])
+def test_scores_of_several_systems_have_names(display_class, data):
+    y, s, qid = data
+    with pytest.raises(TypeError, match=r"a dict of the scores of each system, by its name. Got ndarray"):
+        display_class.from_predictions(y, s, qid=qid)
 
 
 @pytest.mark.parametrize("display_class", [DistributionDisplay, QuerySizeDisplay])

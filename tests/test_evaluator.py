@@ -23,8 +23,19 @@ from sklearn.model_selection import (
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_rank import QueryKFold, QueryRanker, QueryShuffleSplit, RankingEvaluator, evaluate, get_scorer, get_scorers
-from sklearn_rank.metrics import ndcg_score
+from sklearn_rank import (
+    QueryKFold,
+    QueryRanker,
+    QueryShuffleSplit,
+    RankingEvaluator,
+    evaluate,
+    get_scorer,
+    get_scorers,
+    parse_metric,
+    query_permutation_importance,
+)
+from sklearn_rank.metrics import map_score, ndcg_score
+from sklearn_rank.retrieval import make_retrieval_scorer
 
 METRICS = ["ndcg@5", "map", "rmse"]
 
@@ -327,3 +338,34 @@ def test_the_baseline_is_one_of_the_models(shuffled):
     X, y, qid = shuffled
     with pytest.raises(ValueError, match=r"The baseline must be one of the models, \['ridge'\]. Got 'lgbm'"):
         RankingEvaluator("map", baseline="lgbm").compare({"ridge": Ridge()}, X, y, qid=qid)
+
+
+class NeverFitted(Ridge):
+    def fit(self, X, y, sample_weight=None):
+        raise AssertionError("fitted")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"test": "z"}, "'test' parameter of RankingEvaluator must be 't', "),
+        ({"correction": "sidak"}, "'correction' parameter of RankingEvaluator must be None, 'holm'"),
+        ({"correction": "tukey"}, "correction='tukey' is for all pairs"),
+    ],
+)
+def test_tests_are_checked_before_models_are_fitted(shuffled, options, message):
+    X, y, qid = shuffled
+    with pytest.raises(ValueError, match=message):
+        RankingEvaluator("map", **options).compare({"a": NeverFitted(), "b": NeverFitted()}, X, y, qid=qid)
+
+
+@pytest.mark.parametrize("metric", ["map", map_score, parse_metric("map")], ids=["name", "function", "parsed"])
+def test_one_metric_is_one_however_it_is_given(shuffled, metric):
+    X, y, qid = shuffled
+    model = Ridge().fit(X, y)
+    assert get_scorers(metric).names == ["map"]
+    assert list(RankingEvaluator(metric, cv=2).compare({"ridge": Ridge()}, X, y, qid=qid).results["ridge"].mean()) == [
+        "map"
+    ]
+    assert query_permutation_importance(model, X, y, qid=qid, metric=metric, n_repeats=1).importances.shape[1] == 1
+    assert make_retrieval_scorer(metrics=metric)(StandardScaler().fit(X), X, y) > 0

@@ -286,6 +286,8 @@ def test_tie_range_and_weights(codes, rng):
         assert ours[0] == theirs[0]
         assert ours[1:] == pytest.approx(theirs[1:], abs=1e-12)
     assert found.qid.tolist() == list("abcdefghi")
+    ids = [("a", i) for i in range(N_QUERIES)]
+    assert evaluate_retrieval(*codes, *classes, metric="hamming", metrics="map@5", query_ids=ids).qid.tolist() == ids
 
 
 def test_progress_bar(codes, rng, capsys):

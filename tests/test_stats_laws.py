@@ -293,6 +293,9 @@ def test_data_that_are_refused(values):
         compare([[1], [2]], [1, 2])
     with pytest.raises(TypeError, match="'a' of compare must hold real numbers. Got list"):
         compare(["x", "y"], [1, 2])
+    for wrong in (["0.1", "0.2"], np.array([1j, 2])):
+        with pytest.raises(TypeError, match="'b' of compare must hold real numbers"):
+            compare([1, 2], wrong)
     with pytest.raises(ValueError, match="compare_folds takes scores of the same folds.*Got 2 and 3"):
         compare_folds([1, 2], [1, 2, 3], n_train=8, n_test=2)
     with pytest.raises(ValueError, match="must be from 0 to 1"):
@@ -301,6 +304,8 @@ def test_data_that_are_refused(values):
         adjust_pvalues([0.5], "tukey")
     with pytest.raises(ValueError, match="on the side of the alternative"):
         queries_needed(0.1, 1, alternative="less")
+    with pytest.raises(ValueError, match=r"More than 1e\+15 queries would be needed. Got difference=1e-300"):
+        queries_needed(1e-300, 1.0)
     with pytest.raises(ValueError, match="'n' parameter of power_of must be an int >= 2"):
         power_of(0.1, 1, 1)
     with pytest.raises(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._metric import MetricSpec
 from sklearn_rank._names import parse_metric
-from sklearn_rank.evaluate import Evaluation
+from sklearn_rank.evaluate import Evaluation, evaluate
 from sklearn_rank.model_selection import query_numbers
 
 Array = NDArray[np.float64]
@@ -59,18 +59,38 @@ def family_of(result: Evaluation, metric: Any) -> tuple[str, dict[int, str]]:
 
 def name_in(result: Evaluation, metric: str | None) -> str:
     """Name of the metric that is meant, or of the only one of the result."""
-    if metric is None and len(result.per_query) == 1:
-        return next(iter(result.per_query))
-    if metric not in result.per_query:
-        names = ", ".join(map(repr, result.per_query))
-        raise ValueError(
-            f"The 'metric' parameter must be one of the result's metrics: {names}. Got {metric!r} instead."
+    only = metric is None and len(result.per_query) == 1
+    return next(iter(result.per_query)) if only else result._known(metric)
+
+
+def evaluate_each(y_true: Any, y_score: Mapping[str, Any], **common: Any) -> dict[str, Evaluation]:
+    """Result of each system, by its name.
+
+    Raises
+    ------
+    TypeError
+        If there are no names.
+    """
+    if not isinstance(y_score, Mapping):
+        raise TypeError(
+            f"y_score must be a dict of the scores of each system, by its name. Got {type(y_score).__name__}."
         )
-    return metric
+    return {name: evaluate(y_true, scores, **common) for name, scores in y_score.items()}
 
 
 def paired(first: Evaluation, second: Evaluation, metric: str) -> tuple[NDArray[Any], Array, Array]:
-    """Query ids and the values of two systems, in the order of the first."""
+    """Query ids and the values of two systems, in the order of the first.
+
+    Raises
+    ------
+    ValueError
+        If the metric was computed otherwise in one of them, or their queries are not the same.
+    """
+    if first.meaning[metric] != second.meaning[metric]:
+        raise ValueError(
+            "Two systems are compared by one metric, computed alike. "
+            f"Got {metric!r} as {first.meaning[metric]} and as {second.meaning[metric]}."
+        )
     ids, n = [first.qid, second.qid], len(first.qid)
     if np.array_equal(ids[0], ids[1]):
         return first.qid, first.per_query[metric], second.per_query[metric]

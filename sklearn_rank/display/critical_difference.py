@@ -8,7 +8,7 @@ from typing import Any, Self
 from sklearn_rank.display._display import Display
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import COLORS, MARKERS, value_label, wrap
-from sklearn_rank.evaluate import evaluate
+from sklearn_rank.display._input import evaluate_each
 from sklearn_rank.stats import MultipleComparison, compare_all
 
 
@@ -192,8 +192,7 @@ class CriticalDifferenceDisplay(Display):
         ValueError, TypeError
             If `evaluate` or `compare_all` do not take what is given.
         """
-        common = {"qid": qid, "metrics": [metric], "n_jobs": n_jobs} | keywords
-        results = {name: evaluate(y_true, s, **common) for name, s in y_score.items()}
+        results = evaluate_each(y_true, y_score, qid=qid, metrics=[metric], n_jobs=n_jobs, **keywords)
         return cls.from_results(results, alpha=alpha, ax=ax, **(options or {}))
 
 

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from sklearn_rank.display._display import Display
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import COLORS, add_legend, thin, wrap
-from sklearn_rank.display._input import name_in, paired
-from sklearn_rank.evaluate import Evaluation, evaluate
+from sklearn_rank.display._input import evaluate_each, name_in, paired
+from sklearn_rank.evaluate import Evaluation
 from sklearn_rank.stats._samples import Paired
 
 LIGHT = "#8fa3cc"
@@ -129,8 +129,8 @@ class DifferenceDisplay(Display):
         ValueError
             If there are not two systems, they lack the metric, or their queries are not the same.
         """
-        if len(results) != 2:
-            raise ValueError(f"A difference is of two systems. Got {len(results)}: {', '.join(results)}.")
+        if not isinstance(results, Mapping) or len(results) != 2:
+            raise ValueError(f"A difference is of a dict of two systems, by name. Got {len(results)}: {[*results]}.")
         (first, a), (second, b) = results.items()
         metric = name_in(b, name_in(a, metric))
         qid, values, others = paired(a, b, metric)
@@ -151,8 +151,8 @@ class DifferenceDisplay(Display):
         y_score : dict of str to array-like of shape (n_samples,)
             Scores of two systems by name, the second being subtracted from the first.
         """
-        common = {"qid": qid, "metrics": [metric], "n_jobs": n_jobs} | keywords
-        return cls.from_results({name: evaluate(y_true, s, **common) for name, s in y_score.items()}, ax=ax)
+        results = evaluate_each(y_true, y_score, qid=qid, metrics=[metric], n_jobs=n_jobs, **keywords)
+        return cls.from_results(results, ax=ax)
 
 
 def _queries(n: int) -> str:

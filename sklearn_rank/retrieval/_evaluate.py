@@ -12,6 +12,7 @@ from joblib import effective_n_jobs
 
 from sklearn_rank._check import Words, check_query_weight
 from sklearn_rank._compute import Batches
+from sklearn_rank._grouping import group_rows
 from sklearn_rank._keywords import is_real
 from sklearn_rank._progress import import_tqdm
 from sklearn_rank._threads import check_n_jobs
@@ -152,9 +153,14 @@ def check_queries_data(query_ids: Any, sample_weight: Any, n_queries: int) -> tu
     Raises
     ------
     ValueError
-        If there is not one for each query.
+        If there is not one for each query, or ids are missing or repeated.
     """
-    ids = np.arange(n_queries) if query_ids is None else np.asarray(query_ids)
-    if ids.shape != (n_queries,):
-        raise ValueError(f"query_ids must have one entry per query ({n_queries}). Got shape {ids.shape}.")
+    try:
+        ids = np.arange(n_queries) if query_ids is None else group_rows(query_ids, n_queries)[0]
+    except ValueError:  # which speaks of rows
+        raise ValueError(
+            f"query_ids must have one entry per query ({n_queries}), none of them missing. Got {query_ids!r:.80}."
+        ) from None
+    if len(ids) < n_queries:
+        raise ValueError(f"query_ids must name each query once. Got {len(ids)} ids of {n_queries} queries.")
     return ids, None if sample_weight is None else check_query_weight(sample_weight, n_queries)

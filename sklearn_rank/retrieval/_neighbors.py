@@ -166,7 +166,10 @@ def _indices(indices: Any, name: str) -> Index:
 
 
 def _nearness(distances: Any, found: Index, higher_is_nearer: bool) -> NDArray[np.float64]:
-    near = np.asarray(distances, dtype=np.float64)
+    near = np.asarray(distances)
+    if near.dtype.kind not in "biuf":
+        raise TypeError(f"distances must be real numbers. Got dtype {near.dtype}.")
+    near = near.astype(np.float64)
     if near.shape != found.shape:
         raise ValueError(f"distances and indices must have the same shape. Got {near.shape} and {found.shape}.")
     near = near if higher_is_nearer else -near

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn_rank.evaluate import parse_metrics
+from sklearn_rank.evaluate import is_one, parse_metrics
 from sklearn_rank.retrieval._evaluate import evaluate_retrieval
 
 
@@ -29,7 +29,7 @@ def make_retrieval_scorer(metric: Any = "cosine", metrics: Any = "map@10", **opt
     Raises
     ------
     ValueError, TypeError
-        If a metric or a keyword is unknown or has a bad value.
+        If a metric of rankings or one of its keywords is unknown or has a bad value.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class RetrievalScorer:
         own = set(evaluate_retrieval.__kwdefaults__ or ()) - {"metric", "metrics"}
         self._specs = parse_metrics(metrics, **{name: v for name, v in options.items() if name not in own})
         self.metric, self.metrics, self.options = metric, metrics, options
-        self._single = isinstance(metrics, str) or callable(metrics) or hasattr(metrics, "metric")
+        self._single = is_one(metrics)
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float | dict[str, float]:
         """Value of each metric; higher is better."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._keywords import Keyword, is_count, is_real, one_of
+from sklearn_rank._keywords import COUNT, Keyword, is_count, is_real, one_of
 
 Array = NDArray[np.float64]
 
@@ -32,7 +32,7 @@ RULES = {
     "confidence_level": SHARE,
     "alpha": SHARE,
     "power": SHARE,
-    "n_resamples": Keyword("an int >= 1", is_count, ""),
+    "n_resamples": COUNT,
     "random_state": Keyword("an int from 0 to 2**32 - 1, a RandomState, a Generator or None", _is_random_state, ""),
     "missing": Keyword("'raise', a finite number or nan", _is_missing, ""),
     "correction": one_of(None, "holm", "bonferroni", "bh", "tukey", doc=""),
@@ -62,6 +62,8 @@ def numbers(x: Any, name: str, caller: str) -> Array:
         If there is another dimension, or an infinite value.
     """
     try:
+        if np.asarray(x).dtype.kind not in "biufO":  # NumPy would read "1" as 1
+            raise TypeError
         array = np.asarray(x, dtype=np.float64)
     except (TypeError, ValueError):
         raise TypeError(f"{name} of {caller} must hold real numbers. Got {type(x).__name__} instead.") from None

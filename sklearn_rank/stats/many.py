@@ -151,23 +151,17 @@ def compare_all(
     >>> found.comparisons["new", "old"].pvalue, found.pvalue("new", "old")
     (0.25, 0.5)
     """
-    check_test("compare_all", test)
+    check_plan("compare_all", test=test, correction=correction, alternative=alternative, baseline=baseline)
     check_arguments(
-        "compare_all", alternative=alternative, confidence_level=confidence_level, missing=missing,
-        correction=correction, n_resamples=n_resamples, random_state=random_state,
+        "compare_all", confidence_level=confidence_level, missing=missing, n_resamples=n_resamples,
+        random_state=random_state,
     )  # fmt: skip
     if not isinstance(results, Mapping) or len(results) < 2:
         raise TypeError(f"compare_all takes a mapping from names to results, two or more. Got {results!r}.")
     if baseline is not None and baseline not in results:
         raise ValueError(f"The 'baseline' must be one of {', '.join(map(repr, results))}. Got {baseline!r}.")
-    paired = TESTS[test].paired
-    if correction == "tukey" and not (paired and baseline is None and alternative == "two-sided"):
-        raise ValueError(
-            "correction='tukey' is for all pairs, two-sided, on the same queries. "
-            f"Got test={test!r}, alternative={alternative!r}, baseline={baseline!r}."
-        )
     found = align(
-        results, paired=paired, metric=metric, missing=missing, greater_is_better=greater_is_better,
+        results, paired=TESTS[test].paired, metric=metric, missing=missing, greater_is_better=greater_is_better,
         caller="compare_all",
     )  # fmt: skip
     values = dict(zip(results, found.values, strict=True))
@@ -186,3 +180,22 @@ def compare_all(
     return MultipleComparison(
         found.metric, test, correction, baseline, means, compared, by_pair, found.greater_is_better
     )
+
+
+def check_plan(
+    caller: str, *, test: Any, correction: Any, alternative: Any = "two-sided", baseline: str | None = None
+) -> None:
+    """Refuse tests and corrections that there are not, or that do not go together.
+
+    Raises
+    ------
+    ValueError
+        If a word is unknown, or Tukey's correction is asked of something else than all pairs of the same queries.
+    """
+    check_test(caller, test)
+    check_arguments(caller, alternative=alternative, correction=correction)
+    if correction == "tukey" and not (TESTS[test].paired and baseline is None and alternative == "two-sided"):
+        raise ValueError(
+            "correction='tukey' is for all pairs, two-sided, on the same queries. "
+            f"Got test={test!r}, alternative={alternative!r}, baseline={baseline!r}."
+        )

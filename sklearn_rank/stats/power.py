@@ -10,6 +10,9 @@ from scipy import optimize, stats
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._samples import ratio
 
+MOST = 10**15
+"""Queries, more than which nobody has."""
+
 
 def power_of(difference: float, std: float, n: int, *, alpha: float = 0.05, alternative: str = "two-sided") -> float:
     """Probability that a paired t test finds a true difference.
@@ -95,7 +98,7 @@ def queries_needed(
     Raises
     ------
     ValueError
-        If no number of queries is enough, because the difference is 0 or on the other side.
+        If no number of queries is enough, because the difference is 0, next to nothing, or on the other side.
 
     Examples
     --------
@@ -116,6 +119,10 @@ def queries_needed(
     high = 2
     while not enough(high):
         high *= 2
+        if high > MOST:
+            raise ValueError(
+                f"More than {MOST:.0e} queries would be needed. Got difference={difference!r}, std={std!r}."
+            )
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2
