@@ -7,22 +7,21 @@ cdef uint64_t EXACT = 1 << 53   # whole numbers up to here are doubles
 
 
 def read_fields(
-    const uint8_t[::1] text, int64_t at, int64_t stop, int64_t n_fields, int64_t value_field,
+    const uint8_t[::1] text, int64_t n_fields, int64_t value_field,
     uint8_t[::1] query, int64_t[::1] query_end, int64_t[::1] run_start,
     uint8_t[::1] document, int64_t[::1] document_end, double[::1] value,
 ):
-    """Split the lines from `at` up to `stop`; return where it stopped, how many rows there are, and how many runs.
+    """Split lines into fields; return where it stopped, how many rows there are, and how many runs.
 
     Each has its newline. Of `n_fields` the first is the query, the third the document, and `value_field`, counted from
-    0, a number. Lines without a field are skipped. It stops short of `stop` at the start of a line that is not so.
+    0, a number. Lines without a field are skipped. It stops at the start of a line that is not so.
     Rows whose query is that of the row before make a run, which the query is written for once.
     """
-    cdef int64_t i = at, line, start, length, field, n = 0, n_runs = 0, n_query = 0, n_document = 0, last = 0
+    cdef int64_t at = 0, i = 0, start, length, field, n = 0, n_runs = 0, n_query = 0, n_document = 0, last = 0
     cdef bint good = True
     with nogil:
-        while at < stop:
-            line, field = at, 0
-            i = at
+        while at < text.shape[0]:
+            field = 0
             while True:
                 while _is_blank(text[i]):
                     i += 1
@@ -53,7 +52,8 @@ def read_fields(
                 n += 1
             else:
                 break
-            at = i + 1
+            i += 1
+            at = i
     return at, n, n_runs
 
 

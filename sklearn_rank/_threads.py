@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from numbers import Integral
-from typing import Any, TypeVar
+from threading import Lock
+from typing import TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 BLOCK_ROWS = 2**17
@@ -56,24 +57,28 @@ def for_each(function: Callable[[int, int], T], blocks: Sequence[tuple[int, int]
     """List ``function(start, stop)`` for each block, on as many threads as joblib's `n_jobs` means."""
     if len(blocks) == 1:
         return [function(*blocks[0])]
-    results: list[Any] = [None] * len(blocks)
-    todo = deque(range(len(blocks)))
+    n_threads = min(effective_n_jobs(n_jobs), len(blocks))
+    return on_threads(lambda block: function(*block), blocks, n_threads)
+
+
+def on_threads(function: Callable[[S], T], items: Iterable[S], n_threads: int) -> list[T]:
+    """List ``function(item)`` for each item; whoever is free takes the next one, or makes it."""
+    if n_threads == 1:
+        return [*map(function, items)]
+    results: dict[int, T] = {}
+    todo, taking = enumerate(items), Lock()
 
     def work() -> None:
-        while todo:  # whoever is free takes the next block
-            try:
-                i = todo.popleft()
-            except IndexError:  # another thread took the last one
+        while True:
+            with taking:
+                i, item = next(todo, (-1, None))
+            if item is None:
                 return
-            results[i] = function(*blocks[i])
+            results[i] = function(item)
 
-    n_threads = min(effective_n_jobs(n_jobs), len(blocks))
-    if n_threads == 1:
-        work()
-        return results
     with ThreadPoolExecutor(n_threads - 1) as pool:
         others = [pool.submit(work) for _ in range(n_threads - 1)]
         work()
         for other in others:
             other.result()
-    return results
+    return [results[i] for i in range(len(results))]

@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 from shared_cases import SHARED, needs_shared
 
 from sklearn_rank import evaluate
-from sklearn_rank.io import join, read_entries, read_svmlight, read_trec_qrels, read_trec_run, trec, write_trec_run
+from sklearn_rank.io import _source, join, read_entries, read_svmlight, read_trec_qrels, read_trec_run, write_trec_run
 
 RUN = b"q1 Q0 a 1 2.5 me\nq1 Q0 b 2 1.5 me\nq2 Q0 a 1 -3e-2 me\n"
 
@@ -60,9 +60,15 @@ def test_text_files_and_unicode():
     ("line", "message"),
     [
         (b"q1 Q0 c 3 0.5", "lines of 6 fields: query Q0 document rank score tag. Got 5 in line 3 of "),
-        (b"q1 Q0 c 3 0.5 my tag", "Got 7 in line 3 of "),
+        (
+            b"q1 Q0 c 3 0.5 my tag",
+            "Got 7 in line 3 of .*: 'q1 Q0 c 3 0.5 my tag'. Ids and tags have no blanks in them.",
+        ),
+        (b"q1 0 c 1", "Got 4 in line 3 of .*: 'q1 0 c 1'. Judgements look so: read_trec_qrels reads them"),
+        ("q1 Q0 c 3 0.5 me \u00a0".encode(), "Got 7 in line 3 of "),
+        (b"q1 Q0 c 3 \xff me", "Got '\ufffd' in line 3 of "),
         (b"q1", "Got 1 in line 3 of "),
-        (b"q1 Q0 c 3 best me", "must have a finite number as score. Got 'best' in line 3 of "),
+        (b"q1 Q0 c 3 best me", "must have a finite decimal number as score. Got 'best' in line 3 of "),
         (b"q1 Q0 c 3 nan me", "Got 'nan' in line 3"),
         (b"q1 Q0 c 3 -inf me", "Got '-inf' in line 3"),
         (b"q1 Q0 c 3 1e999 me", "Got '1e999' in line 3"),
@@ -76,7 +82,7 @@ def test_text_files_and_unicode():
 )
 @pytest.mark.parametrize("block", [2**20, 8])
 def test_lines_that_are_wrong_are_named(line, message, block, monkeypatch, tmp_path):
-    monkeypatch.setattr(trec, "BLOCK_BYTES", block)
+    monkeypatch.setattr(_source, "PIECE", block)
     (tmp_path / "run").write_bytes(b"q1 Q0 a 1 2.5 me\nq1 Q0 b 2 1.5 me\n" + line + b"\nq2 Q0 a 1 1 me\n")
     with pytest.raises(ValueError, match=message):
         read_trec_run(tmp_path / "run", n_jobs=2)
@@ -84,7 +90,7 @@ def test_lines_that_are_wrong_are_named(line, message, block, monkeypatch, tmp_p
 
 @pytest.mark.parametrize("text", [b"", b"\n \n", gzip.compress(b"")])
 def test_empty_files(text):
-    with pytest.raises(ValueError, match="at least one line. Got none in BytesIO"):
+    with pytest.raises(ValueError, match="at least one line: query iteration .*. Got none in BytesIO"):
         qrels_of(text)
 
 
@@ -104,7 +110,7 @@ def test_long_lines_are_shown_in_part():
 
 @pytest.mark.parametrize("block", [2**20, 64])
 def test_numbers_are_read_as_python_reads_them(block, monkeypatch, rng):
-    monkeypatch.setattr(trec, "BLOCK_BYTES", block)
+    monkeypatch.setattr(_source, "PIECE", block)
     values = np.ldexp(rng.normal(size=2000), rng.integers(-1074, 1020, size=2000))
     short = np.round(rng.normal(size=2000) * 100, 4)
     odd = (
@@ -118,7 +124,7 @@ def test_numbers_are_read_as_python_reads_them(block, monkeypatch, rng):
 
 
 def test_queries_in_any_order_of_lines(monkeypatch, rng):
-    monkeypatch.setattr(trec, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(_source, "PIECE", 100)
     query, document = rng.integers(0, 9, size=500), np.arange(500)
     text = "".join(f"{q} 0 d{d} 1\n" for q, d in zip(query, document, strict=True)).encode()
     entries = qrels_of(text)

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import gzip
+import io
 import mmap
 import os
 import zlib
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, BinaryIO
 
+from sklearn_rank.io._ids import ERRORS
+
 GZIP = b"\x1f\x8b"
-MAPPED = 2**24
-"""Bytes that are not copied from a file."""
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+PIECE = 2**20  # bytes, of which what is made of them stays in memory that was used before
+MAPPED = 2**24  # bytes that are not copied from a file
 
 
-def read_bytes(source: Any) -> bytes | mmap.mmap:
-    """All there is in a path or an open file, unpacked if gzip made it; a large file is mapped into memory.
+@contextmanager
+def open_to_read(source: Any) -> Iterator[Any]:
+    """Binary file of a path or of an open file, unpacked if gzip made it.
 
     Raises
     ------
@@ -25,22 +31,41 @@ def read_bytes(source: Any) -> bytes | mmap.mmap:
         If gzip's data end too soon or are damaged.
     """
     if isinstance(source, (str, os.PathLike)):
-        with open(source, "rb") as file:
-            if os.fstat(file.fileno()).st_size < MAPPED or file.peek(2).startswith(GZIP):
-                data = file.read()
-            else:
-                return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        opened = open(source, "rb")
     elif hasattr(source, "read"):
         data = source.read()
-        data = data.encode() if isinstance(data, str) else data
+        opened = io.BufferedReader(io.BytesIO(data.encode("utf-8", ERRORS) if isinstance(data, str) else data))
     else:
         raise TypeError(f"A file is a path or an open file. Got {type(source).__name__} instead.")
-    if data.startswith(GZIP):
+    with opened:
         try:
-            data = gzip.decompress(data)
-        except (EOFError, OSError, zlib.error) as error:
+            yield gzip.GzipFile(fileobj=opened) if opened.peek(2).startswith(GZIP) else opened
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise ValueError(f"A file that gzip made must be whole. Got {name_of(source)}: {error}.") from None
-    return data
+
+
+def read_bytes(source: Any) -> bytes | mmap.mmap:
+    """All there is; a large file is mapped into memory."""
+    with open_to_read(source) as file:
+        if isinstance(source, (str, os.PathLike)) and not isinstance(file, gzip.GzipFile):
+            if os.fstat(file.fileno()).st_size >= MAPPED:
+                return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        data: bytes = file.read()
+        return data
+
+
+def whole_lines(file: BinaryIO) -> Iterator[bytes]:
+    """Pieces of a file, without a byte order mark, each ending with a newline; the last may have no more than that."""
+    rest: list[bytes] = []
+    piece = file.read(PIECE).removeprefix(BYTE_ORDER_MARK)
+    while piece:
+        cut = piece.rfind(b"\n") + 1
+        if cut:
+            yield b"".join([*rest, piece[:cut]])
+            rest = []
+        rest.append(piece[cut:])
+        piece = file.read(PIECE)
+    yield b"".join([*rest, b"\n"])
 
 
 def name_of(source: Any) -> str:

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from mmap import mmap
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from sklearn_rank import _kernels
 from sklearn_rank._check import check_scores
 from sklearn_rank._grouping import find_qid, group_rows, number_together
-from sklearn_rank._threads import check_n_jobs, for_each
+from sklearn_rank._threads import check_n_jobs, on_threads
 from sklearn_rank.io._ids import ERRORS, QueryIds, Text
-from sklearn_rank.io._source import name_of, open_to_write, read_bytes
+from sklearn_rank.io._source import name_of, open_to_read, open_to_write, whole_lines
 from sklearn_rank.io.entries import Entries, checked
 
-BLOCK_BYTES = 2**20  # of which what is made of them stays in memory that was used before
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 RUN_FIELDS = ("query", "Q0", "document", "rank", "score", "tag")
 QRELS_FIELDS = ("query", "iteration", "document", "relevance")
+HINTS = {
+    len(QRELS_FIELDS): "Judgements look so: read_trec_qrels reads them, and they come first on the command line.",
+    len(RUN_FIELDS): "Runs look so: read_trec_run reads them, and they come after the judgements on the command line.",
+}
+"""What lines of so many fields are, if they are not what was asked for."""
 
 
 def read_trec_run(path: Any, *, n_jobs: int | None = None) -> Entries:
@@ -91,54 +94,60 @@ def read_trec_qrels(path: Any, *, n_jobs: int | None = None) -> Entries:
     return _read(path, "Judgements of TREC", QRELS_FIELDS, n_jobs)
 
 
+class _Rows(NamedTuple):
+    """What some lines hold; the text is kept if a line is wrong or blank."""
+
+    n_lines: int
+    wrong: int | None
+    text: bytes
+    query: NDArray[Any]
+    length: NDArray[np.int64]
+    document: NDArray[np.uint8]
+    document_end: NDArray[np.int64]
+    value: NDArray[np.float64]
+
+
 def _read(path: Any, what: str, fields: Sequence[str], n_jobs: int | None) -> Entries:
     check_n_jobs(n_jobs)
-    text, name = read_bytes(path), name_of(path)
-    if text[-1:] != b"\n":
-        text = bytes(text) + b"\n"
-    parts = for_each(lambda a, b: _read_block(text, a, b, fields), _blocks(text), n_jobs)
-    for at, stop, *_ in parts:
-        if at < stop:
-            _refuse_line(bytes(text), at, what, fields, name)
-    _, _, queries, lengths, documents, document_ends, values = zip(*parts, strict=True)
-    value = np.concatenate(values)
+    name = name_of(path)
+    with open_to_read(path) as file:
+        parts = on_threads(lambda text: _read_lines(text, fields), whole_lines(file), effective_n_jobs(n_jobs))
+    for i, part in enumerate(parts):
+        if part.wrong is not None:
+            _refuse_line(part, sum(p.n_lines for p in parts[:i]), what, fields, name)
+    value = np.concatenate([part.value for part in parts])
     if len(value) == 0:
-        raise ValueError(f"{what} must have at least one line. Got none in {name}.")
-    offset = np.cumsum([0, *map(len, documents)])
-    for end, start in zip(document_ends, offset[:-1].tolist(), strict=True):
-        end += start
-    names, (number,) = number_together([np.concatenate(queries)])
+        raise ValueError(f"{what} must have at least one line: {' '.join(fields)}. Got none in {name}.")
+    start = 0
+    for part in parts:
+        part.document_end[:] += start
+        start += len(part.document)
+    names, (number,) = number_together([np.concatenate([part.query for part in parts])])
     names = np.array(names.tolist())  # all strings, so no array of objects is needed
-    qid = QueryIds(np.repeat(number.astype(np.uint32), np.concatenate(lengths)), names)
-    entries = Entries(qid, Text(np.concatenate(documents), np.concatenate(document_ends)), value)
-    return checked(entries, lambda row: f"in line {_line(bytes(text), row)} of {name}")
+    lengths = np.concatenate([part.length for part in parts])
+    documents = Text(
+        np.concatenate([part.document for part in parts]), np.concatenate([part.document_end for part in parts])
+    )
+    entries = Entries(QueryIds(np.repeat(number.astype(np.uint32), lengths), names), documents, value)
+    return checked(entries, lambda row: f"in line {_line(parts, row)} of {name}")
 
 
-def _blocks(text: bytes | mmap) -> list[tuple[int, int]]:
-    """Cut a text into (start, stop) pieces of whole lines."""
-    edges = [len(BYTE_ORDER_MARK) if text[:3] == BYTE_ORDER_MARK else 0]
-    while edges[-1] < len(text):
-        edges.append(text.find(b"\n", min(edges[-1] + BLOCK_BYTES, len(text) - 1)) + 1)
-    return list(zip(edges[:-1], edges[1:], strict=True))
-
-
-def _read_block(text: bytes | mmap, start: int, stop: int, fields: Sequence[str]) -> tuple[Any, ...]:
-    """Where it stopped and where it should, queries of runs of rows, their lengths, documents and values."""
+def _read_lines(text: bytes, fields: Sequence[str]) -> _Rows:
     data = np.frombuffer(text, dtype=np.uint8)
-    most = np.count_nonzero(data[start:stop] == ord("\n"))
-    query, document = np.empty((2, stop - start), dtype=np.uint8)
-    query_end, run_start = np.empty((2, most), dtype=np.int64)
-    document_end, value = np.empty(most, dtype=np.int64), np.empty(most)
-    at, n_rows, n_runs = _kernels.read_fields(
-        data, start, stop, len(fields), len(fields) - (2 if fields is RUN_FIELDS else 1),
+    n_lines = int(np.count_nonzero(data == ord("\n")))
+    query, document = np.empty((2, len(text)), dtype=np.uint8)
+    query_end, run_start = np.empty((2, n_lines), dtype=np.int64)
+    document_end, value = np.empty(n_lines, dtype=np.int64), np.empty(n_lines)
+    stopped, n_rows, n_runs = _kernels.read_fields(
+        data, len(fields), len(fields) - (2 if fields is RUN_FIELDS else 1),
         query, query_end, run_start, document, document_end, value,
     )  # fmt: skip
-    if at < stop:
-        return at, stop, None, None, None, None, None
-    ids = _decoded(query, query_end[:n_runs])
-    lengths = np.diff(run_start[:n_runs], append=n_rows)
     used = document_end[n_rows - 1] if n_rows else 0
-    return at, stop, ids, lengths, document[:used].copy(), document_end[:n_rows], value[:n_rows]
+    return _Rows(
+        n_lines, stopped if stopped < len(text) else None, text if n_rows < n_lines else b"",
+        _decoded(query, query_end[:n_runs]), np.diff(run_start[:n_runs], append=n_rows),
+        document[:used].copy(), document_end[:n_rows], value[:n_rows],
+    )  # fmt: skip
 
 
 def _decoded(query: NDArray[np.uint8], end: NDArray[np.int64]) -> NDArray[Any]:
@@ -148,26 +157,35 @@ def _decoded(query: NDArray[np.uint8], end: NDArray[np.int64]) -> NDArray[Any]:
     return ids
 
 
-def _refuse_line(text: bytes, at: int, what: str, fields: Sequence[str], name: str) -> None:
-    """Say what is wrong with the line that starts at a byte."""
-    line = text[at : text.index(b"\n", at)].decode("utf-8", "replace").strip()
-    number = text.count(b"\n", 0, at) + 1
-    place = f"in line {number} of {name}"
-    found = line.encode().split()
-    shown = line if len(line) <= 80 else f"{line[:77]}..."
+def _refuse_line(part: _Rows, n_before: int, what: str, fields: Sequence[str], name: str) -> None:
+    """Say what is wrong with a line; `n_before` is how many lines stand before these."""
+    before, line = part.text[: part.wrong], part.text[part.wrong :].partition(b"\n")[0].strip()
+    n_before += before.count(b"\n")
+    shown, found = line.decode("utf-8", "replace"), line.split()
+    shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
+    place = f"in line {n_before + 1} of {name}: {shown!r}"
     if len(found) != len(fields):
         raise ValueError(
-            f"{what} has lines of {len(fields)} fields: {' '.join(fields)}. Got {len(found)} {place}: {shown!r}."
+            f"{what} has lines of {len(fields)} fields: {' '.join(fields)}. Got {len(found)} {place}. "
+            + HINTS.get(len(found), "Ids and tags have no blanks in them.")
         )
     field = "score" if "score" in fields else "relevance"
-    value = found[fields.index(field)].decode()
-    raise ValueError(f"{what} must have a finite number as {field}. Got {value!r} {place}: {shown!r}.")
+    value = found[fields.index(field)].decode("utf-8", "replace")
+    raise ValueError(f"{what} must have a finite decimal number as {field}. Got {value!r} {place}.")
 
 
-def _line(text: bytes, row: int) -> int:
+def _line(parts: list[_Rows], row: int) -> int:
     """Number of the line that a row was read from."""
-    lines = (number for number, line in enumerate(text.split(b"\n"), 1) if line.strip())
-    return next(number for i, number in enumerate(lines) if i == row)
+    number = 1
+    for part in parts:
+        if row < len(part.value):
+            break
+        row -= len(part.value)
+        number += part.n_lines
+    if not part.text:
+        return number + row
+    filled = [i for i, line in enumerate(part.text.split(b"\n")) if line.strip()]
+    return number + filled[row]
 
 
 def write_trec_run(path: Any, y_score: Any, *, qid: Any = None, doc_id: Any, tag: str = "sklearn_rank") -> None:
