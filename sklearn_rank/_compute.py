@@ -83,38 +83,70 @@ class PerQuery:
 
     def values(self) -> Array:
         """Value of each query at each cutoff, undefined queries replaced."""
-        return self._ratio(self.numerator, self.denominator, ~self.undefined)
+        return _ratio(self.spec, self.numerator, self.denominator, ~self.undefined)
 
     def average(self, weight: Array | None) -> Array:
         """Mean over queries at each cutoff, macro, micro or geometric as the metric's keyword says."""
-        average, left_out = self.spec["average"], math.isnan(self.spec["replace_undefined_by"])
-        defined = ~self.undefined
+        return self.sums(weight).average(self.spec, stacklevel=5)
+
+    def sums(self, weight: Array | None) -> Sums:
+        """What the mean is made of."""
+        average, defined = self.spec["average"], ~self.undefined
 
         def total(x: NDArray[Any]) -> NDArray[Any]:
             return _sum(x if weight is None else weight[:, None] * x)
 
-        if left_out and not (total(defined) > 0).all():
-            name = self.spec.metric.name
-            warnings.warn(f"{name} is not defined for any query, so its mean is nan.", UserWarning, stacklevel=4)
         if average == "micro":
-            return self._ratio(total(self.numerator), total(self.denominator), total(defined) > 0)
-        values = self._ratio(self.numerator, self.denominator, defined)
-        weights = len(values) if weight is None else weight.sum()
+            return Sums(total(self.numerator), total(self.denominator), total(defined))
+        values = _ratio(self.spec, self.numerator, self.denominator, defined)
         if average == "geometric":
             values = np.log(np.maximum(values, FLOOR))
-        if left_out:  # what is not defined is not counted, neither value nor weight
-            values, weights = np.where(defined, values, 0.0), total(defined)
-            weights = np.where(weights > 0, weights, np.nan)
-        mean = total(values) / weights
-        return np.exp(mean) if average == "geometric" else mean
+        if math.isnan(
+            self.spec["replace_undefined_by"]
+        ):  # what is not defined is not counted, neither value nor weight
+            counted = total(defined)
+            return Sums(total(np.where(defined, values, 0.0)), counted, counted)
+        counted = np.full(values.shape[1:], len(values) if weight is None else weight.sum())
+        return Sums(total(values), counted, counted)
 
-    def _ratio(self, numerator: Array, denominator: Array, defined: NDArray[np.bool_]) -> Array:
-        out = np.empty(numerator.shape)
-        out.fill(self.spec["replace_undefined_by"])
-        np.divide(numerator, denominator, out=out, where=defined)
-        if self.spec.metric.link is not None:
-            out[defined] = self.spec.metric.link(out[defined])
-        return out
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums over queries at each cutoff: the mean is a function of them, and those of parts add up to those of all.
+
+    `numerator` over `denominator` is the mean, which is not defined where no query, or weight, is `counted`.
+    """
+
+    numerator: Array
+    denominator: Array
+    counted: Array
+
+    def __add__(self, other: Sums) -> Sums:
+        """Sums over the queries of both."""
+        return Sums(
+            self.numerator + other.numerator, self.denominator + other.denominator, self.counted + other.counted
+        )
+
+    def average(self, spec: MetricSpec, *, stacklevel: int = 2) -> Array:
+        """Mean of the metric that they are sums of."""
+        left_out = math.isnan(spec["replace_undefined_by"])
+        if left_out and not (self.counted > 0).all():
+            text = f"{spec.metric.name} is not defined for any query, so its mean is nan."
+            warnings.warn(text, UserWarning, stacklevel=stacklevel)
+        if spec["average"] == "micro":
+            return _ratio(spec, self.numerator, self.denominator, self.counted > 0)
+        mean = self.numerator / np.where(self.counted > 0, self.denominator, np.nan)
+        return np.exp(mean) if spec["average"] == "geometric" else mean
+
+
+def _ratio(spec: MetricSpec, numerator: Array, denominator: Array, defined: NDArray[np.bool_]) -> Array:
+    """Values where they are defined, and what replaces them elsewhere."""
+    out = np.empty(numerator.shape)
+    out.fill(spec["replace_undefined_by"])
+    np.divide(numerator, denominator, out=out, where=defined)
+    if spec.metric.link is not None:
+        out[defined] = spec.metric.link(out[defined])
+    return out
 
 
 def _sum(x: NDArray[Any]) -> NDArray[Any]:

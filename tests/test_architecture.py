@@ -10,7 +10,8 @@ import pytest
 import sklearn_rank
 
 PACKAGE, TESTS = Path(sklearn_rank.__file__).parent, Path(__file__).parent
-OPTIONAL = ("pandas", "polars", "pyarrow", "matplotlib", "tqdm", "xgboost", "lightgbm", "catboost")
+RANKERS = ("xgboost", "lightgbm", "catboost")
+OPTIONAL = ("pandas", "polars", "pyarrow", "matplotlib", "tqdm", "dask", "distributed", "pyspark", *RANKERS)
 
 # Modules of the package that each module may import; `metrics` stands for every family.
 ARROWS = {
@@ -45,6 +46,7 @@ ARROWS = {
         "stats",
     },
     "batches": {"_check", "_compute", "_grouping", "_metric", "_threads", "batches", "evaluate"},
+    "dask": {"_check", "_compute", "_grouping", "_metric", "_names", "batches", "dask", "evaluate", "stats"},
     "stats": {"_grouping", "_keywords", "_table", "evaluate", "stats"},
     "scorer": {"_metric", "_names", "evaluate"},
     "model_selection": {"_grouping"},

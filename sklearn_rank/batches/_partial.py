@@ -6,18 +6,39 @@ A query's values do not depend on the queries beside it, so parts can be compute
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._check import Queries, refuse_bad_weight
+from sklearn_rank._check import Queries, check_queries, query_weight, refuse_bad_weight
 from sklearn_rank._compute import PerQuery, per_query
-from sklearn_rank._grouping import group_rows
+from sklearn_rank._grouping import find_qid, group_rows
 from sklearn_rank._metric import MetricSpec
+from sklearn_rank.batches._columns import Columns
 from sklearn_rank.evaluate import Evaluation
 
 Index = NDArray[np.int64]
+
+
+def check_part(columns: Columns, n_jobs: int | None = None) -> Queries | None:
+    """Rows of a part, checked as `evaluate` checks all of them, but for weights that are all zero; None without rows.
+
+    Raises
+    ------
+    ValueError or TypeError
+        As `evaluate` does.
+    """
+    y_true, y_score, qid, sample_weight = columns
+    qid = find_qid(y_true, qid)
+    if all(hasattr(column, "__len__") and len(column) == 0 for column in (y_true, y_score, qid)):
+        return None
+    queries = check_queries(y_true, y_score, qid=qid, n_jobs=n_jobs)
+    if sample_weight is None:
+        return queries
+    weight = query_weight(sample_weight, queries.qid, queries.indptr, queries.order, may_be_zero=True)
+    return replace(queries, weight=weight)
 
 
 def evaluate_part(queries: Queries, specs: Mapping[str, MetricSpec], n_jobs: int | None = None) -> Evaluation:

@@ -13,7 +13,8 @@ from sklearn_rank._grouping import Distinct, Keys, Number, joined
 class SeenIds:
     """Distinct ids of a stream, numbered in order of first appearance; parts are what `group_rows` returns as ids."""
 
-    def __init__(self) -> None:
+    def __init__(self, where: str = "batches") -> None:
+        self._where = where
         self.n, self._kind, self._parts = 0, "", list[NDArray[Any]]()
         self._found, self._entry = Distinct(), dict[Any, int]()
 
@@ -28,7 +29,7 @@ class SeenIds:
         kind = _kind(ids)
         if self._kind and kind != self._kind and {kind, self._kind} != {"text", "objects"}:
             raise TypeError(
-                "qid must hold ids of one type in all batches, so that those of one query are equal. "
+                f"qid must hold ids of one type in all {self._where}, so that those of one query are equal. "
                 f"Got {kind} after {self._kind}."
             )
         if kind == "objects" and self._kind == "text":

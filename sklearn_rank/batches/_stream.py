@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._check import Queries, check_queries, query_weight
-from sklearn_rank._grouping import Number, find_qid
+from sklearn_rank._check import Queries
+from sklearn_rank._grouping import Number
 from sklearn_rank._metric import MetricSpec
 from sklearn_rank.batches._columns import Columns, read_columns
+from sklearn_rank.batches._partial import check_part
 from sklearn_rank.batches._seen import SeenIds
 
 Array = NDArray[np.float64]
@@ -66,23 +67,22 @@ class Checker:
         return self._weight[: self.seen.n] if self._weighted else None
 
     def _check(self, batch: Any) -> Rows | None:
-        y_true, y_score, qid, sample_weight = read_columns(batch, self._names)
-        qid = find_qid(y_true, qid)
-        if all(hasattr(column, "__len__") and len(column) == 0 for column in (y_true, y_score, qid)):
+        queries = check_part(read_columns(batch, self._names), self._n_jobs)
+        if queries is None:
             return None
-        queries = check_queries(y_true, y_score, qid=qid, n_jobs=self._n_jobs)
-        self._check_alike(queries, sample_weight is not None)
+        self._check_alike(queries)
         for spec in self._specs:
             spec.resolve(queries)  # refuses labels
         n_before, number = self.seen.n, self.seen.number(queries.qid)
         if self._grouped:
             self._check_adjacent(queries, number, n_before)
-        if sample_weight is not None:
-            self._check_weight(sample_weight, queries, number, n_before)
+        if queries.weight is not None:
+            self._check_weight(queries.weight, queries, number, n_before)
         return Rows(queries.label, queries.score, queries.indptr, queries.order, number)
 
-    def _check_alike(self, queries: Queries, weighted: bool) -> None:
+    def _check_alike(self, queries: Queries) -> None:
         """Refuse a batch with other columns than those before."""
+        weighted = queries.weight is not None
         if self._shape is None:
             self._shape, self._weighted = queries.label.shape[1:], weighted
         if queries.label.shape[1:] != self._shape:
@@ -114,9 +114,8 @@ class Checker:
             )
         self._last = number[-1]
 
-    def _check_weight(self, sample_weight: Any, queries: Queries, number: Number, n_before: int) -> None:
+    def _check_weight(self, weight: Array, queries: Queries, number: Number, n_before: int) -> None:
         """Keep the weight of each query; refuse one that differs from that in another batch."""
-        weight = query_weight(sample_weight, queries.qid, queries.indptr, queries.order, may_be_zero=True)
         while len(self._weight) < self.seen.n:
             self._weight = np.concatenate([self._weight, np.empty_like(self._weight)])
         known = number < n_before

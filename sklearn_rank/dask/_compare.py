@@ -1,0 +1,118 @@
+"""`compare` of two systems whose values are dask DataFrames: joined on the cluster, tested here."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import replace
+from typing import Any
+
+from sklearn_rank import stats
+from sklearn_rank._grouping import MISSING
+from sklearn_rank._names import find_spec
+from sklearn_rank.dask._partitions import check_frame
+from sklearn_rank.stats._arguments import RULES, check_arguments
+from sklearn_rank.stats.compare import ComparisonResult, check_test
+
+
+def compare(a: Any, b: Any, *, metric: str | None = None, **keywords: Any) -> ComparisonResult:
+    """Compare two systems by the values that they got query by query, as `sklearn_rank.stats.compare` does.
+
+    Values are joined by query on the cluster, and two columns and the ids come back for the test.
+
+    Parameters
+    ----------
+    a, b : dask DataFrame
+        Values that `per_query` made: the column "qid", and one for each metric.
+    metric : str, default=None
+        Column to compare; may be left out if there is one only.
+    **keywords
+        Of `sklearn_rank.stats.compare`: `test`, `alternative`, `confidence_level`, `missing`, `greater_is_better`,
+        `n_resamples`, `random_state`. `greater_is_better` is as the name of the metric says, True of other names.
+
+    Returns
+    -------
+    ComparisonResult
+        Resamples are drawn of queries in the order of their ids.
+
+    Raises
+    ------
+    ValueError or TypeError
+        As from `sklearn_rank.stats.compare`; or if columns are missing, ids are missing or of other types in the two
+        frames, or a query has two values.
+    ImportError
+        If dask is missing: it needs the extra "dask".
+
+    Examples
+    --------
+    >>> import dask.dataframe as dd
+    >>> import pandas as pd
+    >>> from sklearn_rank.dask import compare, per_query
+    >>> rows = pd.DataFrame({"label": [0, 1, 1, 0], "score": [2, 1, 2, 1], "qid": ["a", "a", "b", "b"]})
+    >>> a = per_query(dd.from_pandas(rows, npartitions=2), metrics="mrr")
+    >>> b = per_query(dd.from_pandas(rows.assign(score=[1, 2, 2, 1]), npartitions=2), metrics="mrr")
+    >>> compare(a, b)
+    mrr of a less that of b, 2 queries, test 't', two-sided
+    difference       low     high        p    effect   wins   ties   losses
+       -0.2500   -3.4266   2.9266   0.5000   -0.7071      0      1        1
+    """
+    inspect.signature(stats.compare).bind(a, b, **keywords)
+    check_test("compare", keywords.get("test", "t"))
+    check_arguments("compare", **{name: value for name, value in keywords.items() if name in RULES})
+    compared = _metric_of(b, "b", _metric_of(a, "a", metric))
+    joined = _joined(a, b, compared)
+    values = [joined.loc[joined["_merge"] != other, name] for name, other in (("a", "right_only"), ("b", "left_only"))]
+    better = keywords.pop("greater_is_better", None)
+    if better is None:
+        better = _greater_is_better(compared)
+    return replace(stats.compare(*values, greater_is_better=better, **keywords), metric=compared)
+
+
+def _metric_of(ddf: Any, name: str, metric: str | None) -> str:
+    """Metric to compare; what a frame must be to have values of it is checked."""
+    check_frame(ddf, name)
+    metrics = [column for column in ddf.columns if column not in ("qid", "weight")]
+    if "qid" not in ddf.columns or not metrics:
+        raise ValueError(
+            f"{name} must have a column 'qid' and values of a metric, as per_query makes them. "
+            f"Got {', '.join(map(repr, ddf.columns))}."
+        )
+    if "weight" in ddf.columns:
+        raise ValueError(
+            f"compare is for means in which every query counts once. Got the column 'weight' in {name!r}; drop it to "
+            "compare without."
+        )
+    if metric is None and len(metrics) > 1:
+        raise ValueError(
+            "compare compares one metric, so results of several need metric=. "
+            f"Got {', '.join(map(str, metrics))} in {name!r}."
+        )
+    if metric is not None and metric not in metrics:
+        raise ValueError(
+            f"The 'metric' parameter of compare must be one of {', '.join(map(str, metrics))} of {name!r}. "
+            f"Got {metric!r}."
+        )
+    return metrics[0] if metric is None else metric
+
+
+def _joined(a: Any, b: Any, metric: str) -> Any:
+    """Values of both, in the columns "a" and "b", in the order of the ids: that of joined rows is no order."""
+    sides = [side[["qid", metric]].rename(columns={metric: name}) for name, side in (("a", a), ("b", b))]
+    try:
+        joined = sides[0].merge(sides[1], on="qid", how="outer", indicator=True)
+    except ValueError as error:
+        raise TypeError(f"Ids of both systems must be of one type, to be joined. {error}") from error
+    found = joined.compute()
+    if found["qid"].isna().any():
+        raise ValueError(MISSING)
+    twice = found["qid"].duplicated()
+    if twice.any():
+        raise ValueError(f"compare takes one value a query. Got query {found['qid'][twice].iloc[0]!r} twice.")
+    return found.set_index("qid").sort_index()
+
+
+def _greater_is_better(metric: str) -> bool | None:
+    """As the metric says; None of a name of the user's own."""
+    try:
+        return find_spec(metric).metric.greater_is_better
+    except ValueError:
+        return None
