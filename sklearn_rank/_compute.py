@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sklearn_rank._metric import MetricSpec
 
 Array = NDArray[np.float64]
+Link = Callable[[Any], Any]
 T = TypeVar("T")
 
 FLOOR = 1e-5
@@ -83,7 +84,8 @@ class PerQuery:
 
     def values(self) -> Array:
         """Value of each query at each cutoff, undefined queries replaced."""
-        return self._ratio(self.numerator, self.denominator, ~self.undefined)
+        otherwise = self.spec["replace_undefined_by"]
+        return _ratio(self.numerator, self.denominator, ~self.undefined, self.spec.metric.link, otherwise)
 
     def average(self, weight: Array | None) -> Array:
         """Mean over queries at each cutoff, macro, micro or geometric as the metric's keyword says."""
@@ -96,25 +98,38 @@ class PerQuery:
         if left_out and not (total(defined) > 0).all():
             name = self.spec.metric.name
             warnings.warn(f"{name} is not defined for any query, so its mean is nan.", UserWarning, stacklevel=4)
+        link, otherwise = self.spec.metric.link, self.spec["replace_undefined_by"]
         if average == "micro":
-            return self._ratio(total(self.numerator), total(self.denominator), total(defined) > 0)
-        values = self._ratio(self.numerator, self.denominator, defined)
-        weights = len(values) if weight is None else weight.sum()
+            sums = total(self.numerator), total(self.denominator), total(defined)
+            return mean_of_sums(average, *sums, link=link, otherwise=otherwise)
+        values, counted = self.values(), np.ones_like(defined)
         if average == "geometric":
             values = np.log(np.maximum(values, FLOOR))
         if left_out:  # what is not defined is not counted, neither value nor weight
-            values, weights = np.where(defined, values, 0.0), total(defined)
-            weights = np.where(weights > 0, weights, np.nan)
-        mean = total(values) / weights
-        return np.exp(mean) if average == "geometric" else mean
+            values, counted = np.where(defined, values, 0.0), defined
+        return mean_of_sums(average, total(values), total(counted), total(defined))
 
-    def _ratio(self, numerator: Array, denominator: Array, defined: NDArray[np.bool_]) -> Array:
-        out = np.empty(numerator.shape)
-        out.fill(self.spec["replace_undefined_by"])
-        np.divide(numerator, denominator, out=out, where=defined)
-        if self.spec.metric.link is not None:
-            out[defined] = self.spec.metric.link(out[defined])
-        return out
+
+def mean_of_sums(
+    average: str, total: Any, count: Any, defined: Any, *, link: Link | None = None, otherwise: float = math.nan
+) -> Array:
+    """Mean from sums over queries, which may be sums of sums over parts of them.
+
+    Sums are those of numerators and of denominators for a micro average; else of values, for a geometric one of their
+    logarithms, and of the weights of the queries that are counted. `defined` is the weight of all that are defined.
+    """
+    if average == "micro":
+        return _ratio(total, count, np.asarray(defined) > 0, link, otherwise)
+    mean = _ratio(total, count, np.asarray(count) > 0, None, math.nan)
+    return np.exp(mean) if average == "geometric" else mean
+
+
+def _ratio(numerator: Any, denominator: Any, defined: NDArray[np.bool_], link: Link | None, otherwise: float) -> Array:
+    out = np.full(np.shape(numerator), otherwise, dtype=np.float64)
+    np.divide(numerator, denominator, out=out, where=defined)
+    if link is not None:
+        out[defined] = link(out[defined])
+    return out
 
 
 def _sum(x: NDArray[Any]) -> NDArray[Any]:

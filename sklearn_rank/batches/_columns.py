@@ -86,7 +86,7 @@ def read_columns(batch: Any, names: Columns) -> Columns:
             "frame of pandas or polars, a record batch or table of Arrow, or a dict of arrays. "
             f"Got {type(batch).__name__}."
         )
-    _refuse_missing(names, found)
+    refuse_missing_columns(names, found)
     several = names.y_true if not isinstance(names.y_true, str) else None
     y_true = _column(batch, names.y_true) if several is None else np.column_stack([_column(batch, n) for n in several])
     return Columns(y_true, *(None if name is None else _column(batch, name) for name in names[1:]))
@@ -112,7 +112,14 @@ def _names_of(batch: Any) -> list[Any] | None:
     return None if hasattr(batch, "collect") or not hasattr(batch, "columns") else [*batch.columns]
 
 
-def _refuse_missing(names: Columns, found: Iterable[Any], where: str = "A batch") -> None:
+def refuse_missing_columns(names: Columns, found: Iterable[Any], where: str = "A batch") -> None:
+    """Refuse columns that are not there, or more than once.
+
+    Raises
+    ------
+    ValueError
+        Naming the first.
+    """
     found = [*found]
     for name in names.flat():
         if found.count(name) != 1:
@@ -140,11 +147,11 @@ def _text(column: Any) -> NDArray[Any]:
 
 def _of_dataset(dataset: Any, names: Columns) -> Iterator[Any]:
     """Batches of a data set of Arrow; in a file without one of the columns all of it would be read as missing."""
-    _refuse_missing(names, dataset.schema.names, "The data set")
+    refuse_missing_columns(names, dataset.schema.names, "The data set")
     keys = _import_dataset().get_partition_keys
     for fragment in dataset.get_fragments():
         found = [*fragment.physical_schema.names, *keys(fragment.partition_expression)]
-        _refuse_missing(names, found, getattr(fragment, "path", "A part of the data set"))
+        refuse_missing_columns(names, found, getattr(fragment, "path", "A part of the data set"))
     for fragment in dataset.get_fragments():
         split = getattr(fragment, "split_by_row_group", None)  # of Parquet: read ahead would be more than is needed
         for part in [fragment] if split is None else split():

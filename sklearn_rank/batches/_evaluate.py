@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from numbers import Integral
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from sklearn_rank._check import Queries
 from sklearn_rank._metric import MetricSpec
 from sklearn_rank._threads import check_n_jobs
 from sklearn_rank.batches._columns import Columns, batches_of, check_names
-from sklearn_rank.batches._partial import evaluate_part, join_parts
+from sklearn_rank.batches._partial import evaluate_parts, join_parts
 from sklearn_rank.batches._stream import Checker
 from sklearn_rank.batches._whole_queries import adjacent_queries, scattered_queries
 from sklearn_rank.evaluate import Evaluation, parse_metrics
@@ -114,39 +111,5 @@ def _evaluated(
     whole: Iterable[Queries], specs: dict[str, MetricSpec], checker: Checker, n_jobs: int | None
 ) -> Evaluation:
     """One result of whole queries, whose ids are their numbers."""
-    asked = [spec for spec in specs.values() if "discount" in spec.metric.own and callable(spec["discount"])]
-    discounts = [_Discount(spec) for spec in asked]
-    parts = []
-    for queries in whole:
-        for discount in discounts:
-            discount.check(queries.longest)
-        parts.append(evaluate_part(queries, specs, n_jobs))
+    parts = [*evaluate_parts(whole, specs, n_jobs)]
     return join_parts(parts, [part.qid for part in parts], checker.seen.ids(), checker.weight)
-
-
-class _Discount:
-    """A user's function of ranks, which is asked for as many as the longest list of a batch has."""
-
-    def __init__(self, spec: MetricSpec) -> None:
-        self._function: Callable[[Any], Any] = spec["discount"]
-        self._known: NDArray[Any] = np.empty(0)
-
-    def check(self, longest: int) -> None:
-        """Refuse weights that depend on how many there are: values would depend on the batches.
-
-        Raises
-        ------
-        ValueError
-            If a rank has another weight than it had.
-        """
-        if longest == len(self._known):
-            return
-        found = np.asarray(self._function(np.arange(1, longest + 1)))
-        n = min(longest, len(self._known))
-        if not np.array_equal(found[:n], self._known[:n]):
-            raise ValueError(
-                "A callable 'discount' must give a rank the same weight whatever ranks it is given beside it. "
-                f"Got others for {longest} ranks than for {len(self._known)}."
-            )
-        if longest > n:
-            self._known = found

@@ -5,7 +5,7 @@ A query's values do not depend on the queries beside it, so parts can be compute
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,52 @@ def evaluate_part(queries: Queries, specs: Mapping[str, MetricSpec], n_jobs: int
     results = per_query(queries, list(specs.values()), n_jobs)
     named = dict(zip(specs, results, strict=True))
     return Evaluation(queries.qid, queries.weight, named, _n_documents=queries.n_documents)
+
+
+def evaluate_parts(
+    whole: Iterable[Queries], specs: Mapping[str, MetricSpec], n_jobs: int | None = None
+) -> Iterator[Evaluation]:
+    """A result of each part.
+
+    Raises
+    ------
+    ValueError
+        If a user's discount is not the same in all of them.
+    """
+    asked = [spec for spec in specs.values() if "discount" in spec.metric.own and callable(spec["discount"])]
+    discounts = [_Discount(spec) for spec in asked]
+    for queries in whole:
+        for discount in discounts:
+            discount.check(queries.longest)
+        yield evaluate_part(queries, specs, n_jobs)
+
+
+class _Discount:
+    """A user's function of ranks, which is asked for as many as the longest list of a batch has."""
+
+    def __init__(self, spec: MetricSpec) -> None:
+        self._function: Callable[[Any], Any] = spec["discount"]
+        self._known: NDArray[Any] = np.empty(0)
+
+    def check(self, longest: int) -> None:
+        """Refuse weights that depend on how many there are: values would depend on the batches.
+
+        Raises
+        ------
+        ValueError
+            If a rank has another weight than it had.
+        """
+        if longest == len(self._known):
+            return
+        found = np.asarray(self._function(np.arange(1, longest + 1)))
+        n = min(longest, len(self._known))
+        if not np.array_equal(found[:n], self._known[:n]):
+            raise ValueError(
+                "A callable 'discount' must give a rank the same weight whatever ranks it is given beside it. "
+                f"Got others for {longest} ranks than for {len(self._known)}."
+            )
+        if longest > n:
+            self._known = found
 
 
 def concatenate_evaluations(parts: Sequence[Evaluation]) -> Evaluation:
