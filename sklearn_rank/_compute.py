@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sklearn_rank._metric import MetricSpec
 
 Array = NDArray[np.float64]
+Link = Callable[[Any], Any]
 T = TypeVar("T")
 
 FLOOR = 1e-5
@@ -83,7 +84,7 @@ class PerQuery:
 
     def values(self) -> Array:
         """Value of each query at each cutoff, undefined queries replaced."""
-        return _ratio(self.spec, self.numerator, self.denominator, ~self.undefined)
+        return self._ratio(~self.undefined)
 
     def average(self, weight: Array | None) -> Array:
         """Mean over queries at each cutoff, macro, micro or geometric as the metric's keyword says."""
@@ -98,23 +99,26 @@ class PerQuery:
 
         if average == "micro":
             return Sums(total(self.numerator), total(self.denominator), total(defined))
-        values = _ratio(self.spec, self.numerator, self.denominator, defined)
+        values = self._ratio(defined)
         if average == "geometric":
             values = np.log(np.maximum(values, FLOOR))
-        if math.isnan(
-            self.spec["replace_undefined_by"]
-        ):  # what is not defined is not counted, neither value nor weight
-            counted = total(defined)
+        if math.isnan(self.spec["replace_undefined_by"]):
+            counted = total(defined)  # what is not defined is not counted, neither value nor weight
             return Sums(total(np.where(defined, values, 0.0)), counted, counted)
         counted = np.full(values.shape[1:], len(values) if weight is None else weight.sum())
         return Sums(total(values), counted, counted)
+
+    def _ratio(self, defined: NDArray[np.bool_]) -> Array:
+        link, otherwise = self.spec.metric.link, self.spec["replace_undefined_by"]
+        return _ratio(self.numerator, self.denominator, defined, link, otherwise)
 
 
 @dataclass(frozen=True)
 class Sums:
     """Sums over queries at each cutoff: the mean is a function of them, and those of parts add up to those of all.
 
-    `numerator` over `denominator` is the mean, which is not defined where no query, or weight, is `counted`.
+    `numerator` over `denominator` is the mean: sums of numerators and denominators for a micro average, else of values,
+    for a geometric one of their logarithms, and of weights. It is not defined where no query, or weight, is `counted`.
     """
 
     numerator: Array
@@ -129,23 +133,29 @@ class Sums:
 
     def average(self, spec: MetricSpec, *, stacklevel: int = 2) -> Array:
         """Mean of the metric that they are sums of."""
-        left_out = math.isnan(spec["replace_undefined_by"])
-        if left_out and not (self.counted > 0).all():
+        otherwise = spec["replace_undefined_by"]
+        if math.isnan(otherwise) and not (self.counted > 0).all():
             text = f"{spec.metric.name} is not defined for any query, so its mean is nan."
             warnings.warn(text, UserWarning, stacklevel=stacklevel)
-        if spec["average"] == "micro":
-            return _ratio(spec, self.numerator, self.denominator, self.counted > 0)
+        return self.mean(spec["average"], spec.metric.link, otherwise)
+
+    def mean(self, average: str, link: Link | None, otherwise: float) -> Array:
+        """Mean of a kind, for a metric with such a `link`, `otherwise` where it is pooled and not defined."""
+        if average == "micro":
+            return _ratio(self.numerator, self.denominator, self.counted > 0, link, otherwise)
         mean = self.numerator / np.where(self.counted > 0, self.denominator, np.nan)
-        return np.exp(mean) if spec["average"] == "geometric" else mean
+        return np.exp(mean) if average == "geometric" else mean
 
 
-def _ratio(spec: MetricSpec, numerator: Array, denominator: Array, defined: NDArray[np.bool_]) -> Array:
+def _ratio(
+    numerator: Array, denominator: Array, defined: NDArray[np.bool_], link: Link | None, otherwise: float
+) -> Array:
     """Values where they are defined, and what replaces them elsewhere."""
     out = np.empty(numerator.shape)
-    out.fill(spec["replace_undefined_by"])
+    out.fill(otherwise)
     np.divide(numerator, denominator, out=out, where=defined)
-    if spec.metric.link is not None:
-        out[defined] = spec.metric.link(out[defined])
+    if link is not None:
+        out[defined] = link(out[defined])
     return out
 
 

@@ -12,8 +12,7 @@ from sklearn_rank._check import Queries
 from sklearn_rank._metric import MetricSpec
 from sklearn_rank._threads import check_n_jobs
 from sklearn_rank.batches._columns import Columns, batches_of, check_names
-from sklearn_rank.batches._discount import discounts_of
-from sklearn_rank.batches._partial import evaluate_part, join_parts
+from sklearn_rank.batches._partial import evaluate_parts, join_parts
 from sklearn_rank.batches._stream import Checker
 from sklearn_rank.batches._whole_queries import adjacent_queries, scattered_queries
 from sklearn_rank.evaluate import Evaluation, parse_metrics
@@ -112,10 +111,5 @@ def _evaluated(
     whole: Iterable[Queries], specs: dict[str, MetricSpec], checker: Checker, n_jobs: int | None
 ) -> Evaluation:
     """One result of whole queries, whose ids are their numbers."""
-    discounts = discounts_of(specs.values())
-    parts = []
-    for queries in whole:
-        for discount in discounts:
-            discount.check(queries.longest)
-        parts.append(evaluate_part(queries, specs, n_jobs))
+    parts = [*evaluate_parts(whole, specs, n_jobs)]
     return join_parts(parts, [part.qid for part in parts], checker.seen.ids(), checker.weight)

@@ -5,7 +5,7 @@ A query's values do not depend on the queries beside it, so parts can be compute
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from sklearn_rank._compute import PerQuery, per_query
 from sklearn_rank._grouping import find_qid, group_rows
 from sklearn_rank._metric import MetricSpec
 from sklearn_rank.batches._columns import Columns
+from sklearn_rank.batches._discount import discounts_of
 from sklearn_rank.evaluate import Evaluation
 
 Index = NDArray[np.int64]
@@ -46,6 +47,23 @@ def evaluate_part(queries: Queries, specs: Mapping[str, MetricSpec], n_jobs: int
     results = per_query(queries, list(specs.values()), n_jobs)
     named = dict(zip(specs, results, strict=True))
     return Evaluation(queries.qid, queries.weight, named, _n_documents=queries.n_documents)
+
+
+def evaluate_parts(
+    whole: Iterable[Queries], specs: Mapping[str, MetricSpec], n_jobs: int | None = None
+) -> Iterator[Evaluation]:
+    """A result of each part.
+
+    Raises
+    ------
+    ValueError
+        If a user's discount is not the same in all of them.
+    """
+    discounts = discounts_of(specs.values())
+    for queries in whole:
+        for discount in discounts:
+            discount.check(queries.longest)
+        yield evaluate_part(queries, specs, n_jobs)
 
 
 def concatenate_evaluations(parts: Sequence[Evaluation]) -> Evaluation:

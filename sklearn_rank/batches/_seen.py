@@ -53,6 +53,13 @@ class SeenIds:
             number[:] = [self._entry.setdefault(q, len(self._entry)) for q in ids.tolist()]
         return number
 
+    def ids_between(self, first: int, last: int) -> NDArray[Any]:
+        """Those numbered from `first` up to `last`; more may come."""
+        ends = np.cumsum([len(part) for part in self._parts])
+        part, last_part = np.searchsorted(ends, [first, last - 1], side="right")
+        start = ends[part] - len(self._parts[part])
+        return np.concatenate(self._parts[part : last_part + 1])[first - start : last - start]
+
     def ids(self) -> NDArray[Any]:
         """All of them, once no more are to come, or are to be told apart in the same way."""
         self._found, self._parts = Distinct(), [np.concatenate(self._parts)]

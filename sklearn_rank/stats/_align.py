@@ -51,15 +51,8 @@ def align(
     TypeError
         If results and arrays are mixed.
     """
-    read = [_read(result, name, metric, caller) for name, result in results.items()]
-    first = read[0]
-    for other, name in zip(read, results, strict=True):
-        if other.meaning != first.meaning:
-            raise ValueError(
-                f"{caller} compares values of one metric, computed alike. "
-                f"Got {first.metric!r} with other keywords in {name!r} than in {next(iter(results))!r}."
-            )
-    n_filled = 0
+    read = read_values(results, metric, caller)
+    first, n_filled = read[0], 0
     if paired:
         table, n_filled = _same_queries(read, list(results), missing, caller)
         defined = ~np.isnan(table).any(axis=0)
@@ -74,6 +67,24 @@ def align(
         )
     better = first.greater_is_better if greater_is_better is None else greater_is_better
     return Aligned(values, first.metric, better, n_left_out, n_filled)
+
+
+def read_values(results: Mapping[str, Any], metric: str | None, caller: str) -> list[Values]:
+    """Values of the one metric that is compared.
+
+    Raises
+    ------
+    ValueError or TypeError
+        As `align`, as far as that does not depend on the values.
+    """
+    read = [_read(result, name, metric, caller) for name, result in results.items()]
+    for other, name in zip(read, results, strict=True):
+        if other.meaning != read[0].meaning:
+            raise ValueError(
+                f"{caller} compares values of one metric, computed alike. "
+                f"Got {read[0].metric!r} with other keywords in {name!r} than in {next(iter(results))!r}."
+            )
+    return read
 
 
 def _read(result: Any, name: str, metric: str | None, caller: str) -> Values:
