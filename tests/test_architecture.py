@@ -10,7 +10,7 @@ import pytest
 import sklearn_rank
 
 PACKAGE = Path(sklearn_rank.__file__).parent
-OPTIONAL = ("pandas", "polars", "pyarrow", "matplotlib", "tqdm", "xgboost", "lightgbm", "catboost")
+OPTIONAL = ("pandas", "polars", "pyarrow", "pyspark", "matplotlib", "tqdm", "xgboost", "lightgbm", "catboost")
 
 # Modules of the package that each module may import; `metrics` stands for every family.
 ARROWS = {
@@ -34,6 +34,16 @@ ARROWS = {
     "datasets": {"_keywords"},
     "evaluate": {"_check", "_compute", "_lazy", "_lists", "_metric", "_names", "_storage", "_table", "stats"},
     "batches": {"_check", "_compute", "_grouping", "_metric", "_threads", "batches", "evaluate"},
+    "spark": {
+        "_check",
+        "_compute",
+        "_metric",
+        "_storage",
+        "batches",
+        "evaluate",
+        "spark",
+        "stats",
+    },
     "stats": {"_grouping", "_keywords", "_table", "evaluate", "stats"},
     "scorer": {"_metric", "_names", "evaluate"},
     "model_selection": {"_grouping"},
