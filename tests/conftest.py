@@ -1,4 +1,7 @@
 import os
+import shutil
+import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -41,3 +44,29 @@ def with_index(shuffled):
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """A session of Spark with two workers, whose tasks are tried four times; of Connect if SPARK_CONNECT says so."""
+    needs = {"pyspark": find_spec("pyspark"), "Java": os.environ.get("JAVA_HOME") or shutil.which("java")}
+    missing = [name for name, there in needs.items() if not there]
+    if missing:
+        reason = f"tests of Spark need {' and '.join(missing)}"
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder
+    builder = builder.remote("local[2,4]") if os.environ.get("SPARK_CONNECT") else builder.master("local[2,4]")
+    options = {
+        "spark.ui.enabled": "false",
+        "spark.log.level": "OFF",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "3",
+        "spark.sql.session.timeZone": "UTC",
+    }
+    session = builder.config(map=options).getOrCreate()
+    yield session
+    session.stop()

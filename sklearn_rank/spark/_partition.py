@@ -1,0 +1,101 @@
+"""What a worker does: the rows of a partition in, sorted by query, the values of its queries out.
+
+Knows Arrow, and nothing of Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import chain, groupby
+from typing import Any
+
+import numpy as np
+
+from sklearn_rank._check import Queries
+from sklearn_rank._compute import PerQuery
+from sklearn_rank._metric import MetricSpec
+from sklearn_rank.batches._columns import Columns
+from sklearn_rank.batches._partial import evaluate_parts
+from sklearn_rank.batches._stream import Checker, Rows
+from sklearn_rank.batches._whole_queries import adjacent_queries
+from sklearn_rank.evaluate import Evaluation
+
+Specs = Mapping[str, MetricSpec]
+PARTS = ("numerator", "denominator", "defined")
+"""Fields of the column that a pooled mean is made of."""
+
+
+def evaluate_partition(batches: Iterator[Any], names: Columns, specs: Specs) -> Iterator[Any]:
+    """Record batches with the id of each query, its values and what else its means take."""
+    batches = (batch for batch in batches if batch.num_rows)
+    first = next(batches, None)
+    if first is None:
+        return
+    checker = Checker(names, specs.values(), grouped=True, n_jobs=1)
+    rows = _checked(checker, chain([first], batches), names, specs)
+    whole = map(_in_one_order, adjacent_queries(rows, n_jobs=1))
+    for part in evaluate_parts(whole, specs, n_jobs=1):
+        yield _record_batch(part, checker, specs, first.schema.field(names.qid).type)
+
+
+def _in_one_order(queries: Queries) -> Queries:
+    """Rows of each query by falling score and rising label: a shuffle brings them in any, and sums would differ."""
+    query = np.repeat(np.arange(len(queries.indptr) - 1), queries.n_documents)
+    label = queries.label.reshape(len(query), -1)
+    return replace(queries, order=np.lexsort((*label.T, -queries.score, query)))
+
+
+def _record_batch(part: Evaluation, checker: Checker, specs: Specs, type_of_ids: Any) -> Any:
+    import pyarrow as pa
+
+    first, last = int(part.qid[0]), int(part.qid[-1]) + 1  # queries come in the order of their numbers
+    columns = {"qid": pa.array(checker.seen.ids_between(first, last), type=type_of_ids)}
+    for name, spec in specs.items():
+        result = part._results[name]
+        assert isinstance(result, PerQuery)
+        left_out = result.undefined[:, 0] & np.isnan(spec["replace_undefined_by"])
+        columns[name] = pa.array(result.values()[:, 0], mask=left_out)
+        if spec["average"] == "micro":
+            parts = result.numerator[:, 0], result.denominator[:, 0], ~result.undefined[:, 0]
+            columns[parts_name(name)] = pa.StructArray.from_arrays([*map(pa.array, parts)], names=PARTS)
+    if checker.weight is not None:
+        columns["weight"] = pa.array(checker.weight[first:last])
+    return pa.record_batch(columns)
+
+
+def parts_name(metric: str) -> str:
+    """Name of the column with the parts of a pooled mean."""
+    return f"{metric}_parts"
+
+
+# --- errors --------------------------------------------------------------------------------------------------
+
+
+def _checked(checker: Checker, batches: Iterator[Any], names: Columns, specs: Specs) -> Iterator[Rows]:
+    """Checked rows; errors name the query, as the number of a row says nothing after a shuffle."""
+    at = list[Any]()
+
+    def watched() -> Iterator[Any]:
+        for batch in batches:
+            at[:] = [batch]
+            yield batch
+
+    try:
+        yield from checker.checked(watched())
+    except (TypeError, ValueError) as error:
+        found = _fault_of_a_query(at[0], names, specs) or str(error.__cause__)
+        raise (TypeError if isinstance(error, TypeError) else ValueError)(found) from None
+
+
+def _fault_of_a_query(batch: Any, names: Columns, specs: Specs) -> str | None:
+    """What is wrong with the first query of a batch that something is wrong with by itself."""
+    start = 0
+    for qid, rows in groupby(batch[names.qid].to_pylist()):
+        n_rows = len([*rows])
+        try:
+            next(Checker(names, specs.values(), grouped=True, n_jobs=1).checked([batch.slice(start, n_rows)]))
+        except (TypeError, ValueError) as error:
+            return f"{error.__cause__} Rows are those of query {qid!r}, in no order."
+        start += n_rows
+    return None

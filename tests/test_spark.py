@@ -1,0 +1,505 @@
+"""Spark gives what `evaluate` gives on the same rows, and nothing is lost on the way."""
+
+import datetime
+import decimal
+import doctest
+import os
+import signal
+import subprocess
+import sys
+from itertools import groupby
+
+import numpy as np
+import pytest
+from registry import METRICS, Data, labels_of, rough_data_for, tie_policy
+
+import sklearn_rank.spark
+from sklearn_rank import evaluate, evaluate_batches, parse_metric, stats
+from sklearn_rank.batches._columns import Columns
+from sklearn_rank.evaluate import parse_metrics
+from sklearn_rank.spark import compare, mean
+from sklearn_rank.spark import evaluate as evaluate_frame
+from sklearn_rank.spark._partition import evaluate_partition
+
+pa = pytest.importorskip("pyarrow")
+
+NAMES = ["ndcg@10", "map", "err", "rmse", "p@5"]
+NAN = float("nan")
+
+
+def make(seed=0, n_queries=50, *, tied=False):
+    """Rows in no order."""
+    rng = np.random.default_rng(seed)
+    qid = rng.permutation(np.repeat(np.arange(n_queries), rng.integers(1, 14, n_queries)))
+    score = rng.integers(0, 9, len(qid)) / 3 if tied else rng.random(len(qid))
+    return Data(rng.integers(0, 5, len(qid)).astype(float), score, qid)
+
+
+def table_of(data, **more):
+    several = {f"label{i}": column for i, column in enumerate(data.y_true.T)} if data.y_true.ndim == 2 else {}
+    return pa.table({**(several or {"label": data.y_true}), "score": data.y_score, "qid": data.qid, **more})
+
+
+def in_one_order(data):
+    return data.rows(np.lexsort((*data.y_true.reshape(len(data.qid), -1).T, -data.y_score, data.qid)))
+
+
+def collected(result):
+    """Rows by query: numbers as they are, NULL as None."""
+    rows = [row.asDict() for row in result.collect()]
+    assert len({row["qid"] for row in rows}) == len(rows)
+    return sorted(rows, key=lambda row: row["qid"])
+
+
+def assert_same(result, expected):
+    """Values of the queries are equal, bit by bit."""
+    rows = collected(result)
+    order = np.argsort(expected.qid)
+    assert [row["qid"] for row in rows] == expected.qid[order].tolist()
+    for name, values in expected.per_query.items():
+        assert np.array([row[name] for row in rows]).tobytes() == values[order].tobytes(), name
+
+
+# --- the same values -----------------------------------------------------------------------------------------
+
+
+def kinds_of_data(metric):
+    return str((labels_of(metric), metric.subtopics, metric.pointwise, tie_policy(metric)))
+
+
+ALIKE = [[*group] for _, group in groupby(sorted(METRICS, key=kinds_of_data), key=kinds_of_data)]
+
+
+@pytest.mark.parametrize("metrics", ALIKE, ids=lambda group: group[0].name)
+def test_every_metric(spark, metrics):
+    data = in_one_order(rough_data_for(metrics[0]))
+    specs = [parse_metric(m.name, **({"k": 5} if m.has_cutoff else {}), **tie_policy(m)) for m in metrics]
+    expected = evaluate(*data[:2], qid=data.qid, metrics=specs)
+    rows = table_of(data.rows(np.random.default_rng(1).permutation(len(data.qid))))
+    labels = [name for name in rows.column_names if name.startswith("label")]
+    options = {"metrics": specs, "y_true": labels if len(labels) > 1 else "label"}
+    assert_same(evaluate_frame(spark.createDataFrame(rows), **options), expected)
+    batches = evaluate_batches(rows, **options)
+    for name, values in expected.per_query.items():
+        np.testing.assert_allclose(batches.per_query[name][np.argsort(batches.qid)], values, rtol=1e-12, atol=1e-14)
+
+
+def test_same_bits_as_rows_in_any_order(spark):
+    """Of rows without ties."""
+    data = make()
+    metrics = ["ndcg@10", "map", "err", "auc", "rbp(p=0.8)@10"]
+    result = evaluate_frame(spark.createDataFrame(table_of(data)), metrics=metrics)
+    assert_same(result, evaluate(*data[:2], qid=data.qid, metrics=metrics))
+    assert_same(result, evaluate_batches(table_of(data), metrics=metrics, memory_limit=999))
+
+
+def test_same_bits_each_time(spark):
+    df = spark.createDataFrame(table_of(make(tied=True)))
+    runs = [evaluate_frame(df.orderBy("label", "score", ascending=up), metrics=NAMES) for up in (True, False)]
+    assert collected(runs[0]) == collected(runs[1])
+
+
+TYPES = {
+    "tinyint": lambda i: i - 20,
+    "bigint": lambda i: i * 2**40 - 5,
+    "decimal(20,2)": lambda i: decimal.Decimal(i * 10**10) / 4,
+    "float": lambda i: i / 4,
+    "double": lambda i: i / 7,
+    "boolean": lambda i: i % 2 == 0,
+    "string": lambda i: f"q{i * i}\0" if i % 9 == 0 else f"q{i}",
+    "binary": lambda i: b"%d\0" % i,
+    "date": lambda i: datetime.date(2020, 1, 1 + i % 28),
+    "timestamp": lambda i: datetime.datetime(2020, 1, 1, i % 24, tzinfo=datetime.UTC),
+    "timestamp_ntz": lambda i: datetime.datetime(2020, 1, 1, i % 24, 0, 0, 7),
+}
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_ids(spark, kind):
+    data = make()
+    ids = [TYPES[kind](i) for i in data.qid.tolist()]
+    rows = list(zip(data.y_true.tolist(), data.y_score.tolist(), ids, strict=True))
+    result = evaluate_frame(spark.createDataFrame(rows, f"label double, score double, qid {kind}"), metrics="map")
+    assert result.schema["qid"].dataType.simpleString() == kind
+    number = {q: i for i, q in enumerate(dict.fromkeys(ids))}
+    expected = evaluate(*data[:2], qid=[number[q] for q in ids], metrics="map").per_query["map"]
+    found = result.toArrow()
+    ids_found = [bytes(q) if kind == "binary" else q for q in found["qid"].to_pylist()]
+    assert len(ids_found) == len(number)
+    for q, value in zip(ids_found, found["map"].to_pylist(), strict=True):
+        assert value == expected[number[q]]
+
+
+def test_zeros_are_one_query(spark):
+    rows = spark.createDataFrame([(1, 2.0, -0.0), (0, 1.0, 0.0)], "label int, score double, qid double")
+    assert [row["qid"] for row in collected(evaluate_frame(rows.repartition(2), metrics="map"))] == [0.0]
+
+
+def test_types_of_numbers(spark):
+    rows = [(True, decimal.Decimal("2.50"), None, 1, "a", 3), (False, decimal.Decimal("1.25"), None, 1, "a", 3)]
+    kinds = "hit boolean, score decimal(5,2), nothing void, w tinyint, qid string, long bigint"
+    df = spark.createDataFrame(rows, kinds)
+    found = evaluate_frame(df, metrics=["map", "mae"], y_true="hit", sample_weight="w")
+    assert collected(found) == [{"qid": "a", "map": 1.0, "mae": 1.375, "weight": 1.0}]
+    judged = evaluate_frame(df, metrics="judged@1", y_true="nothing", y_score="long")
+    assert collected(judged) == [{"qid": "a", "judged@1": 0.0}]
+
+
+def test_batches_cut_queries(spark):
+    data = in_one_order(make(tied=True))
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 3)
+    try:
+        result = evaluate_frame(spark.createDataFrame(table_of(data)), metrics=NAMES)
+        assert_same(result, evaluate(*data[:2], qid=data.qid, metrics=NAMES))
+    finally:
+        spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
+
+
+def test_more_rows_than_a_worker_holds_at_once(spark):
+    rows = spark.range(700_000).selectExpr("id % 9 as label", "hash(id) as score", "-(id div 7) as qid")
+    result = evaluate_frame(rows.coalesce(1), metrics=["mae", "mrr"], assume_grouped=True)
+    data = rows.toArrow()
+    expected = evaluate(data["label"], data["score"], qid=data["qid"], metrics=["mae", "mrr"])
+    found = result.toArrow().sort_by("qid")
+    order = np.argsort(expected.qid)
+    assert found["qid"].to_pylist() == expected.qid[order].tolist()
+    assert found["mrr"].to_pylist() == expected.per_query["mrr"][order].tolist()
+    np.testing.assert_allclose(found["mae"], expected.per_query["mae"][order], rtol=1e-12)
+
+
+def test_functions_of_ones_own(spark):
+    """A plain function sees rows highest score first, and those of equal scores lowest label first."""
+    rows = spark.createDataFrame([(1, 1.0, 7), (3, 2.0, 7), (2, 2.0, 7)], "label int, score double, qid int")
+    first = lambda y, s: y[0] * 100 + y[1] * 10 + y[2]  # noqa: E731
+    assert collected(evaluate_frame(rows, metrics={"digits": first})) == [{"qid": 7, "digits": 231.0}]
+
+
+def test_a_killed_worker_is_replaced(spark, tmp_path):
+    data, marker = in_one_order(make()), str(tmp_path / "killed")
+
+    def best(y, s):
+        if not os.path.exists(marker):
+            open(marker, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return y[np.argmax(s)]
+
+    metrics = {"best": best, "map": "map"}
+    result = evaluate_frame(spark.createDataFrame(table_of(data)), metrics=metrics)
+    rows = collected(result)
+    assert os.path.exists(marker)
+    expected = evaluate(*data[:2], qid=data.qid, metrics={"best": lambda y, s: y[np.argmax(s)], "map": "map"})
+    assert [row["qid"] for row in rows] == expected.qid.tolist()
+    assert [row["best"] for row in rows] == expected.per_query["best"].tolist()
+    assert [row["map"] for row in rows] == expected.per_query["map"].tolist()
+
+
+def test_partitions_without_rows(spark):
+    data = in_one_order(make(n_queries=3))
+    df = spark.createDataFrame(table_of(data)).repartition(7)
+    assert_same(evaluate_frame(df, metrics=NAMES), evaluate(*data[:2], qid=data.qid, metrics=NAMES))
+    nothing = evaluate_frame(df.filter("qid < 0"), metrics=NAMES)
+    assert nothing.count() == 0
+    with pytest.raises(ValueError, match="At least one query is needed. Got a result without rows"):
+        mean(nothing)
+
+
+# --- names ---------------------------------------------------------------------------------------------------
+
+
+def test_names_of_columns(spark):
+    """Dots, backticks, names that differ in case, names that are there twice but not asked for."""
+    data = make(n_queries=5)
+    table = table_of(data, x=data.qid, y=data.qid, z=data.qid, w=data.qid)
+    df = spark.createDataFrame(table).toDF("a.b", "QID", "q id`", "Score", "x", "x", "score")
+    columns = {"y_true": "a.b", "y_score": "QID", "qid": "q id`"}
+    metrics = {"ndcg.10": "ndcg@10", "a `b`": "map", "ndcg(gain=linear)@3": "ndcg(gain=linear)@3"}
+    result = evaluate_frame(df, metrics=metrics, **columns)
+    assert_same(result, evaluate(*data[:2], qid=data.qid, metrics=metrics))
+    assert result.selectExpr("avg(`ndcg.10`)", "avg(`a ``b```)", "avg(`ndcg(gain=linear)@3`)").count() == 1
+    assert mean(result) == pytest.approx(evaluate(*data[:2], qid=data.qid, metrics=metrics).mean(), rel=1e-13)
+    with pytest.raises(ValueError, match=r"The frame must have each of the columns once.*Got 2 'x' among"):
+        evaluate_frame(df, metrics="map", **columns | {"qid": "x"})
+    with pytest.raises(ValueError, match=r"Got no 'qid' among 'a.b', 'QID'"):
+        evaluate_frame(df, metrics="map", **columns | {"qid": "qid"})
+
+
+# --- wrong input ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error", "message"),
+    [
+        ({"metrics": []}, ValueError, "At least one metric is needed"),
+        ({"metrics": "nothing"}, ValueError, "must be one of get_metric_names"),
+        ({"metrics": "map", "gain": "exp"}, TypeError, "No metric of map has a keyword 'gain'"),
+        ({"metrics": ["map", "ndcg"], "ties": "stable"}, ValueError, r"rows of Spark have none.*Got it for 'map'"),
+        ({"metrics": "p@3", "convention": "lightgbm"}, ValueError, "also beside a convention that asks for it"),
+        ({"metrics": ["map", "MAP"]}, ValueError, r"names that differ in more than case.*Got 'map' twice"),
+        ({"metrics": {"qid": "map"}}, ValueError, "Got 'qid' twice"),
+        ({"metrics": "map", "y_true": "grade"}, ValueError, r"y_true='grade'.*Got no 'grade' among 'label', 'score'"),
+        ({"metrics": "map", "y_score": 3}, TypeError, "A column is named by a str.*Got 3"),
+        ({"metrics": "map", "y_true": "text"}, TypeError, "y_true must hold real numbers. Got 'text' of type string"),
+        ({"metrics": "map", "y_score": "list"}, TypeError, "y_score must hold .* Got 'list' of type array<int>"),
+        ({"metrics": "map", "y_true": ["label", "text"]}, TypeError, "y_true must hold real numbers. Got 'text'"),
+        ({"metrics": "map", "sample_weight": "text"}, TypeError, "sample_weight must hold real numbers. Got 'text'"),
+        ({"metrics": "map", "qid": "list"}, TypeError, r"qid must be of one of the types .*Got 'list' of type array"),
+        ({"metrics": "map", "qid": "folded"}, TypeError, r"Got 'folded' of type string collate UTF8_LCASE"),
+    ],
+)  # fmt: skip
+def test_wrong_arguments(spark, keywords, error, message):
+    kinds = "label int, score double, qid int, text string, list array<int>, folded string collate UTF8_LCASE"
+    df = spark.createDataFrame([], kinds)
+    with pytest.raises(error, match=message):
+        evaluate_frame(df, **keywords)
+
+
+def test_other_frames(spark):
+    for function in (lambda x: evaluate_frame(x, metrics="map"), mean, lambda x: compare(x, x)):
+        with pytest.raises(TypeError, match=r"takes a DataFrame of Spark. Got Table instead"):
+            function(table_of(make()))
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("qid", None, r"qid must not contain missing values.*Rows are those of query None, in no order"),
+        ("qid", NAN, r"qid must not contain missing values.*Rows are those of query nan"),
+        ("score", None, r"y_score must not contain NaN or \+inf .*Got nan in row \d+. Rows are those of query 7.0"),
+        ("score", NAN, r"y_score must not contain NaN .*Rows are those of query 7.0"),
+        ("score", float("inf"), r"Got inf in row \d+. Rows are those of query 7.0"),
+        ("label", None, r"y_true of map_score must not contain NaN .* says how to read it.*query 7.0"),
+        ("label", float("inf"), r"y_true must be finite. Got an infinite label in row \d+. .*query 7.0"),
+        ("label", 5.0, r"y_true of err_score must not be above max_grade=4. Got 5.*query 7.0"),
+        ("weight", None, r"sample_weight must be finite, not negative .*query 7.0"),
+        ("weight", -1.0, r"sample_weight must be finite, not negative .*query 7.0"),
+        ("weight", 2.0, r"sample_weight .* constant within each. Got \d and \d in query 7.0"),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 1000])
+def test_wrong_rows(column, value, message, size):
+    """What a worker raises: the words of `evaluate`, and the query."""
+    rows = wrong_rows(column, value).sort_by("qid").combine_chunks()
+    batches = iter([*rows[:0].to_batches(), *rows.to_batches(max_chunksize=size)])
+    names = Columns("label", "score", "qid", "weight")
+    with pytest.raises(ValueError, match=message):
+        [*evaluate_partition(batches, names, parse_metrics(["map", "err"]))]
+
+
+def wrong_rows(column, value):
+    rows = [{"label": i % 2.0, "score": i / 7, "qid": i // 9 + 0.0, "weight": 1.0} for i in range(90)]
+    rows[66][column] = value
+    return pa.Table.from_pylist(rows)
+
+
+def test_what_a_worker_raises_can_be_read(spark):
+    from pyspark.errors import PySparkException
+
+    result = evaluate_frame(spark.createDataFrame(wrong_rows("score", None)), metrics=["map", "err"])
+    with pytest.raises(
+        PySparkException, match=r"\nValueError: y_score must not contain NaN .* of query 7.0, in no order"
+    ):
+        result.collect()
+
+
+def test_all_weights_are_zero(spark):
+    df = spark.createDataFrame([(1, 2.0, "a", 0.0)], "label int, score double, qid string, w double")
+    with pytest.raises(ValueError, match=r"not all zero. Got values from 0.0 to 0.0"):
+        mean(evaluate_frame(df, metrics="map", sample_weight="w"))
+
+
+def test_a_query_in_two_partitions_is_found(spark):
+    df = spark.createDataFrame(table_of(make(n_queries=5))).repartition(2)
+    result = evaluate_frame(df, metrics="map", assume_grouped=True)
+    with pytest.raises(ValueError, match=r"all rows of a query must be in one partition. Got \d+ rows of 5 queries"):
+        mean(result)
+    with pytest.raises(ValueError, match=r"takes each query once; .*Got query \d 2 times in 'b'"):
+        compare(evaluate_frame(df, metrics="map"), result)
+
+
+def test_without_pyspark_the_extra_is_named(monkeypatch):
+    for name in ("pyspark", "pyspark.sql", "pyspark.sql.types"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ImportError, match=r'pip install "sklearn-rank\[spark\]"'):
+        evaluate_frame(None, metrics="map")
+
+
+# --- means ---------------------------------------------------------------------------------------------------
+
+AVERAGES = ["map", "gm_map", "p@5", *(f"{name}(average=micro)" for name in ("precision", "auc", "rmse", "f"))]
+
+
+@pytest.mark.parametrize("replace", [0, 1, NAN])
+def test_means(spark, replace):
+    data = make(tied=True)
+    data = data.with_label(data.qid < 20, 0.0)  # nothing relevant
+    df = spark.createDataFrame(table_of(data, w=data.qid % 4 / 2))
+    for weight in ({}, {"sample_weight": data.qid % 4 / 2}):
+        result = evaluate_frame(
+            df, metrics=AVERAGES, replace_undefined_by=replace, sample_weight="w" if weight else None
+        )
+        expected = evaluate(*data[:2], qid=data.qid, metrics=AVERAGES, replace_undefined_by=replace, **weight)
+        assert mean(result) == pytest.approx(expected.mean(), rel=1e-12)
+        if not weight:
+            left_out = result.selectExpr("sum(if(map is null, 1, 0)) as n", "avg(map) as map").collect()[0]
+            assert left_out.n == (expected.n_undefined["map"] if replace != replace else 0)
+            assert left_out.map == pytest.approx(expected.mean()["map"], rel=1e-12)
+
+
+def test_means_of_nothing_defined(spark):
+    df = spark.createDataFrame([(0, 2.0, "a"), (0, 1.0, "b")], "label int, score double, qid string")
+    metrics = ["map", "gm_map", "recall(average=micro)@3"]
+    assert mean(evaluate_frame(df, metrics=metrics, replace_undefined_by=1)) == dict.fromkeys(metrics, 1.0)
+    for name in metrics:
+        with pytest.warns(UserWarning, match="is not defined for any query, so its mean is nan"):
+            assert np.isnan(mean(evaluate_frame(df, metrics=name, replace_undefined_by=NAN))[name])
+
+
+def test_what_is_known_of_a_result_travels_with_it(spark, tmp_path):
+    data = make()
+    metrics = ["gm_map", "p(average=micro)@5"]
+    df = spark.createDataFrame(table_of(data, w=data.qid % 3 + 1.0))
+    result = evaluate_frame(df, metrics=metrics, sample_weight="w", replace_undefined_by=NAN)
+    kept = data.qid < 30
+    expected = evaluate(
+        *data.rows(kept)[:2], qid=data.qid[kept], metrics=metrics, sample_weight=data.qid[kept] % 3 + 1.0,
+        replace_undefined_by=NAN,
+    ).mean()  # fmt: skip
+    result.write.parquet(str(tmp_path / "result"))
+    names = spark.range(30).selectExpr("id as qid", "concat('query ', id) as name")
+    for frame in (result, spark.read.parquet(str(tmp_path / "result"))):
+        assert mean(frame.filter("qid < 30")) == pytest.approx(expected, rel=1e-12)
+        assert mean(frame.join(names, "qid").orderBy("qid")) == pytest.approx(expected, rel=1e-12)
+        renamed = frame.filter("qid < 30").withColumnRenamed("gm_map", "ours").withColumnRenamed("qid", "query")
+        assert mean(renamed)["ours"] == pytest.approx(expected["gm_map"], rel=1e-12)
+    for wrong, message in [
+        (df, r"takes what sklearn_rank.spark.evaluate returned.*Got columns 'label', 'score', 'qid', 'w'"),
+        (result.drop("qid"), "takes what sklearn_rank.spark.evaluate returned"),
+        (result.drop("weight"), "its weights if it has any"),
+        (result.select("qid", "weight"), "takes what sklearn_rank.spark.evaluate returned"),
+        (result.join(result, "qid"), "metrics of different names"),
+        (result.drop("p(average=micro)@5_parts"), r"made of the column 'p\(average=micro\)@5_parts'. Got a frame with"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            mean(wrong)
+
+
+# --- comparison ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def systems(spark):
+    """Results of two systems, by Spark and here."""
+    data = make(seed=3)
+    other = data.with_score(data.y_score + np.random.default_rng(4).random(len(data.qid)))
+    both = [
+        (
+            evaluate_frame(spark.createDataFrame(table_of(d)), metrics=["map", "rmse"]).cache(),
+            evaluate(*d[:2], qid=d.qid, metrics=["map", "rmse"]),
+        )
+        for d in (data, other)
+    ]
+    return zip(*both, strict=True)
+
+
+@pytest.fixture(scope="module")
+def there_and_here(systems):
+    return tuple(systems)
+
+
+def assert_alike(found, expected):
+    assert found.row() == pytest.approx(expected.row(), rel=1e-9)
+    assert (found.n_queries, found.n_left_out, found.n_filled) == (
+        expected.n_queries,
+        expected.n_left_out,
+        expected.n_filled,
+    )
+
+
+@pytest.mark.parametrize("test", ["t", "wilcoxon", "sign", "welch"])
+@pytest.mark.parametrize("metric", ["map", "rmse"])
+def test_comparison(there_and_here, test, metric):
+    there, here = there_and_here
+    assert_alike(compare(*there, metric=metric, test=test), stats.compare(*here, metric=metric, test=test))
+
+
+def test_resamples_are_the_same_each_time(there_and_here):
+    found = [compare(*there_and_here[0], metric="map", test="bootstrap", random_state=0).row() for _ in range(2)]
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("missing", [0.0, NAN])
+def test_queries_that_one_system_lacks(there_and_here, missing):
+    a, b = there_and_here[0][0].filter("qid < 40"), there_and_here[0][1].filter("qid > 5")
+    here = [
+        pd_series(e.qid, e.per_query["map"], kept)
+        for e, kept in zip(there_and_here[1], (lambda q: q < 40, lambda q: q > 5), strict=True)
+    ]
+    assert_alike(compare(a, b, metric="map", missing=missing), stats.compare(*here, missing=missing))
+    assert compare(a, b, metric="map", test="welch").n_queries == (40, 44)
+    with pytest.raises(ValueError, match=r"needs the same queries in all systems.*Got 16 missing, the first \d+ in"):
+        compare(a, b, metric="map")
+
+
+def pd_series(qid, values, kept):
+    import pandas as pd
+
+    series = pd.Series(values, index=qid)
+    return series[[bool(kept(q)) for q in series.index]]
+
+
+def test_undefined_queries_are_left_out(spark):
+    rows = [(i % 3 and int(i % 2 == j), float(j), i) for i in range(12) for j in range(2)]
+    df = spark.createDataFrame(rows, "label int, score double, qid int")
+    a, b = (evaluate_frame(df.selectExpr("label", s, "qid"), metrics="map", replace_undefined_by=NAN)
+            for s in ("score", "-score as score"))  # fmt: skip
+    found = compare(a, b)
+    assert (found.n_queries, found.n_left_out) == (8, 4)
+
+
+def test_what_cannot_be_compared(spark, there_and_here):
+    a, b = there_and_here[0]
+    df = spark.createDataFrame(table_of(make(), w=np.ones(len(make().qid))))
+    text = evaluate_frame(df.selectExpr("label", "score", "string(qid) as qid"), metrics="map")
+    for one, other, keywords, error, message in [
+        (a, b, {}, ValueError, "compares one metric, so results of several need metric="),
+        (a, b, {"metric": "ndcg"}, ValueError, "must be one of map, rmse of 'a'. Got 'ndcg'"),
+        (a, b, {"metric": "map", "test": "f"}, ValueError, "'test' parameter of compare"),
+        (a, b, {"metric": "map", "missing": "0"}, ValueError, "'missing' parameter of compare"),
+        (a, df, {"metric": "map"}, ValueError, "compare takes what sklearn_rank.spark.evaluate returned"),
+        (a, text, {"metric": "map"}, TypeError, "ids of one type in both results. Got bigint in 'a' and string in 'b'"),
+        (
+            a, evaluate_frame(df, metrics="map", min_relevance=2), {"metric": "map"}, ValueError,
+            "Got 'map' with other keywords in 'b'",
+        ),
+        (
+            a, evaluate_frame(df, metrics="map", sample_weight="w"), {"metric": "map"}, ValueError,
+            "means in which every query counts once",
+        ),
+    ]:  # fmt: skip
+        with pytest.raises(error, match=message):
+            compare(one, other, **keywords)
+
+
+# --- documentation, and Spark Connect ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("function", [compare, evaluate_frame, mean], ids=lambda f: f.__name__)
+def test_examples(spark, function):
+    (example,) = doctest.DocTestFinder().find(function, globs={})
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    assert runner.run(example).failed == 0
+    assert example.examples
+
+
+@pytest.mark.skipif("SPARK_CONNECT" in os.environ, reason="these are the tests that it runs")
+def test_connect(spark):
+    """The same on Spark Connect, which takes a process of its own."""
+    chosen = "each_time or (ids and string) or names_of or raises or killed or travels or comparison or examples"
+    command = [sys.executable, "-m", "pytest", "-q", "-x", __file__, "-k", chosen]
+    done = subprocess.run(command, env=os.environ | {"SPARK_CONNECT": "1"}, capture_output=True, text=True, timeout=400)
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "skipped" not in done.stdout
+
+
+def test_public_names():
+    assert {*sklearn_rank.spark.__all__} == {"compare", "evaluate", "mean"}
