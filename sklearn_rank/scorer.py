@@ -110,8 +110,8 @@ def get_scorer_names() -> list[str]:
     Examples
     --------
     >>> from sklearn_rank import get_scorer_names
-    >>> [name for name in get_scorer_names() if name.startswith("neg_")]
-    ['neg_arp', 'neg_coverage', 'neg_fallout', 'neg_mae', 'neg_mse', 'neg_rbp_residual', 'neg_rmse']
+    >>> [name for name in get_scorer_names() if name.startswith("neg_r")]
+    ['neg_rbp_residual', 'neg_rmse']
     """
     return sorted(name if entry.greater_is_better else f"neg_{name}" for name, entry in REGISTRY.items())
 
@@ -164,7 +164,7 @@ class RankingScorers:
     def __call__(self, estimator: Any, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> dict[str, float]:
         """Values of all metrics; higher is better."""
         y_score = predict_scores(estimator, X, self.response_method)
-        result = evaluate(y, y_score, qid=qid, metrics=self._specs.values(), sample_weight=sample_weight)
+        result = evaluate(y, y_score, qid=qid, metrics=self._specs, sample_weight=sample_weight)
         signs = (1 if spec.metric.greater_is_better else -1 for spec in self._specs.values())
         return {name: sign * value for name, sign, value in zip(self.names, signs, result.mean().values(), strict=True)}
 

@@ -56,12 +56,12 @@ ARROWS = {
     "inspection": {"_grouping", "_keywords", "_threads", "evaluate", "model_selection", "scorer"},
     "learning_curve": {"_grouping", "evaluator", "model_selection", "ranker"},
     "display": {
+        "_grouping",
         "_keywords",
         "_metric",
         "_names",
         "display",
         "evaluate",
-        "model_selection",
         "ranker",
         "scorer",
         "stats",

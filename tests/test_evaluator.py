@@ -229,7 +229,7 @@ def test_a_search_keeps_what_was_chosen_for_it(shuffled):
     search = GridSearchCV(Ridge(), [{"alpha": [1.0]}], scoring=get_scorer("mrr"), cv=QueryKFold(2), refit=False)
     found = RankingEvaluator("map", cv=3).search(search, X, y, qid=qid)
     assert found.n_splits_ == 2
-    assert found.scoring is not None
+    assert str(found.scoring) == str(get_scorer("mrr"))
     assert "mean_test_score" in found.cv_results_
     assert not hasattr(found, "best_estimator_")
 

@@ -253,6 +253,8 @@ def test_names_and_keywords_of_scorers():
     scorers = get_scorers(["ndcg@5", ndcg_score], gain="linear")
     assert scorers.names == ["ndcg@5", "ndcg"]
     assert repr(scorers) == "get_scorers(['ndcg@5', 'ndcg'], gain='linear')"
+    model = Ridge().fit([[0.0], [1.0]], [0, 1])
+    assert get_scorers(["map", "AP", "rr"])(model, [[0.0], [1.0]], [0, 1], qid=[1, 1]) == {"map": 1, "AP": 1, "rr": 1}
     assert repr(pickle.loads(pickle.dumps(scorers))) == repr(scorers)
 
 

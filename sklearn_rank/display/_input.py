@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._grouping import number_together
 from sklearn_rank._metric import MetricSpec
 from sklearn_rank._names import parse_metric
 from sklearn_rank.evaluate import Evaluation, evaluate
-from sklearn_rank.model_selection import query_numbers
 
 Array = NDArray[np.float64]
 
@@ -91,15 +91,10 @@ def paired(first: Evaluation, second: Evaluation, metric: str) -> tuple[NDArray[
             "Two systems are compared by one metric, computed alike. "
             f"Got {metric!r} as {first.meaning[metric]} and as {second.meaning[metric]}."
         )
-    ids, n = [first.qid, second.qid], len(first.qid)
-    if np.array_equal(ids[0], ids[1]):
-        return first.qid, first.per_query[metric], second.per_query[metric]
-    if len({one.dtype.kind in "US" for one in ids}) > 1:  # NumPy would turn 1 into "1"
-        ids = [one.astype(object) for one in ids]
-    number = query_numbers(np.concatenate(ids), n + len(second.qid))
-    if len(second.qid) != n or number.max() >= n:
+    known, (one, other) = number_together([first.qid, second.qid])
+    if not len(known) == len(one) == len(other):
         raise ValueError(
             "Two systems are compared on the same queries. "
-            f"Got {n} and {len(second.qid)} queries, of which {(number[n:] < n).sum()} are the same."
+            f"Got {len(one)} and {len(other)} queries, of which {len(one) + len(other) - len(known)} are the same."
         )
-    return first.qid, first.per_query[metric], second.per_query[metric][np.argsort(number[n:])]
+    return first.qid, first.per_query[metric], second.per_query[metric][np.argsort(other)]
