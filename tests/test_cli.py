@@ -218,6 +218,7 @@ def test_names_of_trec_eval(files, cli):
     assert columns("-m", "P.5,10", "-m", "map_cut.3", "-m", "p@5") == ["P_5", "P_10", "map_cut_3", "p@5"]
     assert columns("-m", "success", "-m", "set_F.0.5") == ["success_1", "success_5", "success_10", "set_F.0.5"]
     assert len(columns("-m", "iprec_at_recall")) == 11
+    assert columns("-m", "map", "-m", "official")[:3] == ["map", "num_q", "num_ret"]
     assert columns("-m", "official")[:6] == ["num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map"]
     assert "Got 'Rndcg'" in cli("evaluate", "qrels", "run", "--convention", "trec_eval", "-m", "Rndcg", code=2)[1]
     for name, ours in [("P_10", "precision@10"), ("iprec_at_recall_0.10", "iprec(recall=0.10)")]:
@@ -284,6 +285,10 @@ def test_pictures_that_cannot_be(files, cli, monkeypatch):
         "of one metric. Got map, mrr" in cli("plot", "qrels", "run", "-m", "map", "-m", "mrr", "-o", "x.svg", code=2)[1]
     )
     assert "two runs or more. Got run" in cli("plot", "qrels", "run", "--kind", "critical", "-o", "x.svg", code=2)[1]
+    assert (
+        "--max-k must be 1 or more. Got 0"
+        in cli("plot", "qrels", "run", "--kind", "cutoff", "--max-k", "0", "-o", "x.svg", code=2)[1]
+    )
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert 'pip install "sklearn-rank[plot]"' in cli("plot", "qrels", "run", "-o", "x.svg", code=2)[1]
 
@@ -297,7 +302,10 @@ def test_pictures_that_cannot_be(files, cli, monkeypatch):
         (["evaluate", "qrels", "run", "-m", "map", "-m", "map"], "Got 'map' twice"),
         (["evaluate", "run", "qrels"], "has lines of 4 fields: query iteration document relevance. Got 6 in line 1"),
         (["evaluate", "qrels", "run", "--ties", "maybe"], "argument --ties: invalid choice"),
-        (["evaluate", "qrels", "run", "--y-score", "a"], "columns of a --table"),
+        (["evaluate", "qrels", "run", "--y-score", "a"], "--y-score is a column of a --table, and there is none"),
+        (["evaluate", "qrels", "run", "--qid", "a"], "--qid is a column of a --table, and there is none"),
+        (["evaluate", "--table", "t.csv", "--float32"], "--float32 is for runs and judgements that are joined"),
+        (["evaluate", "--table", "t.csv", "--missing-from-run", "zero"], "--missing-from-run is for runs and"),
         (["evaluate", "--table", "t.csv", "run"], "With --table there are no other files. Got run"),
         (["evaluate", "qrels", "run", "--n-jobs", "0"], "'n_jobs' parameter"),
         (["guess"], "invalid choice"),

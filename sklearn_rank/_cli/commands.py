@@ -110,6 +110,8 @@ def _distribution(options: argparse.Namespace, metric: str) -> Any:
 def _cutoff(options: argparse.Namespace, metric: str) -> Any:
     from sklearn_rank.display import CutoffDisplay
 
+    if options.max_k < 1:
+        raise ValueError(f"--max-k must be 1 or more. Got {options.max_k}.")
     bare, ax = metric.partition("@")[0], None
     names = [f"{bare}@{k}" for k in range(1, options.max_k + 1)]
     for name, result in results(options, names).items():

@@ -17,11 +17,15 @@ from sklearn_rank.evaluate import Evaluation, evaluate
 from sklearn_rank.io import RankingData, join, read_table, read_trec_qrels, read_trec_run
 from sklearn_rank.io.frames import opened
 
+OF_TABLES = ("y_true", "y_score", "qid", "doc_id")
+OF_RUNS = ("missing_from_run", "missing_from_qrels", "float32", "keep_negative")
+"""Options that the other kind of input has no use for."""
+
 
 def metrics_of(options: argparse.Namespace) -> list[str]:
     """Names of the metrics that were asked for."""
     names = options.metrics or options.default_metrics
-    return [*expanded(names)] if options.convention == "trec_eval" else names
+    return [*dict.fromkeys(expanded(names))] if options.convention == "trec_eval" else names
 
 
 def results(options: argparse.Namespace, names: list[str], missing_from_run: str = "zero") -> dict[str, Evaluation]:
@@ -74,13 +78,12 @@ def _systems(options: argparse.Namespace, missing_from_run: str) -> Iterator[tup
         return
     if len(options.files) < 2:
         raise ValueError("Judgements and at least one run must be given, or --table. See --help.")
-    if options.y_score or options.doc_id:
-        raise ValueError("--y-score and --doc-id are columns of a --table. Got none.")
+    _refuse(options, OF_TABLES, "is a column of a --table, and there is none")
     _refuse_twice(options.files)
     qrels = read_trec_qrels(_source(options.files[0]), n_jobs=options.n_jobs)
     how = {
         "missing_from_run": options.missing_from_run or missing_from_run,
-        "missing_from_qrels": options.missing_from_qrels, "float32": options.float32,
+        "missing_from_qrels": options.missing_from_qrels or "drop", "float32": options.float32,
         "tie_order": "trec_eval" if options.convention == "trec_eval" else "input",
     }  # fmt: skip
     runs = options.files[1:]
@@ -95,17 +98,24 @@ def _systems(options: argparse.Namespace, missing_from_run: str) -> Iterator[tup
 def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData]]:
     if options.files:
         raise ValueError(f"With --table there are no other files. Got {' '.join(options.files)}.")
-    ids = [options.qid] if options.doc_id is None else [options.qid, options.doc_id]
-    table = opened(_source(options.table), ids)
+    _refuse(options, OF_RUNS, "is for runs and judgements that are joined, and a table's rows stand as they are")
+    qid = options.qid or "qid"
+    table = opened(_source(options.table), [qid] if options.doc_id is None else [qid, options.doc_id])
     scores = options.y_score or ["y_score"]
     _refuse_twice(scores)
     for name in scores:
         _progress(name)
-        yield name, read_table(table, y_true=options.y_true, y_score=name, qid=options.qid, doc_id=options.doc_id)
+        yield name, read_table(table, y_true=options.y_true or "y_true", y_score=name, qid=qid, doc_id=options.doc_id)
 
 
 def _source(name: str) -> Any:
     return sys.stdin.buffer if name == "-" else name
+
+
+def _refuse(options: argparse.Namespace, names: tuple[str, ...], why: str) -> None:
+    for name in names:
+        if getattr(options, name):
+            raise ValueError(f"--{name.replace('_', '-')} {why}.")
 
 
 def _refuse_twice(names: list[str]) -> None:
