@@ -342,6 +342,22 @@ def test_progress_on_a_terminal_only(files, cli, monkeypatch):
     assert "1/1 run" in cli("evaluate", "qrels", "run")[1]
 
 
+def test_streams_that_are_closed(files, capsys, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdin", None)
+        assert main(["evaluate", "qrels", "-"]) == 2
+        assert "so it must be open" in capsys.readouterr().err
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", None)
+        assert main(["evaluate", "qrels", "run"]) == 2
+        assert "so it must be open" in capsys.readouterr().err
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", None)
+        assert main(["evaluate", "qrels", "run"]) == 0
+        sys.stderr.close()
+        assert len(capsys.readouterr().out.splitlines()) == 2
+
+
 def test_as_a_program(files):
     """The module runs, reads its standard input, and is quiet when nobody reads on."""
     command, here = [sys.executable, "-m", "sklearn_rank"], Path(__file__).parents[1]

@@ -109,6 +109,8 @@ def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData]]:
 
 
 def _source(name: str) -> Any:
+    if name == "-" and sys.stdin is None:
+        raise ValueError("'-' is the standard input, so it must be open. Got it closed.")
     return sys.stdin.buffer if name == "-" else name
 
 
