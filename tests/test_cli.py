@@ -211,6 +211,44 @@ def test_what_trec_eval_prints(run, words, tmp_path, cli):
             assert by_query[name] == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize("negative", [False, True])
+def test_random_collections_are_what_pytrec_eval_says(negative, tmp_path, cli):
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    names = "map gm_map Rprec bpref recip_rank ndcg infAP set_P set_recall set_F num_ret num_rel num_rel_ret".split()
+    names += ["P_5", "recall_10", "ndcg_cut_5", "map_cut_5", "success_1"]
+    words = ["evaluate", str(tmp_path / "qrels"), str(tmp_path / "run"), "--convention", "trec_eval", "--float32"]
+    for name in names:
+        words += ["-m", name]
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        qrels, run = {}, {}
+        for query in map(str, range(6)):
+            documents = [f"{rng.choice(['d', 'é'])}{i}" for i in range(rng.integers(2, 50))]
+            grade = rng.integers(-2 if negative else 0, 4, len(documents))
+            score = rng.integers(0, rng.choice([2, 9, 1000]), len(documents)) / rng.choice([-3, 1, 7])
+            judged, got = rng.random((2, len(documents))) < rng.choice([0.2, 0.6, 0.95], (2, 1))
+            judged[0] = got[-1] = True
+            grade[0] = abs(grade[0])
+            if rng.random() < 0.9:
+                qrels[query] = {documents[i]: int(grade[i]) for i in np.flatnonzero(judged)}
+            if rng.random() < 0.9:
+                run[query] = {documents[i]: float(score[i]) for i in np.flatnonzero(got)}
+        judgements = "".join(f"{q} 0 {d} {g}\n" for q in qrels for d, g in qrels[q].items())
+        lines = "".join(f"{q} Q0 {d} 0 {s!r} t\n" for q in run for d, s in run[q].items())
+        (tmp_path / "qrels").write_text(judgements, "utf-8")
+        (tmp_path / "run").write_text(lines, "utf-8")
+        (found,) = json.loads(cli(*words, "--format", "json", "--per-query")[0]).values()
+        (means,) = json.loads(cli(*words, "--format", "json")[0]).values()
+        measures = {re.sub(r"_(\d+)$", r".\1", name) for name in names}
+        expected = pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(run)
+        for name in names:
+            values = {query: expected[query][name] for query in expected}
+            mean = pytrec_eval.compute_aggregated_measure(name, [*values.values()])
+            assert means[name] == pytest.approx(mean, abs=1e-12)
+            if name != "gm_map":  # of which it returns logarithms
+                assert found[name] == pytest.approx(values, abs=1e-12)
+
+
 def test_names_of_trec_eval(files, cli):
     def columns(*words):
         return cli("evaluate", "qrels", "run", "--convention", "trec_eval", *words)[0].split("\n")[0].split()[1:]

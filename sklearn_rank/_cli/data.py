@@ -33,15 +33,15 @@ def results(options: argparse.Namespace, names: list[str], missing_from_run: str
     metrics = _metrics(options, names)
     stable = any(spec["ties"] == "stable" for spec in metrics.values())
     found: dict[str, Evaluation] = {}
-    for name, data, pooled in _systems(options, missing_from_run):
+    inferred = {n: spec for n, spec in metrics.items() if spec.metric.name == "infap"}  # it alone reads what was pooled
+    for name, data, pooled in _systems(options, missing_from_run, bool(inferred)):
         in_trec_order = options.table and options.convention == "trec_eval" and data.doc_id is not None and stable
         how = {
             "qid": data.qid, "n_jobs": options.n_jobs,
             "tie_break": np.asarray([*map(str, data.doc_id)]) if in_trec_order else None,
         }  # fmt: skip
         result = evaluate(data.y_true, data.y_score, metrics=metrics, **how)
-        inferred = {n: spec for n, spec in metrics.items() if spec.metric.name == "infap"}
-        if inferred and pooled is not data.y_true:
+        if pooled is not data.y_true:
             more = evaluate(pooled, data.y_score, metrics=inferred, **how)
             result = replace(result, _results={**result._results, **more._results})
         found[name] = result
@@ -70,7 +70,9 @@ def _metrics(options: argparse.Namespace, names: list[str]) -> dict[str, MetricS
     return found
 
 
-def _systems(options: argparse.Namespace, missing_from_run: str) -> Iterator[tuple[str, RankingData, Any]]:
+def _systems(
+    options: argparse.Namespace, missing_from_run: str, with_pool: bool
+) -> Iterator[tuple[str, RankingData, Any]]:
     """Name and data of each run, and labels that are negative where a document was pooled and not judged."""
     if options.table is not None:
         for name, data in _of_table(options):
@@ -91,8 +93,8 @@ def _systems(options: argparse.Namespace, missing_from_run: str) -> Iterator[tup
         _progress(f"{i + 1}/{len(runs)} {name}")
         run = read_trec_run(_source(name), n_jobs=options.n_jobs)
         data = join(run, qrels, negative="keep" if options.keep_negative else "unjudged", **how)
-        some_pooled = (qrels.value < 0).any() and not options.keep_negative
-        yield name, data, join(run, qrels, negative="keep", **how).y_true if some_pooled else data.y_true
+        pooled = with_pool and (qrels.value < 0).any()
+        yield name, data, join(run, qrels, negative="keep", **how).y_true if pooled else data.y_true
 
 
 def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData]]:
