@@ -1,4 +1,4 @@
-"""What other systems mean by a metric, as keywords: the table behind ``convention=``.
+"""What other systems mean by a metric, as keywords: the table behind ``convention=``; and what trec_eval calls it.
 
 "" holds for all metrics of a system, a metric's name for that metric; a keyword that a metric does not have is left
 out, and one that the caller gives wins. `docs/conventions.md` shows the numbers that come of it.
@@ -6,6 +6,8 @@ out, and one that the caller gives wins. `docs/conventions.md` shows the numbers
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ INPUT_ORDER = {"ties": "stable"}
 NOT_JUDGED_IS_NOT_RELEVANT = {"unjudged": "nonrelevant"}
 AS_IT_IS = {"unjudged": None}
 AS_MANY_AS_POSSIBLE = {"denominator": "min_k_relevant"}
+ALL_RETRIEVED = {"threshold": float(np.finfo(np.float64).min)}
 AS_LONG_AS_THE_LIST = {"denominator": "min_k_n"}
 POOLED_PAIRS_TIES_WRONG = {"ties": "worst", "average": "micro"}
 
@@ -39,6 +42,9 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "bpref": AS_IT_IS,
         "infap": AS_IT_IS,
         "judged": AS_IT_IS,
+        "set_precision": ALL_RETRIEVED,
+        "set_recall": ALL_RETRIEVED,
+        "set_f": ALL_RETRIEVED,
     },
     "ranx": {"": INPUT_ORDER | NOT_JUDGED_IS_NOT_RELEVANT, "dcg": LINEAR, "ndcg": LINEAR, "bpref": AS_IT_IS},
     "lightgbm": {
@@ -86,3 +92,24 @@ def keywords_of(convention: str, metric: str) -> dict[str, Any]:
     """Keywords that a system's convention sets for a metric."""
     table = CONVENTIONS[convention]
     return table.get("", {}) | table.get(metric, {})
+
+
+TREC_EVAL_NAMES: dict[str, Callable[..., str]] = {
+    r"P[._](\d+)": "precision@{}".format,
+    r"recall[._](\d+)": "recall@{}".format,
+    r"success[._](\d+)": "hit@{}".format,
+    r"(map|ndcg)_cut[._](\d+)": "{}@{}".format,
+    r"recip_rank": "mrr".format,
+    r"11pt_avg": "11pt".format,
+    r"iprec_at_recall[._](\d+(?:\.\d*)?)": "iprec(recall={})".format,
+    r"set_F[._](\d+(?:\.\d*)?)": lambda x: f"set_f(beta={float(x) ** 0.5})",  # x is beta squared
+}
+"""What trec_eval (9 and 10: measures.c, and the m_*.c behind it) prints, and its name here if that is another one."""
+
+
+def our_name(name: str) -> str:
+    """What we call a measure that trec_eval calls "P_10" or "P.10"; any other name as it is."""
+    for pattern, ours in TREC_EVAL_NAMES.items():
+        if found := re.fullmatch(pattern, name.strip(), re.IGNORECASE):
+            return ours(*map(str.lower, found.groups()))
+    return name

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
+from sklearn_rank._conventions import our_name
 from sklearn_rank._metric import REGISTRY, Metric, MetricSpec, plain_metric, spec_of
 
 _NAME = re.compile(r"\s*(?P<name>[\w-]+)\s*(?:\((?P<keywords>[^()]*)\))?\s*(?:@\s*(?P<k>[^\s()@]+))?\s*", re.ASCII)
@@ -40,7 +41,8 @@ def parse_metric(metric: Any, /, **keywords: Any) -> MetricSpec:
     Parameters
     ----------
     metric : str, metric function, MetricSpec or callable
-        Name ``"name(keyword=value, ...)@k"`` in any case, with any alias of the metric; or a plain function
+        Name ``"name(keyword=value, ...)@k"`` in any case, with any alias of the metric; with
+        ``convention="trec_eval"`` also what trec_eval calls it, such as "P_10" or "ndcg_cut.10"; or a plain function
         ``f(y_true, y_score) -> float`` of one query.
     **keywords
         More keywords of the metric, and its cutoff `k`; the name wins over them.
@@ -80,7 +82,7 @@ def _read(metric: Any, keywords: dict[str, Any]) -> tuple[Metric, Any, dict[str,
         given = {"k": metric.k, **metric.keywords}
         entry = metric.metric
     elif isinstance(metric, str):
-        entry, given = _parse(metric)
+        entry, given = _parse(our_name(metric) if keywords.get("convention") == "trec_eval" else metric)
     elif hasattr(metric, "metric"):
         entry, given = metric.metric, {}
     elif callable(metric):
@@ -95,7 +97,9 @@ def _read(metric: Any, keywords: dict[str, Any]) -> tuple[Metric, Any, dict[str,
 def _parse(text: str) -> tuple[Metric, dict[str, Any]]:
     match = _NAME.fullmatch(text)
     if match is None:
-        raise ValueError(f"A metric name looks like 'name', 'name@10' or 'name(keyword=value)@10'. Got {text!r}.")
+        raise ValueError(
+            f"A metric name looks like 'name', 'name@10' or 'name(keyword=value)@10'. Got {text!r}.{_theirs(text)}"
+        )
     entry, fixed = _find(match["name"], text)
     given: dict[str, Any] = dict(fixed)
     for argument in filter(None, map(str.strip, (match["keywords"] or "").split(","))):
@@ -117,10 +121,18 @@ def _find(name: str, text: str) -> tuple[Metric, Mapping[str, Any]]:
     for entry in REGISTRY.values():
         if name in entry.aliases:
             return entry, entry.aliases[name]
+    hint = _theirs(text)
     aliases = chain.from_iterable(entry.aliases for entry in REGISTRY.values())
     nearest = difflib.get_close_matches(name, [*REGISTRY, *aliases], n=3, cutoff=0.5)
-    hint = f" Did you mean {' or '.join(map(repr, nearest))}?" if nearest else ""
+    if nearest and not hint:
+        hint = f" Did you mean {' or '.join(map(repr, nearest))}?"
     raise ValueError(f"A metric must be one of get_metric_names() or an alias. Got {text!r} instead.{hint}")
+
+
+def _theirs(text: str) -> str:
+    """Hint for a name that trec_eval has and we do not."""
+    ours = our_name(text)
+    return "" if ours == text else f" It is trec_eval's name of {ours!r}: convention='trec_eval' reads it."
 
 
 def _literal(value: str, text: str) -> int | float | str | None:

@@ -323,8 +323,9 @@ def evaluate(
         Output of the model, higher ranks first. ``-inf``: judged but not retrieved. With a sparse `y_true` it may be a
         sparse matrix too, as recommenders make them: what has no entry, not even 0, was not retrieved.
     metrics : str, metric function, callable, sequence of them, or dict of str to one of them
-        Names such as "ndcg@10", "rbp(p=0.9)" or "P@5", functions of `sklearn_rank.metrics`, or any function
-        ``f(y_true, y_score) -> float`` of one query, which is called query by query (nan: undefined).
+        Names such as "ndcg@10", "rbp(p=0.9)" or "P@5" (with ``convention="trec_eval"`` also "P_5"), functions of
+        `sklearn_rank.metrics`, or any function ``f(y_true, y_score) -> float`` of one query, which is called query by
+        query (nan: undefined).
         A dict has names of your own for them.
     qid : array-like of shape (n_samples,), default=None
         Query of each row. None: taken from the level "qid" of the index of `y_true`.
@@ -404,9 +405,10 @@ def parse_metrics(metrics: Any, **keywords: Any) -> dict[str, MetricSpec]:
     listed = [metrics] if is_one(metrics) else [*metrics]
     named = metrics if isinstance(metrics, Mapping) else None
     specs: dict[str, MetricSpec] = {}
+    names = {n: v for n, v in keywords.items() if n == "convention"}  # which may be another system's
     for listed_as in listed:
         metric = listed_as if named is None else named[listed_as]
-        bare = find_spec(metric)
+        bare = find_spec(metric, **names)
         taken = {n: v for n, v in keywords.items() if n in bare.metric.defaults}
         spec = find_spec(bare, **taken) if taken else bare
         name = str(listed_as) if named is not None else metric.strip() if isinstance(metric, str) else str(bare)

@@ -30,7 +30,7 @@ ARROWS = {
     "_docstring": {"_keywords", "_metric"},
     "_metric": {"_check", "_compute", "_conventions", "_docstring", "_gains", "_keywords", "_lazy", "_ranked"},
     "metrics": {"_keywords", "_metric", "metrics"},
-    "_names": {"_metric"},
+    "_names": {"_conventions", "_metric"},
     "groups": {"_check", "_grouping"},
     "datasets": {"_keywords"},
     "evaluate": {

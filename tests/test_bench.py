@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 BENCH = Path(__file__).parents[1] / "docs" / "bench"
-SCRIPTS = ["batches", "compare_peers", "growth", "measure", "peers", "shapes", "tables"]
+SCRIPTS = ["batches", "compare_peers", "files", "growth", "measure", "peers", "shapes", "tables"]
 SCRIPTS += ["asv_benchmarks", "asv_benchmarks.calls", "asv_benchmarks.growth"]
 
 
@@ -138,3 +138,10 @@ def test_batches_prints_a_line_for_each(bench, capsys, monkeypatch):
         ["2,000", "grouped"],
         ["2,000", "memory"],
     ]
+
+
+def test_files(bench, monkeypatch, capsys):
+    pytest.importorskip("polars")
+    monkeypatch.setattr(sys, "argv", "files.py --queries 3 --documents 60 --rounds 1 --n-jobs 1".split())
+    bench("files").main()
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]] == ["run"] * 3 + ["run.gz"] * 3

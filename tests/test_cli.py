@@ -111,10 +111,78 @@ def test_standard_input_and_gzip(files, cli, monkeypatch):
     assert "once. Got '-' 2 times" in cli("evaluate", "-", "-", code=2)[1]
 
 
+TREC_QRELS = """\
+301 0 d1 2
+301 0 d2 0
+301 0 d3 1
+301 0 d4 -1
+301 0 d5 1
+301 0 d9 3
+302 0 d1 0
+302 0 d7 1
+303 0 d1 1
+304 0 d2 0
+"""
+TREC_RUN = """\
+301 Q0 d2 1 9.5 own
+301 Q0 d1 2 9.5 own
+301 Q0 d8 3 7.25 own
+301 Q0 d4 4 7.25 own
+301 Q0 d3 5 7.25 own
+301 Q0 d5 6 -1e-3 own
+302 Q0 d1 1 3 own
+302 Q0 d3 2 2 own
+302 Q0 d7 3 2 own
+304 Q0 d2 1 1 own
+304 Q0 d1 2 1 own
+305 Q0 d1 1 1 own
+"""
+PRINTED = """\
+P_10                 0.3000 0.1000 0.0000 0.1333
+P_5                  0.4000 0.2000 0.0000 0.2000
+Rprec                0.2500 0.0000 0.0000 0.0833
+bpref                0.0000 0.0000 0.0000 0.0000
+infAP                0.4028 0.5000 0.0000 0.3009
+map                  0.3500 0.5000 0.0000 0.2833
+map_cut_5            0.2250 0.5000 0.0000 0.2417
+ndcg                 0.3861 0.6309 0.0000 0.3390
+ndcg_cut_5           0.3175 0.6309 0.0000 0.3161
+num_rel                   4      1      0      5
+num_rel_ret               3      1      0      4
+num_ret                   6      3      2     11
+recall_10            0.7500 1.0000 0.0000 0.5833
+recall_5             0.5000 1.0000 0.0000 0.5000
+recip_rank           0.5000 0.5000 0.0000 0.3333
+set_F                0.6000 0.5000 0.0000 0.3667
+set_P                0.5000 0.3333 0.0000 0.2778
+set_recall           0.7500 1.0000 0.0000 0.5833
+success_1            0.0000 0.0000 0.0000 0.0000
+success_5            1.0000 1.0000 0.0000 0.6667
+iprec_at_recall_0.50 0.5000 0.5000 0.0000 0.3333
+"""
+"""What pytrec_eval 0.5.11 says of these: measure, queries 301, 302 and 304, all."""
+
+
+def test_what_trec_eval_prints_of_a_small_run(tmp_path, cli):
+    """Ties, documents pooled and not judged, or not found, or not judged, and queries that one side lacks."""
+    (tmp_path / "qrels").write_text(TREC_QRELS)
+    (tmp_path / "run").write_text(TREC_RUN)
+    expected = {name: values for name, *values in map(str.split, PRINTED.splitlines())}
+    words = ["evaluate", str(tmp_path / "qrels"), str(tmp_path / "run"), "--convention", "trec_eval"]
+    for name in expected:
+        words += ["-m", name]
+    head, *rows = (line.split() for line in cli(*words, "--per-query")[0].splitlines())
+    means, all_ = (line.split() for line in cli(*words)[0].splitlines())
+    assert [row[1] for row in rows] == ["301", "302", "304"]
+    assert head[2:] == means[1:] == [*expected]
+    columns = zip(head[2:], *(row[2:] for row in rows), all_[1:], strict=True)
+    assert {name: values for name, *values in columns} == expected
+
+
 @needs_shared
 @pytest.mark.parametrize(("run", "words"), [("trec_test", []), ("trec_trunc_complete", ["--missing-from-run", "zero"])])
 def test_what_trec_eval_prints(run, words, tmp_path, cli):
-    """Its collection, through files, for the standard measures: query by query, and the means as printed."""
+    """Its collection, through files, by its own names: query by query and all, with all digits and as printed."""
     with np.load(SHARED / f"data/trec/{run}.npz") as found:
         data = {name: found[name].tolist() for name in found}
     rows = [
@@ -122,26 +190,78 @@ def test_what_trec_eval_prints(run, words, tmp_path, cli):
     ]
     (tmp_path / "qrels").write_text("".join(f"{q} 0 {d} {r}\n" for q, d, r, _, _, judged in rows if judged))
     (tmp_path / "run").write_text("".join(f"{q} Q0 {d} 0 {s} t\n" for q, d, _, s, got, _ in reversed(rows) if got))
-    names = {"map": "map", "Rprec": "rprec", "bpref": "bpref", "recip_rank": "mrr", "ndcg": "ndcg", "infAP": "infap"}
-    names |= {"11pt_avg": "11pt", "set_P": "precision", "set_recall": "recall", "gm_map": "gm_map"}
-    names |= {f"iprec_at_recall_{x / 10:.2f}": f"iprec(recall={x / 10})" for x in range(11)}
-    cutoffs = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
-    for theirs, ours in [("P", "p"), ("recall", "recall"), ("ndcg_cut", "ndcg"), ("map_cut", "map")]:
-        names |= {f"{theirs}_{k}": f"{ours}@{k}" for k in cutoffs}
-    names |= {f"success_{k}": f"success@{k}" for k in (1, 5, 10)}
+    stored = read(f"data/trec/{run}.json")["trec_eval"]
+    left_out = r"Rprec_mult.*|.*relative_P.*|set_map|binG|G|ndcg_rel|Rndcg|ndcg_1=.*|num_nonrel_judged_ret"
+    names = [name for name in stored if not re.fullmatch(left_out, name)]
     words = ["evaluate", str(tmp_path / "qrels"), str(tmp_path / "run"), "--convention", "trec_eval", *words]
-    for ours in names.values():
-        words += ["-m", ours]
+    (official,) = json.loads(cli(*words, "-m", "official", "--format", "json")[0]).values()
+    assert official.pop("num_q") == 3
+    assert official == pytest.approx({name: stored[name]["all"] for name in official}, abs=1e-12)
+    for name in names:
+        words += ["-m", name]
     (means,) = json.loads(cli(*words, "--format", "json")[0]).values()
     (by_query,) = json.loads(cli(*words, "--format", "json", "--per-query")[0]).values()
-    stored = read(f"data/trec/{run}.json")["trec_eval"]
-    for theirs, ours in names.items():
-        expected = dict(stored[theirs])
-        assert means[ours] == pytest.approx(expected.pop("all"), abs=1e-12)
-        if theirs != "gm_map":
-            assert by_query[ours] == pytest.approx(expected, abs=1e-12)
-    shown = cli(*words)[0].splitlines()[1].split()[1:]
-    assert [*map(float, shown)] == pytest.approx([stored[theirs]["all"] for theirs in names], abs=5.1e-5)
+    shown = dict(zip(names, cli(*words)[0].splitlines()[1].split()[1:], strict=True))
+    for name in names:
+        expected = dict(stored[name])
+        mean = expected.pop("all")
+        assert means[name] == pytest.approx(mean, abs=1e-12)
+        assert shown[name] == (f"{mean:.0f}" if name.startswith("num_") else f"{mean:.4f}")
+        if not name.startswith("gm_"):
+            assert by_query[name] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("negative", [False, True])
+def test_random_collections_are_what_pytrec_eval_says(negative, tmp_path, cli):
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    names = "map gm_map Rprec bpref recip_rank ndcg infAP set_P set_recall set_F num_ret num_rel num_rel_ret".split()
+    names += ["P_5", "recall_10", "ndcg_cut_5", "map_cut_5", "success_1"]
+    words = ["evaluate", str(tmp_path / "qrels"), str(tmp_path / "run"), "--convention", "trec_eval", "--float32"]
+    for name in names:
+        words += ["-m", name]
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        qrels, run = {}, {}
+        for query in map(str, range(6)):
+            documents = [f"{rng.choice(['d', 'é'])}{i}" for i in range(rng.integers(2, 50))]
+            grade = rng.integers(-2 if negative else 0, 4, len(documents))
+            score = rng.integers(0, rng.choice([2, 9, 1000]), len(documents)) / rng.choice([-3, 1, 7])
+            judged, got = rng.random((2, len(documents))) < rng.choice([0.2, 0.6, 0.95], (2, 1))
+            judged[0] = got[-1] = True
+            grade[0] = abs(grade[0])
+            if rng.random() < 0.9:
+                qrels[query] = {documents[i]: int(grade[i]) for i in np.flatnonzero(judged)}
+            if rng.random() < 0.9:
+                run[query] = {documents[i]: float(score[i]) for i in np.flatnonzero(got)}
+        judgements = "".join(f"{q} 0 {d} {g}\n" for q in qrels for d, g in qrels[q].items())
+        lines = "".join(f"{q} Q0 {d} 0 {s!r} t\n" for q in run for d, s in run[q].items())
+        (tmp_path / "qrels").write_text(judgements, "utf-8")
+        (tmp_path / "run").write_text(lines, "utf-8")
+        (found,) = json.loads(cli(*words, "--format", "json", "--per-query")[0]).values()
+        (means,) = json.loads(cli(*words, "--format", "json")[0]).values()
+        measures = {re.sub(r"_(\d+)$", r".\1", name) for name in names}
+        expected = pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(run)
+        for name in names:
+            values = {query: expected[query][name] for query in expected}
+            mean = pytrec_eval.compute_aggregated_measure(name, [*values.values()])
+            assert means[name] == pytest.approx(mean, abs=1e-12)
+            if name != "gm_map":  # of which it returns logarithms
+                assert found[name] == pytest.approx(values, abs=1e-12)
+
+
+def test_names_of_trec_eval(files, cli):
+    def columns(*words):
+        return cli("evaluate", "qrels", "run", "--convention", "trec_eval", *words)[0].split("\n")[0].split()[1:]
+
+    assert columns("-m", "P.5,10", "-m", "map_cut.3", "-m", "p@5") == ["P_5", "P_10", "map_cut_3", "p@5"]
+    assert columns("-m", "success", "-m", "set_F.0.5") == ["success_1", "success_5", "success_10", "set_F.0.5"]
+    assert len(columns("-m", "iprec_at_recall")) == 11
+    assert columns("-m", "map", "-m", "official")[:3] == ["map", "num_q", "num_ret"]
+    assert columns("-m", "official")[:6] == ["num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map"]
+    assert "Got 'Rndcg'" in cli("evaluate", "qrels", "run", "--convention", "trec_eval", "-m", "Rndcg", code=2)[1]
+    for name, ours in [("P_10", "precision@10"), ("iprec_at_recall_0.10", "iprec(recall=0.10)")]:
+        hint = f"trec_eval's name of '{ours}': convention='trec_eval' reads it"
+        assert hint in cli("evaluate", "qrels", "run", "-m", name, code=2)[1]
 
 
 def test_tables(files, cli, rng):
@@ -203,6 +323,10 @@ def test_pictures_that_cannot_be(files, cli, monkeypatch):
         "of one metric. Got map, mrr" in cli("plot", "qrels", "run", "-m", "map", "-m", "mrr", "-o", "x.svg", code=2)[1]
     )
     assert "two runs or more. Got run" in cli("plot", "qrels", "run", "--kind", "critical", "-o", "x.svg", code=2)[1]
+    assert (
+        "--max-k must be 1 or more. Got 0"
+        in cli("plot", "qrels", "run", "--kind", "cutoff", "--max-k", "0", "-o", "x.svg", code=2)[1]
+    )
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert 'pip install "sklearn-rank[plot]"' in cli("plot", "qrels", "run", "-o", "x.svg", code=2)[1]
 
@@ -216,7 +340,10 @@ def test_pictures_that_cannot_be(files, cli, monkeypatch):
         (["evaluate", "qrels", "run", "-m", "map", "-m", "map"], "Got 'map' twice"),
         (["evaluate", "run", "qrels"], "has lines of 4 fields: query iteration document relevance. Got 6 in line 1"),
         (["evaluate", "qrels", "run", "--ties", "maybe"], "argument --ties: invalid choice"),
-        (["evaluate", "qrels", "run", "--y-score", "a"], "columns of a --table"),
+        (["evaluate", "qrels", "run", "--y-score", "a"], "--y-score is a column of a --table, and there is none"),
+        (["evaluate", "qrels", "run", "--qid", "a"], "--qid is a column of a --table, and there is none"),
+        (["evaluate", "--table", "t.csv", "--float32"], "--float32 is for runs and judgements that are joined"),
+        (["evaluate", "--table", "t.csv", "--missing-from-run", "zero"], "--missing-from-run is for runs and"),
         (["evaluate", "--table", "t.csv", "run"], "With --table there are no other files. Got run"),
         (["evaluate", "qrels", "run", "--n-jobs", "0"], "'n_jobs' parameter"),
         (["guess"], "invalid choice"),
@@ -251,6 +378,22 @@ def test_progress_on_a_terminal_only(files, cli, monkeypatch):
     assert "1/1" not in cli("evaluate", "qrels", "run")[1]
     monkeypatch.setattr(type(sys.stderr), "isatty", lambda _: True)
     assert "1/1 run" in cli("evaluate", "qrels", "run")[1]
+
+
+def test_streams_that_are_closed(files, capsys, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdin", None)
+        assert main(["evaluate", "qrels", "-"]) == 2
+        assert "so it must be open" in capsys.readouterr().err
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", None)
+        assert main(["evaluate", "qrels", "run"]) == 2
+        assert "so it must be open" in capsys.readouterr().err
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", None)
+        assert main(["evaluate", "qrels", "run"]) == 0
+        sys.stderr.close()
+        assert len(capsys.readouterr().out.splitlines()) == 2
 
 
 def test_as_a_program(files):

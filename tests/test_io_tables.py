@@ -137,6 +137,26 @@ def test_files_without_pyarrow_name_the_extra(monkeypatch):
         read_table("table.parquet")
 
 
+def test_columns_of_lists(columns):
+    broken = pd.DataFrame(columns)
+    broken["model"] = [np.zeros(2)] * len(broken)
+    with pytest.raises(TypeError, match=r"Column 'model' must hold real numbers, one a row. Got array\(\[0., 0.\]\)"):
+        read_table(broken, **NAMES)
+
+
+def test_a_document_is_in_a_query_once():
+    table = {"query": [1, 2, 1], "label": [0, 1, 2], "model": [1, 2, 3], "doc": ["a", "a", "a"]}
+    assert len(read_table(table, **NAMES).y_true) == 3
+    with pytest.raises(ValueError, match="Got document 'a' of query 1 again in row 2, first in row 0"):
+        read_table(table, **NAMES, doc_id="doc")
+
+
+def test_two_columns_of_one_name_in_a_file():
+    pytest.importorskip("pyarrow")
+    with pytest.raises(ValueError, match="Got 'query', 2 times there"):
+        read_table(io.BytesIO(b"query,query,label,model\na,a,1,1\n"), **NAMES)
+
+
 def test_two_columns_of_one_name():
     frame = pd.DataFrame([[1, 1, 0.5]], columns=["query", "query", "model"])
     with pytest.raises(ValueError, match="Got 'query', 2 times there"):

@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 from shared_cases import COUNT_HITS, READS_UNJUDGED, SHARED, Call, needs_shared, read
 
-from sklearn_rank import parse_metric
+from sklearn_rank import evaluate, parse_metric
 from sklearn_rank._metric import REGISTRY
 
 LINEAR = {"gain": "linear"}
@@ -92,6 +92,20 @@ def test_values_of_trec_eval(run, name):
     assert_allclose(found, expected, rtol=0, atol=1e-12)
     if name != "num_rel_ret":
         assert_allclose(call(*rows, **trec_policies(call.name)), values["all"], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("run", "name"), trec_measures())
+def test_names_of_trec_eval(run, name):
+    """They are ours with its convention, if they are not of those that take a table or an array."""
+    if re.match("relative_P|num_rel_ret|ndcg_1=", name):
+        with pytest.raises(ValueError, match=r"A metric (must be|name looks)"):
+            parse_metric(name, convention="trec_eval")
+        return
+    rows, values = trec_rows(run), dict(read(f"data/trec/{run}.json")["trec_eval"][name])
+    mean = values.pop("all")
+    result = evaluate(*rows[:2], qid=rows[2], metrics=[name], convention="trec_eval")
+    assert_allclose(result.per_query[name], [values[q] for q in result.qid], rtol=0, atol=1e-12)
+    assert_allclose(result.mean()[name], mean, rtol=0, atol=1e-12)
 
 
 @needs_shared

@@ -18,6 +18,10 @@ WRONG, FAILED, INTERRUPTED = 2, 1, 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return the exit code: 0, 2 if something given is wrong, 1 if something else is."""
+    if sys.stderr is None:  # closed, and print would take the output instead
+        sys.stderr = open(os.devnull, "w")
+    if sys.stdout is None:
+        return _fail("Results go to the standard output, so it must be open. Got it closed.", WRONG)
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")  # ids that the terminal has no letters for
     try:

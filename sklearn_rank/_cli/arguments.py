@@ -73,7 +73,10 @@ def parser() -> argparse.ArgumentParser:
 
 def _add_data(sub: argparse.ArgumentParser, metrics: list[str]) -> None:
     sub.add_argument("files", nargs="*", metavar="QRELS RUN", help="judgements, then a run or several")
-    text = f"such as ndcg@10, map or 'rbp(p=0.9)'; may be repeated (default: {' '.join(metrics)})"
+    text = (
+        f"such as ndcg@10, map or 'rbp(p=0.9)'; may be repeated (default: {' '.join(metrics)}). With --convention "
+        "trec_eval its names too: P.5,10, recip_rank, official"
+    )
     sub.add_argument("-m", "--metric", action="append", dest="metrics", metavar="NAME", help=text)
     sub.set_defaults(default_metrics=metrics)
     group = sub.add_argument_group("meaning of the numbers")
@@ -86,15 +89,15 @@ def _add_data(sub: argparse.ArgumentParser, metrics: list[str]) -> None:
     group.add_argument("--missing-from-run", choices=MISSING,
                        help="judged queries that a run lacks (default: zero; drop when evaluating with --convention "
                        "trec_eval, as trec_eval does without -c)")  # fmt: skip
-    group.add_argument("--missing-from-qrels", choices=MISSING, default="drop",
+    group.add_argument("--missing-from-qrels", choices=MISSING,
                        help="queries of a run that nobody judged (default: drop)")  # fmt: skip
     group.add_argument("--float32", action="store_true", help="scores in single precision, as trec_eval 9 has them")
     group.add_argument("--keep-negative", action="store_true", help="negative relevance is a label, not 'unjudged'")
     group = sub.add_argument_group("tables")
     group.add_argument("--table", metavar="FILE", help="CSV, Parquet or Arrow, instead of QRELS and RUN")
-    group.add_argument("--y-true", default="y_true", metavar="COLUMN", help="relevance (default: y_true)")
+    group.add_argument("--y-true", metavar="COLUMN", help="relevance (default: y_true)")
     group.add_argument("--y-score", action="append", metavar="COLUMN", help="score; may be repeated (default: y_score)")
-    group.add_argument("--qid", default="qid", metavar="COLUMN", help="query (default: qid)")
+    group.add_argument("--qid", metavar="COLUMN", help="query (default: qid)")
     group.add_argument("--doc-id", metavar="COLUMN", help="document, for the order of ties in trec_eval")
     sub.add_argument("--n-jobs", type=int, metavar="N", help="threads; -1 for all")
 

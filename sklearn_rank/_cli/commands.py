@@ -7,39 +7,46 @@ import inspect
 import re
 from typing import Any
 
-from sklearn_rank._cli.data import results
+from sklearn_rank._cli.data import metrics_of, results
 from sklearn_rank._cli.output import show
+from sklearn_rank._cli.trec_eval import COUNTS
 from sklearn_rank._metric import REGISTRY, Metric
 from sklearn_rank.evaluate import Evaluation
 
 
 def evaluate_runs(options: argparse.Namespace) -> None:
     """Values of metrics, means or query by query."""
-    metrics = options.metrics or options.default_metrics
+    metrics = metrics_of(options)
     found = results(options, metrics, "drop" if options.convention == "trec_eval" else "zero")
     if options.per_query:
         by_query = {run: _by_query(result) for run, result in found.items()}
         rows = [
-            (run, str(query), *(values[i].item() for values in result.per_query.values()))
+            (run, str(query), *(values[query] for values in by_query[run].values()))
             for run, result in found.items()
-            for i, query in enumerate(result.qid.tolist())
+            for query in result.qid.tolist()
         ]
         show(("run", "qid", *metrics), rows, by_query, options.format)
         return
-    means = {run: result.mean() for run, result in found.items()}
+    means = {run: _means(result) for run, result in found.items()}
     show(("run", *metrics), [(run, *mean.values()) for run, mean in means.items()], means, options.format)
 
 
 def _by_query(result: Evaluation) -> dict[str, dict[Any, float]]:
-    queries = result.qid.tolist()
-    return {name: dict(zip(queries, values.tolist(), strict=True)) for name, values in result.per_query.items()}
+    """Values by metric and query; counts are whole numbers."""
+    values = {name: v.astype(int) if name in COUNTS else v for name, v in result.per_query.items()}
+    return {name: dict(zip(result.qid.tolist(), v.tolist(), strict=True)) for name, v in values.items()}
+
+
+def _means(result: Evaluation) -> dict[str, float]:
+    """Means by metric; of counts the sums."""
+    return {n: int(result.per_query[n].sum()) if n in COUNTS else mean for n, mean in result.mean().items()}
 
 
 def compare_runs(options: argparse.Namespace) -> None:
     """Differences of runs with p-values, for each metric."""
     from sklearn_rank.stats import compare_all
 
-    metrics = options.metrics or options.default_metrics
+    metrics = metrics_of(options)
     found = results(options, metrics)
     if len(found) < 2:
         raise ValueError(f"Two runs or more are compared. Got {', '.join(found)}.")
@@ -103,6 +110,8 @@ def _distribution(options: argparse.Namespace, metric: str) -> Any:
 def _cutoff(options: argparse.Namespace, metric: str) -> Any:
     from sklearn_rank.display import CutoffDisplay
 
+    if options.max_k < 1:
+        raise ValueError(f"--max-k must be 1 or more. Got {options.max_k}.")
     bare, ax = metric.partition("@")[0], None
     names = [f"{bare}@{k}" for k in range(1, options.max_k + 1)]
     for name, result in results(options, names).items():

@@ -5,15 +5,27 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from sklearn_rank._cli.trec_eval import COUNTS, expanded
 from sklearn_rank._metric import MetricSpec
 from sklearn_rank._names import parse_metric
 from sklearn_rank.evaluate import Evaluation, evaluate
 from sklearn_rank.io import RankingData, join, read_table, read_trec_qrels, read_trec_run
 from sklearn_rank.io.frames import opened
+
+OF_TABLES = ("y_true", "y_score", "qid", "doc_id")
+OF_RUNS = ("missing_from_run", "missing_from_qrels", "float32", "keep_negative")
+"""Options that the other kind of input has no use for."""
+
+
+def metrics_of(options: argparse.Namespace) -> list[str]:
+    """Names of the metrics that were asked for."""
+    names = options.metrics or options.default_metrics
+    return [*dict.fromkeys(expanded(names))] if options.convention == "trec_eval" else names
 
 
 def results(options: argparse.Namespace, names: list[str], missing_from_run: str = "zero") -> dict[str, Evaluation]:
@@ -21,12 +33,18 @@ def results(options: argparse.Namespace, names: list[str], missing_from_run: str
     metrics = _metrics(options, names)
     stable = any(spec["ties"] == "stable" for spec in metrics.values())
     found: dict[str, Evaluation] = {}
-    for name, data in _systems(options, missing_from_run):
+    inferred = {n: spec for n, spec in metrics.items() if spec.metric.name == "infap"}  # it alone reads what was pooled
+    for name, data, pooled in _systems(options, missing_from_run, bool(inferred)):
         in_trec_order = options.table and options.convention == "trec_eval" and data.doc_id is not None and stable
-        found[name] = evaluate(
-            data.y_true, data.y_score, qid=data.qid, metrics=metrics, n_jobs=options.n_jobs,
-            tie_break=np.asarray([*map(str, data.doc_id)]) if in_trec_order else None,
-        )  # fmt: skip
+        how = {
+            "qid": data.qid, "n_jobs": options.n_jobs,
+            "tie_break": np.asarray([*map(str, data.doc_id)]) if in_trec_order else None,
+        }  # fmt: skip
+        result = evaluate(data.y_true, data.y_score, metrics=metrics, **how)
+        if pooled is not data.y_true:
+            more = evaluate(pooled, data.y_score, metrics=inferred, **how)
+            result = replace(result, _results={**result._results, **more._results})
+        found[name] = result
         print(f"{name}: {data.counts()}", file=sys.stderr)
     return found
 
@@ -37,55 +55,71 @@ def _metrics(options: argparse.Namespace, names: list[str]) -> dict[str, MetricS
         "convention": options.convention, "ties": options.ties, "unjudged": options.unjudged,
         "min_relevance": options.min_relevance,
     }  # fmt: skip
+    given = {name: value for name, value in given.items() if value is not None}
+    counts = COUNTS if options.convention == "trec_eval" else {}
     found: dict[str, MetricSpec] = {}
     for name in names:
         if name in found:
             raise ValueError(f"Each metric must be given once. Got {name!r} twice.")
-        metric = parse_metric(name).metric
-        keywords = {n: value for n, value in given.items() if value is not None and n in metric.defaults}
+        asked = counts.get(name, name)
+        metric = parse_metric(asked, convention=options.convention).metric
+        keywords = {n: value for n, value in given.items() if n in metric.defaults}
         if options.table is None and not metric.reads_unjudged:
             keywords.setdefault("unjudged", "nonrelevant")
-        found[name] = parse_metric(name, **keywords)
+        found[name] = parse_metric(asked, **keywords)
     return found
 
 
-def _systems(options: argparse.Namespace, missing_from_run: str) -> Iterator[tuple[str, RankingData]]:
-    """Name and data of each run."""
+def _systems(
+    options: argparse.Namespace, missing_from_run: str, with_pool: bool
+) -> Iterator[tuple[str, RankingData, Any]]:
+    """Name and data of each run, and labels that are negative where a document was pooled and not judged."""
     if options.table is not None:
-        yield from _of_table(options)
+        for name, data in _of_table(options):
+            yield name, data, data.y_true
         return
     if len(options.files) < 2:
         raise ValueError("Judgements and at least one run must be given, or --table. See --help.")
-    if options.y_score or options.doc_id:
-        raise ValueError("--y-score and --doc-id are columns of a --table. Got none.")
+    _refuse(options, OF_TABLES, "is a column of a --table, and there is none")
     _refuse_twice(options.files)
     qrels = read_trec_qrels(_source(options.files[0]), n_jobs=options.n_jobs)
+    how = {
+        "missing_from_run": options.missing_from_run or missing_from_run,
+        "missing_from_qrels": options.missing_from_qrels or "drop", "float32": options.float32,
+        "tie_order": "trec_eval" if options.convention == "trec_eval" else "input",
+    }  # fmt: skip
     runs = options.files[1:]
     for i, name in enumerate(runs):
         _progress(f"{i + 1}/{len(runs)} {name}")
         run = read_trec_run(_source(name), n_jobs=options.n_jobs)
-        yield name, join(
-            run, qrels, missing_from_run=options.missing_from_run or missing_from_run,
-            missing_from_qrels=options.missing_from_qrels, float32=options.float32,
-            tie_order="trec_eval" if options.convention == "trec_eval" else "input",
-            negative="keep" if options.keep_negative else "unjudged",
-        )  # fmt: skip
+        data = join(run, qrels, negative="keep" if options.keep_negative else "unjudged", **how)
+        pooled = with_pool and (qrels.value < 0).any()
+        yield name, data, join(run, qrels, negative="keep", **how).y_true if pooled else data.y_true
 
 
 def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData]]:
     if options.files:
         raise ValueError(f"With --table there are no other files. Got {' '.join(options.files)}.")
-    ids = [options.qid] if options.doc_id is None else [options.qid, options.doc_id]
-    table = opened(_source(options.table), ids)
+    _refuse(options, OF_RUNS, "is for runs and judgements that are joined, and a table's rows stand as they are")
+    qid = options.qid or "qid"
+    table = opened(_source(options.table), [qid] if options.doc_id is None else [qid, options.doc_id])
     scores = options.y_score or ["y_score"]
     _refuse_twice(scores)
     for name in scores:
         _progress(name)
-        yield name, read_table(table, y_true=options.y_true, y_score=name, qid=options.qid, doc_id=options.doc_id)
+        yield name, read_table(table, y_true=options.y_true or "y_true", y_score=name, qid=qid, doc_id=options.doc_id)
 
 
 def _source(name: str) -> Any:
+    if name == "-" and sys.stdin is None:
+        raise ValueError("'-' is the standard input, so it must be open. Got it closed.")
     return sys.stdin.buffer if name == "-" else name
+
+
+def _refuse(options: argparse.Namespace, names: tuple[str, ...], why: str) -> None:
+    for name in names:
+        if getattr(options, name):
+            raise ValueError(f"--{name.replace('_', '-')} {why}.")
 
 
 def _refuse_twice(names: list[str]) -> None:

@@ -70,7 +70,7 @@ def checked(entries: Entries, place: Callable[[int], str]) -> Entries:
         query = entries.qid.names[entries.qid.code[second]]
         document = taken(entries.doc_id, [second]).tolist()[0]
         raise ValueError(
-            "A document must be in a query once. "
+            "A document must be in a query once, so leave one of two lines or rows out. "
             f"Got document {document!r} of query {query!s} again {place(second)}, first {place(first)}."
         )
     return entries

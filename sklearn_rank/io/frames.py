@@ -46,7 +46,8 @@ def read_table(
     Raises
     ------
     ValueError
-        If there is no such column, it has a missing value where none may be, or there is no row.
+        If there is no such column, it has a missing value where none may be, a document is in a query twice, or there
+        is no row.
     TypeError
         If labels or scores are not numbers.
     ImportError
@@ -63,7 +64,7 @@ def read_table(
     table = opened(table, [qid] if doc_id is None else [qid, doc_id])
     columns = _number(table, y_true), _number(table, y_score), _ids(table, qid)
     found = check_queries(columns[0], columns[1], qid=columns[2])
-    documents = () if doc_id is None else (_ids(table, doc_id),)
+    documents = () if doc_id is None else (_entries(found.score, columns[2], _ids(table, doc_id)).doc_id,)
     return RankingData(found.label, found.score, columns[2], NONE, NONE, "zero", "drop", documents)
 
 
@@ -102,16 +103,20 @@ def read_entries(table: Any, *, value: str, qid: str = "qid", doc_id: str = "doc
     """
     table = opened(table, [qid, doc_id])
     numbers, queries, documents = _number(table, value), _ids(table, qid), _ids(table, doc_id)
-    if not len(numbers) == len(queries) == len(documents) > 0:
-        raise ValueError(
-            f"Columns must have one entry per row, and at least one row. "
-            f"Got {len(numbers)}, {len(queries)} and {len(documents)} entries."
-        )
     if not np.isfinite(numbers).all():
         row = int(np.argmin(np.isfinite(numbers)))
         raise ValueError(f"Column {value!r} must hold finite numbers. Got {numbers[row]} in row {row}.")
+    return _entries(numbers, queries, documents)
+
+
+def _entries(values: NDArray[np.float64], queries: NDArray[Any], documents: NDArray[Any]) -> Entries:
+    if not len(values) == len(queries) == len(documents) > 0:
+        raise ValueError(
+            f"Columns must have one entry per row, and at least one row. "
+            f"Got {len(values)}, {len(queries)} and {len(documents)} entries."
+        )
     names, (code,) = number_together([queries])
-    return checked(Entries(QueryIds(code.astype(np.uint32), names), documents, numbers), lambda row: f"in row {row}")
+    return checked(Entries(QueryIds(code.astype(np.uint32), names), documents, values), lambda row: f"in row {row}")
 
 
 # --- columns -------------------------------------------------------------------------------------------------
@@ -146,7 +151,7 @@ def _number(table: Any, name: str) -> NDArray[np.float64]:
     array, missing = np.asarray(column), _missing(column)
     given = array[~missing]
     if given.dtype == object:
-        wrong = [v for v in given.tolist() if isinstance(v, (str, bytes)) or not hasattr(v, "__float__")]
+        wrong = [v for v in given if isinstance(v, (str, bytes)) or not hasattr(v, "__float__") or np.ndim(v)]
     else:
         wrong = [] if given.dtype.kind in "biuf" else given[:1].tolist()
     if wrong or array.ndim != 1:
@@ -210,7 +215,7 @@ def _without_empty(table: Any, ids: list[str]) -> Any:
     """Table with null for ids that are empty."""
     from pyarrow import compute, scalar, string
 
-    for name in set(ids) & set(table.column_names):
+    for name in (name for name in {*ids} if table.column_names.count(name) == 1):
         column = table[name]
         given = compute.if_else(compute.equal(column, ""), scalar(None, string()), column)
         table = table.set_column(table.column_names.index(name), name, given)

@@ -20,11 +20,10 @@ from sklearn_rank.io.entries import Entries, checked
 
 RUN_FIELDS = ("query", "Q0", "document", "rank", "score", "tag")
 QRELS_FIELDS = ("query", "iteration", "document", "relevance")
-HINTS = {
+LOOKS_SO = {
     len(QRELS_FIELDS): "Judgements look so: read_trec_qrels reads them, and they come first on the command line.",
     len(RUN_FIELDS): "Runs look so: read_trec_run reads them, and they come after the judgements on the command line.",
 }
-"""What lines of so many fields are, if they are not what was asked for."""
 
 
 def read_trec_run(path: Any, *, n_jobs: int | None = None) -> Entries:
@@ -91,7 +90,7 @@ def read_trec_qrels(path: Any, *, n_jobs: int | None = None) -> Entries:
     >>> read_trec_qrels(io.BytesIO(b"q1 0 d1 2\nq1\t0\td3\t0\n")).value
     array([2., 0.])
     """
-    return _read(path, "Judgements of TREC", QRELS_FIELDS, n_jobs)
+    return _read(path, "A file of TREC's judgements", QRELS_FIELDS, n_jobs)
 
 
 class _Rows(NamedTuple):
@@ -142,9 +141,12 @@ def _read_lines(text: bytes, fields: Sequence[str]) -> _Rows:
         data, len(fields), len(fields) - (2 if fields is RUN_FIELDS else 1),
         query, query_end, run_start, document, document_end, value,
     )  # fmt: skip
+    if b"\0" in text:
+        stopped = min(stopped, text.rfind(b"\n", 0, text.index(b"\0")) + 1)
+    wrong = stopped if stopped < len(text) else None
     used = document_end[n_rows - 1] if n_rows else 0
     return _Rows(
-        n_lines, stopped if stopped < len(text) else None, text if n_rows < n_lines else b"",
+        n_lines, wrong, b"" if wrong is None and n_rows == n_lines else text,
         _decoded(query, query_end[:n_runs]), np.diff(run_start[:n_runs], append=n_rows),
         document[:used].copy(), document_end[:n_rows], value[:n_rows],
     )  # fmt: skip
@@ -164,10 +166,13 @@ def _refuse_line(part: _Rows, n_before: int, what: str, fields: Sequence[str], n
     shown, found = line.decode("utf-8", "replace"), line.split()
     shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
     place = f"in line {n_before + 1} of {name}: {shown!r}"
+    if b"\0" in line:
+        raise ValueError(f"{what} must be text in UTF-8, without NUL bytes. Got one {place}.")
     if len(found) != len(fields):
+        hint = "Ids and tags have no blanks in them." if len(found) > len(fields) else "Blanks part the fields."
+        hint = "There are no comments." if line.startswith(b"#") else LOOKS_SO.get(len(found), hint)
         raise ValueError(
-            f"{what} has lines of {len(fields)} fields: {' '.join(fields)}. Got {len(found)} {place}. "
-            + HINTS.get(len(found), "Ids and tags have no blanks in them.")
+            f"{what} has lines of {len(fields)} fields: {' '.join(fields)}. Got {len(found)} {place}. {hint}"
         )
     field = "score" if "score" in fields else "relevance"
     value = found[fields.index(field)].decode("utf-8", "replace")
