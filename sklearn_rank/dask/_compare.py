@@ -96,17 +96,16 @@ def _metric_of(ddf: Any, name: str, metric: str | None) -> str:
 
 def _joined(a: Any, b: Any, metric: str) -> Any:
     """Values of both, in the columns "a" and "b", in the order of the ids: that of joined rows is no order."""
+    kinds = a.dtypes["qid"], b.dtypes["qid"]
+    if kinds[0] != kinds[1]:  # equal ids of other types need not meet
+        raise TypeError(f"Ids of both systems must be of one type; cast one by astype. Got {kinds[0]} and {kinds[1]}.")
     sides = [side[["qid", metric]].rename(columns={metric: name}) for name, side in (("a", a), ("b", b))]
-    try:
-        joined = sides[0].merge(sides[1], on="qid", how="outer", indicator=True)
-    except ValueError as error:
-        raise TypeError(f"Ids of both systems must be of one type, to be joined. {error}") from error
-    found = joined.compute()
+    found = sides[0].merge(sides[1], on="qid", how="outer", indicator=True).compute()
     if found["qid"].isna().any():
         raise ValueError(MISSING)
     twice = found["qid"].duplicated()
     if twice.any():
-        raise ValueError(f"compare takes one value a query. Got query {found['qid'][twice].iloc[0]!r} twice.")
+        raise ValueError(f"compare takes one value a query. Got query {found['qid'][twice].tolist()[0]!r} twice.")
     return found.set_index("qid").sort_index()
 
 
