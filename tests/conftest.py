@@ -1,4 +1,5 @@
 import os
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -7,6 +8,13 @@ from sklearn_rank._metric import REGISTRY
 from sklearn_rank.datasets import make_ranking
 
 os.environ["MPLBACKEND"] = "agg"  # pictures are drawn, but no window is opened
+
+
+def pytest_collection_modifyitems(items):
+    """Examples of an optional library are left out where it is missing."""
+    for item in items:
+        if item.nodeid.startswith("sklearn_rank/dask/") and not find_spec("dask"):
+            item.add_marker(pytest.mark.skip(reason="the example needs dask"))
 
 
 @pytest.fixture(autouse=True)
