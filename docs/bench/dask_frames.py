@@ -25,8 +25,8 @@ import numpy as np
 import pandas as pd
 from tables import Lines, machine
 
-from sklearn_rank import evaluate, evaluate_batches
 from sklearn_rank import dask as on_dask
+from sklearn_rank import evaluate, evaluate_batches
 from sklearn_rank.metrics import map_score, ndcg_score
 
 METRICS = ["ndcg@10", "map"]
