@@ -274,6 +274,22 @@ def test_divisions_of_parquet_may_cut_queries(tmp_path):
     check(ddf.clear_divisions(), frame[:300])
 
 
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # dask's read_parquet, of pandas 3.1
+@pytest.mark.parametrize("known", [False, True])
+def test_few_columns_of_many_small_files(tmp_path, known):
+    """dask reads several of them as one partition, but where they begin it knows of each."""
+    pytest.importorskip("pyarrow")
+    frame = frame_of(grouped(make()))
+    for i in range(10):
+        part = frame[frame.qid // 20 == i - 1]
+        part.assign(**{f"feature {j}": part.score for j in range(60)}).set_index("qid").to_parquet(
+            tmp_path / f"{i:02}.parquet"
+        )
+    ddf = dd.read_parquet(tmp_path, index="qid", calculate_divisions=known)
+    assert ddf.known_divisions == known
+    check(ddf, frame)
+
+
 # --- nothing is lost -----------------------------------------------------------------------------------------
 
 GOOD = {"label": [1.0, 0.0], "score": [2.0, 1.0], "qid": ["a", "a"]}
