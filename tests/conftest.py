@@ -12,6 +12,13 @@ from sklearn_rank.datasets import make_ranking
 os.environ["MPLBACKEND"] = "agg"  # pictures are drawn, but no window is opened
 
 
+def pytest_collection_modifyitems(items):
+    """Examples of an optional library are left out where it is missing."""
+    for item in items:
+        if item.nodeid.startswith("sklearn_rank/dask/") and not find_spec("dask"):
+            item.add_marker(pytest.mark.skip(reason="the example needs dask"))
+
+
 @pytest.fixture(autouse=True)
 def registry_as_found():
     """What a test registers is not kept."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import replace
 from typing import Any
 
@@ -10,11 +9,23 @@ from sklearn_rank import stats
 from sklearn_rank._grouping import MISSING
 from sklearn_rank._names import find_spec
 from sklearn_rank.dask._partitions import check_frame
-from sklearn_rank.stats._arguments import RULES, check_arguments
+from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats.compare import ComparisonResult, check_test
 
 
-def compare(a: Any, b: Any, *, metric: str | None = None, **keywords: Any) -> ComparisonResult:
+def compare(
+    a: Any,
+    b: Any,
+    *,
+    metric: str | None = None,
+    test: str = "t",
+    alternative: str = "two-sided",
+    confidence_level: float = 0.95,
+    missing: Any = "raise",
+    greater_is_better: bool | None = None,
+    n_resamples: int = 9999,
+    random_state: Any = None,
+) -> ComparisonResult:
     """Compare two systems by the values that they got query by query, as `sklearn_rank.stats.compare` does.
 
     Values are joined by query on the cluster, and two columns and the ids come back for the test.
@@ -25,9 +36,10 @@ def compare(a: Any, b: Any, *, metric: str | None = None, **keywords: Any) -> Co
         Values that `per_query` made: the column "qid", and one for each metric.
     metric : str, default=None
         Column to compare; may be left out if there is one only.
-    **keywords
-        Of `sklearn_rank.stats.compare`: `test`, `alternative`, `confidence_level`, `missing`, `greater_is_better`,
-        `n_resamples`, `random_state`. `greater_is_better` is as the name of the metric says, True of other names.
+    test, alternative, confidence_level, missing, n_resamples, random_state
+        As `sklearn_rank.stats.compare` takes them.
+    greater_is_better : bool, default=None
+        For wins and losses. None: as the metric of that name says, True of other names.
 
     Returns
     -------
@@ -55,16 +67,17 @@ def compare(a: Any, b: Any, *, metric: str | None = None, **keywords: Any) -> Co
     difference       low     high        p    effect   wins   ties   losses
        -0.2500   -3.4266   2.9266   0.5000   -0.7071      0      1        1
     """
-    inspect.signature(stats.compare).bind(a, b, **keywords)
-    check_test("compare", keywords.get("test", "t"))
-    check_arguments("compare", **{name: value for name, value in keywords.items() if name in RULES})
+    check_test("compare", test)
+    options = {
+        "alternative": alternative, "confidence_level": confidence_level, "missing": missing,
+        "n_resamples": n_resamples, "random_state": random_state,
+    }  # fmt: skip
+    check_arguments("compare", **options)
     compared = _metric_of(b, "b", _metric_of(a, "a", metric))
     joined = _joined(a, b, compared)
     values = [joined.loc[joined["_merge"] != other, name] for name, other in (("a", "right_only"), ("b", "left_only"))]
-    better = keywords.pop("greater_is_better", None)
-    if better is None:
-        better = _greater_is_better(compared)
-    return replace(stats.compare(*values, greater_is_better=better, **keywords), metric=compared)
+    better = _greater_is_better(compared) if greater_is_better is None else greater_is_better
+    return replace(stats.compare(*values, test=test, greater_is_better=better, **options), metric=compared)
 
 
 def _metric_of(ddf: Any, name: str, metric: str | None) -> str:
@@ -96,17 +109,16 @@ def _metric_of(ddf: Any, name: str, metric: str | None) -> str:
 
 def _joined(a: Any, b: Any, metric: str) -> Any:
     """Values of both, in the columns "a" and "b", in the order of the ids: that of joined rows is no order."""
+    kinds = a.dtypes["qid"], b.dtypes["qid"]
+    if kinds[0] != kinds[1]:  # equal ids of other types need not meet
+        raise TypeError(f"Ids of both systems must be of one type; cast one by astype. Got {kinds[0]} and {kinds[1]}.")
     sides = [side[["qid", metric]].rename(columns={metric: name}) for name, side in (("a", a), ("b", b))]
-    try:
-        joined = sides[0].merge(sides[1], on="qid", how="outer", indicator=True)
-    except ValueError as error:
-        raise TypeError(f"Ids of both systems must be of one type, to be joined. {error}") from error
-    found = joined.compute()
+    found = sides[0].merge(sides[1], on="qid", how="outer", indicator=True).compute()
     if found["qid"].isna().any():
         raise ValueError(MISSING)
     twice = found["qid"].duplicated()
     if twice.any():
-        raise ValueError(f"compare takes one value a query. Got query {found['qid'][twice].iloc[0]!r} twice.")
+        raise ValueError(f"compare takes one value a query. Got query {found['qid'][twice].tolist()[0]!r} twice.")
     return found.set_index("qid").sort_index()
 
 

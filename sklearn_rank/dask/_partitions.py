@@ -86,19 +86,18 @@ def parts_of(ddf: Any, asked: Asked, assume_grouped: bool) -> Parts:
     """
     check_frame(ddf, "ddf")
     check_names(asked.names)
-    frame = _selected(ddf, asked.names)
-    _refuse_types(frame.dtypes, asked.names)
-    ids = frame[asked.names.qid]
-    qid_dtype = ids.cat.categories.dtype if str(ids.dtype) == "category" and ids.cat.known else ids.dtype
-    bounds = None if assume_grouped else _bounds(ddf, asked.names.qid)
+    frame, dtypes = _selected(ddf, asked.names)
+    _refuse_types(dtypes, asked.names)
+    qid_dtype = _plain(dtypes[asked.names.qid])
     delayed = import_dask().delayed
     shared = delayed(asked, traverse=False, pure=False)
-    if assume_grouped or bounds is not None or ddf.npartitions == 1:
-        score, partitions = delayed(_score, pure=False), frame.to_delayed()
+    bounds = None if assume_grouped else _bounds(frame, asked.names.qid)
+    if assume_grouped or bounds is not None or frame.npartitions == 1:
+        score, partitions = delayed(_score, pure=False), frame.to_delayed(optimize_graph=False)
         of_each = [None] * len(partitions) if bounds is None else bounds
         tasks = [score(p, shared, i, b) for i, (p, b) in enumerate(zip(partitions, of_each, strict=True))]
         return Parts(tasks, assume_grouped and len(tasks) > 1, qid_dtype)
-    rows = frame.map_partitions(_prepared, asked, meta=_no_rows(asked.names, frame.dtypes))
+    rows = frame.map_partitions(_prepared, asked, meta=_no_rows(asked.names, dtypes[asked.names.qid]))
     score = delayed(_score_moved, pure=False)
     return Parts([score(p, shared) for p in rows.shuffle("bucket").to_delayed()], False, qid_dtype)
 
@@ -106,12 +105,19 @@ def parts_of(ddf: Any, asked: Asked, assume_grouped: bool) -> Parts:
 # --- what the schema tells -----------------------------------------------------------------------------------
 
 
-def _selected(ddf: Any, names: Columns) -> Any:
-    """The columns that are needed; the query of a row may be in the index."""
-    if names.qid not in ddf.columns and ddf.index.name == names.qid:
-        ddf = ddf.reset_index()
-    refuse_missing(names, ddf.columns, "The dask DataFrame")
-    return ddf[list(dict.fromkeys(names.flat()))]
+def _selected(ddf: Any, names: Columns) -> tuple[Any, dict[str, Any]]:
+    """The columns that are needed, in the partitions that dask makes of them, and the dtype of each.
+
+    The query of a row may stay in the index. dask may read several files with few columns as one partition, with
+    divisions of its own.
+    """
+    dtypes = dict(ddf.dtypes)
+    columns = list(dict.fromkeys(names.flat()))
+    if names.qid not in dtypes and ddf.index.name == names.qid:
+        dtypes[names.qid] = ddf.index.dtype
+        columns.remove(names.qid)
+    refuse_missing(names, [*ddf.columns, *(dtypes.keys() - set(ddf.columns))], "The dask DataFrame")
+    return ddf[columns].optimize(), dtypes
 
 
 def _refuse_types(dtypes: Any, names: Columns) -> None:
@@ -136,11 +142,20 @@ def _bounds(ddf: Any, qid: str) -> list[tuple[Any, Any, bool]] | None:
 
     Of Parquet dask reads divisions though an id may be in two partitions, so that each has to be looked at.
     """
-    if qid in ddf.columns or ddf.index.name != qid or not ddf.known_divisions or str(ddf.index.dtype) == "category":
+    if qid in ddf.columns or not ddf.known_divisions or str(ddf.index.dtype) == "category":
         return None
     divisions = ddf.divisions
     last = len(divisions) - 2
     return [(divisions[i], divisions[i + 1], i == last) for i in range(last + 1)]
+
+
+def _plain(dtype: Any) -> Any:
+    """What categories are of, where dask knows that."""
+    from dask.dataframe.utils import has_known_categories
+    from pandas import Series
+
+    is_known = str(dtype) == "category" and has_known_categories(Series([], dtype=dtype))
+    return dtype.categories.dtype if is_known else dtype
 
 
 # --- on the workers ------------------------------------------------------------------------------------------
@@ -149,7 +164,7 @@ def _bounds(ddf: Any, qid: str) -> list[tuple[Any, Any, bool]] | None:
 def _score(frame: Any, asked: Asked, number: int, bounds: tuple[Any, Any, bool] | None) -> Part | None:
     """Values of a partition as it is."""
     try:
-        queries = check_part(read_columns(frame, asked.names))
+        queries = check_part(read_columns(_flat(frame, asked.names), asked.names))
         if queries is None:
             return None
         if bounds is not None:
@@ -161,19 +176,19 @@ def _score(frame: Any, asked: Asked, number: int, bounds: tuple[Any, Any, bool] 
 
 def _prepared(frame: Any, asked: Asked, partition_info: Any = None) -> Any:
     """Rows of a partition, checked, that know where they were and, by `bucket`, where all of their query goes."""
-    number = partition_info["number"]
+    number, frame = partition_info["number"], _flat(frame, asked.names)
+    qid = frame[asked.names.qid]
     try:
         queries = check_part(read_columns(frame, asked.names))
         if queries is None:
-            return _no_rows(asked.names, frame.dtypes)
+            return _no_rows(asked.names, qid.dtype)
         for spec in asked.specs.values():
             spec.resolve(queries)  # refuses labels, while it is known where they were
         bucket = _of_rows(queries, _buckets(queries.qid))
     except (TypeError, ValueError) as error:
         raise _named(error, number) from error
     weight = None if queries.weight is None else _of_rows(queries, queries.weight)
-    qid = frame[asked.names.qid].array
-    return _rows(asked.names, queries.label, queries.score, qid, weight, bucket, _numbers(number, len(frame)))
+    return _rows(asked.names, queries.label, queries.score, qid.array, weight, bucket, _numbers(number, len(frame)))
 
 
 def _score_moved(rows: Any, asked: Asked) -> Part | None:
@@ -184,6 +199,11 @@ def _score_moved(rows: Any, asked: Asked) -> Part | None:
         rows, row = rows.take(order), row[order]
     queries = check_part(read_columns(rows, _names_of_rows(asked.names)))
     return None if queries is None else _part(queries, asked, row)
+
+
+def _flat(frame: Any, names: Columns) -> Any:
+    """The frame with the query of each row in a column."""
+    return frame if names.qid in frame.columns else frame.reset_index()
 
 
 def _part(queries: Queries, asked: Asked, row: Index) -> Part:
@@ -261,12 +281,12 @@ def _rows(names: Columns, label: Any, score: Any, qid: Any, weight: Any, bucket:
     return DataFrame(named | {"bucket": bucket, "row": row})
 
 
-def _no_rows(names: Columns, dtypes: Any) -> Any:
+def _no_rows(names: Columns, qid_dtype: Any) -> Any:
     """The same of none."""
     from pandas import Series
 
     none = np.empty(0)
     label = none if isinstance(names.y_true, str) else np.empty((0, len(names.y_true)))
     weight = None if names.sample_weight is None else none
-    qid = Series([], dtype=dtypes[names.qid]).array
+    qid = Series([], dtype=qid_dtype).array
     return _rows(names, label, none, qid, weight, np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.int64))
