@@ -8,7 +8,18 @@ import numpy as np
 import pytest
 
 BENCH = Path(__file__).parents[1] / "docs" / "bench"
-SCRIPTS = ["batches", "compare_peers", "dask_frames", "files", "growth", "measure", "peers", "shapes", "tables"]
+SCRIPTS = [
+    "batches",
+    "compare_peers",
+    "dask_frames",
+    "files",
+    "growth",
+    "measure",
+    "peers",
+    "scale",
+    "shapes",
+    "tables",
+]
 SCRIPTS += ["asv_benchmarks", "asv_benchmarks.calls", "asv_benchmarks.growth"]
 
 
@@ -138,6 +149,18 @@ def test_batches_prints_a_line_for_each(bench, capsys, monkeypatch):
         ["2,000", "grouped"],
         ["2,000", "memory"],
     ]
+
+
+@pytest.mark.parametrize("order", ["scattered", "grouped"])
+def test_ways_of_one_machine_agree(bench, monkeypatch, tmp_path, order):
+    pytest.importorskip("pyarrow")
+    scale = bench("scale")
+    for module in (scale, bench("batches")):
+        monkeypatch.setattr(module, "BATCH", 1000)
+    scale.write(tmp_path / "few", 500, 7, order)
+    scale.write(tmp_path / "all", 5001, 7, order)
+    found = {scale.measure(way, order, tmp_path).split()[-1] for way in ("evaluate", "batches")}
+    assert len(found) == 1
 
 
 def test_files(bench, monkeypatch, capsys):
