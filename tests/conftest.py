@@ -1,6 +1,7 @@
 import os
 import shutil
 import sys
+import warnings
 from importlib.util import find_spec
 
 import numpy as np
@@ -71,9 +72,12 @@ def spark():
         "spark.log.level": "OFF",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
+        "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.sql.shuffle.partitions": "3",
         "spark.sql.session.timeZone": "UTC",
     }
-    session = builder.config(map=options).getOrCreate()
+    with warnings.catch_warnings():  # Connect sets options of the server once more for the session, in vain
+        warnings.filterwarnings("ignore", "Failed to set spark", UserWarning)
+        session = builder.config(map=options).getOrCreate()
     yield session
     session.stop()

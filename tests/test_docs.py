@@ -19,12 +19,14 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
-def test_code_blocks_run(page, capsys, monkeypatch, tmp_path):
+def test_code_blocks_run(page, capsys, monkeypatch, tmp_path, request):
     for library in ("dask", "distributed"):
         if re.search(rf"^(import|from) {library}\b", page.read_text(), re.MULTILINE):
             pytest.importorskip(library, reason=f"the page imports {library}")
     if "pyarrow" in page.read_text():
         pytest.importorskip("pyarrow")
+    if page.name == "spark.md":
+        request.getfixturevalue("spark")  # the session that the page asks for
     monkeypatch.chdir(tmp_path)  # where the files go that are written
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
     assert blocks or "```" not in page.read_text()

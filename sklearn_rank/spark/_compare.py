@@ -121,7 +121,7 @@ def _refuse_other_ids(systems: Mapping[str, Result]) -> None:
 def _joined(systems: Mapping[str, Result], metric: str) -> Any:
     """A row a query: value and number of rows in each, and the id if it is not once in both."""
     sides = []
-    for name, (frame, qid, _, metrics) in systems.items():
+    for name, (frame, qid, _, _, metrics) in systems.items():
         value, n = f"`{metrics[metric].column}` as value_{name}", f"count(1) over (partition by `{qid}`) as n_{name}"
         sides.append(frame.selectExpr(f"`{qid}` as qid", value, n))
     columns = [column for side in sides for column in side.columns[1:]]

@@ -117,7 +117,8 @@ def evaluate(
     refuse_missing(names, df.columns, "The frame")
     _check_types(df, names, types)
     rows, inside = _selected(df, names)
-    schema = result_schema(specs, rows.schema[inside.qid].dataType, sample_weight is not None)
+    weighted = sample_weight is not None
+    schema = result_schema(specs, rows.schema[inside.qid].dataType, weighted, once=not assume_grouped)
     if not assume_grouped:
         rows = rows.repartition(inside.qid)
     return rows.sortWithinPartitions(inside.qid).mapInArrow(

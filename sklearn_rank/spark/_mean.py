@@ -34,8 +34,8 @@ def mean(result: Any) -> dict[str, float]:
     Raises
     ------
     ValueError
-        If the frame is no such result, has no rows, a query more than once (of which some rows were in another
-        partition, with ``assume_grouped=True``), or all weights are zero.
+        If the frame is no such result or has no rows, all weights are zero, or a query was in two partitions, with
+        ``assume_grouped=True``.
     TypeError
         If it is no DataFrame of Spark.
     ImportError
@@ -53,12 +53,13 @@ def mean(result: Any) -> dict[str, float]:
     """
     found = read_result(result, "mean")
     weight = "1D" if found.weight is None else f"`{found.weight}`"
-    wanted = ["count(1)", f"count(distinct `{found.qid}`)", f"min({weight})", f"max({weight})"]
+    n_queries = "count(1)" if found.once else f"count(distinct `{found.qid}`)"
+    wanted = ["count(1)", n_queries, f"min({weight})", f"max({weight})"]
     for name, metric in found.metrics.items():
         wanted += _sums(name, metric, weight if metric.facts["weighted"] else "1D")
     (row,) = found.frame.selectExpr(*wanted).collect()
-    n_rows, n_queries, lowest, highest, *sums = row
-    _refuse_rows(n_rows, n_queries)
+    n_rows, n_distinct, lowest, highest, *sums = row
+    _refuse_rows(n_rows, n_distinct)
     refuse_bad_weight(np.array([lowest, highest]))
     numbers = np.array([0.0 if x is None else x for x in sums]).reshape(-1, 3)
     return {name: _mean(metric, *three) for (name, metric), three in zip(found.metrics.items(), numbers, strict=True)}

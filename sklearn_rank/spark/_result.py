@@ -45,8 +45,8 @@ def import_spark(df: Any, caller: str) -> Any:
 # --- written -------------------------------------------------------------------------------------------------
 
 
-def result_schema(specs: Mapping[str, MetricSpec], type_of_ids: Any, weighted: bool) -> Any:
-    """Columns of a result.
+def result_schema(specs: Mapping[str, MetricSpec], type_of_ids: Any, weighted: bool, once: bool) -> Any:
+    """Columns of a result; `once`: whether it is sure that each query has one row.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def result_schema(specs: Mapping[str, MetricSpec], type_of_ids: Any, weighted: b
     parts = T.StructType(
         [T.StructField(name, T.BooleanType() if name == "defined" else T.DoubleType()) for name in PARTS]
     )
-    fields = [("qid", type_of_ids, {"role": "qid"})]
+    fields = [("qid", type_of_ids, {"role": "qid", "once": once})]
     for name, spec in specs.items():
         fields.append((name, T.DoubleType(), _facts(name, spec, weighted)))
         if spec["average"] == "micro":
@@ -105,6 +105,7 @@ class Result(NamedTuple):
 
     frame: Any
     qid: str
+    once: bool
     weight: str | None
     metrics: dict[str, Metric]
 
@@ -146,4 +147,5 @@ def read_result(df: Any, caller: str) -> Result:
             f"another one. Got columns {', '.join(map(repr, names))}."
         )
     weight = str(place["weight"][0]) if place["weight"] else None
-    return Result(df.toDF(*map(str, range(len(names)))), str(place["qid"][0]), weight, metrics)
+    (qid,) = place["qid"]
+    return Result(df.toDF(*map(str, range(len(names)))), str(qid), facts[qid]["once"], weight, metrics)

@@ -1,0 +1,176 @@
+"""Time of `sklearn_rank.spark` beside Spark's own ranking metrics, on the same rows.
+
+    python docs/bench/spark.py [--rows 1000000 10000000] [--length 100] [--rounds 3] [--way ours mllib ml] [--markdown]
+
+Rows are read from Parquet, in no order, with the columns qid, label (0 or 1), score and doc. Five means are asked for:
+nDCG@10, P@10, MAP, MAP@10, recall@10; or the first alone. `mllib` is `pyspark.mllib.evaluation.RankingMetrics`, `ml` is
+`pyspark.ml.evaluation.RankingEvaluator`. Both take a list of documents a query, which `groupBy` and `collect_list` make
+and which is kept in memory for the five; "lists ready" is their time without it. Ways take turns, after a round on few
+rows. `workers` is the most memory that all Python workers had at a time. Needs pyspark and Java.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from pyspark.ml.evaluation import RankingEvaluator
+from pyspark.mllib.evaluation import RankingMetrics
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from tables import Lines, machine
+
+from sklearn_rank.spark import evaluate, mean
+
+STEP = 999_999_937  # a prime, so that a row goes to another place, and each place has a row
+NAMES = ["ndcg@10", "p@10", "map", "map(denominator=min_k_relevant)@10", "recall@10"]
+MLLIB: list[Callable[[RankingMetrics], float]] = [
+    lambda m: m.ndcgAt(10), lambda m: m.precisionAt(10), lambda m: m.meanAveragePrecision,
+    lambda m: m.meanAveragePrecisionAt(10), lambda m: m.recallAt(10),
+]  # fmt: skip
+ML = ["ndcgAtK", "precisionAtK", "meanAveragePrecision", "meanAveragePrecisionAtK", "recallAtK"]
+
+
+def session(memory: str, folder: str) -> SparkSession:
+    """Two threads, on this machine alone."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    options = {
+        "spark.ui.enabled": "false",
+        "spark.log.level": "OFF",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": memory,
+        "spark.local.dir": folder,
+        "spark.ui.showConsoleProgress": "false",
+    }
+    return SparkSession.builder.master("local[2]").config(map=options).getOrCreate()
+
+
+def write(spark: SparkSession, path: str, n_rows: int, length: int) -> None:
+    """Rows whose queries are all over the file; a tenth of the documents is relevant, and scores know a little."""
+    rows = spark.range(n_rows).withColumn("label", (F.rand(0) < 0.1).cast("int"))
+    score = F.rand(1) + 0.2 * F.col("label")
+    qid = (F.col("id") * STEP % n_rows / length).cast("long")
+    rows.select(qid.alias("qid"), "label", score.alias("score"), F.col("id").alias("doc")).write.parquet(path)
+
+
+def lists_of(df: DataFrame) -> DataFrame:
+    """Documents of each query, best first, and those that are relevant."""
+    best_first = F.sort_array(F.collect_list(F.struct("score", "doc", "label")), asc=False)
+    lists = df.groupBy("qid").agg(best_first.alias("found"))
+    relevant = F.filter("found", lambda row: row.label > 0)
+    docs = [F.transform(x, lambda row: row.doc.cast("double")) for x in (F.col("found"), relevant)]
+    return lists.select(docs[0].alias("prediction"), docs[1].alias("label")).persist()
+
+
+def of_mllib(lists: DataFrame, n_metrics: int) -> list[float]:
+    """Means by the metrics of RDDs."""
+    metrics = RankingMetrics(lists.rdd.map(tuple))
+    return [metric(metrics) for metric in MLLIB[:n_metrics]]
+
+
+def of_ml(lists: DataFrame, n_metrics: int) -> list[float]:
+    """Means by the metrics of frames."""
+    return [RankingEvaluator(metricName=name, k=10).evaluate(lists) for name in ML[:n_metrics]]
+
+
+PEERS = {"mllib": of_mllib, "ml": of_ml}
+
+
+def measure(way: str, df: DataFrame, n_metrics: int) -> tuple[float, float, list[float]]:
+    """Seconds, seconds from ready lists, and the means."""
+    start = time.perf_counter()
+    if way == "ours":
+        means = [*mean(evaluate(df, metrics=NAMES[:n_metrics])).values()]
+        return time.perf_counter() - start, np.nan, means
+    lists = lists_of(df)
+    means = PEERS[way](lists, n_metrics)
+    middle = time.perf_counter()
+    PEERS[way](lists, n_metrics)
+    end = time.perf_counter()
+    lists.unpersist(blocking=True)
+    return middle - start, end - middle, means
+
+
+@contextmanager
+def memory_of_workers() -> Iterator[list[float]]:
+    """Most MiB of memory of their own that all Python workers had together, looked at ten times a second (Linux)."""
+    peak, done = [0.0], threading.Event()
+
+    def look() -> None:
+        while not done.wait(0.1):
+            peak[0] = max(peak[0], sum(map(_own_memory, Path("/proc").glob("[0-9]*"))))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    yield peak
+    done.set()
+    thread.join()
+
+
+def _own_memory(process: Path) -> float:
+    try:
+        if b"pyspark.daemon" not in (process / "cmdline").read_bytes():
+            return 0.0
+        lines = (process / "smaps_rollup").read_text().splitlines()
+    except OSError:  # it has ended
+        return 0.0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Private_")) / 1024
+
+
+def main() -> None:
+    """Print a line for each way and number of rows."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000])
+    parser.add_argument("--length", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--metrics", type=int, nargs="+", choices=range(1, 6), default=[5, 1])
+    parser.add_argument("--way", nargs="+", choices=["ours", *PEERS], default=["ours", *PEERS])
+    parser.add_argument("--memory", default="6g", help="of Java")
+    parser.add_argument("--markdown", action="store_true")
+    options = parser.parse_args()
+    titles = {"rows": 12, "metrics": 8, "way": 6, "seconds": 8, "lists ready": 12, "rows a second": 14, "workers": 8}
+    lines = Lines(titles, options.markdown)
+    with tempfile.TemporaryDirectory() as folder:
+        spark = session(options.memory, folder)
+        write(spark, f"{folder}/few", 20_000, options.length)
+        for way in options.way:
+            measure(way, spark.read.parquet(f"{folder}/few"), 5)
+        for n_rows in options.rows:
+            path = f"{folder}/{n_rows}"
+            write(spark, path, n_rows, options.length)
+            df = spark.read.parquet(path)
+            for n_metrics in options.metrics:
+                compare(df, n_rows, n_metrics, options, lines)
+        spark.stop()
+    lines.note(machine())
+
+
+def compare(df: DataFrame, n_rows: int, n_metrics: int, options: argparse.Namespace, lines: Lines) -> None:
+    """Rounds in which the ways take turns; their means must be equal."""
+    times: dict[str, list[tuple[float, float]]] = {way: [] for way in options.way}
+    peaks = dict.fromkeys(options.way, 0.0)
+    found = {}
+    for _ in range(options.rounds):
+        for way in options.way:
+            with memory_of_workers() as peak:
+                *seconds, found[way] = measure(way, df, n_metrics)
+            times[way].append((seconds[0], seconds[1]))
+            peaks[way] = max(peaks[way], peak[0])
+    for way, means in found.items():
+        np.testing.assert_allclose(means, next(iter(found.values())), rtol=1e-9, err_msg=way)
+        whole, ready = np.median(times[way], axis=0)
+        cells = [f"{whole:.1f}", "" if np.isnan(ready) else f"{ready:.1f}", f"{n_rows / whole:,.0f}"]
+        lines.add([f"{n_rows:,}", str(n_metrics), way, *cells, f"{peaks[way]:.0f}"])
+
+
+if __name__ == "__main__":
+    main()
