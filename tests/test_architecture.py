@@ -38,6 +38,7 @@ ARROWS = {
         "_check",
         "_compute",
         "_metric",
+        "_ranked",
         "_storage",
         "batches",
         "evaluate",
