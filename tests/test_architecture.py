@@ -47,7 +47,7 @@ ARROWS = {
     },
     "batches": {"_check", "_compute", "_grouping", "_metric", "_threads", "batches", "evaluate"},
     "dask": {"_check", "_compute", "_grouping", "_metric", "_names", "batches", "dask", "evaluate", "stats"},
-    "spark": {"_check", "_compute", "_metric", "_storage", "batches", "evaluate", "spark", "stats"},
+    "spark": {"_check", "_compute", "_metric", "_ranked", "_storage", "batches", "evaluate", "spark", "stats"},
     "stats": {"_grouping", "_keywords", "_table", "evaluate", "stats"},
     "scorer": {"_metric", "_names", "evaluate"},
     "model_selection": {"_grouping"},

@@ -93,6 +93,27 @@ def test_same_bits_as_rows_in_any_order(spark):
     assert_same(result, evaluate_batches(table_of(data), metrics=metrics, memory_limit=999))
 
 
+@pytest.mark.parametrize("keywords", [{}, {"unjudged": "nonrelevant"}, {"unjudged": "drop"}], ids=str)
+def test_the_order_that_a_worker_takes(keywords):
+    """Also of documents that are not judged or not retrieved."""
+    data = make(tied=True)
+    rng = np.random.default_rng(5)
+    data = data.with_score(np.where(rng.random(len(data.qid)) < 0.2, -np.inf, data.y_score))
+    if keywords:
+        data = data.with_label(rng.random(len(data.qid)) < 0.2, NAN)
+    metrics = ["ndcg@10", "map", "err", "auc", "bpref", lambda y, s: float(np.nansum(y / np.arange(1, len(y) + 1)))]
+    specs = parse_metrics(metrics, **keywords)
+    ordered = in_one_order(data)
+    expected = evaluate(*ordered[:2], qid=ordered.qid, metrics=metrics, **keywords)
+    shuffled = data.rows(rng.permutation(len(data.qid)))
+    by_query = table_of(shuffled.rows(np.argsort(shuffled.qid, kind="stable")))
+    found = pa.Table.from_batches(
+        evaluate_partition(iter(by_query.to_batches(7)), Columns("label", "score", "qid"), specs)
+    )
+    for name, values in expected.per_query.items():
+        np.testing.assert_array_equal(found[name].to_numpy(), values)
+
+
 def test_same_bits_each_time(spark):
     df = spark.createDataFrame(table_of(make(tied=True)))
     runs = [evaluate_frame(df.orderBy("label", "score", ascending=up), metrics=NAMES) for up in (True, False)]

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn_rank._check import Queries
 from sklearn_rank._compute import PerQuery
 from sklearn_rank._metric import MetricSpec
+from sklearn_rank._ranked import Ranking
 from sklearn_rank.batches._columns import Columns
 from sklearn_rank.batches._partial import evaluate_parts
 from sklearn_rank.batches._stream import Checker, Rows
@@ -41,9 +42,13 @@ def evaluate_partition(batches: Iterator[Any], names: Columns, specs: Specs) -> 
 
 def _in_one_order(queries: Queries) -> Queries:
     """Rows of each query by falling score and rising label: a shuffle brings them in any, and sums would differ."""
-    query = np.repeat(np.arange(len(queries.indptr) - 1), queries.n_documents)
-    label = queries.label.reshape(len(query), -1)
-    return replace(queries, order=np.lexsort((*label.T, -queries.score, query)))
+    label, score, indptr = queries.label, queries.score, queries.indptr
+    if label.ndim == 2:
+        query = np.repeat(np.arange(len(indptr) - 1), queries.n_documents)
+        return replace(queries, order=np.lexsort((*label.T, -score, query)))
+    if queries.has_unjudged:
+        label = np.where(np.isnan(label), queries.label_range[1] + 1, label)
+    return replace(queries, order=Ranking(label, score, indptr, ties="worst", keep_unretrieved=True).order)
 
 
 def _record_batch(part: Evaluation, checker: Checker, specs: Specs, type_of_ids: Any) -> Any:
