@@ -8,13 +8,15 @@ import signal
 import subprocess
 import sys
 from itertools import groupby
+from pathlib import Path
 
 import numpy as np
 import pytest
-from registry import METRICS, Data, labels_of, rough_data_for, tie_policy
+from registry import METRICS, labels_of, rough_data_for, tie_policy
+from spark_cases import NAMES, NAN, assert_same, collected, in_one_order, make, table_of
 
 import sklearn_rank.spark
-from sklearn_rank import evaluate, evaluate_batches, parse_metric, stats
+from sklearn_rank import evaluate, evaluate_batches, parse_metric
 from sklearn_rank.batches._columns import Columns
 from sklearn_rank.evaluate import parse_metrics
 from sklearn_rank.spark import compare, mean
@@ -22,43 +24,6 @@ from sklearn_rank.spark import evaluate as evaluate_frame
 from sklearn_rank.spark._partition import evaluate_partition
 
 pa = pytest.importorskip("pyarrow")
-
-NAMES = ["ndcg@10", "map", "err", "rmse", "p@5"]
-NAN = float("nan")
-
-
-def make(seed=0, n_queries=50, *, tied=False):
-    """Rows in no order."""
-    rng = np.random.default_rng(seed)
-    qid = rng.permutation(np.repeat(np.arange(n_queries), rng.integers(1, 14, n_queries)))
-    score = rng.integers(0, 9, len(qid)) / 3 if tied else rng.random(len(qid))
-    return Data(rng.integers(0, 5, len(qid)).astype(float), score, qid)
-
-
-def table_of(data, **more):
-    several = {f"label{i}": column for i, column in enumerate(data.y_true.T)} if data.y_true.ndim == 2 else {}
-    return pa.table({**(several or {"label": data.y_true}), "score": data.y_score, "qid": data.qid, **more})
-
-
-def in_one_order(data):
-    return data.rows(np.lexsort((*data.y_true.reshape(len(data.qid), -1).T, -data.y_score, data.qid)))
-
-
-def collected(result):
-    """Rows by query: numbers as they are, NULL as None."""
-    rows = [row.asDict() for row in result.collect()]
-    assert len({row["qid"] for row in rows}) == len(rows)
-    return sorted(rows, key=lambda row: row["qid"])
-
-
-def assert_same(result, expected):
-    """Values of the queries are equal, bit by bit."""
-    rows = collected(result)
-    order = np.argsort(expected.qid)
-    assert [row["qid"] for row in rows] == expected.qid[order].tolist()
-    for name, values in expected.per_query.items():
-        assert np.array([row[name] for row in rows]).tobytes() == values[order].tobytes(), name
-
 
 # --- the same values -----------------------------------------------------------------------------------------
 
@@ -344,164 +309,6 @@ def test_without_pyspark_the_extra_is_named(monkeypatch):
         evaluate_frame(None, metrics="map")
 
 
-# --- means ---------------------------------------------------------------------------------------------------
-
-AVERAGES = ["map", "gm_map", "p@5", *(f"{name}(average=micro)" for name in ("precision", "auc", "rmse", "f"))]
-
-
-@pytest.mark.parametrize("replace", [0, 1, NAN])
-def test_means(spark, replace):
-    data = make(tied=True)
-    data = data.with_label(data.qid < 20, 0.0)  # nothing relevant
-    df = spark.createDataFrame(table_of(data, w=data.qid % 4 / 2))
-    for weight in ({}, {"sample_weight": data.qid % 4 / 2}):
-        result = evaluate_frame(
-            df, metrics=AVERAGES, replace_undefined_by=replace, sample_weight="w" if weight else None
-        )
-        expected = evaluate(*data[:2], qid=data.qid, metrics=AVERAGES, replace_undefined_by=replace, **weight)
-        assert mean(result) == pytest.approx(expected.mean(), rel=1e-12)
-        if not weight:
-            left_out = result.selectExpr("sum(if(map is null, 1, 0)) as n", "avg(map) as map").collect()[0]
-            assert left_out.n == (expected.n_undefined["map"] if replace != replace else 0)
-            assert left_out.map == pytest.approx(expected.mean()["map"], rel=1e-12)
-
-
-def test_means_of_nothing_defined(spark):
-    df = spark.createDataFrame([(0, 2.0, "a"), (0, 1.0, "b")], "label int, score double, qid string")
-    metrics = ["map", "gm_map", "recall(average=micro)@3"]
-    assert mean(evaluate_frame(df, metrics=metrics, replace_undefined_by=1)) == dict.fromkeys(metrics, 1.0)
-    for name in metrics:
-        with pytest.warns(UserWarning, match="is not defined for any query, so its mean is nan"):
-            assert np.isnan(mean(evaluate_frame(df, metrics=name, replace_undefined_by=NAN))[name])
-
-
-def test_what_is_known_of_a_result_travels_with_it(spark, tmp_path):
-    data = make()
-    metrics = ["gm_map", "p(average=micro)@5"]
-    df = spark.createDataFrame(table_of(data, w=data.qid % 3 + 1.0))
-    result = evaluate_frame(df, metrics=metrics, sample_weight="w", replace_undefined_by=NAN)
-    kept = data.qid < 30
-    expected = evaluate(
-        *data.rows(kept)[:2], qid=data.qid[kept], metrics=metrics, sample_weight=data.qid[kept] % 3 + 1.0,
-        replace_undefined_by=NAN,
-    ).mean()  # fmt: skip
-    result.write.parquet(str(tmp_path / "result"))
-    read = spark.read.parquet(str(tmp_path / "result"))
-    names = spark.range(30).selectExpr("id as query", "concat('query ', id) as name")
-    renamed = result.withColumnRenamed("gm_map", "ours").withColumnRenamed("qid", "query")
-    assert [*mean(renamed.join(names, "query").orderBy("name")).values()] == pytest.approx(
-        [*expected.values()], rel=1e-12
-    )
-    assert mean(read.filter("qid < 30")) == pytest.approx(expected, rel=1e-12)
-    for wrong, message in [
-        (df, r"takes what sklearn_rank.spark.evaluate returned.*Got columns 'label', 'score', 'qid', 'w'"),
-        (result.drop("qid"), "takes what sklearn_rank.spark.evaluate returned"),
-        (result.drop("weight"), "its weights if it has any"),
-        (result.select("qid", "weight"), "takes what sklearn_rank.spark.evaluate returned"),
-        (result.join(result, "qid"), "metrics of different names"),
-        (result.drop("p(average=micro)@5_parts"), r"made of the column 'p\(average=micro\)@5_parts'. Got a frame with"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            mean(wrong)
-
-
-# --- comparison ----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def systems(spark):
-    """Results of two systems, by Spark and here."""
-    data = make(seed=3)
-    other = data.with_score(data.y_score + np.random.default_rng(4).random(len(data.qid)))
-    both = [
-        (
-            evaluate_frame(spark.createDataFrame(table_of(d)), metrics=["map", "rmse"]).cache(),
-            evaluate(*d[:2], qid=d.qid, metrics=["map", "rmse"]),
-        )
-        for d in (data, other)
-    ]
-    return zip(*both, strict=True)
-
-
-@pytest.fixture(scope="module")
-def there_and_here(systems):
-    return tuple(systems)
-
-
-def assert_alike(found, expected):
-    assert found.row() == pytest.approx(expected.row(), rel=1e-9)
-    assert (found.n_queries, found.n_left_out, found.n_filled) == (
-        expected.n_queries,
-        expected.n_left_out,
-        expected.n_filled,
-    )
-
-
-@pytest.mark.parametrize("test", ["t", "wilcoxon", "sign", "welch"])
-@pytest.mark.parametrize("metric", ["map", "rmse"])
-def test_comparison(there_and_here, test, metric):
-    there, here = there_and_here
-    assert_alike(compare(*there, metric=metric, test=test), stats.compare(*here, metric=metric, test=test))
-
-
-def test_resamples_are_the_same_each_time(there_and_here):
-    found = [compare(*there_and_here[0], metric="map", test="bootstrap", random_state=0).row() for _ in range(2)]
-    assert found[0] == found[1]
-
-
-@pytest.mark.parametrize("missing", [0.0, NAN])
-def test_queries_that_one_system_lacks(there_and_here, missing):
-    a, b = there_and_here[0][0].filter("qid < 40"), there_and_here[0][1].filter("qid > 5")
-    here = [
-        pd_series(e.qid, e.per_query["map"], kept)
-        for e, kept in zip(there_and_here[1], (lambda q: q < 40, lambda q: q > 5), strict=True)
-    ]
-    assert_alike(compare(a, b, metric="map", missing=missing), stats.compare(*here, missing=missing))
-    assert compare(a, b, metric="map", test="welch").n_queries == (40, 44)
-    with pytest.raises(ValueError, match=r"needs the same queries in all systems.*Got 16 missing, the first \d+ in"):
-        compare(a, b, metric="map")
-
-
-def pd_series(qid, values, kept):
-    import pandas as pd
-
-    series = pd.Series(values, index=qid)
-    return series[[bool(kept(q)) for q in series.index]]
-
-
-def test_undefined_queries_are_left_out(spark):
-    rows = [(i % 3 and int(i % 2 == j), float(j), i) for i in range(12) for j in range(2)]
-    df = spark.createDataFrame(rows, "label int, score double, qid int")
-    a, b = (evaluate_frame(df.selectExpr("label", s, "qid"), metrics="map", replace_undefined_by=NAN)
-            for s in ("score", "-score as score"))  # fmt: skip
-    found = compare(a, b)
-    assert (found.n_queries, found.n_left_out) == (8, 4)
-
-
-def test_what_cannot_be_compared(spark, there_and_here):
-    a, b = there_and_here[0]
-    df = spark.createDataFrame(table_of(make(), w=np.ones(len(make().qid))))
-    text = evaluate_frame(df.selectExpr("label", "score", "string(qid) as qid"), metrics="map")
-    for one, other, keywords, error, message in [
-        (a, b, {}, ValueError, "compares one metric, so results of several need metric="),
-        (a, b, {"metric": "ndcg"}, ValueError, "must be one of map, rmse of 'a'. Got 'ndcg'"),
-        (a, b, {"metric": "map", "test": "f"}, ValueError, "'test' parameter of compare"),
-        (a, b, {"metric": "map", "missing": "0"}, ValueError, "'missing' parameter of compare"),
-        (a, df, {"metric": "map"}, ValueError, "compare takes what sklearn_rank.spark.evaluate returned"),
-        (a, text, {"metric": "map"}, TypeError, "ids of one type in both results. Got bigint in 'a' and string in 'b'"),
-        (
-            a, evaluate_frame(df, metrics="map", min_relevance=2), {"metric": "map"}, ValueError,
-            "Got 'map' with other keywords in 'b'",
-        ),
-        (
-            a, evaluate_frame(df, metrics="map", sample_weight="w"), {"metric": "map"}, ValueError,
-            "means in which every query counts once",
-        ),
-    ]:  # fmt: skip
-        with pytest.raises(error, match=message):
-            compare(one, other, **keywords)
-
-
 # --- documentation, and Spark Connect ------------------------------------------------------------------------
 
 
@@ -517,7 +324,8 @@ def test_examples(spark, function):
 def test_connect(spark):
     """The same on Spark Connect, which takes a process of its own."""
     chosen = "each_time or string or names_of or raises or killed or travels or (comparison and rmse and sign)"
-    command = [sys.executable, "-m", "pytest", "-q", "-x", __file__, "-k", chosen]
+    files = map(str, Path(__file__).parent.glob("test_spark*.py"))
+    command = [sys.executable, "-m", "pytest", "-q", "-x", *files, "-k", chosen]
     done = subprocess.run(command, env=os.environ | {"SPARK_CONNECT": "1"}, capture_output=True, text=True, timeout=400)
     assert done.returncode == 0, done.stdout[-3000:]
     assert "skipped" not in done.stdout

@@ -1,0 +1,43 @@
+"""Rows for tests of Spark, and what comes back of them."""
+
+import numpy as np
+import pytest
+from registry import Data
+
+pa = pytest.importorskip("pyarrow")
+
+NAMES = ["ndcg@10", "map", "err", "rmse", "p@5"]
+NAN = float("nan")
+
+
+def make(seed=0, n_queries=50, *, tied=False):
+    """Rows in no order."""
+    rng = np.random.default_rng(seed)
+    qid = rng.permutation(np.repeat(np.arange(n_queries), rng.integers(1, 14, n_queries)))
+    score = rng.integers(0, 9, len(qid)) / 3 if tied else rng.random(len(qid))
+    return Data(rng.integers(0, 5, len(qid)).astype(float), score, qid)
+
+
+def table_of(data, **more):
+    several = {f"label{i}": column for i, column in enumerate(data.y_true.T)} if data.y_true.ndim == 2 else {}
+    return pa.table({**(several or {"label": data.y_true}), "score": data.y_score, "qid": data.qid, **more})
+
+
+def in_one_order(data):
+    return data.rows(np.lexsort((*data.y_true.reshape(len(data.qid), -1).T, -data.y_score, data.qid)))
+
+
+def collected(result):
+    """Rows by query: numbers as they are, NULL as None."""
+    rows = [row.asDict() for row in result.collect()]
+    assert len({row["qid"] for row in rows}) == len(rows)
+    return sorted(rows, key=lambda row: row["qid"])
+
+
+def assert_same(result, expected):
+    """Values of the queries are equal, bit by bit."""
+    rows = collected(result)
+    order = np.argsort(expected.qid)
+    assert [row["qid"] for row in rows] == expected.qid[order].tolist()
+    for name, values in expected.per_query.items():
+        assert np.array([row[name] for row in rows]).tobytes() == values[order].tobytes(), name
