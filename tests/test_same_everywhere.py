@@ -17,7 +17,6 @@ from sklearn_rank import evaluate, evaluate_batches
 from sklearn_rank.io import read_table
 
 METRICS = ["ndcg@10", "ndcg(gain=linear)@3", "map", "mrr", "err@5", "p@5", "auc", "rbp", "kendall", "mse"]
-NAMES = {"y_true": "label", "y_score": "score", "qid": "qid"}
 
 
 def random_rows(seed, ids):
@@ -37,7 +36,7 @@ def of_evaluation(result):
 
 
 def of_table(source):
-    data = read_table(source, **NAMES)
+    data = read_table(source)
     return of_evaluation(evaluate(data.y_true, data.y_score, qid=data.qid, metrics=METRICS))
 
 
@@ -67,9 +66,8 @@ def with_parquet(rows, folder):
 
 def with_command(rows, folder):
     rows.to_parquet(folder / "rows.parquet")
-    names = [f"--{name.replace('_', '-')}={column}" for name, column in NAMES.items()]
     metrics = [f"-m{name}" for name in METRICS]
-    command = ["evaluate", "--table", str(folder / "rows.parquet"), *names, *metrics, "--per-query", "--format=json"]
+    command = ["evaluate", "--table", str(folder / "rows.parquet"), *metrics, "--per-query", "--format=json"]
     done = subprocess.run([sys.executable, "-m", "sklearn_rank", *command], check=True, capture_output=True, text=True)
     (found,) = json.loads(done.stdout).values()
     kind = type(rows.qid.tolist()[0])

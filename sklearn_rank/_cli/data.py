@@ -103,11 +103,11 @@ def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData]]:
     _refuse(options, OF_RUNS, "is for runs and judgements that are joined, and a table's rows stand as they are")
     qid = options.qid or "qid"
     table = opened(_source(options.table), [qid] if options.doc_id is None else [qid, options.doc_id])
-    scores = options.y_score or ["y_score"]
+    scores = options.y_score or ["score"]
     _refuse_twice(scores)
     for name in scores:
         _progress(name)
-        yield name, read_table(table, y_true=options.y_true or "y_true", y_score=name, qid=qid, doc_id=options.doc_id)
+        yield name, read_table(table, y_true=options.y_true or "label", y_score=name, qid=qid, doc_id=options.doc_id)
 
 
 def _source(name: str) -> Any:

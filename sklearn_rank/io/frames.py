@@ -20,7 +20,7 @@ NONE = np.empty(0, dtype=object)
 
 
 def read_table(
-    table: Any, *, y_true: str = "y_true", y_score: str = "y_score", qid: str = "qid", doc_id: str | None = None
+    table: Any, *, y_true: str = "label", y_score: str = "score", qid: str = "qid", doc_id: str | None = None
 ) -> RankingData:
     """Read labels, scores and queries from the columns of a table.
 
@@ -29,9 +29,9 @@ def read_table(
     table : frame of pandas or polars, table of Arrow, mapping of arrays, path or binary file
         Files are of CSV (with a header), Parquet or Arrow, known by their first bytes, and need the extra "arrow". In
         CSV ids are strings, as they stand there.
-    y_true : str, default="y_true"
+    y_true : str, default="label"
         Column of relevance; a missing value is a document that was not judged.
-    y_score : str, default="y_score"
+    y_score : str, default="score"
         Column of scores; -inf is a document that was not retrieved.
     qid : str, default="qid"
         Column, or level of the index, of queries.
@@ -56,8 +56,7 @@ def read_table(
     Examples
     --------
     >>> from sklearn_rank.io import read_table
-    >>> data = read_table({"query": ["a", "a"], "label": [0, 1], "model": [0.2, 0.1]}, y_true="label", y_score="model",
-    ...                   qid="query")
+    >>> data = read_table({"query": ["a", "a"], "label": [0, 1], "model": [0.2, 0.1]}, y_score="model", qid="query")
     >>> data.y_true, data.y_score, data.qid
     (array([0., 1.]), array([0.2, 0.1]), array(['a', 'a'], dtype='<U1'))
     """
