@@ -1,6 +1,5 @@
 """The wheel alone: no extras, no compiler, another directory than the sources."""
 
-import contextlib
 import io
 import subprocess
 import sys
@@ -13,17 +12,15 @@ import sklearn
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_validate
 
-import sklearn_rank
+import sklearn_rank.dask
+import sklearn_rank.spark
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.display import DistributionDisplay
 from sklearn_rank.io import read_trec_run, write_trec_run
 
-absent = [
-    m
-    for m in ("pandas", "polars", "pyarrow", "matplotlib", "xgboost", "lightgbm", "catboost", "Cython")
-    if not find_spec(m)
-]
-assert len(absent) == 8, f"only {absent} are absent"
+EXTRAS = "pandas polars pyarrow matplotlib xgboost lightgbm catboost dask distributed pyspark Cython".split()
+present = [name for name in EXTRAS if find_spec(name)]
+assert not present, f"{present} are no part of this environment"
 assert "site-packages" in sklearn_rank.__file__, sklearn_rank.__file__
 
 X, y, qid = make_ranking(n_queries=30, string_qid=True, shuffle=True, random_state=0)
@@ -44,9 +41,19 @@ with tempfile.TemporaryDirectory() as folder:
     path.write_bytes(run.getvalue())
     subprocess.run(["sklearn-rank", "evaluate", qrels, path, "-m", "ndcg@10"], check=True)
 
-with contextlib.suppress(ImportError):
-    report.results["ridge"].to_frame()
-    sys.exit("a frame without pandas")
-with contextlib.suppress(ImportError):
-    DistributionDisplay.from_result(report.results["ridge"], "mrr")
-    sys.exit("a picture without matplotlib")
+# What is missing is named, with what brings it.
+result = report.results["ridge"]
+for extra, ask in {
+    "pandas": lambda: result.to_frame(),
+    "plot": lambda: DistributionDisplay.from_result(result, "mrr"),
+    "arrow": lambda: sklearn_rank.evaluate_batches("rows.parquet", metrics="map"),
+    "dask": lambda: sklearn_rank.dask.evaluate(None, metrics="map"),
+    "spark": lambda: sklearn_rank.spark.evaluate(None, metrics="map"),
+}.items():
+    try:
+        ask()
+    except ImportError as error:
+        if f'pip install "sklearn-rank[{extra}]"' not in str(error):
+            sys.exit(f"without {extra}: {error}")
+    else:
+        sys.exit(f"no error without {extra}")
