@@ -7,7 +7,7 @@ Rows are in Parquet files of a million each, with the rows of each query spread 
 together and whole in a file (`grouped`), which the ways are told. `evaluate` reads them by pandas; `dask` has two
 worker processes, `spark` two threads of Java and two Python workers. Each line is a process of its own. `start` is
 what it takes until a cluster or a session is there and few rows are done; `seconds` is from files to two means. `MiB`
-is the most that the process and all it started had, memory that they share counted once (Linux).
+is the most that the process and all it started had at a time, files that they map left out (Linux).
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def run(command: list[str]) -> tuple[str, float]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         while process.poll() is None:
             most = max(most, _memory(process.pid))
-            time.sleep(0.1)
+            time.sleep(0.2)
         assert process.stdout
         out = process.stdout.read()
     if process.returncode:
@@ -131,15 +131,14 @@ def run(command: list[str]) -> tuple[str, float]:
 
 
 def _memory(pid: int) -> int:
-    """KiB of a process and of those that it started; what is shared counts in parts."""
+    """KiB of a process and of those that it started."""
     try:
-        rollup = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-        children = [
-            child for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()
-        ]
+        status = Path(f"/proc/{pid}/status").read_text().splitlines()
+        tasks = [*Path(f"/proc/{pid}/task").iterdir()]
+        children = [child for task in tasks for child in (task / "children").read_text().split()]
     except OSError:  # it has ended
         return 0
-    own = sum(int(line.split()[1]) for line in rollup if line.startswith("Pss:"))
+    own = sum(int(line.split()[1]) for line in status if line.startswith(("RssAnon:", "RssShmem:")))
     return own + sum(_memory(int(child)) for child in children)
 
 
