@@ -1,12 +1,13 @@
 """Time of `sklearn_rank.spark` beside Spark's own ranking metrics, on the same rows.
 
-    python docs/bench/spark.py [--rows 1000000 10000000] [--length 100] [--rounds 3] [--way ours mllib ml] [--markdown]
+    python docs/bench/spark.py [--rows 1000000 10000000] [--length 100] [--rounds 3] [--way ours mllib ml]
 
 Rows are read from Parquet, in no order, with the columns qid, label (0 or 1), score and doc. Five means are asked for:
 nDCG@10, P@10, MAP, MAP@10, recall@10; or the first alone. `mllib` is `pyspark.mllib.evaluation.RankingMetrics`, `ml` is
 `pyspark.ml.evaluation.RankingEvaluator`. Both take a list of documents a query, which `groupBy` and `collect_list` make
-and which is kept in memory for the five; "lists ready" is their time without it. Ways take turns, after a round on few
-rows. `workers` is the most memory that all Python workers had at a time. Needs pyspark and Java.
+and which is kept in memory for the five; "lists ready" is their time without it. Ways take turns, each after a call on
+few rows, for its workers to be there. `workers` is the most memory that all Python workers had at a time. Needs pyspark
+and Java.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ MLLIB: list[Callable[[RankingMetrics], float]] = [
 ML = ["ndcgAtK", "precisionAtK", "meanAveragePrecision", "meanAveragePrecisionAtK", "recallAtK"]
 
 
-def session(memory: str, folder: str) -> SparkSession:
+def session(memory: str, partitions: int, folder: str) -> SparkSession:
     """Two threads, on this machine alone."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     options = {
@@ -50,6 +51,7 @@ def session(memory: str, folder: str) -> SparkSession:
         "spark.driver.memory": memory,
         "spark.local.dir": folder,
         "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": str(partitions),
     }
     return SparkSession.builder.master("local[2]").config(map=options).getOrCreate()
 
@@ -118,12 +120,18 @@ def memory_of_workers() -> Iterator[list[float]]:
 
 def _own_memory(process: Path) -> float:
     try:
-        if b"pyspark.daemon" not in (process / "cmdline").read_bytes():
+        if b"pyspark.daemon" not in (process / "cmdline").read_bytes() or not _is_ours(process):
             return 0.0
         lines = (process / "smaps_rollup").read_text().splitlines()
     except OSError:  # it has ended
         return 0.0
     return sum(int(line.split()[1]) for line in lines if line.startswith("Private_")) / 1024
+
+
+def _is_ours(process: Path) -> bool:
+    while process.name not in ("0", str(os.getpid())):
+        process = process.parent / (process / "stat").read_text().rpartition(")")[2].split()[1]
+    return process.name != "0"
 
 
 def main() -> None:
@@ -135,32 +143,35 @@ def main() -> None:
     parser.add_argument("--metrics", type=int, nargs="+", choices=range(1, 6), default=[5, 1])
     parser.add_argument("--way", nargs="+", choices=["ours", *PEERS], default=["ours", *PEERS])
     parser.add_argument("--memory", default="6g", help="of Java")
+    parser.add_argument("--partitions", type=int, default=200, help="of a shuffle; 200 is what Spark has")
     parser.add_argument("--markdown", action="store_true")
     options = parser.parse_args()
     titles = {"rows": 12, "metrics": 8, "way": 6, "seconds": 8, "lists ready": 12, "rows a second": 14, "workers": 8}
     lines = Lines(titles, options.markdown)
     with tempfile.TemporaryDirectory() as folder:
-        spark = session(options.memory, folder)
+        spark = session(options.memory, options.partitions, folder)
         write(spark, f"{folder}/few", 20_000, options.length)
-        for way in options.way:
-            measure(way, spark.read.parquet(f"{folder}/few"), 5)
+        few = spark.read.parquet(f"{folder}/few")
         for n_rows in options.rows:
             path = f"{folder}/{n_rows}"
             write(spark, path, n_rows, options.length)
             df = spark.read.parquet(path)
             for n_metrics in options.metrics:
-                compare(df, n_rows, n_metrics, options, lines)
+                compare(df, few, n_rows, n_metrics, options, lines)
         spark.stop()
     lines.note(machine())
 
 
-def compare(df: DataFrame, n_rows: int, n_metrics: int, options: argparse.Namespace, lines: Lines) -> None:
+def compare(
+    df: DataFrame, few: DataFrame, n_rows: int, n_metrics: int, options: argparse.Namespace, lines: Lines
+) -> None:
     """Rounds in which the ways take turns; their means must be equal."""
     times: dict[str, list[tuple[float, float]]] = {way: [] for way in options.way}
     peaks = dict.fromkeys(options.way, 0.0)
     found = {}
     for _ in range(options.rounds):
         for way in options.way:
+            measure(way, few, n_metrics)
             with memory_of_workers() as peak:
                 *seconds, found[way] = measure(way, df, n_metrics)
             times[way].append((seconds[0], seconds[1]))
