@@ -1,6 +1,6 @@
 """Time of `sklearn_rank.spark` beside Spark's own ranking metrics, on the same rows.
 
-    python docs/bench/spark.py [--rows 1000000 10000000] [--length 100] [--rounds 3] [--way ours mllib ml] [--markdown]
+    python docs/bench/spark.py [--rows 1000000 10000000] [--length 100] [--rounds 3] [--way ours mllib ml]
 
 Rows are read from Parquet, in no order, with the columns qid, label (0 or 1), score and doc. Five means are asked for:
 nDCG@10, P@10, MAP, MAP@10, recall@10; or the first alone. `mllib` is `pyspark.mllib.evaluation.RankingMetrics`, `ml` is
@@ -40,7 +40,7 @@ MLLIB: list[Callable[[RankingMetrics], float]] = [
 ML = ["ndcgAtK", "precisionAtK", "meanAveragePrecision", "meanAveragePrecisionAtK", "recallAtK"]
 
 
-def session(memory: str, folder: str) -> SparkSession:
+def session(memory: str, partitions: int, folder: str) -> SparkSession:
     """Two threads, on this machine alone."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     options = {
@@ -51,7 +51,7 @@ def session(memory: str, folder: str) -> SparkSession:
         "spark.driver.memory": memory,
         "spark.local.dir": folder,
         "spark.ui.showConsoleProgress": "false",
-        "spark.sql.shuffle.partitions": "8",  # the default of 200 is for clusters, and costs mllib half a minute here
+        "spark.sql.shuffle.partitions": str(partitions),
     }
     return SparkSession.builder.master("local[2]").config(map=options).getOrCreate()
 
@@ -143,12 +143,13 @@ def main() -> None:
     parser.add_argument("--metrics", type=int, nargs="+", choices=range(1, 6), default=[5, 1])
     parser.add_argument("--way", nargs="+", choices=["ours", *PEERS], default=["ours", *PEERS])
     parser.add_argument("--memory", default="6g", help="of Java")
+    parser.add_argument("--partitions", type=int, default=200, help="of a shuffle; 200 is what Spark has")
     parser.add_argument("--markdown", action="store_true")
     options = parser.parse_args()
     titles = {"rows": 12, "metrics": 8, "way": 6, "seconds": 8, "lists ready": 12, "rows a second": 14, "workers": 8}
     lines = Lines(titles, options.markdown)
     with tempfile.TemporaryDirectory() as folder:
-        spark = session(options.memory, folder)
+        spark = session(options.memory, options.partitions, folder)
         write(spark, f"{folder}/few", 20_000, options.length)
         few = spark.read.parquet(f"{folder}/few")
         for n_rows in options.rows:
