@@ -1,11 +1,14 @@
 """Partitions of a dask DataFrame give what all rows at once give, to the last bit, and nothing is lost between them."""
 
 import sys
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
-from registry import METRICS, Data, each, rough_data_for, tie_policy
+from batch_cases import NAMES, assert_same
+from batch_cases import make as make_rows
+from registry import METRICS, each, rough_data_for, tie_policy
 
 from sklearn_rank import dask as on_dask
 from sklearn_rank import evaluate, parse_metric
@@ -13,18 +16,10 @@ from sklearn_rank import evaluate, parse_metric
 dask = pytest.importorskip("dask", reason="evaluation of dask DataFrames needs dask")
 dd = pytest.importorskip("dask.dataframe", reason="evaluation of dask DataFrames needs its frames")
 
-NAMES = ["ndcg@10", "ndcg@3", "map", "err", "mse", "auc", "p@5"]
 LABELS = ["label 0", "label 1", "label 2"]
 
-
-def make(seed=0, n_queries=60, longest=14):
-    """Rows in no order."""
-    rng = np.random.default_rng(seed)
-    sizes = rng.integers(1, longest, n_queries)
-    n = sizes.sum()
-    qid = np.repeat(rng.permutation(n_queries) * 3 - 5, sizes)
-    data = Data(rng.integers(0, 5, n).astype(float), rng.integers(0, 9, n) / 3, qid)
-    return data.rows(rng.permutation(n))
+make = partial(make_rows, shuffle=True)
+"""Rows in no order."""
 
 
 def grouped(data):
@@ -54,22 +49,6 @@ def cut_between_queries(frame, *, n=5):
 def expected_of(frame, metrics=NAMES, *, y_true="label", sample_weight=None, **keywords):
     weight = {} if sample_weight is None else {"sample_weight": frame[sample_weight]}
     return evaluate(frame[y_true], frame.score, qid=frame.qid, metrics=metrics, **weight, **keywords)
-
-
-def assert_same(found, expected):
-    """Results are equal, bit by bit."""
-    assert found.qid.dtype == expected.qid.dtype
-    assert found.qid.tolist() == expected.qid.tolist()
-    assert found.per_query.keys() == expected.per_query.keys()
-    for name, values in expected.per_query.items():
-        assert found.per_query[name].tobytes() == values.tobytes(), name
-    assert repr(found.mean()) == repr(expected.mean())
-    assert found.n_undefined == expected.n_undefined
-    assert found.meaning == expected.meaning
-    np.testing.assert_array_equal(found.n_documents, expected.n_documents)
-    assert (found.weight is None) == (expected.weight is None)
-    if expected.weight is not None:
-        assert found.weight.tobytes() == expected.weight.tobytes()
 
 
 def check(ddf, frame=None, *, assume_grouped=False, **keywords):

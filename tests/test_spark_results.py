@@ -32,6 +32,17 @@ def test_means(spark, replace):
             assert left_out.map == pytest.approx(expected.mean()["map"], rel=1e-12)
 
 
+def test_a_repeated_row_counts_as_often(spark):
+    """It is another query to a mean; a comparison refuses it."""
+    df = spark.createDataFrame([("a", 0, 2.0), ("a", 1, 1.0), ("b", 1, 2.0)], "qid string, label int, score double")
+    result = evaluate_frame(df, metrics="mrr")
+    repeated = result.union(result.filter("qid = 'a'"))
+    assert mean(result) == {"mrr": 0.75}
+    assert mean(repeated) == {"mrr": pytest.approx(2 / 3)}
+    with pytest.raises(ValueError, match="Got query 'a' 2 times in 'a'"):
+        compare(repeated, result)
+
+
 def test_means_of_nothing_defined(spark):
     df = spark.createDataFrame([(0, 2.0, "a"), (0, 1.0, "b")], "label int, score double, qid string")
     metrics = ["map", "gm_map", "recall(average=micro)@3"]

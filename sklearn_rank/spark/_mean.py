@@ -24,7 +24,7 @@ def mean(result: Any) -> dict[str, float]:
     ----------
     result : pyspark.sql.DataFrame
         What `evaluate` returned; also after a filter, a join, renaming, or read from a Parquet file, as metadata of its
-        columns say how means are to be taken.
+        columns say how means are to be taken. A row is a query: one that a join or union repeats counts as often.
 
     Returns
     -------
