@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.utils import Bunch, check_consistent_length, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklearn_rank._fitted_queries import check_test_queries
 from sklearn_rank._grouping import find_qid
 from sklearn_rank._keywords import COUNT, one_of
 from sklearn_rank._threads import check_n_jobs
@@ -93,10 +94,12 @@ def query_permutation_importance(
     if len(X.shape) != 2:
         raise ValueError(f"X must have two dimensions, rows and features. Got shape {X.shape} instead.")
     check_consistent_length(X, y, sample_weight)
-    number = query_numbers(find_qid(y, qid, name="y"), len(y))
+    ids = find_qid(y, qid, name="y")
+    number = query_numbers(ids, len(y))
+    check_test_queries(estimator, X, y, ids)
     scorers, random = get_scorers(metric), check_random_state(random_state)
     orders = [_shuffle(number if scope == "within" else np.zeros_like(number), random) for _ in range(n_repeats)]
-    baseline = scorers(estimator, X, y, qid=number, sample_weight=sample_weight)
+    baseline = scorers.values(estimator, X, y, number, sample_weight)
     columns = X.tocsc() if sparse.issparse(X) else X
     shuffled = Parallel(n_jobs=n_jobs)(
         delayed(_scores_without)(scorers, estimator, columns, feature, orders, y, number, sample_weight)
@@ -123,10 +126,7 @@ def _scores_without(
     number: NDArray[np.int64], sample_weight: Any,
 ) -> list[dict[str, float]]:  # fmt: skip
     """Scores after each way to shuffle one feature."""
-    return [
-        scorers(estimator, _with_shuffled(X, feature, order), y, qid=number, sample_weight=sample_weight)
-        for order in orders
-    ]
+    return [scorers.values(estimator, _with_shuffled(X, feature, order), y, number, sample_weight) for order in orders]
 
 
 def _is_frame(X: Any) -> bool:

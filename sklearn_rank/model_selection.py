@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit, LeaveOneGroupOut
 
-from sklearn_rank._grouping import find_qid, group_rows
+from sklearn_rank._grouping import group_rows
+from sklearn_rank._routing import find_routed_qid
 
 
 def query_numbers(qid: Any, n_rows: int) -> NDArray[np.int64]:
@@ -48,7 +49,7 @@ class _QuerySplitter:
         ------
         train, test : ndarray
         """
-        yield from super().split(X, y, query_numbers(find_qid(y, groups, name="y"), _length(X)))  # type: ignore[misc]
+        yield from super().split(X, y, query_numbers(find_routed_qid(y, groups), _length(X)))  # type: ignore[misc]
 
 
 def _length(X: Any) -> int:
@@ -127,5 +128,5 @@ class LeaveOneQueryOut(_QuerySplitter, LeaveOneGroupOut):
         -------
         int
         """
-        qid = find_qid(y, groups, name="y")
+        qid = find_routed_qid(y, groups)
         return len(group_rows(qid, len(qid))[0])

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_rank._check import query_weight
 from sklearn_rank._fit_arguments import Part, fit_model, last_step, query_keyword, takes_evaluation
+from sklearn_rank._fitted_queries import FittedQueries
 from sklearn_rank._grouping import find_qid, group_rows
 from sklearn_rank._keywords import is_count, is_real
 
@@ -123,8 +124,10 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
             if takes is not None or self.eval_fraction is not None or self.max_queries is not None:
                 raise
         train, held_out, self.eval_qid_ = Part(X, y, None, weight), None, np.array([])
+        self._fitted_queries = None
         if qid is not None:
             ids, indptr, order = group_rows(qid, len(y))
+            self._fitted_queries = FittedQueries.of(ids, indptr, order, X, y)
             if weight is not None and takes in ("qid", "group_id"):
                 query_weight(weight, ids, indptr, order)  # refuses weights that vary inside a query
             in_train, in_eval = self._draw(len(ids))

@@ -12,6 +12,7 @@ import sklearn
 from sklearn.metrics import make_scorer
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from sklearn_rank._fitted_queries import check_test_queries
 from sklearn_rank._metric import REGISTRY
 from sklearn_rank._names import parse_metric
 from sklearn_rank.evaluate import evaluate, is_one, parse_metrics
@@ -70,8 +71,17 @@ def make_ranking_scorer(metric: Any, *, response_method: Any = RESPONSE, **param
         greater_is_better=spec.metric.greater_is_better,
         **keywords,
     )
+    scorer.__class__ = _RankingScorer
     with sklearn.config_context(enable_metadata_routing=True):
         return scorer.set_score_request(qid=True)
+
+
+class _RankingScorer(type(make_scorer(max))):  # type: ignore[misc]
+    """What `make_scorer` makes, but that queries that are cut in two are refused."""
+
+    def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **kwargs: Any) -> Any:
+        check_test_queries(estimator, X, y_true, kwargs.get("qid"))
+        return super()._score(method_caller, estimator, X, y_true, **kwargs)
 
 
 def get_scorer(name: str) -> Any:
@@ -163,6 +173,11 @@ class RankingScorers:
 
     def __call__(self, estimator: Any, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> dict[str, float]:
         """Values of all metrics; higher is better."""
+        check_test_queries(estimator, X, y, qid)
+        return self.values(estimator, X, y, qid, sample_weight)
+
+    def values(self, estimator: Any, X: Any, y: Any, qid: Any, sample_weight: Any = None) -> dict[str, float]:
+        """Values of all metrics, where it is known that no query is cut in two."""
         y_score = predict_scores(estimator, X, self.response_method)
         result = evaluate(y, y_score, qid=qid, metrics=self._specs, sample_weight=sample_weight)
         signs = (1 if spec.metric.greater_is_better else -1 for spec in self._specs.values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from sklearn_rank._fitted_queries import check_test_queries
 from sklearn_rank.display._figure import open_axes
 from sklearn_rank.ranker import QueryRanker
 from sklearn_rank.scorer import predict_scores
@@ -45,6 +46,7 @@ class FromEstimator(Display):
         -------
         display
         """
+        check_test_queries(estimator, X, y, options.get("qid"))
         model = estimator.estimator if isinstance(estimator, QueryRanker) else estimator
         name = type(model).__name__ if name is None else name
         return cls.from_predictions(y, predict_scores(estimator, X), name=name, **options)  # type: ignore[attr-defined]

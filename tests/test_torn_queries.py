@@ -1,0 +1,308 @@
+"""A query cut in two by a splitter is noticed where it is scored; what is not torn is not refused."""
+
+import pickle
+
+import numpy as np
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.decomposition import PCA
+from sklearn.inspection import permutation_importance
+from sklearn.linear_model import Ridge
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate, validation_curve
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_rank import QueryKFold, QueryRanker, get_scorer, get_scorers, query_permutation_importance
+from sklearn_rank.datasets import make_ranking
+
+pd = pytest.importorskip("pandas")
+RANKER, SCORER = QueryRanker(Ridge()), get_scorer("ndcg@5")
+GRID = {"estimator__alpha": [0.1, 10.0]}
+TORN = "queries with other rows than in fit"
+SCORING = {"one": SCORER, "many": get_scorers(["ndcg@5", "map"]), "dict": {"a": SCORER, "b": get_scorer("map")}}
+
+
+@pytest.fixture(params=["routing", "index"])
+def data(request, shuffled):
+    """X, y and the keywords that carry qid, both ways."""
+    X, y, qid = shuffled
+    if request.param == "index":
+        yield X, pd.Series(y, index=pd.Index(qid, name="qid")), {}
+        return
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield X, y, {"params": {"qid": qid}}
+
+
+@pytest.mark.parametrize("scoring", SCORING.values(), ids=SCORING)
+@pytest.mark.parametrize("cv", [KFold(5, shuffle=True, random_state=0), KFold(2), [(range(100), range(100, 200))]])
+def test_plain_splitters_are_refused(data, scoring, cv):
+    X, y, qid = data
+    with pytest.raises(ValueError, match=rf"QueryKFold.*Got \d+ of \d+ {TORN}"):
+        cross_validate(RANKER, X, y, scoring=scoring, cv=cv, error_score="raise", **qid)
+
+
+def test_never_a_number_where_errors_become_nan(data):
+    X, y, qid = data
+    with pytest.warns(UserWarning, match=TORN):
+        scores = cross_val_score(RANKER, X, y, scoring=SCORER, cv=KFold(3), **qid)
+    assert np.isnan(scores).all()
+
+
+def test_other_processes_notice_too(data):
+    X, y, qid = data
+    with pytest.raises(ValueError, match=TORN):
+        cross_val_score(RANKER, X, y, scoring=SCORER, cv=KFold(3), n_jobs=2, error_score="raise", **qid)
+
+
+class Mean(BaseEstimator):
+    """Keeps its fitted models in a list."""
+
+    def __init__(self, models):
+        self.models = models
+
+    def fit(self, X, y):
+        self.models_ = [clone(model).fit(X, y) for model in self.models]
+        return self
+
+    def predict(self, X):
+        return np.mean([model.predict(X) for model in self.models_], axis=0)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        make_pipeline(StandardScaler(), RANKER),
+        make_pipeline(make_pipeline(StandardScaler(), PCA(3)), make_pipeline(RANKER)),
+        GridSearchCV(RANKER, GRID, scoring=SCORER, cv=QueryKFold(2)),
+        make_pipeline(StandardScaler(), GridSearchCV(RANKER, GRID, scoring=SCORER, cv=QueryKFold(2))),
+        Mean([Ridge(), RANKER]),
+        pickle.loads(pickle.dumps(clone(RANKER))),
+        QueryRanker(Ridge(), max_queries=5),
+    ],
+    ids=["pipeline", "pipelines", "search", "search in pipeline", "mean", "pickled", "drawn"],
+)
+def test_the_ranker_is_found_inside(shuffled, model):
+    X, y, qid = shuffled
+    y = pd.Series(y, index=pd.Index(qid, name="qid"))
+    keywords = {"scoring": SCORER, "error_score": "raise"}
+    whole = cross_validate(model, X, y, cv=QueryKFold(3), return_train_score=True, **keywords)
+    assert np.isfinite([whole["test_score"], whole["train_score"]]).all()
+    with pytest.raises(ValueError, match=TORN):
+        cross_val_score(model, X, y, cv=KFold(3), **keywords)
+
+
+def test_a_ranker_of_a_transformed_target(shuffled):
+    X, y, qid = shuffled
+    model, keywords = TransformedTargetRegressor(RANKER, func=np.log1p, inverse_func=np.expm1), {"params": {"qid": qid}}
+    with sklearn.config_context(enable_metadata_routing=True):
+        whole = cross_validate(model, X, y, scoring=SCORER, cv=QueryKFold(3), return_train_score=True, **keywords)
+        assert np.isfinite([whole["test_score"], whole["train_score"]]).all()
+        with pytest.raises(ValueError, match=TORN):
+            cross_val_score(model, X, y, scoring=SCORER, cv=KFold(3), error_score="raise", **keywords)
+
+
+def test_searches_with_their_default_splitter(data):
+    X, y, qid = data
+    search = GridSearchCV(RANKER, GRID, scoring=SCORER, error_score="raise")
+    with pytest.raises(ValueError, match=TORN):
+        search.fit(X, y, **qid.get("params", {}))
+    with pytest.raises(ValueError, match=TORN):
+        validation_curve(
+            RANKER, X, y, param_name="estimator__alpha", param_range=[1], scoring=SCORER, error_score="raise", **qid
+        )
+
+
+@pytest.mark.parametrize("size", [2, 4])
+@pytest.mark.parametrize("model", [RANKER, make_pipeline(StandardScaler(), RANKER)], ids=["bare", "pipeline"])
+def test_halves_of_equal_size(rng, size, model):
+    X, y = rng.normal(size=(20 * size, 3)), rng.integers(0, 3, 20 * size)
+    y = pd.Series(y, index=pd.Index(np.tile(np.repeat(range(20), size // 2), 2), name="qid"))
+    with pytest.raises(ValueError, match=rf"Got \d+ of 20 {TORN}.*{size // 2} rows in fit, {size // 2} others here"):
+        cross_val_score(model, X, y, scoring=SCORER, cv=KFold(2), error_score="raise")
+
+
+# --- what is not torn ----------------------------------------------------------------------------------------
+
+
+def containers(X):
+    frame = pd.DataFrame(X, columns=[*"abcdef"])
+    return {
+        "array": X,
+        "float32": X.astype(np.float32),
+        "list": X.tolist(),
+        "sparse": sparse.csr_array(X),
+        "coo": sparse.coo_array(X),
+        "frame": frame,
+        "polars": pytest.importorskip("polars").DataFrame(X),
+    }
+
+
+@pytest.mark.parametrize("name", ["array", "float32", "list", "sparse", "coo", "frame", "polars"])
+@pytest.mark.parametrize("model", [RANKER, make_pipeline("passthrough", RANKER)], ids=["bare", "pipeline"])
+def test_rows_of_the_fit_are_scored(shuffled, name, model):
+    """In any order, with other labels or other features, but not both, and not with fewer rows."""
+    X, y, qid = shuffled
+    rows = np.random.default_rng(0).permutation(len(y))
+    features, again = containers(X)[name], containers(X[rows])[name]
+    others = containers(X + np.random.default_rng(1).normal(size=X.shape))[name]
+    fewer = containers(X[:-20])[name]
+    with sklearn.config_context(enable_metadata_routing=True):
+        fitted = clone(model).fit(features, y, qid=qid)
+        for scorer in (SCORER, get_scorers("ndcg@5")):
+            scorer(fitted, again, y[rows], qid=qid[rows])
+            scorer(fitted, again, (y > 0)[rows], qid=qid[rows])
+            scorer(fitted, others, y, qid=qid)
+            with pytest.raises(ValueError, match=TORN):
+                scorer(fitted, others, y + 1, qid=qid)
+            with pytest.raises(ValueError, match=TORN):
+                scorer(fitted, fewer, y[:-20], qid=qid[:-20])
+
+
+def test_features_that_are_no_numbers(shuffled):
+    """A frame is told apart by its numbers, if it has any, else by what is in its cells."""
+    X, y, qid = shuffled
+    names = pd.DataFrame({"a": pd.Categorical([f"n{i}" for i in range(len(y))])})
+    mixed = pd.DataFrame({"x": X[:, 0], "missing": np.where(X[:, 1] > 0, np.nan, 1.0), "a": names["a"]})
+    ranker = QueryRanker(OfNothing())
+    with sklearn.config_context(enable_metadata_routing=True):
+        for frame in (names, mixed):
+            fitted = clone(ranker).fit(frame, y, qid=qid)
+            SCORER(fitted, frame, y[::-1], qid=qid)
+            with pytest.raises(ValueError, match=TORN):
+                SCORER(fitted, frame[::-1], y[::-1] + 1, qid=qid)
+
+
+class OfNothing(Ridge):
+    """Looks at no feature."""
+
+    def fit(self, X, y):
+        return super().fit(np.zeros((len(y), 1)), y)
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+
+def test_importance_on_the_training_set(with_index, shuffled):
+    X, y = with_index
+    model = RANKER.fit(X, y)
+    assert permutation_importance(model, X, y, scoring=SCORER, n_repeats=2).importances_mean.max() > 0
+    assert query_permutation_importance(model, X, y).importances_mean.max() > 0
+    with pytest.raises(ValueError, match=TORN):
+        query_permutation_importance(model, X[:-20], y[:-20])
+
+
+def test_importance_on_other_queries(ranking):
+    """Numbers of queries inside do not meet those of the training set."""
+    X, y, qid = ranking
+    train = qid < 20
+    model = QueryRanker(Ridge()).fit(X[train], y[train], qid=qid[train])
+    assert query_permutation_importance(model, X[~train], y[~train], qid=qid[~train]).importances.shape == (6, 5)
+
+
+@pytest.mark.parametrize(
+    ("fit_id", "test_id", "same"),
+    [
+        (int, float, True),
+        (int, np.int32, True),
+        (int, str, False),
+        (str, np.str_, True),
+        (str, lambda i: str(i).encode(), False),
+        (lambda i: (int(i), "a"), lambda i: (int(i), "a"), True),
+        (lambda i: (int(i), "a"), lambda i: (int(i), "b"), False),
+        (lambda i: (int(i), "a"), int, False),
+        (lambda i: np.datetime64("2026-01-01", "D") + int(i), int, False),
+        (lambda i: pd.Timestamp("2026-01-01") + pd.Timedelta(int(i), "D"), str, False),
+    ],
+)
+def test_ids_of_any_type(ranking, fit_id, test_id, same):
+    X, y, qid = ranking
+    fitted = QueryRanker(Ridge()).fit(X, y, qid=[fit_id(i) for i in qid])
+    half, ids = slice(0, len(y), 2), [test_id(i) for i in qid[::2]]
+    with sklearn.config_context(enable_metadata_routing=True):
+        if not same:
+            assert SCORER(fitted, X[half], y[half], qid=ids) > 0
+            return
+        with pytest.raises(ValueError, match=TORN):
+            SCORER(fitted, X[half], y[half], qid=ids)
+
+
+def test_categories_and_texts(ranking):
+    X, y, qid = ranking
+    names = np.array([f"q{i}" for i in qid])
+    fitted = QueryRanker(Ridge()).fit(X, y, qid=pd.Categorical(names))
+    with sklearn.config_context(enable_metadata_routing=True):
+        SCORER(fitted, X, y, qid=names)
+        for ids in (names[::2], names[::2].astype(object), pd.Series(names[::2]), pd.Categorical(names[::2])):
+            with pytest.raises(ValueError, match=r"one of them 'q\d+'"):
+                SCORER(fitted, X[::2], y[::2], qid=ids)
+
+
+def test_a_fresh_fit_forgets(ranking):
+    X, y, qid = ranking
+    ranker = QueryRanker(Ridge()).fit(X, y, qid=qid)
+    with sklearn.config_context(enable_metadata_routing=True):
+        ranker.fit(X[qid < 20], y[qid < 20], qid=qid[qid < 20])
+        assert SCORER(ranker, X[qid >= 20], y[qid >= 20], qid=qid[qid >= 20]) > 0
+        ranker.fit(X, y)
+        assert SCORER(ranker, X[::2], y[::2], qid=qid[::2]) > 0
+
+
+def test_held_out_and_undrawn_queries_are_remembered(ranking):
+    X, y, qid = ranking
+    xgboost = pytest.importorskip("xgboost")
+    model = xgboost.XGBRanker(n_estimators=2, early_stopping_rounds=1)
+    ranker = QueryRanker(model, eval_fraction=0.2, max_queries=10, random_state=0).fit(X, y, qid=qid)
+    one = qid == np.bincount(qid).argmax()
+    with sklearn.config_context(enable_metadata_routing=True):
+        assert SCORER(ranker, X, y, qid=qid) > 0
+        assert SCORER(ranker, X[one], y[one], qid=qid[one]) > 0
+        with pytest.raises(ValueError, match=f"Got 1 of 1 {TORN}"):
+            SCORER(ranker, X[one][1:], y[one][1:], qid=qid[one][1:])
+
+
+def test_a_scorer_is_what_scikit_learn_makes():
+    assert isinstance(SCORER, type(make_scorer(max)))
+    for other in (pickle.loads(pickle.dumps(SCORER)), clone(SCORER, safe=False)):
+        assert type(other) is type(SCORER)
+        assert repr(other) == repr(SCORER)
+
+
+def test_pictures_of_a_torn_test_set(ranking):
+    pytest.importorskip("matplotlib").use("agg")
+    from sklearn_rank.display import CutoffDisplay
+
+    X, y, qid = ranking
+    ranker = QueryRanker(Ridge()).fit(X, y, qid=qid)
+    CutoffDisplay.from_estimator(ranker, X, y, qid=qid)
+    with pytest.raises(ValueError, match=TORN):
+        CutoffDisplay.from_estimator(ranker, X[::2], y[::2], qid=qid[::2])
+
+
+# --- qid that routing lost -----------------------------------------------------------------------------------
+
+
+def test_qid_passed_while_routing_is_off(ranking):
+    X, y, qid = ranking
+    with pytest.raises(ValueError, match="Metadata routing is off.*enable_metadata_routing=True"):
+        cross_val_score(RANKER, X, y, scoring=SCORER, cv=QueryKFold(3), params={"qid": qid})
+    with pytest.raises(ValueError, match="Metadata routing is off.*enable_metadata_routing=True"):
+        cross_val_score(RANKER, X, y, scoring=SCORER, cv=KFold(3), params={"qid": qid}, error_score="raise")
+    with pytest.raises(ValueError, match="Metadata routing is off"):
+        cross_validate(Ridge(), X, y, scoring=get_scorers("map"), cv=KFold(3), error_score="raise")
+    with pytest.raises(ValueError, match="Metadata routing is off"):
+        GridSearchCV(RANKER, GRID, scoring=SCORER, cv=QueryKFold(3)).fit(X, y, qid=qid)
+    with sklearn.config_context(enable_metadata_routing=True), pytest.raises(ValueError, match="Got neither.$"):
+        cross_val_score(RANKER, X, y, scoring=SCORER, cv=QueryKFold(3))
+
+
+def test_the_message_is_short(rng):
+    X, y = make_ranking(n_queries=2, random_state=0)[:2]
+    qid = np.array(["x" * 10_000] * (len(y) - 1) + ["y"])
+    ranker = QueryRanker(Ridge()).fit(X, y, qid=qid)
+    with sklearn.config_context(enable_metadata_routing=True), pytest.raises(ValueError, match=TORN) as error:
+        SCORER(ranker, X[1:], y[1:], qid=qid[1:])
+    assert len(str(error.value)) < 700
