@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import check_consistent_length, check_random_state, get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -19,6 +19,7 @@ from sklearn_rank._check import query_weight
 from sklearn_rank._fit_arguments import Part, fit_model, last_step, query_keyword, takes_evaluation
 from sklearn_rank._grouping import find_qid, group_rows
 from sklearn_rank._keywords import is_count, is_real
+from sklearn_rank._response import predict_scores
 
 
 class QueryRanker(MetaEstimatorMixin, BaseEstimator):
@@ -55,7 +56,9 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
 
     Notes
     -----
-    A classifier ranks by the expected grade: the sum of ``predict_proba`` times ``classes_``.
+    A classifier ranks by the expected grade: the sum of ``predict_proba`` times ``classes_``. One of two grades without
+    probabilities ranks by its ``decision_function``; one of more grades by the predicted grade, with a warning, as most
+    documents are tied then.
 
     Scores compare inside a query only; `predict` needs no qid.
 
@@ -188,10 +191,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        if is_classifier(self.estimator_) and hasattr(self.estimator_, "predict_proba"):
-            grades = np.asarray(self.estimator_.classes_, dtype=np.float64)
-            return np.asarray(self.estimator_.predict_proba(X) @ grades)
-        return np.asarray(self.estimator_.predict(X))
+        return np.asarray(predict_scores(self.estimator_, X))
 
     def __sklearn_tags__(self) -> Any:
         """Tags of the model inside, as far as they speak of its input."""
