@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sklearn_rank._check import query_weight
 from sklearn_rank._fit_arguments import Part, fit_model, last_step, query_keyword, takes_evaluation
 from sklearn_rank._grouping import find_qid, group_rows
+from sklearn_rank._id_order import id_order
 from sklearn_rank._keywords import is_count, is_real
 from sklearn_rank._response import predict_scores
 
@@ -42,7 +43,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         Fit on no more queries than that, drawn at random; those held out are among them. A resource for
         `HalvingGridSearchCV`, whose "n_samples" would draw rows.
     random_state : int, RandomState instance or None, default=None
-        Which queries are drawn. With an int, those of a smaller `max_queries` are among those of a larger one.
+        Which queries are drawn, whatever the order of the rows. With an int, those of a smaller `max_queries` are among
+        those of a larger one.
 
     Attributes
     ----------
@@ -130,7 +132,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
             ids, indptr, order = group_rows(qid, len(y))
             if weight is not None and takes in ("qid", "group_id"):
                 query_weight(weight, ids, indptr, order)  # refuses weights that vary inside a query
-            in_train, in_eval = self._draw(len(ids))
+            in_train, in_eval = self._draw(ids)
             sizes = np.diff(indptr)
             train = _part(in_train, sizes, order, X, y, weight)
             if self.eval_fraction is not None:
@@ -160,8 +162,9 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
                 f"CatBoost, and HistGradientBoosting of scikit-learn 1.7 or later. Got {model!r}."
             )
 
-    def _draw(self, n_queries: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Whether each query is trained on, and whether it is held out."""
+    def _draw(self, ids: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Whether each query is trained on, and whether it is held out: drawn from the ids in their order."""
+        n_queries = len(ids)
         if self.max_queries is None and self.eval_fraction is None:
             return np.ones(n_queries, dtype=bool), np.zeros(n_queries, dtype=bool)
         n_used = n_queries if self.max_queries is None else min(int(self.max_queries), n_queries)
@@ -174,7 +177,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
                 )
             n_eval = min(max(1, round(self.eval_fraction * n_used)), n_used - 1)
         in_train, in_eval = np.zeros(n_queries, dtype=bool), np.zeros(n_queries, dtype=bool)
-        drawn = check_random_state(self.random_state).permutation(n_queries)[:n_used]
+        drawn = id_order(ids)[check_random_state(self.random_state).permutation(n_queries)[:n_used]]
         in_eval[drawn[:n_eval]] = True
         in_train[drawn[n_eval:]] = True
         return in_train, in_eval
