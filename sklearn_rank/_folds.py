@@ -18,8 +18,8 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_rank._progress import progress_bar
+from sklearn_rank._response import predict_scores
 from sklearn_rank.ranker import take_rows
-from sklearn_rank.scorer import predict_scores
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._conventions import CONVENTIONS
+from sklearn_rank._echo import echo
 from sklearn_rank._ranked import POLICIES
 
 
@@ -29,7 +30,7 @@ class Keyword:
     def check(self, name: str, value: Any, caller: str) -> None:
         """Raise ValueError if `value` is not what the rule says."""
         if not self.accepts(value):
-            raise ValueError(f"The {name!r} parameter of {caller} must be {self.rule}. Got {value!r} instead.")
+            raise ValueError(f"The {name!r} parameter of {caller} must be {self.rule}. Got {echo(value)} instead.")
 
 
 def is_real(value: Any) -> bool:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from sklearn_rank import _check, _compute
 from sklearn_rank._conventions import keywords_of
 from sklearn_rank._docstring import docstring_of, signature_of
+from sklearn_rank._echo import echo
 from sklearn_rank._gains import gain_table, make_discount, make_gain, make_stop
 from sklearn_rank._keywords import CUTOFF, OWN, SHARED, SUBTOPICS, Keyword
 from sklearn_rank._lazy import cached_property
@@ -159,7 +160,7 @@ class MetricSpec:
         CUTOFF.check("k", self.k, caller)
         for name, value in self.keywords.items():
             if name not in defaults:
-                raise TypeError(f"{caller} has no keyword {name!r}. It takes {', '.join(defaults)}.")
+                raise TypeError(f"{caller} has no keyword {echo(name)}. It takes {', '.join(defaults)}.")
             if rule := self.metric.rule(name):
                 rule.check(name, value, caller)
         if self["average"] == "micro" and not self.metric.pools:

@@ -8,14 +8,55 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping
-from itertools import chain
 from typing import Any
 
 from sklearn_rank._conventions import our_name
+from sklearn_rank._echo import echo
 from sklearn_rank._metric import REGISTRY, Metric, MetricSpec, plain_metric, spec_of
 
-_NAME = re.compile(r"\s*(?P<name>[\w-]+)\s*(?:\((?P<keywords>[^()]*)\))?\s*(?:@\s*(?P<k>[^\s()@]+))?\s*", re.ASCII)
+LONGEST = 80
+"""Characters of a name that is worth a hint."""
+BLANKS = " \t\n\r\f\v"
+_NAME = re.compile(r"(?P<name>[\w-]+)\s*(?:\((?P<keywords>[^()]*)\)\s*)?(?:@\s*(?P<k>[^\s()@]+))?", re.ASCII)
+"""Of a name without blanks around it. No two parts of it can match the same blanks, so it takes linear time."""
 _WORD = re.compile(r"\w+", re.ASCII)
+_WRITTEN = re.compile(r"(?:neg_)?(?P<name>[a-z][\w-]*?)(?:_(?:score|error))?(?:_?at_?(?P<k>\d+|k)|_?(?P<digits>\d+))?")
+
+ELSEWHERE = {
+    "area_under_curve": "auc",
+    "auroc": "auc",
+    "average_precision": "map",
+    "avg_prec": "map",
+    "avg_precision": "map",
+    "average_relevance_position": "arp",
+    "cumulative_gain": "cg",
+    "discounted_cumulative_gain": "dcg",
+    "expected_reciprocal_rank": "err",
+    "f2": "f(beta=2)",
+    "f_measure": "f1",
+    "hit_ratio": "hit",
+    "hits": "hit",
+    "hitrate": "hit",
+    "hr": "hit",
+    "kendalltau": "kendall",
+    "label_ranking_average_precision": "lrap",
+    "mean_absolute": "mae",
+    "mean_ap": "map",
+    "mean_average_precision": "map",
+    "mean_reciprocal_rank": "mrr",
+    "mean_squared": "mse",
+    "normalized_dcg": "ndcg",
+    "normalized_discounted_cumulative_gain": "ndcg",
+    "prec": "precision",
+    "rank_biased_overlap": "rbo",
+    "rank_biased_precision": "rbp",
+    "reciprocal_rank": "mrr",
+    "roc_auc": "auc",
+    "rocauc": "auc",
+    "root_mean_squared": "rmse",
+    "spearmanr": "spearman",
+}
+"""What metrics are called elsewhere, without "_score" and "_error", and here: for hints, as meanings may differ."""
 
 
 def get_metric_names() -> list[str]:
@@ -88,26 +129,33 @@ def _read(metric: Any, keywords: dict[str, Any]) -> tuple[Metric, Any, dict[str,
     elif callable(metric):
         entry, given = plain_metric(metric), {}
     else:
-        raise TypeError(f"A metric is a name such as 'ndcg@10' or a function of sklearn_rank.metrics. Got {metric!r}.")
+        raise TypeError(
+            f"A metric is a name such as 'ndcg@10' or a function of sklearn_rank.metrics. Got {echo(metric)}."
+        )
     k = given.pop("k", None)
     outer_k = keywords.pop("k", None)
     return entry, outer_k if k is None else k, keywords | given
 
 
 def _parse(text: str) -> tuple[Metric, dict[str, Any]]:
-    match = _NAME.fullmatch(text)
+    match = _NAME.fullmatch(text.strip(BLANKS))
     if match is None:
         raise ValueError(
-            f"A metric name looks like 'name', 'name@10' or 'name(keyword=value)@10'. Got {text!r}.{_theirs(text)}"
+            "A metric name looks like 'name', 'name@10' or 'name(keyword=value)@10'. "
+            f"Got {echo(text)}.{_theirs(text) if len(text) <= LONGEST else ''}"
         )
     entry, fixed = _find(match["name"], text)
     given: dict[str, Any] = dict(fixed)
     for argument in filter(None, map(str.strip, (match["keywords"] or "").split(","))):
         keyword, equals, value = (part.strip() for part in argument.partition("="))
         if not equals or not keyword or not value:
-            raise ValueError(f"Inside the brackets of a metric name goes keyword=value. Got {argument!r} in {text!r}.")
+            raise ValueError(
+                f"Inside the brackets of a metric name goes keyword=value. Got {echo(argument)} in {echo(text)}."
+            )
         if keyword == "k" or keyword in given:
-            raise ValueError(f"The cutoff goes after '@', and each keyword is set once. Got {keyword!r} in {text!r}.")
+            raise ValueError(
+                f"The cutoff goes after '@', and each keyword is set once. Got {echo(keyword)} in {echo(text)}."
+            )
         given[keyword] = _literal(value, text)
     if match["k"] is not None:
         given["k"] = _literal(match["k"], text)
@@ -121,12 +169,22 @@ def _find(name: str, text: str) -> tuple[Metric, Mapping[str, Any]]:
     for entry in REGISTRY.values():
         if name in entry.aliases:
             return entry, entry.aliases[name]
-    hint = _theirs(text)
-    aliases = chain.from_iterable(entry.aliases for entry in REGISTRY.values())
-    nearest = difflib.get_close_matches(name, [*REGISTRY, *aliases], n=3, cutoff=0.5)
-    if nearest and not hint:
-        hint = f" Did you mean {' or '.join(map(repr, nearest))}?"
-    raise ValueError(f"A metric must be one of get_metric_names() or an alias. Got {text!r} instead.{hint}")
+    hint = _theirs(text) or _did_you_mean(name, text) if len(text) <= LONGEST else ""
+    raise ValueError(f"A metric must be one of get_metric_names() or an alias. Got {echo(text)} instead.{hint}")
+
+
+def _did_you_mean(name: str, text: str) -> str:
+    """Hint for a name that is written otherwise here: "precision_at_10", "roc_auc_score", "ndgc"."""
+    known = {alias: alias for entry in REGISTRY.values() for alias in (entry.name, *entry.aliases)} | ELSEWHERE
+    match = None if name in known else _WRITTEN.fullmatch(name)
+    bare = match["name"] if match is not None else name
+    if bare in known:
+        cutoff = text.partition("@")[2].strip() or (match and (match["k"] or match["digits"])) or ""
+        nearest = [known[bare] + f"@{cutoff.replace('k', '10')}" * bool(cutoff)]
+    else:
+        nearest = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+        nearest = list(dict.fromkeys(known[found] for found in nearest))
+    return f" Did you mean {' or '.join(map(repr, nearest))}?" if nearest else ""
 
 
 def _theirs(text: str) -> str:
@@ -145,4 +203,4 @@ def _literal(value: str, text: str) -> int | float | str | None:
             pass
     if _WORD.fullmatch(value):
         return value.lower()
-    raise ValueError(f"A value in a metric name is a number or a word. Got {value!r} in {text!r}.")
+    raise ValueError(f"A value in a metric name is a number or a word. Got {echo(value)} in {echo(text)}.")

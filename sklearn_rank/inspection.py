@@ -42,7 +42,7 @@ def query_permutation_importance(
     Parameters
     ----------
     estimator : estimator
-        Fitted model; its `predict` or `decision_function` needs no qid.
+        Fitted model, whose scores are those that scorers read; its `predict` needs no qid.
     X : ndarray, sparse matrix, or frame of pandas or polars, of shape (n_samples, n_features)
         Preferably of queries that the model was not trained on. Not changed.
     y : array-like of shape (n_samples,)

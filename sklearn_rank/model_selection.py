@@ -1,7 +1,8 @@
 """Splitters that keep queries whole: scikit-learn's group splitters, with groups taken from qid.
 
 Each asks metadata routing for `qid` under that name; without routing, ``groups=`` or the level "qid" of the index of
-y serves. Where there is none of these they raise.
+y serves. Where there is none of these they raise. Folds are a function of the ids and the seed: neither the order of
+the rows nor what holds the ids changes which queries are tested together.
 """
 
 from __future__ import annotations
@@ -14,13 +15,16 @@ from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit, LeaveOneGroupOut
 
 from sklearn_rank._grouping import group_rows
+from sklearn_rank._id_order import id_order
 from sklearn_rank._routing import find_routed_qid
 
 
 def query_numbers(qid: Any, n_rows: int) -> NDArray[np.int64]:
-    """Number of each row's query, in order of first appearance, whatever the type of the ids."""
-    _, indptr, order = group_rows(qid, n_rows)
-    number = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    """Number of each row's query, in the order of the ids, whatever their type and the order of the rows."""
+    ids, indptr, order = group_rows(qid, n_rows)
+    rank = np.empty(len(ids), dtype=np.int64)
+    rank[id_order(ids)] = np.arange(len(ids))
+    number = np.repeat(rank, np.diff(indptr))
     if order is None:
         return number
     by_row = np.empty_like(number)
@@ -109,7 +113,7 @@ class LeaveOneQueryOut(_QuerySplitter, LeaveOneGroupOut):
     --------
     >>> from sklearn_rank import LeaveOneQueryOut
     >>> [test.tolist() for _, test in LeaveOneQueryOut().split([[0]] * 3, groups=["b", "a", "b"])]
-    [[0, 2], [1]]
+    [[1], [0, 2]]
     """
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:

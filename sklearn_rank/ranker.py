@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import check_consistent_length, check_random_state, get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -19,7 +19,9 @@ from sklearn_rank._check import query_weight
 from sklearn_rank._fit_arguments import Part, fit_model, last_step, query_keyword, takes_evaluation
 from sklearn_rank._fitted_queries import FittedQueries
 from sklearn_rank._grouping import find_qid, group_rows
+from sklearn_rank._id_order import id_order
 from sklearn_rank._keywords import is_count, is_real
+from sklearn_rank._response import predict_scores
 
 
 class QueryRanker(MetaEstimatorMixin, BaseEstimator):
@@ -42,7 +44,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         Fit on no more queries than that, drawn at random; those held out are among them. A resource for
         `HalvingGridSearchCV`, whose "n_samples" would draw rows.
     random_state : int, RandomState instance or None, default=None
-        Which queries are drawn. With an int, those of a smaller `max_queries` are among those of a larger one.
+        Which queries are drawn, whatever the order of the rows. With an int, those of a smaller `max_queries` are among
+        those of a larger one.
 
     Attributes
     ----------
@@ -56,7 +59,9 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
 
     Notes
     -----
-    A classifier ranks by the expected grade: the sum of ``predict_proba`` times ``classes_``.
+    A classifier ranks by the expected grade: the sum of ``predict_proba`` times ``classes_``. One of two grades without
+    probabilities ranks by its ``decision_function``; one of more grades by the predicted grade, with a warning, as most
+    documents are tied then.
 
     Scores compare inside a query only; `predict` needs no qid.
 
@@ -130,7 +135,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
             self._fitted_queries = FittedQueries.of(ids, indptr, order, X, y)
             if weight is not None and takes in ("qid", "group_id"):
                 query_weight(weight, ids, indptr, order)  # refuses weights that vary inside a query
-            in_train, in_eval = self._draw(len(ids))
+            in_train, in_eval = self._draw(ids)
             sizes = np.diff(indptr)
             train = _part(in_train, sizes, order, X, y, weight)
             if self.eval_fraction is not None:
@@ -160,8 +165,9 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
                 f"CatBoost, and HistGradientBoosting of scikit-learn 1.7 or later. Got {model!r}."
             )
 
-    def _draw(self, n_queries: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Whether each query is trained on, and whether it is held out."""
+    def _draw(self, ids: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Whether each query is trained on, and whether it is held out: drawn from the ids in their order."""
+        n_queries = len(ids)
         if self.max_queries is None and self.eval_fraction is None:
             return np.ones(n_queries, dtype=bool), np.zeros(n_queries, dtype=bool)
         n_used = n_queries if self.max_queries is None else min(int(self.max_queries), n_queries)
@@ -174,7 +180,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
                 )
             n_eval = min(max(1, round(self.eval_fraction * n_used)), n_used - 1)
         in_train, in_eval = np.zeros(n_queries, dtype=bool), np.zeros(n_queries, dtype=bool)
-        drawn = check_random_state(self.random_state).permutation(n_queries)[:n_used]
+        drawn = id_order(ids)[check_random_state(self.random_state).permutation(n_queries)[:n_used]]
         in_eval[drawn[:n_eval]] = True
         in_train[drawn[n_eval:]] = True
         return in_train, in_eval
@@ -191,10 +197,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        if is_classifier(self.estimator_) and hasattr(self.estimator_, "predict_proba"):
-            grades = np.asarray(self.estimator_.classes_, dtype=np.float64)
-            return np.asarray(self.estimator_.predict_proba(X) @ grades)
-        return np.asarray(self.estimator_.predict(X))
+        return np.asarray(predict_scores(self.estimator_, X))
 
     def __sklearn_tags__(self) -> Any:
         """Tags of the model inside, as far as they speak of its input."""

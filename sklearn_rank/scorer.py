@@ -15,9 +15,8 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn_rank._fitted_queries import check_test_queries
 from sklearn_rank._metric import REGISTRY
 from sklearn_rank._names import parse_metric
+from sklearn_rank._response import RESPONSE, predict_scores
 from sklearn_rank.evaluate import evaluate, is_one, parse_metrics
-
-RESPONSE = ("decision_function", "predict_proba", "predict")
 
 
 def make_ranking_scorer(metric: Any, *, response_method: Any = RESPONSE, **params: Any) -> Any:
@@ -31,8 +30,10 @@ def make_ranking_scorer(metric: Any, *, response_method: Any = RESPONSE, **param
     metric : str, metric function or callable
         Name such as "ndcg@10", a function of `sklearn_rank.metrics`, or any function ``f(y_true, y_score) -> float``
         of one query, higher being better.
-    response_method : str or tuple of str, default=("decision_function", "predict_proba", "predict")
-        Methods of the estimator to get scores from; the first that it has is used.
+    response_method : str or tuple of str, default=("predict_proba", "decision_function", "predict")
+        Methods of the estimator to get scores from; the first that it has is used. Of probabilities it is the expected
+        grade, the sum of ``predict_proba`` times ``classes_``; a decision function with a column for each class is
+        passed over.
     **params
         Keywords of the metric, and its cutoff `k`.
 
@@ -77,11 +78,14 @@ def make_ranking_scorer(metric: Any, *, response_method: Any = RESPONSE, **param
 
 
 class _RankingScorer(type(make_scorer(max))):  # type: ignore[misc]
-    """What `make_scorer` makes, but that queries that are cut in two are refused."""
+    """What `make_scorer` makes, but scores are those of `predict_scores`, and queries cut in two are refused."""
 
     def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **kwargs: Any) -> Any:
+        def scores(estimator: Any, _: Any, X: Any, **keywords: Any) -> Any:
+            return predict_scores(estimator, X, self._response_method, method_caller)
+
         check_test_queries(estimator, X, y_true, kwargs.get("qid"))
-        return super()._score(method_caller, estimator, X, y_true, **kwargs)
+        return super()._score(scores, estimator, X, y_true, **kwargs)
 
 
 def get_scorer(name: str) -> Any:
@@ -105,7 +109,7 @@ def get_scorer(name: str) -> Any:
     --------
     >>> from sklearn_rank import get_scorer
     >>> get_scorer("ndcg@10")
-    make_scorer(ndcg_score, response_method=('decision_function', 'predict_proba', 'predict'), k=10)
+    make_scorer(ndcg_score, response_method=('predict_proba', 'decision_function', 'predict'), k=10)
     """
     return make_ranking_scorer(_without_sign(name))
 
@@ -133,8 +137,10 @@ def get_scorers(metrics: Any, *, response_method: Any = RESPONSE, **keywords: An
     ----------
     metrics : str, metric function or sequence of them
         As `evaluate` takes them; for errors the prefix "neg_" may be written or left out.
-    response_method : str or tuple of str, default=("decision_function", "predict_proba", "predict")
-        Methods of the estimator to get scores from; the first that it has is used.
+    response_method : str or tuple of str, default=("predict_proba", "decision_function", "predict")
+        Methods of the estimator to get scores from; the first that it has is used. Of probabilities it is the expected
+        grade, the sum of ``predict_proba`` times ``classes_``; a decision function with a column for each class is
+        passed over.
     **keywords
         Keywords for all metrics that have them.
 
@@ -217,16 +223,6 @@ class RankingScorers:
         """Call that makes this object."""
         keywords = "".join(f", {name}={value!r}" for name, value in self.keywords.items())
         return f"get_scorers({self.names}{keywords})"
-
-
-def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE) -> Any:
-    """Scores of documents by a fitted estimator, as the scorers get them: by the first method that it has."""
-    return make_scorer(_second, response_method=response_method)(estimator, X, None)
-
-
-def _second(y_true: Any, y_score: Any) -> Any:
-    """As the metric of a scorer: make it return the predictions themselves."""
-    return y_score
 
 
 def _without_sign(name: Any) -> Any:

@@ -321,6 +321,7 @@ def test_in_an_evaluator(shuffled):
         "pipeline": QueryRanker(make_pipeline(StandardScaler(), xgboost_model("Ranker")), eval_fraction=0.2),
         "classifier": QueryRanker(xgboost_model("Classifier"), eval_fraction=0.2, random_state=0),
     }
+    y = np.minimum(y, 2)  # grades that no part lacks, which the classifier could not have
     report = RankingEvaluator("ndcg@5", cv=3).compare(models, features, y, qid=qid)
     assert list(report.results) == list(models)
 

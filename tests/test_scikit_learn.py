@@ -9,7 +9,7 @@ from registry import labels_of
 from sklearn.base import clone
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import RFECV, SequentialFeatureSelector
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import (
     GridSearchCV,
     HalvingGridSearchCV,
@@ -210,21 +210,6 @@ def test_routing_off_with_groups_and_no_index_raises(ranking):
         cross_val_score(RANKER, X, y, scoring=SCORER, cv=CV)
     with pytest.raises(ValueError, match="query of each row must be known"):
         SCORER(RANKER.fit(X, y), X, y)
-
-
-def test_a_classifier_of_two_grades_ranks_by_its_decision(ranking):
-    X, y, qid = ranking
-    model = LogisticRegression().fit(X, y > 0)
-    with sklearn.config_context(enable_metadata_routing=True):
-        value = get_scorer("auc")(model, X, y > 0, qid=qid)
-    expected = evaluate(y > 0, model.decision_function(X), qid=qid, metrics="auc").mean()["auc"]
-    assert value == expected
-    many = LogisticRegression().fit(X, y)
-    with (
-        sklearn.config_context(enable_metadata_routing=True),
-        pytest.raises(ValueError, match="wrap the classifier in QueryRanker"),
-    ):
-        get_scorer("ndcg")(many, X, y, qid=qid)
 
 
 @pytest.mark.parametrize("name", get_scorer_names())

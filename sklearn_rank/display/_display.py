@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Self
 
 from sklearn_rank._fitted_queries import check_test_queries
+from sklearn_rank._response import predict_scores
 from sklearn_rank.display._figure import open_axes
 from sklearn_rank.ranker import QueryRanker
-from sklearn_rank.scorer import predict_scores
 
 
 class Display:
@@ -33,7 +33,8 @@ class FromEstimator(Display):
         Parameters
         ----------
         estimator : fitted estimator
-            Its `decision_function`, `predict_proba` or `predict` gives the scores; the first that it has.
+            Its `predict_proba` (the expected grade), `decision_function` or `predict` gives the scores; the first that
+            it has.
         X : array-like or frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
             Relevance of each document to its query.

@@ -1,0 +1,11 @@
+"""What errors repeat of a value that was given: as much as tells the reader which one it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def echo(value: Any, width: int = 60) -> str:
+    """The value's repr, cut in the middle where it is longer than `width`."""
+    text = repr(value)
+    return text if len(text) <= width else f"{text[: width - 20]} ... {text[-15:]}"

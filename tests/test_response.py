@@ -1,0 +1,175 @@
+"""Scores of a model: one rule in scorers, `QueryRanker`, the evaluator, pictures and curves."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, VotingClassifier
+from sklearn.linear_model import LogisticRegression, Perceptron, Ridge, RidgeClassifier, SGDClassifier
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+
+from sklearn_rank import (
+    QueryKFold,
+    QueryRanker,
+    RankingEvaluator,
+    evaluate,
+    get_scorer,
+    get_scorers,
+    make_ranking_scorer,
+    query_learning_curve,
+    query_permutation_importance,
+)
+from sklearn_rank.display import DistributionDisplay
+
+plt = pytest.importorskip("matplotlib.pyplot")
+
+NO_PROBABILITIES = [
+    LinearSVC(random_state=0),
+    SVC(),
+    RidgeClassifier(),
+    SGDClassifier(random_state=0),
+    Perceptron(),
+    make_pipeline(StandardScaler(), LinearSVC(random_state=0)),
+    GridSearchCV(LinearSVC(random_state=0), {"C": [1.0]}),
+]
+PROBABILITIES = [
+    LogisticRegression(),
+    HistGradientBoostingClassifier(max_iter=5),
+    make_pipeline(StandardScaler(), LogisticRegression()),
+    CalibratedClassifierCV(LinearSVC(random_state=0), ensemble=False),
+]
+
+
+def values_at_every_door(model, X, y, qid):
+    """NDCG@10 of one fitted model, by each way to get it."""
+    ranker = QueryRanker(model).fit(X, y, qid=qid)  # a clone, fitted on the same rows
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield evaluate(y, ranker.predict(X), qid=qid, metrics="ndcg@10").mean()["ndcg@10"]
+        yield get_scorer("ndcg@10")(ranker, X, y, qid=qid)
+        yield pickle.loads(pickle.dumps(get_scorer("ndcg@10")))(model, X, y, qid=qid)
+        yield get_scorers(["ndcg@10"])(model, X, y, qid=qid)["ndcg@10"]
+        everything = [(np.arange(len(y)),) * 2] * 2  # a dict of scorers shares what the model said
+        scoring = {"a": get_scorer("ndcg@10"), "b": get_scorer("map")}
+        found = cross_validate(model, X, y, scoring=scoring, cv=everything, params={"qid": qid}, error_score="raise")
+        yield found["test_a"][0]
+    display = DistributionDisplay.from_estimator(model, X, y, qid=qid, metric="ndcg@10")
+    yield display.values.mean()
+    plt.close(display.figure_)
+
+
+def expected(y, y_score, qid):
+    return evaluate(y, y_score, qid=qid, metrics="ndcg@10").mean()["ndcg@10"]
+
+
+@pytest.mark.parametrize("model", NO_PROBABILITIES, ids=repr)
+@pytest.mark.parametrize("grades", [(0, 1), (0, 3), (False, True), (-1.0, 2.0)], ids=str)
+def test_two_grades_without_probabilities(model, grades, ranking):
+    X, y, qid = ranking
+    y = np.array(grades)[(y > 1).astype(int)]
+    y_true = np.maximum(y, 0)  # no gain of a negative label
+    model = sklearn.clone(model).fit(X, y)
+    value = expected(y_true, model.decision_function(X), qid)
+    assert value > expected(y_true, model.predict(X), qid)
+    if grades[0] == 0:
+        assert [*values_at_every_door(model, X, y, qid)] == pytest.approx([value] * 6, abs=1e-15)
+    np.testing.assert_array_equal(QueryRanker(model).fit(X, y).predict(X), model.decision_function(X))
+
+
+@pytest.mark.parametrize("model", PROBABILITIES, ids=repr)
+@pytest.mark.parametrize("n_grades", [2, 5])
+def test_probabilities_give_the_expected_grade(model, n_grades, ranking):
+    X, y, qid = ranking
+    y = 2 * np.minimum(y, n_grades - 1)
+    model = sklearn.clone(model).fit(X, y)
+    grade = model.predict_proba(X) @ model.classes_
+    assert [*values_at_every_door(model, X, y, qid)] == pytest.approx([expected(y, grade, qid)] * 6, abs=1e-15)
+    np.testing.assert_allclose(QueryRanker(model).fit(X, y).predict(X), grade, rtol=1e-15)
+    error = get_scorers("mse")(model, X, y, qid=qid)["mse"]  # which reads the values
+    assert error == pytest.approx(-evaluate(y, grade, qid=qid, metrics="mse").mean()["mse"])
+
+
+@pytest.mark.parametrize("model", [*NO_PROBABILITIES, VotingClassifier([("a", LogisticRegression())])], ids=repr)
+def test_many_grades_without_probabilities(model, ranking):
+    X, y, qid = ranking
+    model = sklearn.clone(model).fit(X, y)
+    with pytest.warns(UserWarning, match="neither probabilities nor one decision .* wrap it in CalibratedClassifierCV"):
+        found = [*values_at_every_door(model, X, y, qid)]
+    assert found == pytest.approx([expected(y, model.predict(X), qid)] * 6, abs=1e-15)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nothing to tell whoever asks for it
+        assert get_scorers("ndcg@10", response_method="predict")(model, X, y, qid=qid)["ndcg@10"] == found[0]
+
+
+def test_evaluator_and_learning_curve(ranking):
+    X, y, qid = ranking
+    y, model = (y > 1).astype(int), LinearSVC(random_state=0)
+    folds = [*QueryKFold(3).split(X, groups=qid)]
+    decisions = np.empty(len(y))
+    for train, test in folds:
+        decisions[test] = model.fit(X[train], y[train]).decision_function(X[test])
+    report = RankingEvaluator("ndcg@10", cv=3).compare({"a": model, "b": make_pipeline(model)}, X, y, qid=qid)
+    for name in "ab":
+        np.testing.assert_array_equal(report.y_score[name], decisions)
+    _, _, test_scores = query_learning_curve(model, X, y, qid=qid, train_sizes=[1.0], cv=3, metric="ndcg@10")
+    smallest = np.argmin([n_train for n_train, _ in report.n_queries])  # which is trained on whole
+    assert test_scores[0, smallest] == report.fold_means["a"]["ndcg@10"][smallest]
+    fitted = model.fit(X, y)
+    by_model, by_scores = (
+        query_permutation_importance(m, X, y, qid=qid, random_state=0).importances
+        for m in (fitted, QueryRanker(LinearSVC(random_state=0)).fit(X, y))
+    )
+    np.testing.assert_array_equal(by_model, by_scores)
+
+
+@pytest.mark.parametrize("model", [LinearSVC(random_state=0), LogisticRegression()], ids=repr)
+def test_classes_that_are_no_numbers(model):
+    """Text sorts "10" before "9", and scikit-learn takes the later class for the positive one."""
+    X, y = [[0.0], [1.0], [2.0], [3.0]], ["10", "9", "10", "9"]
+    for y_true in (y, np.array(y, dtype=object)):
+        with pytest.raises(TypeError, match=r"so these must be numbers, .*encode them before fit. Got classes"):
+            QueryRanker(model).fit(X, y_true).predict(X)
+    with pytest.raises(TypeError, match="so these must be numbers"):
+        get_scorers("map")(model.fit(X, y), X, [0, 1, 0, 1], qid=[1, 1, 2, 2])
+
+
+class Reversed(ClassifierMixin, BaseEstimator):
+    """Lists its classes from the highest, so that a positive decision means the lower one."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)[::-1]
+        return self
+
+    def decision_function(self, X):
+        return -np.ravel(X)
+
+
+def test_positive_is_the_second_class():
+    X, y = [[1.0], [2.0], [3.0]], [0, 0, 1]
+    assert QueryRanker(Reversed()).fit(X, y).predict(X).tolist() == [1, 2, 3]
+
+
+def test_one_grade_is_all_that_was_seen():
+    X, y, qid = [[0.0], [1.0], [2.0]], [2, 2, 2], ["a", "a", "a"]
+    ranker = QueryRanker(DummyClassifier())
+    assert ranker.fit(X, y, qid=qid).predict(X).tolist() == [2, 2, 2]
+    with sklearn.config_context(enable_metadata_routing=True):
+        assert get_scorer("p@1")(ranker.estimator_, X, y, qid=qid) == 1
+
+
+def test_the_methods_that_are_asked_for(ranking):
+    X, y, qid = ranking
+    model = LogisticRegression().fit(X, y > 1)
+    by = {m: make_ranking_scorer("rmse", response_method=m) for m in ("predict_proba", "decision_function", "predict")}
+    with sklearn.config_context(enable_metadata_routing=True):
+        found = {name: scorer(model, X, y > 1, qid=qid) for name, scorer in by.items()}
+    assert len({*found.values()}) == 3
+    with pytest.raises(TypeError, match="needs one of the methods predict_proba. Got Ridge"):
+        get_scorers("map", response_method="predict_proba")(Ridge().fit(X, y), X, y, qid=qid)
