@@ -24,7 +24,7 @@ from sklearn_rank import _check, _compute
 from sklearn_rank._conventions import keywords_of
 from sklearn_rank._docstring import docstring_of, signature_of
 from sklearn_rank._gains import gain_table, make_discount, make_gain, make_stop
-from sklearn_rank._keywords import CUTOFF, OWN, SHARED, SUBTOPICS, Keyword
+from sklearn_rank._keywords import CUTOFF, OWN, SHARED, SUBTOPICS, Keyword, is_word, unread
 from sklearn_rank._lazy import cached_property
 from sklearn_rank._ranked import FULL, Ranked
 
@@ -112,6 +112,11 @@ class Metric:
             return SUBTOPICS[name]
         return OWN.get(name) or (SHARED[name][1] if name in SHARED else None)
 
+    def takes(self, name: str, value: Any) -> bool:
+        """Whether it has a keyword that may have this value."""
+        rule = self.rule(name)
+        return name in self.defaults and (rule is None or rule.accepts(value))
+
     def ratio(self, ranked: Ranked, keywords: Mapping[str, Any]) -> tuple[Any, Any]:
         """Numerator and denominator that the formula returns, each a number or with a row per query."""
         found, (rows, columns) = self.formula(ranked, **keywords), ranked.shape
@@ -132,6 +137,7 @@ class Metric:
     ) -> Any:  # fmt: skip
         """Value of the metric: what the public function does."""
         spec = spec_of(self, k, keywords)
+        spec.refuse_unread(keywords)
         if tie_break is not None and spec["ties"] != "stable":
             raise ValueError(f"tie_break is read with ties='stable' only. Got ties={spec['ties']!r}.")
         queries = _check.check_queries(
@@ -171,6 +177,25 @@ class MetricSpec:
             raise ValueError(
                 f"{caller} has no geometric mean: its values can be negative. Use average='macro' or average=None."
             )
+
+    @cached_property
+    def unread(self) -> dict[str, str]:
+        """Keywords that were given another value than the default and have no effect beside the others, and why."""
+        own, without = self.metric.own, {}
+        for name in self.keywords.keys() & own.keys():
+            why = unread(name, self._values)
+            if why and self.keywords[name] != own[name]:
+                without[name] = why
+        return without
+
+    def refuse_unread(self, names: Iterable[str]) -> None:
+        """Raise ValueError if one of these keywords was given and has no effect."""
+        for name in names:
+            if why := self.unread.get(name):
+                raise ValueError(
+                    f"The {name!r} parameter of {self.metric.caller} is read with {why} only. "
+                    f"Got {name}={self[name]!r} without it."
+                )
 
     def __getitem__(self, keyword: str) -> Any:
         """Value of a keyword: given, else the convention's, else the default."""
@@ -234,7 +259,7 @@ class MetricSpec:
     def resolve(self, queries: _check.Queries) -> dict[str, Any]:
         """Check the labels and turn the formula's keywords into what it is called with."""
         values: dict[str, Any] = {name: self[name] for name in self.metric.own}
-        if "max_grade" in values and isinstance(values.get("gain"), str) and values["gain"] == "binary":
+        if "max_grade" in values and is_word(values.get("gain"), "binary"):
             values["max_grade"] = np.inf  # every scale has relevant and not
         self._check_labels(queries, values)
         if "gain" in values:
@@ -251,7 +276,7 @@ class MetricSpec:
         if not self.metric.subtopics:
             _check.check_one_label(queries, caller)
         low, high = self.metric.labels
-        if values.get("stop") == "label":
+        if is_word(values.get("stop"), "label"):
             high, scale = 1.0, "the probability 1 with stop='label'"
         else:
             high = values[high] if isinstance(high, str) else high
@@ -268,7 +293,7 @@ class MetricSpec:
         table = gain_table(gain)
         if table is not None:
             _check.check_grades(queries, caller, table[0], max_grade=top, unjudged=self["unjudged"])
-        if isinstance(gain, str) and gain == "exp2":
+        if is_word(gain, "exp2"):
             _check.check_exponent(queries, caller)
         function = make_gain(gain, self["min_relevance"])
         if top is not None and not (most := function(np.array([top]))[0]) > 0:
