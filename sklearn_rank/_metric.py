@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sklearn_rank import _check, _compute
 from sklearn_rank._conventions import keywords_of
 from sklearn_rank._docstring import docstring_of, signature_of
-from sklearn_rank._gains import gain_table, make_discount, make_gain, make_stop
+from sklearn_rank._gains import check_gain_function, check_weights, gain_table, make_discount, make_gain, make_stop
 from sklearn_rank._keywords import CUTOFF, OWN, SHARED, SUBTOPICS, Keyword, is_word, unread
 from sklearn_rank._lazy import cached_property
 from sklearn_rank._ranked import FULL, Ranked
@@ -54,6 +54,7 @@ class Metric:
     undefined: str = ""
     needs_relevant: bool = False
     labels: tuple[float | None, float | str | None] = (None, None)
+    max_weight: float | None = None
     pools: bool = False
     pointwise: bool = False
     subtopics: bool = False
@@ -168,6 +169,9 @@ class MetricSpec:
                 raise TypeError(f"{caller} has no keyword {name!r}. It takes {', '.join(defaults)}.")
             if rule := self.metric.rule(name):
                 rule.check(name, value, caller)
+        discount = self._values.get("discount")
+        if not (discount is None or isinstance(discount, str) or callable(discount)):
+            self._check_weights(np.asarray(discount, dtype=np.float64))
         if self["average"] == "micro" and not self.metric.pools:
             raise ValueError(
                 f"{caller} has no micro average: pooled over queries it would mean nothing. "
@@ -268,8 +272,15 @@ class MetricSpec:
             values["stop"] = make_stop(values["stop"], values.pop("max_grade"))
         if "discount" in values:
             depth, base = min(self.depth, queries.longest), values.pop("base", 2)
-            values["discount"] = make_discount(values["discount"], base, depth, queries.longest)
+            function = make_discount(values["discount"], base, depth, queries.longest)
+            if callable(values["discount"]):
+                self._check_weights(function(np.arange(1, depth + 1)))
+            values["discount"] = function
         return values
+
+    def _check_weights(self, weights: NDArray[np.float64]) -> None:
+        if self.metric.max_weight is not None:
+            check_weights(weights, self.metric.max_weight, self.metric.caller)
 
     def _check_labels(self, queries: _check.Queries, values: Mapping[str, Any]) -> None:
         caller = self.metric.caller
@@ -295,7 +306,14 @@ class MetricSpec:
             _check.check_grades(queries, caller, table[0], max_grade=top, unjudged=self["unjudged"])
         if is_word(gain, "exp2"):
             _check.check_exponent(queries, caller)
-        function = make_gain(gain, self["min_relevance"])
+        function, lowest = make_gain(gain, self["min_relevance"]), queries.label_range[0]
+        if callable(gain):
+            at_hand = _check.distinct_labels(queries, self["unjudged"], top)
+            check_gain_function(function, at_hand, caller)
+            lowest = at_hand[0] if len(at_hand) else 0.0
+        known = isinstance(gain, str) and lowest >= 0
+        if self.metric.bounds[0] >= 0 and not known and (least := function(np.array([lowest]))[0]) < 0:
+            raise ValueError(f"A gain of {caller} must not be negative. Got {least:g} for label {lowest:g}.")
         if top is not None and not (most := function(np.array([top]))[0]) > 0:
             raise ValueError(f"The gain of max_grade must be above 0 in {caller}. Got {most:g}.")
         return function
@@ -335,6 +353,8 @@ def metric(name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **fact
         - ``undefined=""``: what a query has for which it is not defined, such as "no relevant document";
         - ``needs_relevant=False``: not defined without a relevant document, whatever its denominator is;
         - ``labels=(None, None)``: lowest and highest label, the latter a number or the name of a keyword;
+        - ``max_weight=None``: highest weight of a `discount` that keeps to the bounds, infinity for any; weights must
+          then not rise with the rank nor be negative. None: they may be anything;
         - ``pools=False``: has a micro average;
         - ``pointwise=False``: scores are predictions of the label, and no order matters;
         - ``subtopics=False``: labels may have a second axis, subtopics, which `over_subtopics` of a `Ranked` reads;

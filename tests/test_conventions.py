@@ -210,7 +210,7 @@ def test_tie_break_without_stable_ties():
 
 
 def test_tie_range():
-    """Of every metric at once; left out are those that the order of tied documents, lowest or best first, is not for."""
+    """Of every metric at once, but those that no order of tied documents makes worst or best."""
     labels = np.minimum(Y, 1)
     policy = {name: "(ties=best)" * bool(tie_policy(metric)) for name, metric in REGISTRY.items()}
     names = [name + policy[name] + "@3" * metric.has_cutoff for name, metric in REGISTRY.items()]
