@@ -410,6 +410,15 @@ def check_grades(
         )
 
 
+def distinct_labels(queries: Queries, unjudged: str | None, top: float | None) -> Array:
+    """Labels that gains are asked of, ascending, with the highest grade if there is one."""
+    label, more = queries.label, [] if top is None else [top]
+    if queries.has_unjudged:
+        label = label[~np.isnan(label)]
+        more += [0.0] if unjudged == "nonrelevant" else []
+    return np.union1d(label, more)
+
+
 def check_exponent(queries: Queries, caller: str) -> None:
     """Refuse labels for which 2**label is beyond the range of a float.
 

@@ -15,6 +15,9 @@ Function = Callable[[Any], Array]
 FEW = 2**10
 """Ranks whose weights are worth remembering, as much of a small call is making them."""
 
+ROUNDING = 1e-9
+"""Relative difference of two values of a user's function that are meant to be equal."""
+
 
 def gain_table(gain: Any) -> tuple[Array, Array] | None:
     """Grades and gains of a table, grades ascending; None for a gain that is no table."""
@@ -32,12 +35,53 @@ def make_gain(gain: Any, min_relevance: float) -> Function:
     if table is not None:
         return lambda label: table[1][np.searchsorted(table[0], label)]
     if callable(gain):
-        return lambda label: same_shape(gain(label), label, "gain")
+        return lambda label: call(gain, label, "gain")
     return {
         "exp2": lambda label: np.exp2(label) - 1.0,
         "linear": lambda label: label,
         "binary": lambda label: np.asarray(label >= min_relevance, dtype=np.float64),
     }[gain]
+
+
+def check_gain_function(function: Function, labels: Array, caller: str) -> None:
+    """Refuse a user's function of labels that is none, or falls: `labels` are those at hand, ascending.
+
+    Raises
+    ------
+    ValueError
+        If a label has another gain beside other labels, or a lower one than a lower label.
+    """
+    gains, half = function(labels), (len(labels) + 1) // 2
+    alone = np.concatenate([function(labels[:half]), function(labels[half:])])
+    _refuse_unlike(gains, alone, labels, "gain", "label", "gain")
+    reach = ROUNDING * np.abs(gains)
+    if (falls := gains[1:] < (gains - reach)[:-1]).any():
+        at = np.argmax(falls)
+        raise ValueError(
+            f"A callable 'gain' of {caller} must not fall as the label rises. "
+            f"Got {gains[at]:g} for label {labels[at]:g} and {gains[at + 1]:g} for label {labels[at + 1]:g}."
+        )
+
+
+def check_weights(weights: Array, highest: float, caller: str) -> None:
+    """Refuse weights by rank with which a list could be better than the best one, or than a value of 1.
+
+    Raises
+    ------
+    ValueError
+        If the first is not above 0 or is above `highest`, or one is negative or above the one before.
+    """
+    rises = weights[1:] > weights[:-1] * (1 + ROUNDING)
+    first = 0 < weights[0] <= highest * (1 + ROUNDING)
+    if first and not rises.any() and weights.min() >= 0:
+        return
+    at = 0 if not first else int(np.argmax(rises)) + 1 if rises.any() else int(weights.argmin())
+    most = "" if highest == np.inf else f" and not above {highest:g}"
+    before = f", after {weights[at - 1]:g}" if at else ""
+    raise ValueError(
+        f"The 'discount' of {caller} must be above 0{most} at rank 1, and must not rise or be negative below it: "
+        f"values beyond the best possible one would come of it. Got {weights[at]:g} at rank {at + 1}{before}."
+    )
 
 
 def make_stop(stop: str, max_grade: float) -> Function:
@@ -51,15 +95,16 @@ def make_discount(discount: Any, base: float, depth: int, longest: int) -> Funct
     Raises
     ------
     ValueError
-        If an array of weights is shorter than `depth`.
+        If an array of weights is shorter than `depth`, or a function's weights depend on how many it is asked for.
     """
     if isinstance(discount, str):
         make = _named_table if longest > FEW else _remembered_table
         return make(discount, base, longest).take
     table = np.full(longest + 1, np.nan)
     if callable(discount):
-        rank = np.arange(1, longest + 1)
-        table[1:] = same_shape(discount(rank), rank, "discount")
+        rank, half = np.arange(1, longest + 1), (longest + 1) // 2
+        table[1:], head = (call(discount, r, "discount") for r in (rank, rank[:half]))
+        _refuse_unlike(table[1 : half + 1], head, rank, "discount", "rank", "weight")
     else:
         given = np.asarray(discount, dtype=np.float64)
         if len(given) < depth:
@@ -84,18 +129,34 @@ def _named_table(discount: str, base: float, longest: int) -> Array:
 _remembered_table = lru_cache(maxsize=64, typed=True)(_named_table)
 
 
-def same_shape(result: ArrayLike, like: Any, name: str) -> Array:
-    """What a user's function returned, if it is one finite number an entry.
+def _refuse_unlike(values: Array, others: Array, at: NDArray[Any], name: str, of: str, what: str) -> None:
+    """Refuse a user's function that gives other values for other arrays, or another time."""
+    differs = np.abs(values - others) > ROUNDING * np.abs(values)
+    if differs.any():
+        i = np.argmax(differs)
+        raise ValueError(
+            f"A callable {name!r} must give a {of} the same {what} whatever {of}s it is given beside it. "
+            f"Got {values[i]:g} and {others[i]:g} for {of} {at[i]:g}."
+        )
+
+
+def call(function: Callable[[Any], ArrayLike], of: Any, name: str) -> Array:
+    """What a user's function returns, if it is one finite number an entry.
 
     Raises
     ------
     ValueError
         If it is not.
     """
-    array = np.asarray(result, dtype=np.float64)
-    if array.shape != np.shape(like) or not np.isfinite(array).all():
+    with np.errstate(all="ignore"):  # what is not finite is told of below
+        result = function(of)
+    try:
+        array = np.asarray(result, dtype=None if np.iscomplexobj(result) else np.float64)
+    except (TypeError, ValueError):  # ragged, or no numbers
+        array = np.asarray(np.nan)
+    if array.shape != np.shape(of) or array.dtype.kind == "c" or not np.isfinite(array).all():
         raise ValueError(
             f"A callable {name!r} must return one finite number for each entry of the array it is given. "
-            f"Got shape {array.shape} for {np.shape(like)}, {int((~np.isfinite(array)).sum())} of them not finite."
+            f"Got shape {array.shape} for {np.shape(of)}, {int((~np.isfinite(array)).sum())} of them not finite."
         )
     return array

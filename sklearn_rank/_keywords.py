@@ -33,6 +33,22 @@ class Keyword:
             raise ValueError(f"The {name!r} parameter of {caller} must be {self.rule}. Got {echo(value)} instead.")
 
 
+def unread(name: str, values: Mapping[str, Any]) -> str:
+    """What another keyword must be for this one to have any effect, or "" if it has."""
+    if name == "base" and "discount" in values:
+        return "" if is_word(values["discount"], "jarvelin") else "discount='jarvelin'"
+    if name == "max_grade" and "stop" in values:
+        return "" if is_word(values["stop"], "exp2") else "stop='exp2'"
+    if name == "max_grade" and "gain" in values:
+        return "a graded gain, such as gain='exp2'" if is_word(values["gain"], "binary") else ""
+    return ""
+
+
+def is_word(value: Any, word: str) -> bool:
+    """Whether a keyword, which may be an array, is this word."""
+    return isinstance(value, str) and value == word
+
+
 def is_real(value: Any) -> bool:
     """Whether a value is a finite real number; bool does not count as one."""
     if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
@@ -230,12 +246,12 @@ OWN: dict[str, Keyword] = {
         "a number > 1",
         lambda v: v > 1,
         """base : float, default=<default>
-    Base of the logarithm of the "jarvelin" discount.""",
+    Base of the logarithm of the "jarvelin" discount; the others have none.""",
     ),
     "max_grade": real(
         "a number above 0 and not above 1000",
         lambda v: 0 < v <= 1000,
         """max_grade : float, default=<default>
-    Highest grade of the scale (not of the data).""",
+    Highest grade of the scale (not of the data). Labels that are probabilities, and a binary gain, have no scale.""",
     ),
 }

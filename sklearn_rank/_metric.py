@@ -24,8 +24,8 @@ from sklearn_rank import _check, _compute
 from sklearn_rank._conventions import keywords_of
 from sklearn_rank._docstring import docstring_of, signature_of
 from sklearn_rank._echo import echo
-from sklearn_rank._gains import gain_table, make_discount, make_gain, make_stop
-from sklearn_rank._keywords import CUTOFF, OWN, SHARED, SUBTOPICS, Keyword
+from sklearn_rank._gains import check_gain_function, check_weights, gain_table, make_discount, make_gain, make_stop
+from sklearn_rank._keywords import CUTOFF, OWN, SHARED, SUBTOPICS, Keyword, is_word, unread
 from sklearn_rank._lazy import cached_property
 from sklearn_rank._ranked import FULL, Ranked
 
@@ -55,6 +55,7 @@ class Metric:
     undefined: str = ""
     needs_relevant: bool = False
     labels: tuple[float | None, float | str | None] = (None, None)
+    max_weight: float | None = None
     pools: bool = False
     pointwise: bool = False
     subtopics: bool = False
@@ -113,6 +114,11 @@ class Metric:
             return SUBTOPICS[name]
         return OWN.get(name) or (SHARED[name][1] if name in SHARED else None)
 
+    def takes(self, name: str, value: Any) -> bool:
+        """Whether it has a keyword that may have this value."""
+        rule = self.rule(name)
+        return name in self.defaults and (rule is None or rule.accepts(value))
+
     def ratio(self, ranked: Ranked, keywords: Mapping[str, Any]) -> tuple[Any, Any]:
         """Numerator and denominator that the formula returns, each a number or with a row per query."""
         found, (rows, columns) = self.formula(ranked, **keywords), ranked.shape
@@ -133,6 +139,7 @@ class Metric:
     ) -> Any:  # fmt: skip
         """Value of the metric: what the public function does."""
         spec = spec_of(self, k, keywords)
+        spec.refuse_unread(keywords)
         if tie_break is not None and spec["ties"] != "stable":
             raise ValueError(f"tie_break is read with ties='stable' only. Got ties={spec['ties']!r}.")
         queries = _check.check_queries(
@@ -163,6 +170,9 @@ class MetricSpec:
                 raise TypeError(f"{caller} has no keyword {echo(name)}. It takes {', '.join(defaults)}.")
             if rule := self.metric.rule(name):
                 rule.check(name, value, caller)
+        discount = self._values.get("discount")
+        if not (discount is None or isinstance(discount, str) or callable(discount)):
+            self._check_weights(np.asarray(discount, dtype=np.float64))
         if self["average"] == "micro" and not self.metric.pools:
             raise ValueError(
                 f"{caller} has no micro average: pooled over queries it would mean nothing. "
@@ -172,6 +182,25 @@ class MetricSpec:
             raise ValueError(
                 f"{caller} has no geometric mean: its values can be negative. Use average='macro' or average=None."
             )
+
+    @cached_property
+    def unread(self) -> dict[str, str]:
+        """Keywords that were given another value than the default and have no effect beside the others, and why."""
+        own, without = self.metric.own, {}
+        for name in self.keywords.keys() & own.keys():
+            why = unread(name, self._values)
+            if why and self.keywords[name] != own[name]:
+                without[name] = why
+        return without
+
+    def refuse_unread(self, names: Iterable[str]) -> None:
+        """Raise ValueError if one of these keywords was given and has no effect."""
+        for name in names:
+            if why := self.unread.get(name):
+                raise ValueError(
+                    f"The {name!r} parameter of {self.metric.caller} is read with {why} only. "
+                    f"Got {name}={self[name]!r} without it."
+                )
 
     def __getitem__(self, keyword: str) -> Any:
         """Value of a keyword: given, else the convention's, else the default."""
@@ -235,7 +264,7 @@ class MetricSpec:
     def resolve(self, queries: _check.Queries) -> dict[str, Any]:
         """Check the labels and turn the formula's keywords into what it is called with."""
         values: dict[str, Any] = {name: self[name] for name in self.metric.own}
-        if "max_grade" in values and isinstance(values.get("gain"), str) and values["gain"] == "binary":
+        if "max_grade" in values and is_word(values.get("gain"), "binary"):
             values["max_grade"] = np.inf  # every scale has relevant and not
         self._check_labels(queries, values)
         if "gain" in values:
@@ -244,15 +273,22 @@ class MetricSpec:
             values["stop"] = make_stop(values["stop"], values.pop("max_grade"))
         if "discount" in values:
             depth, base = min(self.depth, queries.longest), values.pop("base", 2)
-            values["discount"] = make_discount(values["discount"], base, depth, queries.longest)
+            function = make_discount(values["discount"], base, depth, queries.longest)
+            if callable(values["discount"]):
+                self._check_weights(function(np.arange(1, depth + 1)))
+            values["discount"] = function
         return values
+
+    def _check_weights(self, weights: NDArray[np.float64]) -> None:
+        if self.metric.max_weight is not None:
+            check_weights(weights, self.metric.max_weight, self.metric.caller)
 
     def _check_labels(self, queries: _check.Queries, values: Mapping[str, Any]) -> None:
         caller = self.metric.caller
         if not self.metric.subtopics:
             _check.check_one_label(queries, caller)
         low, high = self.metric.labels
-        if values.get("stop") == "label":
+        if is_word(values.get("stop"), "label"):
             high, scale = 1.0, "the probability 1 with stop='label'"
         else:
             high = values[high] if isinstance(high, str) else high
@@ -269,9 +305,16 @@ class MetricSpec:
         table = gain_table(gain)
         if table is not None:
             _check.check_grades(queries, caller, table[0], max_grade=top, unjudged=self["unjudged"])
-        if isinstance(gain, str) and gain == "exp2":
+        if is_word(gain, "exp2"):
             _check.check_exponent(queries, caller)
-        function = make_gain(gain, self["min_relevance"])
+        function, lowest = make_gain(gain, self["min_relevance"]), queries.label_range[0]
+        if callable(gain):
+            at_hand = _check.distinct_labels(queries, self["unjudged"], top)
+            check_gain_function(function, at_hand, caller)
+            lowest = at_hand[0] if len(at_hand) else 0.0
+        known = isinstance(gain, str) and lowest >= 0
+        if self.metric.bounds[0] >= 0 and not known and (least := function(np.array([lowest]))[0]) < 0:
+            raise ValueError(f"A gain of {caller} must not be negative. Got {least:g} for label {lowest:g}.")
         if top is not None and not (most := function(np.array([top]))[0]) > 0:
             raise ValueError(f"The gain of max_grade must be above 0 in {caller}. Got {most:g}.")
         return function
@@ -311,6 +354,8 @@ def metric(name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **fact
         - ``undefined=""``: what a query has for which it is not defined, such as "no relevant document";
         - ``needs_relevant=False``: not defined without a relevant document, whatever its denominator is;
         - ``labels=(None, None)``: lowest and highest label, the latter a number or the name of a keyword;
+        - ``max_weight=None``: highest weight of a `discount` that keeps to the bounds, infinity for any; weights must
+          then not rise with the rank nor be negative. None: they may be anything;
         - ``pools=False``: has a micro average;
         - ``pointwise=False``: scores are predictions of the label, and no order matters;
         - ``subtopics=False``: labels may have a second axis, subtopics, which `over_subtopics` of a `Ranked` reads;

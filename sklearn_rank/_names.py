@@ -109,7 +109,9 @@ def parse_metric(metric: Any, /, **keywords: Any) -> MetricSpec:
     >>> str(spec)
     'rbp(p=0.9)@10'
     """
-    return MetricSpec(*_read(metric, keywords))
+    spec = MetricSpec(*_read(metric, keywords))
+    spec.refuse_unread(spec.keywords)
+    return spec
 
 
 def find_spec(metric: Any, /, **keywords: Any) -> MetricSpec:

@@ -108,10 +108,12 @@ class Evaluation(Shown, Stored):
         Returns
         -------
         Table
-            For each ranking metric of one label per document: its mean; the mean if tied documents stood lowest
-            label first, and highest label first, which are the worst and the best that any order could reach; and
-            `n_tied`. Another order can be worse or better where more relevance above need not be better: infAP, AP
-            over the relevant documents retrieved, and WAP and Q if documents that are not relevant have a gain.
+            For each metric that takes ``ties="worst"`` and ``ties="best"``: its mean; the mean if tied documents stood
+            lowest label first, and highest label first, which are the worst and the best that any order could reach;
+            and `n_tied`. Another order can be worse or better where more relevance above need not be better: infAP, AP
+            over the relevant documents retrieved, and WAP and Q if documents that are not relevant have a gain. Left
+            out are errors of predictions, metrics of subtopics, and those of which equal scores are a part, such as
+            `kendall` and `set_f`.
 
         Examples
         --------
@@ -127,7 +129,7 @@ class Evaluation(Shown, Stored):
         means, rows = self.mean(), []
         for name, n_tied in self.n_tied.items():
             spec = self._results[name].spec  # type: ignore[union-attr]
-            if spec.metric.subtopics:  # of documents with several labels none need be the better one
+            if not spec.metric.takes("ties", "worst"):
                 continue
             specs = [replace(spec, keywords={**spec.keywords, "ties": ties}) for ties in ("worst", "best")]
             found = _compute.per_query(self._data, specs, self._n_jobs)
@@ -411,6 +413,7 @@ def parse_metrics(metrics: Any, **keywords: Any) -> dict[str, MetricSpec]:
         bare = find_spec(metric, **names)
         taken = {n: v for n, v in keywords.items() if n in bare.metric.defaults}
         spec = find_spec(bare, **taken) if taken else bare
+        spec.refuse_unread(bare.keywords)
         name = str(listed_as) if named is not None else metric.strip() if isinstance(metric, str) else str(bare)
         if name in specs:
             raise ValueError(f"Each metric must be given once. Got {name!r} twice.")
@@ -423,4 +426,6 @@ def parse_metrics(metrics: Any, **keywords: Any) -> dict[str, MetricSpec]:
         if not any(keyword in spec.metric.defaults for spec in specs.values()):
             hint = " The cutoff goes into the name: 'ndcg@10'." if keyword == "k" else ""
             raise TypeError(f"No metric of {', '.join(specs)} has a keyword {keyword!r}.{hint}")
+        if all(keyword in spec.unread for spec in specs.values() if keyword in spec.metric.defaults):
+            next(spec for spec in specs.values() if keyword in spec.unread).refuse_unread([keyword])
     return specs

@@ -274,9 +274,9 @@ def test_arguments_are_checked_before_batches_are_read():
 
 @pytest.mark.parametrize("grouped", [False, True])
 def test_a_discount_of_more_than_the_rank_is_refused(at_once, grouped):
-    batches = cut(([1, 0, 1, 0, 1], [1, 2, 3, 4, 5], [1, 1, 1, 2, 2]), 3)
-    with pytest.raises(ValueError, match=r"callable 'discount' must give.*Got others for 2 ranks than for 3"):
-        evaluate_batches(batches, metrics="dcg", discount=lambda r: 1 / r / len(r), grouped=True)
+    batches = cut(([1, 0, 1, 0, 1, 0, 1, 0, 1], [1, 2, 3, 4, 5, 1, 2, 3, 4], [1] * 5 + [2] * 4), 5)
+    with pytest.raises(ValueError, match=r"callable 'discount' must give.*Got others for 4 ranks than for 5"):
+        evaluate_batches(batches, metrics="dcg", discount=lambda r: 1 / r / (1 + len(r) % 2), grouped=True)
     with pytest.raises(ValueError, match=r"The 'discount' array must have a weight for each rank"):
         evaluate_batches(batches, metrics="dcg", discount=[1.0], grouped=grouped)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from registry import labels_of, policies
+from registry import labels_of, policies, tie_policy
 
 from sklearn_rank import evaluate, get_scorer, parse_metric
 from sklearn_rank._conventions import CONVENTIONS
@@ -210,15 +210,25 @@ def test_tie_break_without_stable_ties():
 
 
 def test_tie_range():
-    result = evaluate(Y, S, qid=QID, metrics=["ndcg@3", "map", "p@5", "rmse"])
+    """Of every metric at once, but those that no order of tied documents makes worst or best."""
+    labels = np.minimum(Y, 1)
+    policy = {name: "(ties=best)" * bool(tie_policy(metric)) for name, metric in REGISTRY.items()}
+    names = [name + policy[name] + "@3" * metric.has_cutoff for name, metric in REGISTRY.items()]
+    result = evaluate(labels, S, qid=QID, metrics=names)
     table = {row[0]: row[1:] for row in result.tie_range().rows}
-    assert list(table) == ["ndcg@3", "map", "p@5"]  # no order changes an error of predictions
-    for name, (mean, worst, best, _) in table.items():
-        metric, k = parse_metric(name).metric.function, parse_metric(name).k
-        assert mean == result.mean()[name]
-        assert worst == metric(Y, S, qid=QID, k=k, ties="worst")
-        assert best == metric(Y, S, qid=QID, k=k, ties="best")
-    assert {name: row[-1] for name, row in table.items()} == result.n_tied == {"ndcg@3": 1, "map": 1, "p@5": 0}
+    ranges = {name: parse_metric(name) for name in names if "worst" in policies(parse_metric(name).metric)}
+    assert table.keys() == ranges.keys()
+    assert {"kendall", "spearman", "set_f", "mse", "alpha_ndcg@3"} & table.keys() == set()
+    for name, spec in ranges.items():
+        ends = [spec.metric(labels, S, qid=QID, k=spec.k, ties=ties) for ties in ("worst", "best")]
+        assert table[name][:-1] == (result.mean()[name], *ends)
+    assert table["mrr@3"][1] < table["mrr@3"][0] < table["mrr@3"][2]
+
+
+def test_how_many_queries_are_tied():
+    result = evaluate(Y, S, qid=QID, metrics=["ndcg@3", "map", "p@5", "rmse"])
+    ties = {row[0]: row[-1] for row in result.tie_range().rows}
+    assert ties == result.n_tied == {"ndcg@3": 1, "map": 1, "p@5": 0}
 
 
 def test_the_range_holds_every_order(rng):

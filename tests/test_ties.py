@@ -13,7 +13,7 @@ from registry import labels_of, policies
 from scipy import stats
 
 from sklearn_rank import metrics
-from sklearn_rank._metric import REGISTRY
+from sklearn_rank._metric import REGISTRY, MetricSpec
 from sklearn_rank._ranked import FULL, Ranked, Ranking
 
 CUTOFFS = [1, 2, 3, 4, 5, 6, 7]  # the lists have up to six documents
@@ -49,9 +49,10 @@ WITH_TIES = [name for name, metric in REGISTRY.items() if "ties" in metric.defau
 
 
 def takes(name, keywords):
-    """Whether a metric has these keywords and these values of them."""
+    """Whether a metric has these keywords and these values of them, and reads them beside the others."""
     metric = REGISTRY[name]
-    return all(a in metric.defaults and metric.rule(a).accepts(b) for a, b in keywords.items())
+    accepts = all(a in metric.defaults and metric.rule(a).accepts(b) for a, b in keywords.items())
+    return accepts and not MetricSpec(metric, None, keywords).unread
 
 
 def variants():

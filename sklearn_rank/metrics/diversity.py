@@ -32,7 +32,7 @@ def novelty(s: Any, alpha: float) -> Any:
     return s.cascade(alpha * s.relevant) / alpha if alpha else s.joint(s.relevant, 1.0) / s.rank
 
 
-@metric("alpha_dcg", bounds=(0, np.inf), subtopics=True)
+@metric("alpha_dcg", bounds=(0, np.inf), max_weight=np.inf, subtopics=True)
 def alpha_dcg_score(r: Any, *, alpha: float = 0.5, discount: Any = "log2", base: float = 2) -> Any:
     """Novelty-biased DCG: a document gains for each subtopic, less the more documents before it covered that.
 
@@ -58,14 +58,14 @@ def alpha_dcg_score(r: Any, *, alpha: float = 0.5, discount: Any = "log2", base:
     return r.over_subtopics(lambda s: s.cumsum(weight=novelty(s, alpha) * discount(s.rank))).sum(axis=0)
 
 
-@metric("alpha_ndcg", bounds=(0, e / (e - 1)), undefined=NO_SUBTOPIC, subtopics=True)
+@metric("alpha_ndcg", bounds=(0, e / (e - 1)), max_weight=np.inf, undefined=NO_SUBTOPIC, subtopics=True)
 def alpha_ndcg_score(r: Any, *, alpha: float = 0.5, discount: Any = "log2", base: float = 2) -> Any:
     """Normalized novelty-biased DCG: alpha-DCG over that of a list that takes the most novel document each time.
 
     ``alpha-nDCG@k = alpha-DCG@k / ideal alpha-DCG@k``. The best list is hard to find, so by definition the ideal is
     greedy: of all judged documents, also those not retrieved, at each rank the one that gains most; among equals the
     one relevant to the first subtopic, then to the second, and so on. An order better than that has a value above 1,
-    though never above e / (e - 1) while the discount falls.
+    though never above e / (e - 1).
 
     References
     ----------
@@ -85,7 +85,7 @@ def alpha_ndcg_score(r: Any, *, alpha: float = 0.5, discount: Any = "log2", base
     return dcg(r, alpha=alpha, discount=discount), dcg(r.most_novel(alpha), alpha=alpha, discount=discount)
 
 
-@metric("err_ia", bounds=(0, 1), labels=(0, "max_grade"), undefined=NO_SUBTOPIC, subtopics=True)
+@metric("err_ia", bounds=(0, 1), labels=(0, "max_grade"), max_weight=1, undefined=NO_SUBTOPIC, subtopics=True)
 def err_ia_score(
     r: Any, *, stop: Any = "exp2", max_grade: float = 1, discount: Any = "reciprocal", base: float = 2
 ) -> Any:

@@ -120,7 +120,7 @@ def dcg_score(r: Any, *, gain: Any = "exp2", discount: Any = "log2", base: float
     return r.cumsum(gain(r.label), weight=discount(r.rank))
 
 
-@metric("ndcg", bounds=(0, 1), labels=(0, None), undefined="an ideal DCG of zero")
+@metric("ndcg", bounds=(0, 1), labels=(0, None), max_weight=INF, undefined="an ideal DCG of zero")
 def ndcg_score(r: Any, *, gain: Any = "exp2", discount: Any = "log2", base: float = 2) -> Any:
     """Normalized discounted cumulated gain: DCG over the DCG of the best possible list.
 

@@ -24,7 +24,7 @@ PERSISTENCE = real(
 )
 
 
-@metric("err", bounds=(0, 1), labels=(0, "max_grade"))
+@metric("err", bounds=(0, 1), labels=(0, "max_grade"), max_weight=1)
 def err_score(
     r: Any, *, stop: Any = "exp2", max_grade: float = 4, discount: Any = "reciprocal", base: float = 2
 ) -> Any:
@@ -51,7 +51,7 @@ def err_score(
     return r.cumsum(weight=r.cascade(stop(r.label)) * discount(r.rank))
 
 
-@metric("nerr", bounds=(0, 1), labels=(0, "max_grade"), undefined="an ideal ERR of zero")
+@metric("nerr", bounds=(0, 1), labels=(0, "max_grade"), max_weight=np.inf, undefined="an ideal ERR of zero")
 def nerr_score(
     r: Any, *, stop: Any = "exp2", max_grade: float = 4, discount: Any = "reciprocal", base: float = 2
 ) -> Any:

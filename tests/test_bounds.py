@@ -1,0 +1,210 @@
+"""Values keep to the declared bounds with whatever gains, discounts and other keywords are accepted."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from registry import METRICS, curve, data_for, each_metric, rough_data_for, tie_policy
+
+from sklearn_rank import evaluate, evaluate_batches
+from sklearn_rank._metric import REGISTRY
+from sklearn_rank.metrics import (
+    alpha_ndcg_score,
+    dcg_score,
+    err_ia_score,
+    err_score,
+    ndcg_score,
+    nerr_score,
+    q_score,
+    rbp_score,
+)
+
+GAINS = [
+    *("exp2", "linear", "binary", [0, 1, 1, 1, 9], [5, 5, 5, 5, 5], [0, 0, 0, 0, 1e-9], [-1, 0, 0, 3, 9], [-2] * 5),
+    *({0: 0, 1: 1e-5, 2: 7, 3: 7, 4: 1e6}, np.sqrt, lambda r: 1.3 - 0.1 * r, lambda r: r - 1, lambda r: 1.0 + r**3),
+]
+DISCOUNTS = [
+    *("log2", "jarvelin", "reciprocal", np.ones(60), np.linspace(1, 0, 60), np.linspace(0, 1, 60), np.full(60, 7.0)),
+    *(-np.ones(60), np.zeros(60), np.r_[1, np.zeros(59)], np.r_[1, 0.2, 0.9, np.zeros(57)], np.r_[0.1, np.ones(59)]),
+    *(lambda i: 0.9**i, lambda i: i / 9, lambda i: 5 / i, lambda i: 1 - i / 3, lambda i: -1 / i),
+]
+NUMBERS = {
+    "alpha": [0, 0.2, 0.5, 1],
+    "base": [1.01, 2, 3, 10, 1e9],
+    "beta": [1e-9, 0.3, 1, 7, 1e9],
+    "decay": [1e-9, 0.3, 0.85, 1],
+    "max_fpr": [1e-9, 0.1, 0.5, 1, None],
+    "max_grade": [4, 5, 9.5],
+    "min_relevance": [-3, 0, 0.5, 1, 2, 9],
+    "p": [1e-9, 0.2, 0.5, 0.9, 1 - 1e-9],
+    "recall": [0, 0.1, 0.5, 1, "11pt"],
+    "threshold": [-9, 0, 1, 99],
+}
+CHOICES = {  # not drawn: a label that is a probability, and means of queries
+    "denominator": ["relevant", "min_k_relevant", "retrieved_relevant", "k", "min_k_n", "min_relevant_nonrelevant"],
+    "precision_at": ["rank", "threshold"],
+    "rounding": ["up", "nearest", "cut"],
+    "stop": ["exp2"],
+    "tied_curve": ["expected", "straight"],
+    "ties": ["average", "stable", "worst", "best"],
+    "gain": GAINS,
+    "discount": DISCOUNTS,
+    **NUMBERS,
+}
+
+
+def drawn(metric, rng):
+    """Random values of some of a metric's keywords, accepted or not."""
+    names = [name for name in metric.defaults if name in CHOICES and rng.random() < 0.7]
+    found = {name: CHOICES[name][rng.integers(len(CHOICES[name]))] for name in names}
+    return found | {"max_grade": 4} if found.get("gain") is not None and "max_grade" in found else found
+
+
+REFUSALS = (
+    *("must", "is read with", "no closed form for tied documents", "A callable"),
+    *("A gain of", "The 'gain' table", "The 'discount' of"),
+)
+
+
+def test_all_keywords_are_drawn():
+    """Or are about documents without a judgement, undefined queries, means or sets of keywords."""
+    others = {"unjudged", "replace_undefined_by", "convention", "average"}
+    assert {name for metric in METRICS for name in metric.defaults} - others == CHOICES.keys()
+
+
+@each_metric
+def test_accepted_keywords_keep_values_within_the_bounds(metric):
+    rng, (low, high), n_accepted = np.random.default_rng(len(metric.name)), metric.bounds, 0
+    for seed in range(80):
+        keywords, make = drawn(metric, rng), rough_data_for if seed % 2 else data_for
+        try:
+            found = curve(metric, make(metric, seed, n_queries=12, longest=40), **keywords)
+        except ValueError as error:
+            if not any(words in str(error) for words in REFUSALS):
+                raise
+            continue
+        n_accepted += 1
+        defined = found >= low - 1e-12  # 0 where a query is undefined
+        assert (defined | (found == 0)).all(), (keywords, found.min())
+        assert (found <= high + 1e-9).all(), (keywords, found.max())
+        assert np.isfinite(found).all(), keywords
+    assert n_accepted >= 8
+
+
+Y, S, Q = [0, 1, 2], [3.0, 2.0, 1.0], [0] * 3
+RISES = r"must be above 0.* at rank 1, and must not rise or be negative below it.* Got "
+
+
+@pytest.mark.parametrize("function", [ndcg_score, err_score, nerr_score, err_ia_score, alpha_ndcg_score])
+@pytest.mark.parametrize(
+    ("weights", "got"),
+    [
+        ([0.1, 0.2, 0.9], "0.2 at rank 2, after 0.1"),
+        ([0.5, 0.2, 0.9], "0.9 at rank 3, after 0.2"),
+        ([0.5, 0.2, -0.9], "-0.9 at rank 3, after 0.2"),
+        ([0, 0, 0], "0 at rank 1"),
+        ([-1, -2, -3], "-1 at rank 1"),
+    ],
+)
+def test_weights_of_ranks_fall(function, weights, got):
+    labels = np.minimum(Y, 1)
+    for discount in (weights, tuple(weights), np.array(weights), lambda rank: np.array(weights)[rank - 1]):
+        with pytest.raises(ValueError, match=RISES + got):
+            function(labels, S, qid=Q, discount=discount)
+        with pytest.raises(ValueError, match=RISES + got):
+            evaluate(labels, S, qid=Q, metrics=["map", f"{function.metric.name}@3"], discount=discount)
+    if function is ndcg_score:
+        with pytest.raises(ValueError, match=RISES + got):
+            evaluate_batches([(labels, S, Q)], metrics="ndcg", discount=lambda rank: np.array(weights)[rank - 1])
+
+
+def test_a_value_of_at_most_1_needs_a_weight_of_at_most_1():
+    for function in (err_score, err_ia_score):
+        with pytest.raises(ValueError, match="above 0 and not above 1 at rank 1.* Got 5 at rank 1"):
+            function([1, 0], [2, 1], qid=[0, 0], discount=[5, 3])
+        with pytest.raises(ValueError, match="above 0 and not above 1 at rank 1.* Got 5 at rank 1"):
+            function([1, 0], [2, 1], qid=[0, 0], discount=lambda rank: 5.0 / rank)
+    assert nerr_score([1, 0], [1, 2], qid=[0, 0], discount=[5, 3]) == 3 / 5
+    assert ndcg_score([1, 0], [1, 2], qid=[0, 0], discount=[5, 3]) == 3 / 5
+
+
+def test_only_ranks_that_are_read_must_fall():
+    def rising(rank):
+        return np.where(rank <= 2, 1.0 / rank, 9.0)
+
+    assert ndcg_score(Y, S, qid=Q, k=2, discount=rising) == ndcg_score(Y, S, qid=Q, k=2, discount=[1, 0.5])
+    with pytest.raises(ValueError, match=RISES + "9 at rank 3"):
+        ndcg_score(Y, S, qid=Q, discount=rising)
+
+
+def test_what_is_not_normalised_takes_any_weights():
+    assert_allclose(dcg_score(Y, S, qid=Q, gain="linear", discount=[-1, 2, 3]), 2 + 6)
+    own = REGISTRY["dcg"]
+    assert own.max_weight is None
+
+
+def test_weights_equal_up_to_rounding_do_not_rise():
+    assert ndcg_score(Y, S, qid=Q, discount=[0.3, 0.1 + 0.2, 0.3]) > 0  # 0.1 + 0.2 is above 0.3
+
+
+@pytest.mark.parametrize("function", [ndcg_score, rbp_score, q_score])
+def test_gains_are_not_negative_where_values_begin_at_0(function):
+    for gain in ([-1, 0, 3, 4, 5], {0: -1, 1: 1, 2: 2, 4: 4}, lambda label: label - 1.0):
+        with pytest.raises(ValueError, match=rf"A gain of {function.__name__} must not be neg.* Got -1 for label 0"):
+            function(Y, S, qid=Q, gain=gain)
+    above = {-1: -9, 0: 0, 1: 1, 2: 2, 4: 4}  # of a label that ranking metrics of grades do not take
+    assert function(Y, S, qid=Q, gain=above) == function(Y, S, qid=Q, gain=[0, 1, 2, 2, 4])
+    assert dcg_score(Y, S, qid=Q, gain=[-1, 0, 3]) == pytest.approx(-1 + 3 / 2)
+
+
+@pytest.mark.parametrize("name", ["dcg", "ndcg", "rbp", "q"])
+def test_gains_do_not_fall(name):
+    for fall in (lambda label: 1.3 - 0.2 * label, lambda label: np.where(label == 2, 0.5, label)):
+        with pytest.raises(ValueError, match=f"A callable 'gain' of {name}_score must not fall as the label"):
+            evaluate(Y, S, qid=Q, metrics=["map", name], gain=fall)
+
+
+def test_a_gain_falls_not_only_among_the_labels_but_up_to_the_highest_grade():
+    with pytest.raises(ValueError, match="must not fall as the label rises. Got 2 for label 2 and 0.5 for label 4"):
+        rbp_score(Y, S, qid=Q, gain=lambda label: np.where(label == 4, 0.5, label))
+
+
+@pytest.mark.parametrize(
+    "gain", [lambda y: y / y.max(), lambda y: np.arange(len(y)) + 1.0, np.random.default_rng(0).random]
+)
+def test_a_gain_is_a_function_of_the_label(gain):
+    def of_labels(y):
+        return gain(len(y)) if "random" in repr(gain) else gain(y)
+
+    with pytest.raises(ValueError, match="must give a label the same gain whatever labels it is given beside it"):
+        ndcg_score([1, 2, 3, 1], [4, 3, 2, 1], qid=[0] * 4, gain=of_labels)
+
+
+def test_a_discount_is_a_function_of_the_rank(rng):
+    for discount in (lambda rank: 1 - rank / (len(rank) + 1), lambda rank: -np.sort(-rng.random(len(rank)))):
+        with pytest.raises(ValueError, match="must give a rank the same weight whatever ranks it is given beside it"):
+            ndcg_score(Y, S, qid=Q, discount=discount)
+    steps = ndcg_score(Y, S, qid=Q, discount=lambda rank: np.cumprod(np.full(len(rank), 0.5)))
+    assert steps == ndcg_score(Y, S, qid=Q, discount=[0.5, 0.25, 0.125])
+
+
+def test_labels_without_a_judgement_are_asked_of_as_they_are_read():
+    labels = [1, np.nan, 2]
+    assert ndcg_score(labels, S, qid=Q, gain=np.log, unjudged="drop") > 0  # the logarithm of 0 is asked of nobody
+    with pytest.raises(ValueError, match="A gain of ndcg_score must not be negative. Got -0.5 for label 0"):
+        ndcg_score(labels, S, qid=Q, gain=lambda label: label - 0.5, unjudged="nonrelevant")
+    assert ndcg_score([np.nan, np.nan], [1, 2], qid=[0, 0], gain=lambda label: 1.0 * label, unjudged="drop") == 0
+
+
+def test_each_metric_with_weights_of_ranks_says_what_they_may_be():
+    normalised = {m.name for m in METRICS if "discount" in m.own and m.max_weight is not None}
+    assert {m.name for m in METRICS if "discount" in m.own} - normalised == {"dcg"}
+    assert tie_policy(REGISTRY["ndcg"]) == {}
+
+
+@pytest.mark.parametrize("result", [[1.0], [[1], [1, 2]], "abc", None, [1j] * 3, [1, np.nan, 2], [np.inf] * 3, {}])
+@pytest.mark.parametrize("keyword", ["gain", "discount"])
+def test_a_function_returns_one_number_an_entry(keyword, result):
+    with pytest.raises(ValueError, match=f"A callable '{keyword}' must return one finite number for each entry"):
+        ndcg_score(Y, S, qid=Q, **{keyword: lambda x: result})
+    with pytest.raises(ValueError, match=f"A callable '{keyword}' must return one finite number for each entry"):
+        ndcg_score(Y, S, qid=Q, **{keyword: lambda x: np.log(-1.0 * x)})

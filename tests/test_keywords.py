@@ -1,0 +1,55 @@
+"""Keywords that the others leave without any effect are refused, and those that have one are read."""
+
+import numpy as np
+import pytest
+
+from sklearn_rank import RankingEvaluator, evaluate, get_scorer, get_scorers, make_ranking_scorer, parse_metric
+from sklearn_rank.metrics import dcg_score, err_score, pfound_score, rbp_score
+
+Y, S, Q = [2, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], ["a", "a", "b", "b"]
+
+WITHOUT_EFFECT = [
+    ("dcg", {"base": 10}, "base", "discount='jarvelin'"),
+    ("ndcg", {"base": 10, "discount": "reciprocal"}, "base", "discount='jarvelin'"),
+    ("err", {"base": 3, "discount": [1, 0.5, 0.1, 0]}, "base", "discount='jarvelin'"),
+    ("alpha_ndcg", {"base": 3}, "base", "discount='jarvelin'"),
+    ("rbp", {"max_grade": 2}, "max_grade", "a graded gain"),
+    ("rbp", {"max_grade": 2, "gain": "binary"}, "max_grade", "a graded gain"),
+    ("err", {"max_grade": 2, "convention": "catboost"}, "max_grade", "stop='exp2'"),
+    ("pfound", {"max_grade": 2, "stop": "label"}, "max_grade", "stop='exp2'"),
+]
+
+
+@pytest.mark.parametrize(("name", "keywords", "keyword", "why"), WITHOUT_EFFECT)
+def test_a_keyword_without_effect_is_refused(name, keywords, keyword, why):
+    metric = parse_metric(name).metric
+    message = rf"The '{keyword}' parameter of {metric.caller} is read with {why}.* only\. Got {keyword}="
+    words = {n: v for n, v in keywords.items() if not isinstance(v, list)}
+    in_name = f"{name}({', '.join(f'{n}={v}' for n, v in words.items())})"
+    for call in (
+        lambda: metric(np.minimum(Y, 1), S, qid=Q, **keywords),
+        lambda: parse_metric(name, **keywords),
+        lambda: make_ranking_scorer(name, **keywords),
+        lambda: evaluate(np.minimum(Y, 1), S, qid=Q, metrics=[name, "map"], **keywords),
+        lambda: get_scorers([name, "map"], **keywords),
+        lambda: parse_metric(in_name),
+        lambda: get_scorer(f"{in_name}@5"),
+        lambda: RankingEvaluator([in_name, "map"]).compare({}, None, None),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_a_keyword_that_one_of_several_metrics_reads_is_for_that_one():
+    result = evaluate(Y, S, qid=Q, metrics=["rbp", "err", "ndcg@2", "dcg(discount=jarvelin)"], max_grade=2, base=10)
+    assert result.mean()["rbp"] == rbp_score(Y, S, qid=Q)
+    assert result.mean()["err"] == err_score(Y, S, qid=Q, max_grade=2) != err_score(Y, S, qid=Q)
+    assert result.mean()["dcg(discount=jarvelin)"] == dcg_score(Y, S, qid=Q, discount="jarvelin", base=10)
+    named = evaluate(Y, S, qid=Q, metrics="dcg(base=10)", discount="jarvelin").mean()["dcg(base=10)"]
+    assert named == result.mean()["dcg(discount=jarvelin)"]
+
+
+def test_a_default_may_be_given_with_the_rest():
+    assert dcg_score(Y, S, qid=Q, gain="exp2", discount="log2", base=2) == dcg_score(Y, S, qid=Q)
+    assert rbp_score(Y, S, qid=Q, p=0.8, gain="binary", max_grade=4) == rbp_score(Y, S, qid=Q)
+    assert pfound_score([1, 0], S[:2], qid=Q[:2], stop="label", max_grade=4) == 1
