@@ -18,8 +18,7 @@ ABOVE_HALF = float(np.nextafter(0.5, 1))
 LINEAR = {"gain": "linear"}
 BINARY = {"gain": "binary"}
 INPUT_ORDER = {"ties": "stable"}
-NOT_JUDGED_IS_NOT_RELEVANT = {"unjudged": "nonrelevant"}
-AS_IT_IS = {"unjudged": None}
+NOT_JUDGED_IS_NOT_RELEVANT = {"unjudged": "nonrelevant", "negative": "unjudged"}
 AS_MANY_AS_POSSIBLE = {"denominator": "min_k_relevant"}
 ALL_RETRIEVED = {"threshold": float(np.finfo(np.float64).min)}
 AS_LONG_AS_THE_LIST = {"denominator": "min_k_n"}
@@ -39,14 +38,11 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "dcg": LINEAR,
         "ndcg": LINEAR,
         "iprec": {"rounding": "nearest"},  # version 10; "cut" in version 9 and pytrec_eval
-        "bpref": AS_IT_IS,
-        "infap": AS_IT_IS,
-        "judged": AS_IT_IS,
         "set_precision": ALL_RETRIEVED,
         "set_recall": ALL_RETRIEVED,
         "set_f": ALL_RETRIEVED,
     },
-    "ranx": {"": INPUT_ORDER | NOT_JUDGED_IS_NOT_RELEVANT, "dcg": LINEAR, "ndcg": LINEAR, "bpref": AS_IT_IS},
+    "ranx": {"": INPUT_ORDER | NOT_JUDGED_IS_NOT_RELEVANT, "dcg": LINEAR, "ndcg": LINEAR},
     "lightgbm": {
         "": INPUT_ORDER | {"min_relevance": ABOVE_HALF, "replace_undefined_by": 1},
         "map": AS_MANY_AS_POSSIBLE,

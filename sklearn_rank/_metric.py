@@ -186,6 +186,8 @@ class MetricSpec:
         found = {} if convention is None else keywords_of(convention, self.metric.name)
         if self.metric.subtopics and found.get("ties") in ("worst", "best"):  # not defined for several labels
             del found["ties"]
+        if self.metric.reads_unjudged:  # it tells unjudged documents from others: that is what it is for
+            found.pop("unjudged", None)
         return {name: value for name, value in found.items() if name in self.metric.defaults}
 
     def __str__(self) -> str:
@@ -231,8 +233,13 @@ class MetricSpec:
         zero_counts = self["min_relevance"] <= 0 or ("gain" in entry.own and not isinstance(self["gain"], str))
         return reads_all or zero_counts or self["unjudged"] == "drop"
 
+    def read(self, queries: _check.Queries) -> _check.Queries:
+        """Queries with negative labels read as the keyword says."""
+        return queries.without_negative if self["negative"] == "unjudged" else queries
+
     def resolve(self, queries: _check.Queries) -> dict[str, Any]:
         """Check the labels and turn the formula's keywords into what it is called with."""
+        queries = self.read(queries)
         values: dict[str, Any] = {name: self[name] for name in self.metric.own}
         if "max_grade" in values and isinstance(values.get("gain"), str) and values["gain"] == "binary":
             values["max_grade"] = np.inf  # every scale has relevant and not

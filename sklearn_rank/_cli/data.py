@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,18 +32,12 @@ def results(options: argparse.Namespace, names: list[str], missing_from_run: str
     metrics = _metrics(options, names)
     stable = any(spec["ties"] == "stable" for spec in metrics.values())
     found: dict[str, Evaluation] = {}
-    inferred = {n: spec for n, spec in metrics.items() if spec.metric.name == "infap"}  # it alone reads what was pooled
-    for name, data, pooled in _systems(options, missing_from_run, bool(inferred)):
+    for name, data in _systems(options, missing_from_run):
         in_trec_order = options.table and options.convention == "trec_eval" and data.doc_id is not None and stable
-        how = {
-            "qid": data.qid, "n_jobs": options.n_jobs,
-            "tie_break": np.asarray([*map(str, data.doc_id)]) if in_trec_order else None,
-        }  # fmt: skip
-        result = evaluate(data.y_true, data.y_score, metrics=metrics, **how)
-        if pooled is not data.y_true:
-            more = evaluate(pooled, data.y_score, metrics=inferred, **how)
-            result = replace(result, _results={**result._results, **more._results})
-        found[name] = result
+        found[name] = evaluate(
+            data.y_true, data.y_score, metrics=metrics, qid=data.qid, n_jobs=options.n_jobs,
+            tie_break=np.asarray([*map(str, data.doc_id)]) if in_trec_order else None,
+        )  # fmt: skip
         print(f"{name}: {data.counts()}", file=sys.stderr)
     return found
 
@@ -53,7 +46,7 @@ def _metrics(options: argparse.Namespace, names: list[str]) -> dict[str, MetricS
     """Metrics by the names that were given, with the keywords that were, where they have them."""
     given = {
         "convention": options.convention, "ties": options.ties, "unjudged": options.unjudged,
-        "min_relevance": options.min_relevance,
+        "min_relevance": options.min_relevance, "negative": "keep" if options.keep_negative else None,
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None}
     counts = COUNTS if options.convention == "trec_eval" else {}
@@ -70,13 +63,10 @@ def _metrics(options: argparse.Namespace, names: list[str]) -> dict[str, MetricS
     return found
 
 
-def _systems(
-    options: argparse.Namespace, missing_from_run: str, with_pool: bool
-) -> Iterator[tuple[str, RankingData, Any]]:
-    """Name and data of each run, and labels that are negative where a document was pooled and not judged."""
+def _systems(options: argparse.Namespace, missing_from_run: str) -> Iterator[tuple[str, RankingData]]:
+    """Name and data of each run."""
     if options.table is not None:
-        for name, data in _of_table(options):
-            yield name, data, data.y_true
+        yield from _of_table(options)
         return
     if len(options.files) < 2:
         raise ValueError("Judgements and at least one run must be given, or --table. See --help.")
@@ -87,14 +77,12 @@ def _systems(
         "missing_from_run": options.missing_from_run or missing_from_run,
         "missing_from_qrels": options.missing_from_qrels or "drop", "float32": options.float32,
         "tie_order": "trec_eval" if options.convention == "trec_eval" else "input",
+        "negative": "keep" if options.keep_negative else "unjudged",
     }  # fmt: skip
     runs = options.files[1:]
     for i, name in enumerate(runs):
         _progress(f"{i + 1}/{len(runs)} {name}")
-        run = read_trec_run(_source(name), n_jobs=options.n_jobs)
-        data = join(run, qrels, negative="keep" if options.keep_negative else "unjudged", **how)
-        pooled = with_pool and (qrels.value < 0).any()
-        yield name, data, join(run, qrels, negative="keep", **how).y_true if pooled else data.y_true
+        yield name, join(read_trec_run(_source(name), n_jobs=options.n_jobs), qrels, **how)
 
 
 def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData]]:
