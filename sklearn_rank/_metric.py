@@ -132,7 +132,7 @@ class Metric:
     ) -> Any:  # fmt: skip
         """Value of the metric: what the public function does."""
         spec = spec_of(self, k, keywords)
-        if tie_break is not None and spec["ties"] != "stable":
+        if tie_break is not None and not self.own_ties and spec["ties"] != "stable":
             raise ValueError(f"tie_break is read with ties='stable' only. Got ties={spec['ties']!r}.")
         queries = _check.check_queries(
             y_true, y_score, qid=qid, sample_weight=sample_weight, tie_break=tie_break, n_jobs=n_jobs

@@ -22,6 +22,7 @@ from sklearn_rank.metrics import (
     pairwise_accuracy_score,
     precision_at_k_score,
     query_auc_score,
+    set_precision_score,
 )
 
 # Four queries: ties across the cutoff; no relevant document; two documents; an ordinary graded list.
@@ -278,6 +279,18 @@ def test_tie_break_without_stable_ties():
         ndcg_score(Y, S, qid=QID, tie_break=DOC)
     with pytest.raises(ValueError, match="read with ties='stable' only"):
         evaluate(Y, S, qid=QID, metrics=["ndcg"], tie_break=DOC)
+
+
+def test_tie_break_is_nothing_to_metrics_that_break_no_ties():
+    rows = {"y_true": Y, "y_score": S, "qid": QID}
+    expected = evaluate(**rows, metrics=["set_precision", "kendall"]).mean()
+    assert evaluate(**rows, metrics=["set_precision", "kendall"], tie_break=DOC).mean() == expected
+    assert set_precision_score(**rows, tie_break=DOC) == expected["set_precision"]
+    for keywords in ({}, {"convention": "trec_eval"}):
+        names = ["set_precision", "set_recall", "set_f"]
+        assert len(evaluate(**rows, metrics=names, tie_break=DOC, **keywords).mean()) == 3
+    with pytest.raises(ValueError, match="read with ties='stable' only"):
+        evaluate(**rows, metrics=["set_precision", "ndcg"], tie_break=DOC)
 
 
 def test_tie_range():

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from sklearn_rank._cli.trec_eval import COUNTS, expanded
+from sklearn_rank._cli.trec_eval import expanded, own_measure
+from sklearn_rank._keywords import COUNT
 from sklearn_rank._metric import MetricSpec
 from sklearn_rank._names import parse_metric
 from sklearn_rank.evaluate import Evaluation, evaluate
@@ -17,7 +19,7 @@ from sklearn_rank.io import RankingData, join, read_table, read_trec_qrels, read
 from sklearn_rank.io.frames import opened
 
 OF_TABLES = ("y_true", "y_score", "qid", "doc_id")
-OF_RUNS = ("missing_from_run", "missing_from_qrels", "float32", "keep_negative")
+OF_RUNS = ("missing_from_run", "missing_from_qrels", "float32", "keep_negative", "max_documents")
 """Options that the other kind of input has no use for."""
 
 
@@ -49,12 +51,11 @@ def _metrics(options: argparse.Namespace, names: list[str]) -> dict[str, MetricS
         "min_relevance": options.min_relevance, "negative": "keep" if options.keep_negative else None,
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None}
-    counts = COUNTS if options.convention == "trec_eval" else {}
     found: dict[str, MetricSpec] = {}
     for name in names:
         if name in found:
             raise ValueError(f"Each metric must be given once. Got {name!r} twice.")
-        asked = counts.get(name, name)
+        asked = (own_measure(name) if options.convention == "trec_eval" else None) or name
         metric = parse_metric(asked, convention=options.convention).metric
         keywords = {n: value for n, value in given.items() if n in metric.defaults}
         if options.table is None and not metric.reads_unjudged:
@@ -72,6 +73,8 @@ def _systems(options: argparse.Namespace, missing_from_run: str) -> Iterator[tup
         raise ValueError("Judgements and at least one run must be given, or --table. See --help.")
     _refuse(options, OF_TABLES, "is a column of a --table, and there is none")
     _refuse_twice(options.files)
+    if options.max_documents is not None and options.convention != "trec_eval":
+        raise ValueError("--max-documents reads runs in trec_eval's order, so it needs --convention trec_eval.")
     qrels = read_trec_qrels(_source(options.files[0]), n_jobs=options.n_jobs)
     how = {
         "missing_from_run": options.missing_from_run or missing_from_run,
@@ -82,7 +85,16 @@ def _systems(options: argparse.Namespace, missing_from_run: str) -> Iterator[tup
     runs = options.files[1:]
     for i, name in enumerate(runs):
         _progress(f"{i + 1}/{len(runs)} {name}")
-        yield name, join(read_trec_run(_source(name), n_jobs=options.n_jobs), qrels, **how)
+        data = join(read_trec_run(_source(name), n_jobs=options.n_jobs), qrels, **how)
+        yield name, data if options.max_documents is None else _cut(data, options.max_documents)
+
+
+def _cut(data: RankingData, n: int) -> RankingData:
+    """The same with the first `n` documents of each query; rows come in trec_eval's order. Others are not retrieved."""
+    COUNT.check("--max-documents", n, "evaluate")
+    code = data.qid.code
+    rank = np.arange(len(code)) - np.searchsorted(code, code)
+    return replace(data, y_score=np.where(rank < n, data.y_score, -np.inf))
 
 
 def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData]]:
