@@ -6,7 +6,7 @@ The only module that judges data and words the errors about it. It knows nothing
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._grouping import find_qid, group_rows
 from sklearn_rank._lazy import cached_property
+from sklearn_rank._pooled import is_pooled, pooled_if_negative
 from sklearn_rank._threads import check_n_jobs, for_each, query_blocks, row_blocks
 from sklearn_rank._unlisted import Unlisted
 
@@ -70,6 +71,19 @@ class Queries:
         if self.unlisted is not None:
             length = length + self.unlisted.n_kept[:, 0].astype(np.int64)
         return int(length[length.argmax()])
+
+    @cached_property
+    def without_negative(self) -> Queries:
+        """The same queries; negative labels are those of documents that were in the pool and that nobody judged."""
+        if self.label_range[0] >= 0:
+            return self
+        unlisted = self.unlisted
+        if unlisted is not None:
+            unlisted = replace(unlisted, label=pooled_if_negative(unlisted.label))
+        return replace(
+            self, label=pooled_if_negative(self.label), label_range=(0.0, max(self.label_range[1], 0.0)),
+            has_unjudged=True, unlisted=unlisted,
+        )  # fmt: skip
 
     def first_row(self, found: NDArray[np.bool_]) -> int:
         """Row of the input, or query where a row is one, of the first row that a check found fault with.
@@ -351,8 +365,9 @@ def check_labels(
     """
     if queries.has_unjudged and unjudged is None and not reads_unjudged:
         missing = np.isnan(queries.label)
+        what = "NaN or a negative label" if is_pooled(queries.label).any() else "NaN"
         raise ValueError(
-            f"{queries.words.label} of {caller} must not contain NaN (a document without a judgement) unless "
+            f"{queries.words.label} of {caller} must not contain {what} (a document without a judgement) unless "
             "unjudged='nonrelevant' or unjudged='drop' says how to read it. "
             f"Got {missing.sum()} NaN, the first in {queries.words.place} {queries.first_row(missing)}."
         )
@@ -365,7 +380,10 @@ def check_labels(
     (lowest, highest), (what, _, place) = queries.label_range, queries.words
     if low is not None and lowest < low:
         row = queries.first_row(queries.label < low)
-        raise ValueError(f"{what} of {caller} must not be below {low:g}. Got {lowest:g}, the first in {place} {row}.")
+        hint = " negative='unjudged' reads negative labels as those of documents that nobody judged." * (low == 0)
+        raise ValueError(
+            f"{what} of {caller} must not be below {low:g}. Got {lowest:g}, the first in {place} {row}.{hint}"
+        )
     if high is not None and highest > high:
         row = queries.first_row(queries.label > high)
         raise ValueError(f"{what} of {caller} must not be above {scale}. Got {highest:g}, the first in {place} {row}.")

@@ -265,6 +265,7 @@ class RankingKey(NamedTuple):
     ties: str
     keep_unretrieved: bool
     unjudged: str | None
+    negative: str
 
 
 def ranking_key(spec: MetricSpec, queries: Queries) -> RankingKey:
@@ -273,12 +274,14 @@ def ranking_key(spec: MetricSpec, queries: Queries) -> RankingKey:
         spec.metric.pointwise,
         spec["ties"],
         spec.metric.keeps_unretrieved and queries.has_unretrieved,
-        spec["unjudged"] if queries.has_unjudged else None,
+        spec["unjudged"] if spec.read(queries).has_unjudged else None,
+        spec["negative"] if queries.label_range[0] < 0 else "keep",
     )
 
 
 def rank_block(queries: Queries, first: int, last: int, key: RankingKey, depth: int) -> Ranking:
     """Ranking of the queries `first` to `last`."""
+    queries = queries if key.negative == "keep" else queries.without_negative
     label, score = (rows_of(x, queries.indptr, queries.order, first, last) for x in (queries.label, queries.score))
     indptr = queries.indptr[first : last + 1] - queries.indptr[first]
     unlisted = queries.unlisted

@@ -18,8 +18,7 @@ ABOVE_HALF = float(np.nextafter(0.5, 1))
 LINEAR = {"gain": "linear"}
 BINARY = {"gain": "binary"}
 INPUT_ORDER = {"ties": "stable"}
-NOT_JUDGED_IS_NOT_RELEVANT = {"unjudged": "nonrelevant"}
-AS_IT_IS = {"unjudged": None}
+NOT_JUDGED_IS_NOT_RELEVANT = {"unjudged": "nonrelevant", "negative": "unjudged"}
 AS_MANY_AS_POSSIBLE = {"denominator": "min_k_relevant"}
 ALL_RETRIEVED = {"threshold": float(np.finfo(np.float64).min)}
 AS_LONG_AS_THE_LIST = {"denominator": "min_k_n"}
@@ -31,7 +30,8 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "ndcg": LINEAR,
         "map": {"precision_at": "threshold"},  # average_precision_score; the alias "lrap" is the label ranking one
         "coverage": {"ties": "worst"},
-        "auc": {"tied_curve": "straight"},
+        "auc": {"tied_curve": "straight", "replace_undefined_by": float("nan")},
+        "ranking_loss": {"ties": "worst"},
     },
     # Ties by descending document id: pass the ids as tie_break.
     "trec_eval": {
@@ -39,14 +39,22 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "dcg": LINEAR,
         "ndcg": LINEAR,
         "iprec": {"rounding": "nearest"},  # version 10; "cut" in version 9 and pytrec_eval
-        "bpref": AS_IT_IS,
-        "infap": AS_IT_IS,
-        "judged": AS_IT_IS,
+        "rbp": {"p": 0.9},
         "set_precision": ALL_RETRIEVED,
         "set_recall": ALL_RETRIEVED,
         "set_f": ALL_RETRIEVED,
     },
-    "ranx": {"": INPUT_ORDER | NOT_JUDGED_IS_NOT_RELEVANT, "dcg": LINEAR, "ndcg": LINEAR, "bpref": AS_IT_IS},
+    # pytrec_eval's order of ties, but RR@k and Judged@k break them by ascending document id.
+    "ir_measures": {
+        "": INPUT_ORDER | NOT_JUDGED_IS_NOT_RELEVANT,
+        "dcg": LINEAR,
+        "ndcg": LINEAR,
+        "iprec": {"rounding": "cut"},
+        "set_precision": ALL_RETRIEVED,
+        "set_recall": ALL_RETRIEVED,
+        "set_f": ALL_RETRIEVED,
+    },
+    "ranx": {"": INPUT_ORDER | NOT_JUDGED_IS_NOT_RELEVANT, "dcg": LINEAR, "ndcg": LINEAR},
     "lightgbm": {
         "": INPUT_ORDER | {"min_relevance": ABOVE_HALF, "replace_undefined_by": 1},
         "map": AS_MANY_AS_POSSIBLE,
@@ -73,6 +81,7 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "": INPUT_ORDER,
         "ndcg": LINEAR | {"ties": "average"},
         "map": {"denominator": "retrieved_relevant"},
+        "precision": {"no_relevant": "undefined"},  # so that replace_undefined_by is its empty_target_action
         "auc": {"ties": "average", "tied_curve": "straight"},
         "fallout": {"replace_undefined_by": 1},
     },
@@ -84,7 +93,19 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "opa": POOLED_PAIRS_TIES_WRONG,
     },
     "rax": {"": INPUT_ORDER, "precision": AS_LONG_AS_THE_LIST, "opa": {"ties": "worst"}},
+    "keras_rs": {"precision": AS_LONG_AS_THE_LIST},  # as Rax, but ties are shuffled, as in TF-Ranking
     "spark": {"": INPUT_ORDER, "ndcg": BINARY, "map": AS_MANY_AS_POSSIBLE},
+    "recbole": {"dcg": BINARY, "ndcg": BINARY, "map": AS_MANY_AS_POSSIBLE},  # torch.topk: ties in no order
+    "replay": {"": INPUT_ORDER, "dcg": BINARY, "ndcg": BINARY, "map": AS_MANY_AS_POSSIBLE},
+    "lenskit": {
+        "": INPUT_ORDER,
+        "dcg": BINARY | {"discount": "jarvelin"},
+        "ndcg": BINARY | {"discount": "jarvelin"},
+        "map": AS_MANY_AS_POSSIBLE,
+        "precision": AS_LONG_AS_THE_LIST,
+        "recall": AS_MANY_AS_POSSIBLE,
+        "rbp": {"p": 0.85},
+    },
 }
 
 
@@ -97,19 +118,65 @@ def keywords_of(convention: str, metric: str) -> dict[str, Any]:
 TREC_EVAL_NAMES: dict[str, Callable[..., str]] = {
     r"P[._](\d+)": "precision@{}".format,
     r"recall[._](\d+)": "recall@{}".format,
+    r"relative_P[._](\d+)": "recall(denominator=min_k_relevant)@{}".format,
     r"success[._](\d+)": "hit@{}".format,
     r"(map|ndcg)_cut[._](\d+)": "{}@{}".format,
     r"recip_rank": "mrr".format,
     r"11pt_avg": "11pt".format,
     r"iprec_at_recall[._](\d+(?:\.\d*)?)": "iprec(recall={})".format,
     r"set_F[._](\d+(?:\.\d*)?)": lambda x: f"set_f(beta={float(x) ** 0.5})",  # x is beta squared
+    r"rbp[._]p=(\d*\.?\d+)": "rbp(p={})".format,
+    r"rbp_resid": "rbp_residual(p=0.9)".format,
 }
 """What trec_eval (9 and 10: measures.c, and the m_*.c behind it) prints, and its name here if that is another one."""
 
+GAIN = r"\d+=[-+]?(?:\d+\.?\d*|\.\d+)"
+GAIN_TABLE = rf"(n?dcg)[._]({GAIN}(?:,{GAIN})*)"
+PRINTED = "which the command line prints with --convention trec_eval"
+NOT_HERE: dict[str, str] = {
+    r"(?:P|recall|success|relative_P|(?:map|ndcg)_cut|unj|iprec_at_recall|Rprec_mult|set_F)(?:[._].*,.*)?": (
+        "is measured at several values of its parameter: name each by itself, as in 'map_cut_10'"
+    ),
+    r"official|set|all_trec": f"is a set of measures, {PRINTED}",
+    r"num_(?:q|ret|rel|rel_ret|nonrel_judged_ret)": f"is a count, {PRINTED}; it has no mean",
+    r"unj[._]\d+": f"is the share of the first k that nobody judged, {PRINTED}: 1 - judged@k if the list is as long",
+    r"Rprec_mult[._].*": f"is precision at a multiple of R, {PRINTED}",
+    r"set_map": f"is the product of set_precision and set_recall, {PRINTED}",
+    r"set_relative_P": f"is the hits over the most that a list as long could hold, {PRINTED}: recall_at_k_score with "
+    "denominator='min_k_relevant' and that length as k",
+    r"ideal_dcg": f"is what ndcg divides by, {PRINTED}",
+    r"utility(?:[._].*)?": f"is a sum of counts with coefficients, {PRINTED}",
+    r"binG": f"is an experiment that trec_eval alone has, {PRINTED}",
+    r"G(?:[._].*)?|Rndcg(?:[._].*)?|ndcg_rel(?:[._].*)?|yaap": "is an experiment that trec_eval alone has",
+    r"(?:all_)?prefs(?:_.*)?|qrels_jg|.*_avgjg(?:[._].*)?": "needs preferences or judgements of several people, which "
+    "labels of documents are not",
+    r"runid|relstring(?:[._].*)?": "is a word, not a number",
+    r"n?dcg[._].*": "takes a gain for each level that is listed, as in 'ndcg.1=3,2=9.5'",
+    r"rbp[._].*": "takes one parameter, as in 'rbp.p=0.8'; gains are given as rbp(gain=linear, max_grade=3)",
+}
+"""Measures of trec_eval that have no name here, and why."""
 
-def our_name(name: str) -> str:
-    """What we call a measure that trec_eval calls "P_10" or "P.10"; any other name as it is."""
+
+def our_name(name: str) -> tuple[str, dict[str, Any]]:
+    """What we call a measure that trec_eval calls "P_10" or "P.10", with a table of gains; any other name as it is."""
+    name = name.strip()
     for pattern, ours in TREC_EVAL_NAMES.items():
-        if found := re.fullmatch(pattern, name.strip(), re.IGNORECASE):
-            return ours(*map(str.lower, found.groups()))
-    return name
+        if found := re.fullmatch(pattern, name, re.IGNORECASE):
+            return ours(*map(str.lower, found.groups())), {}
+    if found := re.fullmatch(GAIN_TABLE, name, re.IGNORECASE):
+        return found[1].lower(), {"gain": _gains(found[2])}
+    return name, {}
+
+
+def _gains(text: str) -> dict[int, float]:
+    """Table of gains; levels below the highest that is listed keep their own."""
+    listed = {int(level): float(gain) for level, _, gain in (pair.partition("=") for pair in text.split(","))}
+    return {level: listed.get(level, float(level)) for level in range(max(listed) + 1)}
+
+
+def why_not_here(name: str) -> str:
+    """Why a measure of trec_eval has no name here; "" for any other name."""
+    for pattern, reason in NOT_HERE.items():
+        if re.fullmatch(pattern, name.strip(), re.IGNORECASE):
+            return reason
+    return ""

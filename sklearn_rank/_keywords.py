@@ -163,6 +163,16 @@ SHARED: dict[str, tuple[Any, Keyword]] = {
     metrics of incomplete judgements, which read them as what they are.""",
         ),
     ),
+    "negative": (
+        "keep",
+        one_of(
+            "keep",
+            "unjudged",
+            doc="""negative : {"keep", "unjudged"}, default="keep"
+    What a negative label says: it is a label like others, below 0; or, as in TREC's files, the document was in the pool
+    and nobody judged it, which is read as NaN is, except by infAP.""",
+        ),
+    ),
     "replace_undefined_by": (
         0.0,
         Keyword(

@@ -140,7 +140,7 @@ class Metric:
         """Value of the metric: what the public function does."""
         spec = spec_of(self, k, keywords)
         spec.refuse_unread(keywords)
-        if tie_break is not None and spec["ties"] != "stable":
+        if tie_break is not None and not self.own_ties and spec["ties"] != "stable":
             raise ValueError(f"tie_break is read with ties='stable' only. Got ties={spec['ties']!r}.")
         queries = _check.check_queries(
             y_true, y_score, qid=qid, sample_weight=sample_weight, tie_break=tie_break, n_jobs=n_jobs
@@ -216,6 +216,8 @@ class MetricSpec:
         found = {} if convention is None else keywords_of(convention, self.metric.name)
         if self.metric.subtopics and found.get("ties") in ("worst", "best"):  # not defined for several labels
             del found["ties"]
+        if self.metric.reads_unjudged:  # it tells unjudged documents from others: that is what it is for
+            found.pop("unjudged", None)
         return {name: value for name, value in found.items() if name in self.metric.defaults}
 
     def __str__(self) -> str:
@@ -261,8 +263,13 @@ class MetricSpec:
         zero_counts = self["min_relevance"] <= 0 or ("gain" in entry.own and not isinstance(self["gain"], str))
         return reads_all or zero_counts or self["unjudged"] == "drop"
 
+    def read(self, queries: _check.Queries) -> _check.Queries:
+        """Queries with negative labels read as the keyword says."""
+        return queries.without_negative if self["negative"] == "unjudged" else queries
+
     def resolve(self, queries: _check.Queries) -> dict[str, Any]:
         """Check the labels and turn the formula's keywords into what it is called with."""
+        queries = self.read(queries)
         values: dict[str, Any] = {name: self[name] for name in self.metric.own}
         if "max_grade" in values and is_word(values.get("gain"), "binary"):
             values["max_grade"] = np.inf  # every scale has relevant and not

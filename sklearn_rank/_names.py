@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from sklearn_rank._conventions import our_name
+from sklearn_rank._conventions import our_name, why_not_here
 from sklearn_rank._echo import echo
 from sklearn_rank._metric import REGISTRY, Metric, MetricSpec, plain_metric, spec_of
 
@@ -125,7 +125,9 @@ def _read(metric: Any, keywords: dict[str, Any]) -> tuple[Metric, Any, dict[str,
         given = {"k": metric.k, **metric.keywords}
         entry = metric.metric
     elif isinstance(metric, str):
-        entry, given = _parse(our_name(metric) if keywords.get("convention") == "trec_eval" else metric)
+        text, more = our_name(metric) if keywords.get("convention") == "trec_eval" else (metric, {})
+        entry, given = _parse(text)
+        given |= more
     elif hasattr(metric, "metric"):
         entry, given = metric.metric, {}
     elif callable(metric):
@@ -191,8 +193,12 @@ def _did_you_mean(name: str, text: str) -> str:
 
 def _theirs(text: str) -> str:
     """Hint for a name that trec_eval has and we do not."""
-    ours = our_name(text)
-    return "" if ours == text else f" It is trec_eval's name of {ours!r}: convention='trec_eval' reads it."
+    ours, gain = our_name(text)
+    if ours != text.strip():
+        ours += "(gain=...)" if gain else ""
+        return f" It is trec_eval's name of {ours!r}: convention='trec_eval' reads it."
+    reason = why_not_here(text)
+    return reason and f" trec_eval's {text.strip()} {reason}."
 
 
 def _literal(value: str, text: str) -> int | float | str | None:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank import _kernels
 from sklearn_rank._lazy import cached_property
+from sklearn_rank._pooled import is_pooled
 from sklearn_rank._unlisted import Unlisted
 
 FULL = 2**62
@@ -239,6 +240,11 @@ class Ranked:
     def judged(self) -> Array:
         """Whether each item has a label that is not NaN, as 0.0 or 1.0."""
         return self._once("judged", lambda: (self.label == self.label).astype(np.float64))
+
+    @property
+    def pooled(self) -> Array:
+        """Whether each item was in the pool of documents to judge, judged or not, as 0.0 or 1.0."""
+        return self._once("pooled", lambda: np.maximum(self.judged, is_pooled(self.label)))
 
     @property
     def n_relevant(self) -> Array:

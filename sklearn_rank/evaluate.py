@@ -369,7 +369,8 @@ def evaluate(
     p@1      0.5000           0
     """
     specs = parse_metrics(metrics, **keywords)
-    if tie_break is not None and not any(spec["ties"] == "stable" for spec in specs.values()):
+    policies = {spec["ties"] for spec in specs.values() if not spec.metric.own_ties}  # others break no ties
+    if tie_break is not None and policies and "stable" not in policies:
         raise ValueError("tie_break is read with ties='stable' only. Got no metric that asks for it.")
     data = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break}
     if issparse(y_true) or issparse(y_score):

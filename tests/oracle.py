@@ -158,13 +158,17 @@ def reciprocal_rank(ranked, missing, k, *, min_relevance=1, **_):
     return next((1 / i for i, y in enumerate(ranked[:k], start=1) if y >= min_relevance), 0.0)
 
 
-def precision(ranked, missing, k, *, denominator="k", min_relevance=1, **_):
+def precision(ranked, missing, k, *, denominator="k", no_relevant="zero", min_relevance=1, **_):
+    if no_relevant == "undefined" and not hits([*ranked, *missing], None, min_relevance):
+        return None
     divisor = length(ranked, k) if denominator == "k" else min(length(ranked, k), max(len(ranked), 1))
     return hits(ranked, k, min_relevance) / divisor
 
 
-def recall(ranked, missing, k, *, min_relevance=1, **_):
-    return ratio(hits(ranked, k, min_relevance), hits([*ranked, *missing], None, min_relevance))
+def recall(ranked, missing, k, *, denominator="relevant", min_relevance=1, **_):
+    n_relevant = hits([*ranked, *missing], None, min_relevance)
+    divisor = n_relevant if denominator == "relevant" else min(n_relevant, k or n_relevant)
+    return ratio(hits(ranked, k, min_relevance), divisor)
 
 
 def f_measure(ranked, missing, k, *, beta=1, min_relevance=1, **_):
@@ -370,6 +374,19 @@ def auc(ranked, missing, k, *, max_fpr=None, min_relevance=1, **_):
     return area if max_fpr is None else (1 + (area - x**2 / 2) / (x - x**2 / 2)) / 2
 
 
+def ranking_loss(ranked, missing, k, *, min_relevance=1, **_):
+    """Documents not retrieved must come as the last ones of `ranked`."""
+    relevant = [y >= min_relevance for y in ranked]
+    wrong = sum(b and not a for i, a in enumerate(relevant) for b in relevant[i + 1 :])
+    return ratio(wrong, sum(relevant) * (len(relevant) - sum(relevant)))
+
+
+def tau_a(label, score):
+    """Pairs in the right order less those in the wrong one, over all pairs; of labels and scores, not of an order."""
+    pairs = [(label[i] - label[j]) * (score[i] - score[j]) for i in range(len(label)) for j in range(i)]
+    return ratio(sum(x > 0 for x in pairs) - sum(x < 0 for x in pairs), len(pairs))
+
+
 def average_relevance_position(ranked, missing, k, **_):
     """Documents not retrieved must come as the last ones of `ranked`."""
     return ratio(fsum(i * y for i, y in enumerate(ranked, start=1)), fsum(ranked))
@@ -435,5 +452,6 @@ ORACLES = {
     "arp": average_relevance_position,
     "coverage": coverage,
     "opa": pairwise_accuracy,
+    "ranking_loss": ranking_loss,
 }
 """Oracle of each metric that takes a tie policy, by the metric's name."""

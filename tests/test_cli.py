@@ -191,8 +191,8 @@ def test_what_trec_eval_prints(run, words, tmp_path, cli):
     (tmp_path / "qrels").write_text("".join(f"{q} 0 {d} {r}\n" for q, d, r, _, _, judged in rows if judged))
     (tmp_path / "run").write_text("".join(f"{q} Q0 {d} 0 {s} t\n" for q, d, _, s, got, _ in reversed(rows) if got))
     stored = read(f"data/trec/{run}.json")["trec_eval"]
-    left_out = r"Rprec_mult.*|.*relative_P.*|set_map|binG|G|ndcg_rel|Rndcg|ndcg_1=.*|num_nonrel_judged_ret"
-    names = [name for name in stored if not re.fullmatch(left_out, name)]
+    names = [name for name in stored if name not in ("G", "ndcg_rel", "Rndcg")]
+    assert len(names) == len(stored) - 3
     words = ["evaluate", str(tmp_path / "qrels"), str(tmp_path / "run"), "--convention", "trec_eval", *words]
     (official,) = json.loads(cli(*words, "-m", "official", "--format", "json")[0]).values()
     assert official.pop("num_q") == 3
@@ -216,6 +216,9 @@ def test_random_collections_are_what_pytrec_eval_says(negative, tmp_path, cli):
     pytrec_eval = pytest.importorskip("pytrec_eval")
     names = "map gm_map Rprec bpref recip_rank ndcg infAP set_P set_recall set_F num_ret num_rel num_rel_ret".split()
     names += ["P_5", "recall_10", "ndcg_cut_5", "map_cut_5", "success_1"]
+    names += (
+        "relative_P_5 set_map set_relative_P binG Rprec_mult_0.20 Rprec_mult_1.50 utility num_nonrel_judged_ret".split()
+    )
     words = ["evaluate", str(tmp_path / "qrels"), str(tmp_path / "run"), "--convention", "trec_eval", "--float32"]
     for name in names:
         words += ["-m", name]
@@ -239,7 +242,8 @@ def test_random_collections_are_what_pytrec_eval_says(negative, tmp_path, cli):
         (tmp_path / "run").write_text(lines, "utf-8")
         (found,) = json.loads(cli(*words, "--format", "json", "--per-query")[0]).values()
         (means,) = json.loads(cli(*words, "--format", "json")[0]).values()
-        measures = {re.sub(r"_(\d+)$", r".\1", name) for name in names}
+        measures = {re.sub(r"_([\d.]+)$", r".\1", name) for name in names} - {"Rprec_mult.0.20", "Rprec_mult.1.50"}
+        measures.add("Rprec_mult.0.20,1.50")
         expected = pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(run)
         for name in names:
             values = {query: expected[query][name] for query in expected}
@@ -247,6 +251,55 @@ def test_random_collections_are_what_pytrec_eval_says(negative, tmp_path, cli):
             assert means[name] == pytest.approx(mean, abs=1e-12)
             if name != "gm_map":  # of which it returns logarithms
                 assert found[name] == pytest.approx(values, abs=1e-12)
+
+
+def test_options_of_trec_eval(tmp_path, cli):
+    """-J, -l and -c as pytrec_eval has them; -M as if the run ended there, in the order of ties."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    (tmp_path / "qrels").write_text(TREC_QRELS)
+    (tmp_path / "run").write_text(TREC_RUN)
+    names = "map bpref infAP ndcg P_5 num_ret num_rel_ret set_map num_nonrel_judged_ret".split()
+    words = ["evaluate", str(tmp_path / "qrels"), str(tmp_path / "run"), "--convention", "trec_eval"]
+    words += [word for name in names for word in ("-m", name)] + ["--format", "json"]
+    qrels = {"301": {"d1": 2, "d2": 0, "d3": 1, "d4": -1, "d5": 1, "d9": 3}, "302": {"d1": 0, "d7": 1}}
+    run = {"301": {"d2": 9.5, "d1": 9.5, "d8": 7.25, "d4": 7.25, "d3": 7.25, "d5": -0.001}}
+    run["302"] = {"d1": 3.0, "d3": 2.0, "d7": 2.0}
+    flags = {"judged_docs_only_flag": True, "relevance_level": 2}
+    measures = {re.sub(r"_(\d+)$", r".\1", name) for name in names}
+    expected = pytrec_eval.RelevanceEvaluator(qrels, measures, **flags).evaluate(run)
+    (found,) = json.loads(cli(*words, "-q", "-J", "-l", "2")[0]).values()
+    for query, name in ((query, name) for query in expected for name in names):
+        assert found[name][query] == pytest.approx(expected[query][name])
+    assert [*found["map"]] == ["301", "302", "304"]
+    assert [*json.loads(cli(*words, "-q", "-c")[0]).popitem()[1]["map"]] == ["301", "302", "303", "304"]
+    cut = {"301": {"d2": 9.5, "d1": 9.5, "d8": 7.25}, "302": run["302"]}
+    expected = pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(cut)
+    (found,) = json.loads(cli(*words, "-q", "-M", "3")[0]).values()
+    for query, name in ((query, name) for query in expected for name in names):
+        assert found[name][query] == pytest.approx(expected[query][name])
+    assert "must be an int >= 1. Got 0" in cli(*words, "-M", "0", code=2)[1]
+    assert "so it needs --convention trec_eval" in cli(*words[:3], "-M", "3", code=2)[1]
+
+
+def test_shares_of_documents_that_nobody_judged(tmp_path, cli):
+    """Of six documents d8 is in no file of judgements and d4 in the pool only; they stand at ranks 3 and 4."""
+    (tmp_path / "qrels").write_text(TREC_QRELS)
+    (tmp_path / "run").write_text(TREC_RUN)
+    words = ["evaluate", str(tmp_path / "qrels"), str(tmp_path / "run"), "--convention", "trec_eval", "-q"]
+    (found,) = json.loads(cli(*words, "-m", "unj.3,10", "-m", "rbp_resid", "--format", "json")[0]).values()
+    assert [found[name]["301"] for name in found] == pytest.approx([1 / 3, 2 / 10, 0.9**6 + 0.1 * (0.9**2 + 0.9**3)])
+
+
+def test_sets_of_measures_of_trec_eval(files, cli):
+    def columns(name):
+        out, err = cli("evaluate", "qrels", "run", "--convention", "trec_eval", "-m", name)
+        return out.split("\n")[0].split()[1:], err
+
+    shown, err = columns("all_trec")
+    assert "all_trec: without relstring, which is a word, and the experiments ndcg_rel, Rndcg and G" in err
+    assert len(shown) == len({*shown}) == 92
+    assert columns("set")[0][4:] == "utility set_P set_recall set_relative_P set_map set_F".split()
+    assert {*columns("official")[0], *columns("set")[0]} <= {*shown}
 
 
 def test_names_of_trec_eval(files, cli):

@@ -1,12 +1,17 @@
 """convention=, tie_break=, tie_range: the same data, other libraries' numbers, and how far ties can move them."""
 
+from io import BytesIO
+from math import log2
+
 import numpy as np
 import pytest
 from registry import labels_of, policies, tie_policy
+from scipy.sparse import csr_array
 
-from sklearn_rank import evaluate, get_scorer, parse_metric
+from sklearn_rank import evaluate, evaluate_batches, get_scorer, parse_metric
 from sklearn_rank._conventions import CONVENTIONS
 from sklearn_rank._metric import REGISTRY
+from sklearn_rank.io import join, read_trec_qrels, read_trec_run
 from sklearn_rank.metrics import (
     acg_score,
     arp_error,
@@ -17,6 +22,7 @@ from sklearn_rank.metrics import (
     pairwise_accuracy_score,
     precision_at_k_score,
     query_auc_score,
+    set_precision_score,
 )
 
 # Four queries: ties across the cutoff; no relevant document; two documents; an ordinary graded list.
@@ -147,6 +153,72 @@ def test_every_metric_takes_every_convention(name, convention):
     assert np.isfinite(value)
 
 
+NAN = float("nan")
+UNJUDGED = {"judged": 0.5, "rbp_residual": 0.8**4 + 0.2 * (1 + 0.8**3), "bpref": 1.0, "infap": 0.5}
+"""Of the labels NaN, 1, 0, NaN in ranked order; p is 0.8."""
+
+
+@pytest.mark.parametrize("convention", [None, *CONVENTIONS])
+def test_no_convention_blinds_metrics_that_read_unjudged_documents(convention):
+    assert {name for name, metric in REGISTRY.items() if metric.reads_unjudged} == {*UNJUDGED}
+    rows = {"y_true": [NAN, 1, 0, NAN], "y_score": [4, 3, 2, 1], "qid": ["q"] * 4}
+    assert evaluate(**rows, metrics=[*UNJUDGED], convention=convention).mean() == pytest.approx(UNJUDGED)
+    for name, value in UNJUDGED.items():
+        assert REGISTRY[name].function(**rows, convention=convention) == pytest.approx(value)
+        assert REGISTRY[name].function(**rows, convention=convention, unjudged="drop") != value or name == "bpref"
+
+
+POOLED = {"infAP": 0.6875, "bpref": 0.5, "ndcg": (1 / log2(3) + 1 / log2(5)) / (1 + 1 / log2(3)), "map": 0.5}
+"""Of the labels -1, 1, 0, 1 in ranked order, by trec_eval's formulas.
+
+infAP: the relevant ones stand at ranks 2, below one document of the pool that nobody judged, and 4, below three of the
+pool, two of them judged, one relevant: (1/2 + 1/2 * 1 * 1/2 + 1/4 + 3/4 * 1 * 1/2) / 2. bpref: one judged non-relevant
+document, above the second: (1 + 0) / 2. To nDCG and AP the first document is not relevant: AP is (1/2 + 2/4) / 2.
+"""
+QRELS, RUN = b"q 0 a -1\nq 0 b 1\nq 0 c 0\nq 0 d 1\n", b"q Q0 a 1 4 t\nq Q0 b 2 3 t\nq Q0 c 3 2 t\nq Q0 d 4 1 t\n"
+
+
+@pytest.mark.parametrize("convention", ["trec_eval", "ranx"])
+@pytest.mark.parametrize("how", [{}, {"negative": "keep"}, {"negative": "unjudged"}, {"tie_order": "trec_eval"}])
+def test_pooled_and_not_judged_is_one_thing_to_all_metrics(how, convention):
+    data = join(read_trec_run(BytesIO(RUN)), read_trec_qrels(BytesIO(QRELS)), **how)
+    keywords = {"metrics": [*POOLED], "convention": convention}
+    expected = pytest.approx(POOLED, abs=1e-5)  # infAP adds that much to what was judged
+    for dtype in (np.float64, np.float32):
+        found = evaluate(data.y_true.astype(dtype), data.y_score, qid=data.qid, **keywords)
+        assert found.mean() == expected
+    batch = {"label": data.y_true, "score": data.y_score, "qid": np.asarray(data.qid)}
+    assert evaluate_batches([batch], **keywords).mean() == found.mean()
+    beside = evaluate([1, *data.y_true, 1], [1, *data.y_score, 1], qid=[0, 1, 1, 1, 1, 2], **keywords).per_query
+    assert {name: values[1] for name, values in beside.items()} == expected
+
+
+def test_pooled_and_not_judged_where_judgements_are_sparse():
+    labels = csr_array(np.array([[-1.0, 1, 0, 1, -1]]))
+    for scores in (csr_array(np.array([[4.0, 3, 2, 1, 0]])), np.array([[4.0, 3, 2, 1, -np.inf]])):
+        found = evaluate(labels, scores, metrics=[*POOLED, "recall@2"], convention="trec_eval").mean()
+        assert found == pytest.approx(POOLED | {"recall@2": 0.5}, abs=1e-5)
+
+
+def test_negative_labels_are_read_as_each_metric_is_told():
+    rows = {"y_true": [-1, 1, 0, 1], "y_score": [4, 3, 2, 1], "qid": ["q"] * 4}
+    names = [
+        "dcg(gain=linear)",
+        "dcg(gain=linear, negative=unjudged, unjudged=drop)",
+        "bpref",
+        "bpref(negative=unjudged)",
+    ]
+    expected = [-1 + 1 / log2(3) + 1 / log2(5), 1 + 1 / log2(4), (1 / 2 + 0) / 2, 0.5]
+    assert [*evaluate(**rows, metrics=names).mean().values()] == pytest.approx(expected)
+    assert evaluate(**rows, metrics="dcg", convention="trec_eval", negative="keep").mean()["dcg"] == expected[0]
+    with pytest.raises(ValueError, match="below 0. Got -1, the first in row 0. negative='unjudged' reads"):
+        ndcg_score(**rows)
+    with pytest.raises(ValueError, match="must not contain NaN or a negative label .* unless unjudged="):
+        ndcg_score(**rows, negative="unjudged")
+    with pytest.raises(ValueError, match="as label 0, so min_relevance must be above 0"):
+        map_score(**rows, convention="trec_eval", min_relevance=0)
+
+
 def test_a_given_keyword_wins():
     given = ndcg_score(Y, S, qid=QID, k=3, convention="lightgbm", replace_undefined_by=0)
     assert given == ndcg_score(Y, S, qid=QID, k=3, ties="stable")
@@ -207,6 +279,18 @@ def test_tie_break_without_stable_ties():
         ndcg_score(Y, S, qid=QID, tie_break=DOC)
     with pytest.raises(ValueError, match="read with ties='stable' only"):
         evaluate(Y, S, qid=QID, metrics=["ndcg"], tie_break=DOC)
+
+
+def test_tie_break_is_nothing_to_metrics_that_break_no_ties():
+    rows = {"y_true": Y, "y_score": S, "qid": QID}
+    expected = evaluate(**rows, metrics=["set_precision", "kendall"]).mean()
+    assert evaluate(**rows, metrics=["set_precision", "kendall"], tie_break=DOC).mean() == expected
+    assert set_precision_score(**rows, tie_break=DOC) == expected["set_precision"]
+    for keywords in ({}, {"convention": "trec_eval"}):
+        names = ["set_precision", "set_recall", "set_f"]
+        assert len(evaluate(**rows, metrics=names, tie_break=DOC, **keywords).mean()) == 3
+    with pytest.raises(ValueError, match="read with ties='stable' only"):
+        evaluate(**rows, metrics=["set_precision", "ndcg"], tie_break=DOC)
 
 
 def test_tie_range():

@@ -1,15 +1,17 @@
 """Pairs and rank correlations: against SciPy query by query, and against counting every pair."""
 
-from itertools import combinations
+from functools import partial
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from oracle import tau_a
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from sklearn_rank import metrics
-from sklearn_rank.metrics import query_auc_score
+from sklearn_rank.metrics import kendall_score, query_auc_score
 
 COEFFICIENTS = {"kendall_score": stats.kendalltau, "spearman_score": stats.spearmanr}
 
@@ -38,6 +40,24 @@ def test_coefficients_are_those_of_scipy(name, n_grades, n_scores):
         for y, s in given
     ]
     assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(("n_grades", "n_scores"), [(2, 2), (3, 4), (100, 3), (100, 100)])
+def test_tau_a_is_over_all_pairs(n_grades, n_scores):
+    given = list(lists(n_grades, n_scores))
+    found = values(partial(kendall_score, variant="a"), given)
+    expected = [tau_a(y.tolist(), np.maximum(s, -1e9).tolist()) for y, s in given]
+    assert_allclose(found, np.array(expected, dtype=float), rtol=1e-12)
+    assert len(given) > np.isnan(found).sum() > 0
+
+
+def test_tau_a_is_the_mean_of_tau_b_over_the_orders_of_tied_documents():
+    label, blocks = np.array([3.0, 1, 0, 4, 2]), [[0, 1, 2], [3], [4]]
+    orders = [[*first, 3, 4] for first in permutations(blocks[0])]
+    taus = [kendall_score(label[order], [5, 4, 3, 2, 1], qid=[0] * 5) for order in orders]
+    assert len({*taus}) > 1
+    assert_allclose(kendall_score(label, [5, 5, 5, 2, 1], qid=[0] * 5, variant="a"), np.mean(taus))
+    assert kendall_score(label, [5, 5, 5, 2, 1], qid=[0] * 5) != pytest.approx(np.mean(taus))
 
 
 @pytest.mark.parametrize("name", COEFFICIENTS)

@@ -31,7 +31,7 @@ TREC = {
     r"ndcg_1=1,2=3,3=7,4=15": ("ndcg", {"gain": {0: 0, 1: 1, 2: 3, 3: 7, 4: 15}}),
     r"dcg": ("dcg", LINEAR),
     r"num_rel_ret": ("dcg", COUNT_HITS),
-    r"relative_P_(?P<k>\d+)": ("ndcg", COUNT_HITS),  # hits over the most that k ranks can hold
+    r"relative_P_(?P<k>\d+)": ("recall", {"denominator": "min_k_relevant"}),
     r"set_F_(?P<x>[\d.]+)": ("f", {}),  # x is beta squared
     r"Rprec": ("rprec", {}),
     r"bpref": ("bpref", {}),
@@ -48,7 +48,7 @@ TREC_LEFT_OUT = {
     r"binG|G|ndcg_rel|Rndcg": "variants of nDCG that only trec_eval has",
     r"gm_map|gm_bpref": "geometric means, which have no value query by query: compared below",
 }
-"""trec_eval's measures that we do not offer."""
+"""trec_eval's measures that have no function here; the command line prints all but the variants of nDCG."""
 
 TREC_RUNS = ["trec_test", "trec_trunc_complete"]
 
@@ -96,9 +96,9 @@ def test_values_of_trec_eval(run, name):
 
 @pytest.mark.parametrize(("run", "name"), trec_measures())
 def test_names_of_trec_eval(run, name):
-    """They are ours with its convention, if they are not of those that take a table or an array."""
-    if re.match("relative_P|num_rel_ret|ndcg_1=", name):
-        with pytest.raises(ValueError, match=r"A metric (must be|name looks)"):
+    """They are ours with its convention, if they are no counts."""
+    if name == "num_rel_ret":
+        with pytest.raises(ValueError, match=r"A metric must be .* num_rel_ret is a count, which the command line"):
             parse_metric(name, convention="trec_eval")
         return
     rows, values = trec_rows(run), dict(read(f"data/trec/{run}.json")["trec_eval"][name])
@@ -106,6 +106,49 @@ def test_names_of_trec_eval(run, name):
     result = evaluate(*rows[:2], qid=rows[2], metrics=[name], convention="trec_eval")
     assert_allclose(result.per_query[name], [values[q] for q in result.qid], rtol=0, atol=1e-12)
     assert_allclose(result.mean()[name], mean, rtol=0, atol=1e-12)
+
+
+UNDERSTOOD = {
+    "rbp": "rbp",
+    "rbp.p=0.8": "rbp(p=0.8)",
+    "rbp_resid": "rbp_residual(p=0.9)",
+    "relative_P_5": "recall(denominator=min_k_relevant)@5",
+    "set_F.0.25": "set_f(beta=0.5)",
+}
+REFUSED = {  # by which names, and with which words
+    "is measured at several values": "map_cut ndcg_cut relative_P unj iprec_at_recall Rprec_mult P.5,10 recall_5,10",
+    "is a set of measures": "official set all_trec",
+    "is a count": "num_q num_ret num_rel num_rel_ret num_nonrel_judged_ret",
+    "the share of the first k that nobody judged": "unj_5 unj.20",
+    "is precision at a multiple of R": "Rprec_mult_0.20 Rprec_mult.1.5",
+    "the product of set_precision and set_recall": "set_map",
+    "recall_at_k_score with denominator='min_k_relevant'": "set_relative_P",
+    "what ndcg divides by": "ideal_dcg",
+    "a sum of counts": "utility utility.1.0,-1.0,0.0,0.0",
+    "an experiment that trec_eval alone has": "G binG Rndcg ndcg_rel yaap G.1=3,2=9",
+    "needs preferences or judgements of several people": "prefs_simp prefs all_prefs qrels_jg P_avgjg map_avgjg",
+    "is a word, not a number": "runid relstring relstring_10",
+    "takes one parameter, as in 'rbp.p=0.8'": "rbp.1=1,2=3",
+    "takes a gain for each level": "ndcg.1 ndcg.1=x dcg.1=2,x",
+}
+
+
+def test_names_that_it_has_and_we_spell_otherwise():
+    for theirs, ours in UNDERSTOOD.items():
+        spec, given = parse_metric(theirs, convention="trec_eval"), parse_metric(ours, convention="trec_eval")
+        assert (spec.metric, spec.k, spec.keywords) == (given.metric, given.k, given.keywords)
+    assert parse_metric("rbp", convention="trec_eval")["p"] == 0.9
+    assert parse_metric("rbp(p=0.5)", convention="trec_eval")["p"] == 0.5
+    assert parse_metric("dcg_2=3.5,3=9", convention="trec_eval")["gain"] == {0: 0, 1: 1, 2: 3.5, 3: 9}
+    with pytest.raises(ValueError, match="gains by grade that do not fall"):
+        parse_metric("dcg_1=9,2=3", convention="trec_eval")
+
+
+@pytest.mark.parametrize("convention", ["trec_eval", None])
+@pytest.mark.parametrize(("name", "why"), [(name, why) for why, names in REFUSED.items() for name in names.split()])
+def test_names_that_it_has_and_we_do_not_are_refused_with_the_reason(name, why, convention):
+    with pytest.raises(ValueError, match=rf"Got '{re.escape(name)}'.* trec_eval's {re.escape(name)} .*{why}"):
+        evaluate([1, 0], [2, 1], qid=["q", "q"], metrics=name, **({"convention": convention} if convention else {}))
 
 
 @needs_shared

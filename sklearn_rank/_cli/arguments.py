@@ -43,7 +43,7 @@ def parser() -> argparse.ArgumentParser:
 
     sub = add("evaluate", commands.evaluate_runs, "Values of metrics for one run or several.")
     _add_data(sub, METRICS)
-    sub.add_argument("--per-query", action="store_true", help="a value for each query, not their mean")
+    sub.add_argument("-q", "--per-query", action="store_true", help="a value for each query, not their mean")
     _add_format(sub)
 
     sub = add("compare", commands.compare_runs, "Which of two runs or more is better: differences and p-values.")
@@ -84,11 +84,17 @@ def _add_data(sub: argparse.ArgumentParser, metrics: list[str]) -> None:
     group.add_argument("--ties", choices=sorted(POLICIES), help="what equal scores mean")
     group.add_argument("--unjudged", choices=["nonrelevant", "drop"],
                        help="how to read documents that were not judged (default with QRELS: nonrelevant)")  # fmt: skip
-    group.add_argument("--min-relevance", type=float, metavar="X", help="a document is relevant from this label on")
+    group.add_argument("-J", action="store_const", const="drop", dest="unjudged", help="short for --unjudged drop")
+    group.add_argument("-l", "--min-relevance", type=float, metavar="X",
+                       help="a document is relevant from this label on")  # fmt: skip
     group = sub.add_argument_group("runs and judgements")
     group.add_argument("--missing-from-run", choices=MISSING,
                        help="judged queries that a run lacks (default: zero; drop when evaluating with --convention "
                        "trec_eval, as trec_eval does without -c)")  # fmt: skip
+    group.add_argument("-c", action="store_const", const="zero", dest="missing_from_run",
+                       help="short for --missing-from-run zero")  # fmt: skip
+    group.add_argument("-M", "--max-documents", type=int, metavar="N",
+                       help="read the first N documents of each query; with --convention trec_eval")  # fmt: skip
     group.add_argument("--missing-from-qrels", choices=MISSING,
                        help="queries of a run that nobody judged (default: drop)")  # fmt: skip
     group.add_argument("--float32", action="store_true", help="scores in single precision, as trec_eval 9 has them")

@@ -9,7 +9,7 @@ from typing import Any
 
 from sklearn_rank._cli.data import metrics_of, results
 from sklearn_rank._cli.output import show
-from sklearn_rank._cli.trec_eval import COUNTS
+from sklearn_rank._cli.trec_eval import is_count
 from sklearn_rank._metric import REGISTRY, Metric
 from sklearn_rank.evaluate import Evaluation
 
@@ -33,13 +33,13 @@ def evaluate_runs(options: argparse.Namespace) -> None:
 
 def _by_query(result: Evaluation) -> dict[str, dict[Any, float]]:
     """Values by metric and query; counts are whole numbers."""
-    values = {name: v.astype(int) if name in COUNTS else v for name, v in result.per_query.items()}
+    values = {name: v.astype(int) if is_count(name) else v for name, v in result.per_query.items()}
     return {name: dict(zip(result.qid.tolist(), v.tolist(), strict=True)) for name, v in values.items()}
 
 
 def _means(result: Evaluation) -> dict[str, float]:
     """Means by metric; of counts the sums."""
-    return {n: int(result.per_query[n].sum()) if n in COUNTS else mean for n, mean in result.mean().items()}
+    return {n: int(result.per_query[n].sum()) if is_count(n) else mean for n, mean in result.mean().items()}
 
 
 def compare_runs(options: argparse.Namespace) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._cli.trec_eval import COUNTS, expanded
+from sklearn_rank._cli.trec_eval import expanded, own_measure
+from sklearn_rank._keywords import COUNT
 from sklearn_rank._metric import MetricSpec
 from sklearn_rank._names import parse_metric
 from sklearn_rank.evaluate import Evaluation, evaluate
@@ -18,7 +19,7 @@ from sklearn_rank.io import RankingData, join, read_table, read_trec_qrels, read
 from sklearn_rank.io.frames import opened
 
 OF_TABLES = ("y_true", "y_score", "qid", "doc_id")
-OF_RUNS = ("missing_from_run", "missing_from_qrels", "float32", "keep_negative")
+OF_RUNS = ("missing_from_run", "missing_from_qrels", "float32", "keep_negative", "max_documents")
 """Options that the other kind of input has no use for."""
 
 
@@ -33,18 +34,12 @@ def results(options: argparse.Namespace, names: list[str], missing_from_run: str
     metrics = _metrics(options, names)
     stable = any(spec["ties"] == "stable" for spec in metrics.values())
     found: dict[str, Evaluation] = {}
-    inferred = {n: spec for n, spec in metrics.items() if spec.metric.name == "infap"}  # it alone reads what was pooled
-    for name, data, pooled in _systems(options, missing_from_run, bool(inferred)):
+    for name, data in _systems(options, missing_from_run):
         in_trec_order = options.table and options.convention == "trec_eval" and data.doc_id is not None and stable
-        how = {
-            "qid": data.qid, "n_jobs": options.n_jobs,
-            "tie_break": np.asarray([*map(str, data.doc_id)]) if in_trec_order else None,
-        }  # fmt: skip
-        result = evaluate(data.y_true, data.y_score, metrics=metrics, **how)
-        if pooled is not data.y_true:
-            more = evaluate(pooled, data.y_score, metrics=inferred, **how)
-            result = replace(result, _results={**result._results, **more._results})
-        found[name] = result
+        found[name] = evaluate(
+            data.y_true, data.y_score, metrics=metrics, qid=data.qid, n_jobs=options.n_jobs,
+            tie_break=np.asarray([*map(str, data.doc_id)]) if in_trec_order else None,
+        )  # fmt: skip
         print(f"{name}: {data.counts()}", file=sys.stderr)
     return found
 
@@ -53,15 +48,14 @@ def _metrics(options: argparse.Namespace, names: list[str]) -> dict[str, MetricS
     """Metrics by the names that were given, with the keywords that were, where they have them."""
     given = {
         "convention": options.convention, "ties": options.ties, "unjudged": options.unjudged,
-        "min_relevance": options.min_relevance,
+        "min_relevance": options.min_relevance, "negative": "keep" if options.keep_negative else None,
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None}
-    counts = COUNTS if options.convention == "trec_eval" else {}
     found: dict[str, MetricSpec] = {}
     for name in names:
         if name in found:
             raise ValueError(f"Each metric must be given once. Got {name!r} twice.")
-        asked = counts.get(name, name)
+        asked = (own_measure(name) if options.convention == "trec_eval" else None) or name
         metric = parse_metric(asked, convention=options.convention).metric
         keywords = {n: value for n, value in given.items() if n in metric.defaults}
         if options.table is None and not metric.reads_unjudged:
@@ -70,31 +64,37 @@ def _metrics(options: argparse.Namespace, names: list[str]) -> dict[str, MetricS
     return found
 
 
-def _systems(
-    options: argparse.Namespace, missing_from_run: str, with_pool: bool
-) -> Iterator[tuple[str, RankingData, Any]]:
-    """Name and data of each run, and labels that are negative where a document was pooled and not judged."""
+def _systems(options: argparse.Namespace, missing_from_run: str) -> Iterator[tuple[str, RankingData]]:
+    """Name and data of each run."""
     if options.table is not None:
-        for name, data in _of_table(options):
-            yield name, data, data.y_true
+        yield from _of_table(options)
         return
     if len(options.files) < 2:
         raise ValueError("Judgements and at least one run must be given, or --table. See --help.")
     _refuse(options, OF_TABLES, "is a column of a --table, and there is none")
     _refuse_twice(options.files)
+    if options.max_documents is not None and options.convention != "trec_eval":
+        raise ValueError("--max-documents reads runs in trec_eval's order, so it needs --convention trec_eval.")
     qrels = read_trec_qrels(_source(options.files[0]), n_jobs=options.n_jobs)
     how = {
         "missing_from_run": options.missing_from_run or missing_from_run,
         "missing_from_qrels": options.missing_from_qrels or "drop", "float32": options.float32,
         "tie_order": "trec_eval" if options.convention == "trec_eval" else "input",
+        "negative": "keep" if options.keep_negative else "unjudged",
     }  # fmt: skip
     runs = options.files[1:]
     for i, name in enumerate(runs):
         _progress(f"{i + 1}/{len(runs)} {name}")
-        run = read_trec_run(_source(name), n_jobs=options.n_jobs)
-        data = join(run, qrels, negative="keep" if options.keep_negative else "unjudged", **how)
-        pooled = with_pool and (qrels.value < 0).any()
-        yield name, data, join(run, qrels, negative="keep", **how).y_true if pooled else data.y_true
+        data = join(read_trec_run(_source(name), n_jobs=options.n_jobs), qrels, **how)
+        yield name, data if options.max_documents is None else _cut(data, options.max_documents)
+
+
+def _cut(data: RankingData, n: int) -> RankingData:
+    """The same with the first `n` documents of each query; rows come in trec_eval's order. Others are not retrieved."""
+    COUNT.check("--max-documents", n, "evaluate")
+    code = data.qid.code
+    rank = np.arange(len(code)) - np.searchsorted(code, code)
+    return replace(data, y_score=np.where(rank < n, data.y_score, -np.inf))
 
 
 def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData]]:

@@ -1,7 +1,9 @@
-"""What trec_eval's command line takes and prints beside metrics: measures at all their cutoffs, and counts."""
+"""What trec_eval's command line takes and prints beside metrics: sets of measures, and measures of its own."""
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -13,33 +15,109 @@ CUTOFFS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
 FAMILIES = {
     "P": CUTOFFS,
     "recall": CUTOFFS,
+    "relative_P": CUTOFFS,
     "map_cut": CUTOFFS,
     "ndcg_cut": CUTOFFS,
     "success": ("1", "5", "10"),
+    "unj": ("5", "10", "20"),
     "iprec_at_recall": tuple(f"{i / 10:.2f}" for i in range(11)),
+    "Rprec_mult": tuple(f"{i / 5:.2f}" for i in range(1, 11)),
 }
 """Measures with a parameter, and the values that it has unless some are named."""
 
-OFFICIAL = "num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P".split()
-"""What it prints if nothing is asked for, less the name of the run."""
-
-
-FORMULAS: dict[str, Callable[[Any], Any]] = {
-    "num_q": lambda r: np.ones((1, 1)),
-    "num_ret": lambda r: r.cumsum(),
-    "num_rel": lambda r: r.n_relevant,
-    "num_rel_ret": lambda r: r.cumsum(r.relevant),
+SETS = {
+    "official": "num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P".split(),
+    "set": "num_q num_ret num_rel num_rel_ret utility set_P set_recall set_relative_P set_map set_F".split(),
+    "all_trec": (
+        "num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P recall infAP gm_bpref "
+        "utility 11pt_avg ideal_dcg dcg ndcg relative_P Rprec_mult success map_cut ndcg_cut binG set_P set_recall "
+        "set_relative_P set_map set_F num_nonrel_judged_ret"
+    ).split(),
 }
-COUNTS = {name: MetricSpec(Metric(name, formula, formula)) for name, formula in FORMULAS.items()}
-"""Counts of each query, whose sum over queries is printed."""
+"""Measures by the name of a set of them, less the name of the run and what `LEFT_OUT` has."""
+LEFT_OUT = {"all_trec": "relstring, which is a word, and the experiments ndcg_rel, Rndcg and G"}
+
+Formula = Callable[[Any], Any]
+
+
+def hits(r: Any) -> Any:
+    """Relevant documents retrieved."""
+    return r.cumsum(r.relevant)
+
+
+def gain_among_nonrelevant(r: Any) -> Any:
+    """Mean over the relevant documents of 1 / log2(2 + documents above that are not relevant): binG."""
+    r.refuse_ties("binG")
+    return r.cumsum(r.relevant, weight=1 / np.log2(2 + r.rank - np.maximum(r.joint(1, r.relevant), 1))), r.n_relevant
+
+
+def utility(text: str = "") -> Formula:
+    """Sum of the coefficients of documents: relevant and retrieved, retrieved only, relevant only."""
+    a, b, c, d = map(float, text.split(",")) if text else (1.0, -1.0, 0.0, 0.0)
+    if d:
+        raise ValueError(
+            "The fourth coefficient of utility must be 0: it counts documents of the collection that are in neither "
+            f"file. Got {d:g}."
+        )
+    return lambda r: a * hits(r) + b * (r.cumsum() - hits(r)) + c * (r.n_relevant - hits(r))
+
+
+def precision_at_multiple(text: str) -> Formula:
+    """Precision at R times a number, cut to a whole one after 0.9 is added."""
+
+    def formula(r: Any) -> Any:
+        last = np.floor(float(text) * r.n_relevant + 0.9)
+        return r.cumsum(r.relevant, weight=r.rank <= r.of_query(last)), last
+
+    return formula
+
+
+def unjudged(text: str) -> Formula:
+    """Share of the first k documents that nobody judged; a shorter list counts as filled with judged ones."""
+    return lambda r: (r.cumsum(1 - r.judged, weight=r.rank <= int(text)), float(text))
+
+
+FORMULAS: dict[str, Callable[..., Formula]] = {
+    r"num_q": lambda: lambda r: np.ones((1, 1)),
+    r"num_ret": lambda: lambda r: r.cumsum(),
+    r"num_rel": lambda: lambda r: r.n_relevant,
+    r"num_rel_ret": lambda: hits,
+    r"num_nonrel_judged_ret": lambda: lambda r: r.cumsum(r.judged) - hits(r),
+    r"set_map": lambda: lambda r: (hits(r) ** 2, r.cumsum() * r.n_relevant),
+    r"set_relative_P": lambda: lambda r: (hits(r), np.minimum(r.cumsum(), r.n_relevant)),
+    r"ideal_dcg": lambda: lambda r: r.ideal.cumsum(r.ideal.label, weight=1 / np.log2(1 + r.ideal.rank)),
+    r"binG": lambda: gain_among_nonrelevant,
+    r"utility(?:[._]([^,]+(?:,[^,]+){3}))?": utility,
+    r"Rprec_mult[._](\d*\.?\d+)": precision_at_multiple,
+    r"unj[._]([1-9]\d*)": unjudged,
+}
+"""Formulas of measures that it alone has, by the pattern of their names."""
+READ_UNJUDGED = ("num_nonrel_judged_ret", "unj")
+
+
+def is_count(name: str) -> bool:
+    """Whether the sum over queries of a measure is printed, not its mean."""
+    return name.startswith("num_")
+
+
+def own_measure(name: str) -> MetricSpec | None:
+    """A measure that trec_eval alone has; None for any other name."""
+    for pattern, make in FORMULAS.items():
+        if found := re.fullmatch(pattern, name):
+            formula = make(*filter(None, found.groups()))
+            reads_unjudged = name.startswith(READ_UNJUDGED)
+            return MetricSpec(Metric(name, formula, formula, reads_unjudged=reads_unjudged, reads_all_labels=True))
+    return None
 
 
 def expanded(names: Iterable[str]) -> Iterator[str]:
     """Names as trec_eval prints them: "P.5,10" is P_5 and P_10, "P" all cutoffs, "official" what it prints itself."""
     for name in names:
         family, _, parameters = name.partition(".")
-        if name == "official":
-            yield from expanded(OFFICIAL)
+        if name in SETS:
+            if name in LEFT_OUT:
+                print(f"{name}: without {LEFT_OUT[name]}", file=sys.stderr)
+            yield from expanded(SETS[name])
         elif family in FAMILIES:
             values = parameters.split(",") if parameters else FAMILIES[family]
             yield from (f"{family}_{value}" for value in values)

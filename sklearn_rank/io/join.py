@@ -12,6 +12,7 @@ from sklearn_rank import _kernels
 from sklearn_rank._grouping import number_together
 from sklearn_rank._keywords import one_of
 from sklearn_rank._lazy import cached_property
+from sklearn_rank._pooled import pooled_if_negative
 from sklearn_rank.io._ids import QueryIds, Text
 from sklearn_rank.io.entries import Entries, document_keys, grouped, match, taken
 
@@ -126,7 +127,9 @@ def join(
     float32 : bool, default=False
         Whether scores are rounded to single precision first, as version 9 of trec_eval does.
     negative : {"unjudged", "keep"}, default="unjudged"
-        Documents of negative relevance: pooled but not judged, as trec_eval has it, or labels like others.
+        Documents of negative relevance: in the pool but not judged, as trec_eval has it, a NaN that infAP tells from
+        that of a document outside the pool; or the labels as they are, which metrics read by their own `negative`, and
+        all alike with ``convention="trec_eval"``. Keep them where pandas writes data to a file: NaN is null there.
 
     Returns
     -------
@@ -163,7 +166,7 @@ def join(
     NEGATIVE.check("negative", negative, "join")
     names, of_run, of_qrels = _numbered(run, qrels)
     keep, lacking = _choose(names, of_run, of_qrels, missing_from_run, missing_from_qrels)
-    label = qrels.value if negative == "keep" else np.where(qrels.value < 0, np.nan, qrels.value)
+    label = qrels.value if negative == "keep" else pooled_if_negative(qrels.value)
     score = run.value
     if float32:
         with np.errstate(over="ignore"):  # +inf is refused later, as any is

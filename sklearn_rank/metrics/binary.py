@@ -144,9 +144,18 @@ def mrr_score(r: Any) -> Any:
     bounds=(0, 1),
     aliases=("p",),
     pools=True,
-    rules={"denominator": PER_RANK},
+    rules={
+        "denominator": PER_RANK,
+        "no_relevant": one_of(
+            "zero",
+            "undefined",
+            doc="""no_relevant : {"zero", "undefined"}, default="zero"
+    What a query without a relevant document is: a list without a hit like others, or one on which precision is not
+    defined, so that `replace_undefined_by` says what it counts, as for recall.""",
+        ),
+    },
 )
-def precision_at_k_score(r: Any, *, denominator: str = "k") -> Any:
+def precision_at_k_score(r: Any, *, denominator: str = "k", no_relevant: str = "zero") -> Any:
     """Precision: the share of the first k documents that is relevant.
 
     ``P@k = relevant documents among the first k / k``. Without `k`, the length of the list.
@@ -166,12 +175,37 @@ def precision_at_k_score(r: Any, *, denominator: str = "k") -> Any:
     0.2
     >>> precision_at_k_score([1, 0], [2, 1], qid=[0, 0], k=5, denominator="min_k_n")
     0.5
+
+    The second query has no relevant document; left out, the mean is that of the first:
+
+    >>> precision_at_k_score([1, 0, 0, 0], [2, 1, 2, 1], qid=[0, 0, 1, 1], k=1)
+    0.5
+    >>> leave_out = {"no_relevant": "undefined", "replace_undefined_by": float("nan")}
+    >>> precision_at_k_score([1, 0, 0, 0], [2, 1, 2, 1], qid=[0, 0, 1, 1], k=1, **leave_out)
+    1.0
     """
-    return r.cumsum(r.relevant), divisor_per_rank(r, denominator)
+    divisor = divisor_per_rank(r, denominator)
+    return r.cumsum(r.relevant), divisor if no_relevant == "zero" else np.where(r.n_relevant > 0, divisor, 0)
 
 
-@metric("recall", bounds=(0, 1), aliases=("r",), pools=True, undefined=NO_RELEVANT, needs_relevant=True)
-def recall_at_k_score(r: Any) -> Any:
+@metric(
+    "recall",
+    bounds=(0, 1),
+    aliases={"r": {}, "capped_recall": {"denominator": "min_k_relevant"}},
+    pools=True,
+    undefined=NO_RELEVANT,
+    needs_relevant=True,
+    rules={
+        "denominator": one_of(
+            "relevant",
+            "min_k_relevant",
+            doc="""denominator : {"relevant", "min_k_relevant"}, default="relevant"
+    What the hits are divided by: all R relevant documents, or min(k, R), the most that k ranks can hold: capped recall,
+    which trec_eval calls relative precision. Without `k` both are R.""",
+        )
+    },
+)
+def recall_at_k_score(r: Any, *, denominator: str = "relevant") -> Any:
     """Recall: the share of the relevant documents that stands in the first k ranks.
 
     ``R@k = relevant documents among the first k / R``. The order inside the first k ranks does not count.
@@ -187,8 +221,15 @@ def recall_at_k_score(r: Any) -> Any:
     >>> from sklearn_rank.metrics import recall_at_k_score
     >>> recall_at_k_score([1, 0, 1, 0], [4, 3, 2, 1], qid=[0] * 4, k=2)
     0.5
+
+    The first rank cannot hold both, so its best is 1/2, or 1 of what it can hold:
+
+    >>> recall_at_k_score([1, 0, 1, 0], [4, 3, 2, 1], qid=[0] * 4, k=1)
+    0.5
+    >>> recall_at_k_score([1, 0, 1, 0], [4, 3, 2, 1], qid=[0] * 4, k=1, denominator="min_k_relevant")
+    1.0
     """
-    return r.cumsum(r.relevant), r.n_relevant
+    return r.cumsum(r.relevant), r.n_relevant if denominator == "relevant" else np.minimum(r.cutoff, r.n_relevant)
 
 
 @metric(

@@ -95,7 +95,8 @@ def infap_score(r: Any) -> Any:
     ``infAP = sum of (1 / i + (i - 1) / i * pooled_i * (rel_i + e) / (rel_i + non_i + 2 e)) over relevant i, divided by
     R``, where pooled_i is the share of the i - 1 documents above that was in the pool, rel_i and non_i count the judged
     ones among them, and e = 0.00001. A negative label, as in TREC's files, marks a document that was in the pool but
-    not drawn for judgement; NaN one that was not in the pool. Has no closed form for tied documents.
+    not drawn for judgement, and so does the NaN that `sklearn_rank.io.join` makes of it; any other NaN one that was not
+    in the pool. Has no closed form for tied documents.
 
     References
     ----------
@@ -116,7 +117,7 @@ def infap_score(r: Any) -> Any:
     0.75
     """
     r.refuse_ties("infap_score")
-    pooled = r.joint(1.0, r.judged) - 1  # at a relevant document: those above it
+    pooled = r.joint(1.0, r.pooled) - 1  # at a relevant document: those above it
     relevant = r.joint(1.0, r.relevant) - 1
     drawn = r.joint(1.0, np.maximum(r.relevant, r.label >= 0)) - 1
     expected = (1 + pooled * (relevant + UNSEEN) / (drawn + 2 * UNSEEN)) / r.rank

@@ -15,6 +15,7 @@ __all__ = [
     "kendall_score",
     "pairwise_accuracy_score",
     "query_auc_score",
+    "ranking_loss_error",
     "rbo_score",
     "spearman_score",
 ]
@@ -88,6 +89,39 @@ def area_under_line(r: Any, x: Any, y: Any, end: Any) -> Any:
 
 
 @metric(
+    "ranking_loss",
+    bounds=(0, 1),
+    aliases=("label_ranking_loss",),
+    greater_is_better=False,
+    has_cutoff=False,
+    pools=True,
+    keeps_unretrieved=True,
+    undefined="no pair of a relevant and a non-relevant document",
+)
+def ranking_loss_error(r: Any) -> Any:
+    """Ranking loss: the share of pairs in the wrong order, one minus AUC.
+
+    ``loss = pairs (relevant, non-relevant) with the relevant one ranked lower / all such pairs``; ties count one half,
+    or with ``ties="worst"`` as wrong, as in `sklearn.metrics.label_ranking_loss`. Documents not retrieved are tied
+    below all others. Computed on the whole list.
+
+    References
+    ----------
+    R. Schapire and Y. Singer, "BoosTexter: a boosting-based system for text categorization", Machine Learning
+    39(2/3), 2000.
+
+    Examples
+    --------
+    Of the pairs .4 > .3, .4 > .1, .2 > .1 and .2 < .3, one of four is wrong:
+
+    >>> from sklearn_rank.metrics import ranking_loss_error
+    >>> ranking_loss_error([0, 0, 1, 1], [0.3, 0.1, 0.4, 0.2], qid=[0] * 4)
+    0.25
+    """
+    return r.cumsum(weight=r.joint(r.relevant, 1 - r.relevant)), r.n_relevant * (r.n_judged - r.n_relevant)
+
+
+@metric(
     "opa",
     bounds=(0, 1),
     aliases=("pairwise_accuracy",),
@@ -130,8 +164,18 @@ def pairwise_accuracy_score(r: Any) -> Any:
     own_ties=True,
     keeps_unretrieved=True,
     undefined="no two unequal labels, or no two unequal scores",
+    rules={
+        "variant": one_of(
+            "b",
+            "a",
+            doc="""variant : {"b", "a"}, default="b"
+    What P - Q is divided by: tau-b, or tau-a, all n (n - 1) / 2 pairs of the query's documents, also the tied ones, so
+    that ties bring it nearer to 0. It is the expectation of tau-b over all orders of tied scores where no two labels
+    are equal. Tau-a is not defined for a query of one document only.""",
+        )
+    },
 )
-def kendall_score(r: Any) -> Any:
+def kendall_score(r: Any, *, variant: str = "b") -> Any:
     """Kendall's tau-b: pairs in the right order less pairs in the wrong one, over the pairs that could be either.
 
     ``tau = (P - Q) / sqrt((P + Q + T) * (P + Q + U))`` with P pairs in the right order, Q in the wrong one, T tied in
@@ -139,7 +183,8 @@ def kendall_score(r: Any) -> Any:
 
     References
     ----------
-    M. Kendall, "The treatment of ties in ranking problems", Biometrika 33(3), 1945.
+    M. Kendall, "The treatment of ties in ranking problems", Biometrika 33(3), 1945; tau-a: M. Kendall, "A new measure
+    of rank correlation", Biometrika 30(1/2), 1938.
 
     Examples
     --------
@@ -149,8 +194,16 @@ def kendall_score(r: Any) -> Any:
     >>> from sklearn_rank.metrics import kendall_score
     >>> round(kendall_score([1, 2, 0, 0], [4, 3, 2, 1], qid=[0] * 4), 3)
     0.548
+
+    Over all six pairs, (4 - 1) / 6:
+
+    >>> kendall_score([1, 2, 0, 0], [4, 3, 2, 1], qid=[0] * 4, variant="a")
+    0.5
     """
     pairs = r.pairs()
+    if variant == "a":
+        n = r.cumsum()
+        return pairs.right - pairs.wrong, n * (n - 1) / 2
     decided = pairs.right + pairs.wrong
     return pairs.right - pairs.wrong, np.sqrt((decided + pairs.equal_scores) * (decided + pairs.equal_labels))
 
