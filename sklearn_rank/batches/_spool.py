@@ -57,7 +57,7 @@ class Spool:
             If not all of them could be written.
         """
         self.open()
-        start, left = self._n_bytes, memoryview(records.view(np.uint8))
+        start, left = self._n_bytes, records.view(np.uint8).data
         self._file.seek(start)
         while left:
             with _worded(self._folder, self._n_bytes):
@@ -76,7 +76,7 @@ class Spool:
         """
         extents = [*extents]
         records = np.empty(sum(stop - start for start, stop in extents) // kind.itemsize, kind)
-        room = memoryview(records.view(np.uint8))
+        room = records.view(np.uint8).data
         for start, stop in extents:
             self._file.seek(start)
             while start < stop:
