@@ -154,23 +154,6 @@ def test_plain_function(at_once):
     check(make(), 7, metrics=[lambda y, s: y[np.argmax(s)] if len(y) > 1 else np.nan], grouped=True)
 
 
-@pytest.mark.parametrize("grouped", [False, True])
-def test_nothing_is_left_on_disk(grouped, tmp_path):
-    data, seen = make(), []
-
-    def batches():
-        for batch in cut(data, 10):
-            seen.append([path for path in tmp_path.rglob("*") if path.is_file()])
-            yield batch
-
-    evaluate_batches(batches(), metrics="map", grouped=grouped, memory_limit=100, folder=tmp_path)
-    assert any(seen) == (not grouped)
-    assert not list(tmp_path.iterdir())
-    with pytest.raises(ValueError, match="qid must not"):
-        evaluate_batches([*cut(data, 10), ([1], [1], [None])], metrics="map", memory_limit=100, folder=tmp_path)
-    assert not list(tmp_path.iterdir())
-
-
 # --- nothing is lost -----------------------------------------------------------------------------------------
 
 FIRST = ([1, 0], [2.0, 1.0], ["a", "a"])

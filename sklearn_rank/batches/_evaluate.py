@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable
 from numbers import Integral
-from pathlib import Path
 from typing import Any
 
 from sklearn_rank._check import Queries
@@ -57,13 +55,13 @@ def evaluate_batches(
     grouped : bool, default=False
         Whether the rows of each query are adjacent. Then each query is evaluated when it has ended, and nothing is
         written to disk; rows that are not adjacent are an error. Otherwise rows that take more than the memory limit
-        are divided among files first, by query.
+        are divided on disk first, by query.
     memory_limit : int, default=2**28
         Bytes that rows kept back from a batch may take with ``grouped=False``, unless a single query takes more. It
         does not count batches themselves, and what is kept of each query.
     folder : str or path, default=None
-        Where to make a folder for the files, which is removed at the end; None: where temporary files go, which may
-        be memory. It needs 20 bytes a row.
+        Where to keep rows on disk, about 20 bytes each; None: where temporary files go, which may be memory. The
+        file has no name there, so nothing is left of it however the process ends.
     n_jobs : int or None, default=None
         Threads to use, as joblib counts them. The result is the same to the last bit.
     **keywords
@@ -79,6 +77,8 @@ def evaluate_batches(
     ValueError or TypeError
         As from `evaluate`, naming the batch; or if a batch is nothing that has the columns, qid has other types in
         other batches, or rows of a query are not adjacent with ``grouped=True``.
+    OSError
+        If rows cannot be written to `folder`, or read back.
     ImportError
         If a path is given and pyarrow is missing: it needs the extra "arrow".
 
@@ -102,9 +102,8 @@ def evaluate_batches(
     rows = checker.checked(batches_of(batches, names))
     if grouped:
         return _evaluated(adjacent_queries(rows, n_jobs), specs, checker, n_jobs)
-    with tempfile.TemporaryDirectory(prefix="sklearn_rank_", dir=folder) as name:
-        whole = scattered_queries(rows, lambda: checker.seen.n, int(memory_limit), Path(name), n_jobs)
-        return _evaluated(whole, specs, checker, n_jobs)
+    whole = scattered_queries(rows, lambda: checker.seen.n, int(memory_limit), folder, n_jobs)
+    return _evaluated(whole, specs, checker, n_jobs)
 
 
 def _evaluated(

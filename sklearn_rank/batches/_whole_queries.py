@@ -6,26 +6,23 @@ Ids in the results are the numbers of queries. Knows nothing of metrics.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sklearn_rank._check import Queries, queries_of
 from sklearn_rank._grouping import group_rows
+from sklearn_rank.batches._spool import Extent, Records, Spool, pieces
 from sklearn_rank.batches._stream import Rows
 
 ROWS_AT_ONCE = 2**18
 """Adjacent rows that are waited for, so that small batches cost little more than large ones."""
 
 FAN = 64
-"""Files that rows are divided among at a time."""
+"""Parts that rows are divided into at a time."""
 
 SHARE = 5
-"""Memory that rows of a file take while they are divided, or evaluated, over what they take on disk."""
-
-Records = NDArray[np.void]
+"""Memory that rows of a part take while they are divided, or evaluated, over what they take on disk."""
 
 
 # --- adjacent rows -------------------------------------------------------------------------------------------
@@ -73,7 +70,7 @@ def _queries(rows: Rows, n_jobs: int | None) -> Queries:
 
 
 def scattered_queries(
-    batches: Iterable[Rows], n_queries: Callable[[], int], memory_limit: int, folder: Path, n_jobs: int | None
+    batches: Iterable[Rows], n_queries: Callable[[], int], memory_limit: int, folder: Any, n_jobs: int | None
 ) -> Iterator[Queries]:
     """Whole queries of batches with rows in any order; `n_queries` says how many there have been so far."""
     for records in _divided(map(_records, batches), n_queries, memory_limit, folder, 0):
@@ -94,50 +91,48 @@ def _records(rows: Rows) -> Records:
 
 
 def _divided(
-    parts: Iterable[Records], n_queries: Callable[[], int], memory_limit: int, folder: Path, level: int
+    parts: Iterable[Records], n_queries: Callable[[], int], memory_limit: int, folder: Any, level: int
 ) -> Iterator[Records]:
     """Rows of whole queries, few enough for the memory; by one more digit of their numbers while they are too many.
 
-    On each level the digit before is the same for all queries, and the last level has one query a file.
+    On each level the digit before is the same for all queries, and the last level has one query a digit.
     """
-    share, held, n_bytes, divided = memory_limit // SHARE, list[Records](), 0, False
-    for part in parts:
-        held.append(part)
-        n_bytes += part.nbytes
-        kind = part.dtype
-        del part  # or it would be kept while its rows are evaluated
-        if n_bytes > share and FAN**level < n_queries():
-            _append(held, folder, level)
-            held, n_bytes, divided = [], 0, True
-    if held and divided:
-        _append(held, folder, level)
-    elif held:
-        held = [np.concatenate(held)] if len(held) > 1 else held
-        yield held.pop()
-    held.clear()
-    for path in [folder / str(digit) for digit in range(FAN)] if divided else []:
-        if path.exists():
-            can_divide = path.stat().st_size > share and FAN ** (level + 1) < n_queries()
-            rows = _read(path, kind, max(share // 2 // kind.itemsize, 1) if can_divide else -1)
-            yield from _divided(rows, n_queries, memory_limit, folder / f"{path.name}_", level + 1)
+    share, held, n_bytes = memory_limit // SHARE, list[Records](), 0
+    extents = [list[Extent]() for _ in range(FAN)]
+    with Spool(folder) as spool:
+        if folder is not None and level == 0:
+            spool.open()  # a folder that cannot be used is told of before rows are read
+        for part in parts:
+            held.append(part)
+            n_bytes += part.nbytes
+            kind = part.dtype
+            del part  # or it would be kept while its rows are evaluated
+            if n_bytes > share and FAN**level < n_queries():
+                _append(held, spool, extents, level)
+                held, n_bytes = [], 0
+        if held and any(extents):
+            _append(held, spool, extents, level)
+        elif held:
+            held = [np.concatenate(held)] if len(held) > 1 else held
+            yield held.pop()
+        held.clear()
+        for of_digit in filter(None, extents):
+            size = sum(stop - start for start, stop in of_digit)
+            if size > share and FAN ** (level + 1) < n_queries():
+                at_once = max(share // 2 // kind.itemsize, 1) * kind.itemsize
+                rows = (spool.read([piece], kind) for piece in pieces(of_digit, at_once))
+                yield from _divided(rows, n_queries, memory_limit, folder, level + 1)
+            else:
+                yield spool.read(of_digit, kind)
 
 
-def _append(held: Sequence[Records], folder: Path, level: int) -> None:
-    """Write rows to the file of their digit, those of each query in the order they came."""
-    folder.mkdir(exist_ok=True)
+def _append(held: Sequence[Records], spool: Spool, extents: Sequence[list[Extent]], level: int) -> None:
+    """Write rows by their digit, those of each query in the order they came, and note where those of each digit are."""
     records = np.concatenate(held)
     digit = (records["number"] // FAN**level % FAN).astype(np.uint8)
-    records = records[np.argsort(digit, kind="stable")]
-    ends = np.cumsum(np.bincount(digit, minlength=FAN)).tolist()
-    for i, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
-        if end > start:
-            with open(folder / str(i), "ab") as file:
-                records[start:end].tofile(file)
-
-
-def _read(path: Path, kind: np.dtype[Any], n_rows: int) -> Iterator[Records]:
-    """Rows of a file, so many at a time, or all (-1); nothing is left of it."""
-    with open(path, "rb") as file:
-        while len(records := np.fromfile(file, kind, n_rows)):
-            yield records
-    path.unlink()
+    start = spool.append(records[np.argsort(digit, kind="stable")])
+    for of_digit, n_rows in zip(extents, np.bincount(digit, minlength=FAN).tolist(), strict=True):
+        stop = start + n_rows * records.itemsize
+        if n_rows:
+            of_digit.append((start, stop))
+        start = stop

@@ -1,0 +1,156 @@
+"""Rows that go to disk: all of them come back or there is an error, and nothing is left whatever ends the process."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from batch_cases import check, cut, make
+
+from sklearn_rank import evaluate_batches
+from sklearn_rank.batches import _spool, _whole_queries
+
+ON_LINUX = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="/proc is of Linux")
+
+
+def open_files(folder):
+    """Descriptors of files that were opened in a folder, with a name or without."""
+    links = {fd: f"/proc/self/fd/{fd}" for fd in os.listdir("/proc/self/fd")}
+    return [int(fd) for fd, link in links.items() if os.path.lexists(link) and str(folder) in os.readlink(link)]
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+@ON_LINUX
+def test_no_file_has_a_name(grouped, tmp_path):
+    seen, sizes = [], []
+
+    def batches():
+        for batch in cut(make(), 10):
+            seen.extend(tmp_path.iterdir())
+            sizes.extend(os.fstat(fd).st_size for fd in open_files(tmp_path))
+            yield batch
+
+    evaluate_batches(batches(), metrics="map", grouped=grouped, memory_limit=100, folder=tmp_path)
+    assert not seen
+    assert any(sizes) == (not grouped)
+    assert not open_files(tmp_path)
+    with pytest.raises(ValueError, match="qid must not"):
+        evaluate_batches([*cut(make(), 10), ([1], [1], [None])], metrics="map", memory_limit=100, folder=tmp_path)
+    assert not open_files(tmp_path)
+
+
+def test_a_folder_that_is_none_is_told_of_first(tmp_path):
+    def batches():
+        raise AssertionError("read")
+        yield
+
+    (tmp_path / "file").touch()
+    for name, error in (("missing", FileNotFoundError), ("file", NotADirectoryError)):
+        with pytest.raises(error, match=rf"the folder '{tmp_path / name}' must take .*Got .* after 0 bytes"):
+            evaluate_batches(batches(), metrics="map", folder=tmp_path / name)
+
+
+SPILL = """
+import sys, time
+import numpy as np
+from sklearn_rank import evaluate_batches
+
+def batches(n, end=lambda: None):
+    rng = np.random.default_rng(0)
+    for i in range(n):
+        yield rng.integers(0, 3, 1000), rng.random(1000), rng.permutation(1000)
+    end()
+
+def spilled():
+    print("spilled", flush=True)
+    time.sleep(60)
+"""
+
+
+def run(code, folder, **options):
+    return subprocess.Popen([sys.executable, "-c", SPILL + code, str(folder)], stdout=subprocess.PIPE, **options)
+
+
+@pytest.mark.parametrize("size", [0, 5000, 70_000])
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+def test_a_full_disk_is_an_error(size, tmp_path):
+    """A write that goes beyond the limit is cut short, as on a disk that gets full, and the next one fails."""
+    code = f"""
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
+try:
+    evaluate_batches(batches(20), metrics="map", memory_limit=2**17, folder=sys.argv[1])
+except OSError as error:
+    print(error)
+"""
+    printed = run(code, tmp_path).communicate(timeout=60)[0].decode()
+    assert f"the folder '{tmp_path}' must take about 20 bytes a row; name another with folder=" in printed
+    assert f"Got File too large after {size} bytes." in printed
+
+
+def test_short_writes_and_reads_are_gone_on_with(tmp_path, monkeypatch):
+    class Slow:
+        """A file that takes and gives 1000 bytes at a time."""
+
+        def __init__(self, file):
+            self.seek, self.close, self.file = file.seek, file.close, file
+
+        def write(self, data):
+            return self.file.write(data[:1000])
+
+        def readinto(self, room):
+            return self.file.readinto(room[:1000])
+
+    real = _spool.tempfile.TemporaryFile
+    monkeypatch.setattr(_spool.tempfile, "TemporaryFile", lambda **options: Slow(real(**options)))
+    check(make(n_queries=400, shuffle=True), 999, memory_limit=10_000)
+
+
+@ON_LINUX
+@pytest.mark.parametrize("left", [0, 10, 4000])
+def test_a_file_that_was_cut_short_is_an_error(left, tmp_path):
+    def batches():
+        yield from cut(make(shuffle=True), 10)
+        for fd in open_files(tmp_path):
+            os.truncate(f"/proc/self/fd/{fd}", left)
+
+    with pytest.raises(OSError, match=rf"in '{tmp_path}' must be there when they are read.*the file was cut short"):
+        evaluate_batches(batches(), metrics="map", memory_limit=100, folder=tmp_path)
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL", "SIGINT"])
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+def test_nothing_is_left_by_a_process_that_was_killed(name, tmp_path):
+    code = "evaluate_batches(batches(9, spilled), metrics='map', memory_limit=2**16, folder=sys.argv[1])"
+    process = run(code, tmp_path, stderr=subprocess.DEVNULL)
+    assert process.stdout.readline() == b"spilled\n"
+    process.send_signal(getattr(signal, name))
+    assert process.wait(timeout=30) != 0
+    process.stdout.close()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("memory_limit", [2_000, 20_000, 200_000])
+def test_parts_fit_the_memory(memory_limit, monkeypatch):
+    """No more rows are read at a time than the limit allows, but for a single query."""
+    sizes = []
+    real = _spool.Spool.read
+
+    def read(self, extents, kind):
+        records = real(self, extents, kind)
+        if len(set(records["number"].tolist())) > 1:
+            sizes.append(records.nbytes)
+        return records
+
+    monkeypatch.setattr(_whole_queries.Spool, "read", read)
+    check(make(n_queries=8000, longest=9, shuffle=True), 1000, memory_limit=memory_limit)
+    assert max(sizes) <= memory_limit // _whole_queries.SHARE
+
+
+def test_many_subtopics_go_to_disk_and_back():
+    data = make(n_queries=300, shuffle=True)
+    labels = np.column_stack([data.y_true > 1, data.y_true > 2, data.y_true == 1]) * 1.0
+    check((labels, data.y_score, data.qid), 100, metrics=["alpha_ndcg@5"], memory_limit=1000)
