@@ -12,7 +12,7 @@ EXACT = 2**53
 
 
 def refuse_lost_digits(y_score: Any) -> None:
-    """Refuse scores that would be another number as float64; distinct ones of up to 15 digits stay distinct.
+    """Refuse whole numbers that float64 has not, and fractions of more digits than it is written with.
 
     Raises
     ------
@@ -27,9 +27,17 @@ def refuse_lost_digits(y_score: Any) -> None:
     else:
         return
     for score in suspects:
-        if Decimal(repr(float(score))) != score and score == score:
+        if score == score and not _stays_distinct(score):
             raise ValueError(
                 "y_score must hold numbers that float64 can tell apart, of up to 15 digits, or equal ones would be "
                 "ties: subtract a constant from all scores, or convert them to floats if ties do no harm. "
                 f"Got {score}, which would be {float(score)!r}."
             )
+
+
+def _stays_distinct(score: int | Decimal) -> bool:
+    """Whether no other number that may stay is the same as float64."""
+    number = float(score)
+    if isinstance(score, int) or not score.is_finite() or score % 1 == 0:
+        return number == score
+    return Decimal(repr(number)) == score

@@ -21,9 +21,9 @@ class OnWorkers:
     def __reduce__(self) -> Any:
         from pyspark import cloudpickle
 
-        from sklearn_rank import __version__
+        import sklearn_rank
 
-        here = {"sklearn_rank": __version__, "numpy": np.__version__, "pyarrow": None}
+        here = {"sklearn_rank": sklearn_rank.__version__, "numpy": np.__version__, "pyarrow": None}
         return _unpacker(), (cloudpickle.dumps(self._function), here)
 
 
