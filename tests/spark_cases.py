@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from registry import Data
 
+from sklearn_rank.spark._partition import column_name
+
 pa = pytest.importorskip("pyarrow")
 
 NAMES = ["ndcg@10", "map", "err", "rmse", "p@5"]
@@ -40,4 +42,4 @@ def assert_same(result, expected):
     order = np.argsort(expected.qid)
     assert [row["qid"] for row in rows] == expected.qid[order].tolist()
     for name, values in expected.per_query.items():
-        assert np.array([row[name] for row in rows]).tobytes() == values[order].tobytes(), name
+        assert np.array([row[column_name(name)] for row in rows]).tobytes() == values[order].tobytes(), name

@@ -1,5 +1,7 @@
 """Batches give what all rows at once give, to the last bit, and nothing is lost between them."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -197,6 +199,34 @@ def test_bad_batches(grouped, batch, error, message):
     metrics = ["err", "map"] if "err_score" in message or "below" in message else ["map"]
     with pytest.raises(error, match=message + ".*" + AT):
         evaluate_batches([FIRST, ([0], [0.5], ["a"]), batch], metrics=metrics, grouped=grouped)
+
+
+@pytest.mark.parametrize(
+    ("scores", "lost"),
+    [
+        ([2**53 + 1, 7], "9007199254740993, which would be 9007199254740992.0"),
+        (np.array([5, 2**63 + 1], dtype=np.uint64), "9223372036854775809"),
+        ([1_700_000_000_123_456_789, 7], "1700000000123456789"),
+        (np.array([-(2**53) - 1, 7], dtype=object), "-9007199254740993"),
+        (
+            np.array([Decimal(1), Decimal("0.12345678901234567")]),
+            "0.12345678901234567, which would be 0.12345678901234566",
+        ),
+    ],
+)
+def test_scores_whose_digits_would_be_lost(scores, lost):
+    """One in another batch might be equal to it as a float, whether or not it is there."""
+    with pytest.raises(ValueError, match=f"numbers that float64 can tell apart.*Got {lost}.*This is batch 1,"):
+        evaluate_batches([([1, 0], [1, 0], [7, 7]), ([1, 0], scores, [8, 8])], metrics="map")
+
+
+@pytest.mark.parametrize(
+    "number", [2**53, 2**62, -(2**53) - 2, 1_700_000_000_123_456_000 // 256 * 256, Decimal("0.1"), Decimal("7.25")]
+)
+def test_scores_with_few_digits(number):
+    kind = object if isinstance(number, Decimal) else np.int64
+    batch = ([1, 0], np.array([number, 7], dtype=kind), [8, 8])
+    assert evaluate_batches([batch], metrics="mrr").mean()["mrr"] == (1.0 if number > 7 else 0.5)
 
 
 @pytest.mark.parametrize("size", [1, 3])

@@ -350,6 +350,12 @@ def test_ids_of_mixed_types():
         mixed = parts(GOOD | {"qid": pd.Series([7, "7"], dtype=object)}, text)
         with pytest.raises(TypeError, match=r"ids must be numbers, all str, or dates .*Got 7"):
             on_dask.evaluate(mixed, metrics="map")
+    for ask in (on_dask.evaluate, on_dask.mean):
+        for one, other in ((ints, text), (text, ints)):
+            with pytest.raises(
+                TypeError, match=r"ids of one type in all partitions.*Got .* where the dtype of.*partition 1"
+            ):
+                ask(parts(one, other), metrics="map")
     floats = parts(ints, GOOD | {"qid": [7.0, 8.0]})  # whatever the schema says, 7 is 7.0
     assert sorted(on_dask.evaluate(floats, metrics="map").qid.tolist()) == [7, 8]
 

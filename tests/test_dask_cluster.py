@@ -233,6 +233,19 @@ def test_wins_are_those_of_the_metric():
     assert on_dask.compare(a, b, metric="own").losses == 2
 
 
+def test_metrics_are_told_apart_by_what_they_mean():
+    """Not by their columns' names alone; also after rows were chosen, and of names of the user's own."""
+    rows = parts({"qid": [1, 1, 2, 2], "label": [1.0, 0, 2, 1], "score": [1.0, 2, 2, 1]})
+    ndcg, linear = (on_dask.per_query(rows, metrics="ndcg", gain=gain) for gain in ("exp2", "linear"))
+    assert on_dask.compare(ndcg, ndcg[ndcg.ndcg > 0].persist()).ties == 2
+    with pytest.raises(
+        ValueError, match=r"same metric with the same keywords.*Got 'ndcg' as ndcg.* and as ndcg.*linear"
+    ):
+        on_dask.compare(ndcg, linear[["qid", "ndcg"]])
+    mse = [on_dask.per_query(r, metrics={"own": "mse"}) for r in (rows, rows.assign(score=rows.score + 9))]
+    assert on_dask.compare(*mse).wins == 2
+
+
 def test_what_cannot_be_compared():
     one = parts({"qid": [1, 2, 3], "map": [0.5, 0.2, 0.1]})
     for a, b, keywords, error, message in [

@@ -16,17 +16,20 @@ import sklearn_rank.spark
 from sklearn_rank import evaluate, evaluate_batches
 from sklearn_rank.io import read_table
 
-METRICS = ["ndcg@10", "ndcg(gain=linear)@3", "map", "mrr", "err@5", "p@5", "auc", "rbp", "kendall", "mse"]
+METRICS = ["ndcg@10", "ndcg(gain=linear)@3", "map", "mrr", "err@5", "p@5", "auc", "rbp", "kendall", "mse", "dcg", "q"]
 
 
 def random_rows(seed, ids):
-    """Rows in any order, with ties, queries of one document and queries without a relevant one."""
+    """Rows in any order, with ties, queries of one document and queries without a relevant one.
+
+    Labels and scores are tenths, whose sums depend on the order in which they are added up.
+    """
     rng = np.random.default_rng(seed)
     query = np.repeat(np.arange(50), rng.integers(1, 30, 50))
     query = rng.permutation(query)
-    label = rng.integers(0, 5, len(query)) * (query % 7 > 0)
+    label = rng.integers(0, 41, len(query)) / 10 * (query % 7 > 0)
     qid = query if ids is int else np.array([f"q{q:03}é" for q in query], dtype=object)
-    return pd.DataFrame({"label": label, "score": rng.integers(0, 12, len(query)) / 8, "qid": qid})
+    return pd.DataFrame({"label": label, "score": rng.integers(0, 12, len(query)) / 10, "qid": qid})
 
 
 def of_evaluation(result):
@@ -119,7 +122,16 @@ def test_same_values(rows, expected, place, tmp_path):
     assert place(rows, tmp_path) == expected
 
 
+def test_sums_depend_on_the_order_of_rows(rows, expected):
+    """Or the tests could not tell an order from another."""
+    found = with_pandas(rows[::-1], None)
+    differ = {name for name in METRICS if found[name] != {q: expected[name][q] for q in found[name]}}
+    assert differ >= {"ndcg@10", "ndcg(gain=linear)@3", "err@5", "mse", "dcg", "q"}
+    assert not differ & {"mrr", "p@5", "auc"}
+
+
 def test_same_values_with_spark(rows, expected, spark):
+    """Up to rounding, as rows have no order there."""
     result = sklearn_rank.spark.evaluate(spark.createDataFrame(rows).repartition(5), metrics=METRICS).collect()
     found = {name: {row["qid"]: row[name] for row in result} for name in METRICS}
-    assert found == expected
+    assert found == {name: pytest.approx(values, rel=1e-12, abs=1e-15) for name, values in expected.items()}

@@ -21,6 +21,7 @@ from sklearn_rank.batches._columns import Columns
 from sklearn_rank.evaluate import parse_metrics
 from sklearn_rank.spark import compare, mean
 from sklearn_rank.spark import evaluate as evaluate_frame
+from sklearn_rank.spark._on_workers import OnWorkers
 from sklearn_rank.spark._partition import evaluate_partition
 
 pa = pytest.importorskip("pyarrow")
@@ -200,13 +201,42 @@ def test_names_of_columns(spark):
     columns = {"y_true": "a.b", "y_score": "QID", "qid": "q id`"}
     metrics = {"ndcg.10": "ndcg@10", "a `b`": "map", "ndcg(gain=linear)@3": "ndcg(gain=linear)@3"}
     result = evaluate_frame(df, metrics=metrics, **columns)
-    assert_same(result, evaluate(*data[:2], qid=data.qid, metrics=metrics))
-    assert result.selectExpr("avg(`ndcg.10`)", "avg(`a ``b```)", "avg(`ndcg(gain=linear)@3`)").count() == 1
-    assert mean(result) == pytest.approx(evaluate(*data[:2], qid=data.qid, metrics=metrics).mean(), rel=1e-13)
+    assert result.columns == ["qid", "ndcg_10", "a _b_", "ndcg(gain=linear)@3"]
+    expected = evaluate(*data[:2], qid=data.qid, metrics=metrics)
+    assert_same(result, expected)
+    assert mean(result) == pytest.approx(expected.mean(), rel=1e-13)
+    linear = result.selectExpr("avg(`ndcg(gain=linear)@3`)").first()[0]
+    assert linear == pytest.approx(expected.mean()["ndcg(gain=linear)@3"])
     with pytest.raises(ValueError, match=r"The frame must have each of the columns once.*Got 2 'x' among"):
         evaluate_frame(df, metrics="map", **columns | {"qid": "x"})
     with pytest.raises(ValueError, match=r"Got no 'qid' among 'a.b', 'QID'"):
         evaluate_frame(df, metrics="map", **columns | {"qid": "qid"})
+
+
+def test_names_that_spark_can_use(spark, tmp_path):
+    """Of every metric, and of keywords with dots: plain columns to all that takes a name, and to files."""
+    data = make(n_queries=5)
+    own = [m for m in METRICS if not m.subtopics and {0, 4} <= {*labels_of(m)}]
+    more = ["rbp(p=0.9)", "rbp(p=0.8)@10", "iprec(recall=0.25)", "P(average=micro, min_relevance=1.5)@3"]
+    metrics = [*(m.name for m in own), *more]
+    result = evaluate_frame(spark.createDataFrame(table_of(data)), metrics=metrics, ties="worst").cache()
+    names = result.columns
+    assert "rbp(p=0_9)" in names
+    assert not [name for name in names if set(name) & {".", "`"}]
+    rows = collected(result)
+    assert collected(result.select(*names)) == rows
+    assert collected(result.mapInArrow(lambda batches: batches, result.schema)) == rows
+    assert result.groupBy("rbp(p=0_9)").count().agg({"count": "sum"}).first()[0] == 5
+    assert result.agg({"rbp(p=0_8)@10": "avg"}).first()[0] == pytest.approx(mean(result)["rbp(p=0.8)@10"])
+    path = str(tmp_path / "result.parquet")
+    result.write.parquet(path)
+    read = spark.read.parquet(path)
+    assert collected(read) == rows
+    expected = evaluate(*data[:2], qid=data.qid, metrics=metrics, ties="worst").mean()
+    assert mean(read) == pytest.approx(expected, rel=1e-12)
+    assert mean(result.withColumnRenamed("rbp(p=0_9)", "ours"))["ours"] == mean(result)["rbp(p=0.9)"]
+    for name in ("rbp(p=0.9)", "rbp(p=0_9)"):
+        assert compare(read, result, metric=name).metric == "rbp(p=0.9)"
 
 
 # --- wrong input ---------------------------------------------------------------------------------------------
@@ -221,6 +251,7 @@ def test_names_of_columns(spark):
         ({"metrics": ["map", "ndcg"], "ties": "stable"}, ValueError, r"rows of Spark have none.*Got it for 'map'"),
         ({"metrics": "p@3", "convention": "lightgbm"}, ValueError, "also beside a convention that asks for it"),
         ({"metrics": ["map", "MAP"]}, ValueError, r"names that differ in more than case.*Got 'map' twice"),
+        ({"metrics": {"a.b": "map", "a_b": "mrr"}}, ValueError, "than case, dots and backticks.*Got 'a_b' twice"),
         ({"metrics": {"qid": "map"}}, ValueError, "Got 'qid' twice"),
         ({"metrics": "map", "y_true": "grade"}, ValueError, r"y_true='grade'.*Got no 'grade' among 'label', 'score'"),
         ({"metrics": "map", "y_score": 3}, TypeError, "A column is named by a str.*Got 3"),
@@ -302,6 +333,96 @@ def test_a_query_in_two_partitions_is_found(spark):
         compare(evaluate_frame(df, metrics="map"), result)
 
 
+def test_scores_whose_digits_would_be_lost(spark):
+    """Whole numbers and decimals are not made equal; what has few digits is taken."""
+    from pyspark.errors import PySparkException
+
+    rows = [(1, 2**60 + 2, decimal.Decimal("0.20"), "a"), (0, 2**60 + 1, decimal.Decimal("0.10"), "a")]
+    df = spark.createDataFrame(rows, "label int, long bigint, money decimal(30,2), qid string")
+    assert collected(evaluate_frame(df, metrics="mrr", y_score="money")) == [{"qid": "a", "mrr": 1.0}]
+    finer = df.selectExpr("label", "cast('0.1234567890123456789' as decimal(30,23)) as score", "qid")
+    for frame in (df.withColumnRenamed("long", "score"), finer):
+        words = "numbers that float64 can tell apart.*(?s:.)* Rows are those of query 'a', in no order"
+        with pytest.raises(PySparkException, match=words):
+            evaluate_frame(frame, metrics="mrr").collect()
+
+
+# --- workers -------------------------------------------------------------------------------------------------
+
+
+def python_with(folder, source):
+    """This Python with another sklearn_rank, of that source."""
+    (folder / "sklearn_rank").mkdir()
+    (folder / "sklearn_rank" / "__init__.py").write_text(source)
+    python = folder / "python"
+    python.write_text(f'#!/bin/sh\ncd {folder}\nPYTHONPATH={folder}:$PYTHONPATH exec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    return str(python)
+
+
+NO_LIBRARY = "raise ModuleNotFoundError(\"No module named 'sklearn_rank'\")"
+
+
+def own_metric(y, s):
+    return float(y[0])
+
+
+def unpacked_by(python, function):
+    """What a Python prints that is handed a function as workers are."""
+    from pyspark import cloudpickle
+
+    command = [python, "-c", "import pickle, sys; print(pickle.load(sys.stdin.buffer))"]
+    done = subprocess.run(command, input=cloudpickle.dumps(OnWorkers(function)), capture_output=True)
+    return (done.stdout + done.stderr).decode().strip().splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (NO_LIBRARY, "need sklearn_rank {}. Got a worker that cannot import it: No module named 'sklearn_rank'."),
+        ('__version__ = "0.0.1"', "need sklearn_rank {}, as the driver has it. Got 0.0.1 on a worker."),
+    ],
+)
+def test_a_worker_with_another_environment(tmp_path, source, words):
+    found = unpacked_by(python_with(tmp_path, source), len)
+    assert found.startswith("ImportError: Workers of Spark " + words.format(sklearn_rank.__version__))
+    assert f"Its Python is {sys.executable}. Set PYSPARK_PYTHON" in found
+    assert "ship an environment with spark.archives" in found
+
+
+def test_a_worker_with_another_numpy(monkeypatch):
+    """Its first number is what counts: others of it read what NumPy wrote."""
+    first, *others = np.__version__.split(".")
+    monkeypatch.setattr(np, "__version__", f"{first}.99.0")
+    assert unpacked_by(sys.executable, len) == "<built-in function len>"
+    monkeypatch.setattr(np, "__version__", f"{int(first) - 1}.{others[0]}.0")
+    assert f"need numpy {int(first) - 1}.{others[0]}.0, as the driver has it. Got {first}." in unpacked_by(
+        sys.executable, len
+    )
+
+
+def test_a_worker_without_the_module_of_a_function():
+    found = unpacked_by(sys.executable, own_metric)
+    assert found.startswith("ImportError: Workers of Spark must be able to import the functions that are metrics. Got")
+    assert "No module named 'test_spark'. Send their module, by addPyFile" in found
+
+
+def test_what_workers_lack_reaches_the_user(spark, tmp_path):
+    """From `evaluate`, `mean` and `compare`."""
+    from pyspark.errors import PySparkException
+
+    df = spark.createDataFrame([(1, 2.0, "a")], "label int, score double, qid string").coalesce(1)
+    option = "spark.sql.execution.pyspark.python"
+    spark.conf.set(option, python_with(tmp_path, NO_LIBRARY))
+    try:
+        result = evaluate_frame(df, metrics="mrr", assume_grouped=True)
+        for action in (result.collect, lambda: mean(result), lambda: compare(result, result)):
+            with pytest.raises(PySparkException, match=r"\nImportError: Workers of Spark need .*Set PYSPARK_PYTHON "):
+                action()
+    finally:
+        spark.conf.unset(option)
+
+
 def test_without_pyspark_the_extra_is_named(monkeypatch):
     for name in ("pyspark", "pyspark.sql", "pyspark.sql.types"):
         monkeypatch.setitem(sys.modules, name, None)
@@ -323,7 +444,7 @@ def test_examples(spark, function):
 @pytest.mark.skipif("SPARK_CONNECT" in os.environ, reason="these are the tests that it runs")
 def test_connect(spark):
     """The same on Spark Connect, which takes a process of its own."""
-    chosen = "each_time or string or names_of or raises or killed or travels or (comparison and rmse and sign)"
+    chosen = "each_time or string or names or raises or lack or killed or travels or (comparison and rmse and sign)"
     files = map(str, Path(__file__).parent.glob("test_spark*.py"))
     command = [sys.executable, "-m", "pytest", "-q", "-x", *files, "-k", chosen]
     done = subprocess.run(command, env=os.environ | {"SPARK_CONNECT": "1"}, capture_output=True, text=True, timeout=400)

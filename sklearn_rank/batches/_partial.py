@@ -17,6 +17,7 @@ from sklearn_rank._compute import PerQuery, per_query
 from sklearn_rank._grouping import find_qid, group_rows
 from sklearn_rank._metric import MetricSpec
 from sklearn_rank.batches._columns import Columns
+from sklearn_rank.batches._digits import refuse_lost_digits
 from sklearn_rank.batches._discount import discounts_of
 from sklearn_rank.evaluate import Evaluation
 
@@ -36,6 +37,7 @@ def check_part(columns: Columns, n_jobs: int | None = None) -> Queries | None:
     if all(hasattr(column, "__len__") and len(column) == 0 for column in (y_true, y_score, qid)):
         return None
     queries = check_queries(y_true, y_score, qid=qid, n_jobs=n_jobs)
+    refuse_lost_digits(y_score)
     if sample_weight is None:
         return queries
     weight = query_weight(sample_weight, queries.qid, queries.indptr, queries.order, may_be_zero=True)

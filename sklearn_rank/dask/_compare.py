@@ -8,7 +8,7 @@ from typing import Any
 from sklearn_rank import stats
 from sklearn_rank._grouping import MISSING
 from sklearn_rank._names import find_spec
-from sklearn_rank.dask._partitions import check_frame
+from sklearn_rank.dask._partitions import ATTRIBUTE, check_frame
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats.compare import ComparisonResult, check_test
 
@@ -39,7 +39,8 @@ def compare(
     test, alternative, confidence_level, missing, n_resamples, random_state
         As `sklearn_rank.stats.compare` takes them.
     greater_is_better : bool, default=None
-        For wins and losses. None: as the metric of that name says, True of other names.
+        For wins and losses. None: as the metric says, which of a frame that `per_query` did not make is that of the
+        column's name; True of other names.
 
     Returns
     -------
@@ -49,8 +50,8 @@ def compare(
     Raises
     ------
     ValueError or TypeError
-        As from `sklearn_rank.stats.compare`; or if columns are missing, ids are missing or of other types in the two
-        frames, or a query has two values.
+        As from `sklearn_rank.stats.compare`; or if metrics were computed with other keywords, columns are missing, ids
+        are missing or of other types in the two frames, or a query has two values.
     ImportError
         If dask is missing: it needs the extra "dask".
 
@@ -74,9 +75,10 @@ def compare(
     }  # fmt: skip
     check_arguments("compare", **options)
     compared = _metric_of(b, "b", _metric_of(a, "a", metric))
+    meaning = _meaning(a, b, compared)
     joined = _joined(a, b, compared)
     values = [joined.loc[joined["_merge"] != other, name] for name, other in (("a", "right_only"), ("b", "left_only"))]
-    better = _greater_is_better(compared) if greater_is_better is None else greater_is_better
+    better = meaning if greater_is_better is None else greater_is_better
     return replace(stats.compare(*values, test=test, greater_is_better=better, **options), metric=compared)
 
 
@@ -122,8 +124,21 @@ def _joined(a: Any, b: Any, metric: str) -> Any:
     return found.set_index("qid").sort_index()
 
 
+def _meaning(a: Any, b: Any, metric: str) -> bool | None:
+    """Whether more is better; refuses columns of one name that `per_query` made of two metrics."""
+    known = [side._meta.attrs.get(ATTRIBUTE, {}).get(metric) for side in (a, b)]
+    if None in known:
+        return _greater_is_better(metric)
+    if known[0] != known[1]:
+        raise ValueError(
+            "A comparison needs the same metric with the same keywords in both systems. "
+            f"Got {metric!r} as {known[0][0]} in 'a' and as {known[1][0]} in 'b'."
+        )
+    return bool(known[0][1])
+
+
 def _greater_is_better(metric: str) -> bool | None:
-    """As the metric says; None of a name of the user's own."""
+    """As the metric of that name says; None of a name of the user's own."""
     try:
         return find_spec(metric).metric.greater_is_better
     except ValueError:

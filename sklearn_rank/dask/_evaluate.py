@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._check import refuse_bad_weight
-from sklearn_rank._compute import Sums
+from sklearn_rank._compute import PerQuery, Sums
 from sklearn_rank._metric import MetricSpec
 from sklearn_rank.batches._columns import Columns
 from sklearn_rank.batches._discount import discounts_of
 from sklearn_rank.batches._partial import join_parts
 from sklearn_rank.batches._seen import SeenIds
-from sklearn_rank.dask._partitions import Asked, Part, Parts, import_dask, parts_of
+from sklearn_rank.dask._partitions import ATTRIBUTE, Asked, Part, Parts, import_dask, parts_of
 from sklearn_rank.evaluate import Evaluation, parse_metrics
 
 FAN = 16
@@ -290,7 +290,10 @@ def _no_values(qid_dtype: Any, asked: Asked) -> Any:
     from pandas import DataFrame, Series
 
     columns = [*asked.specs, *([] if asked.names.sample_weight is None else ["weight"])]
-    return DataFrame({"qid": Series([], dtype=qid_dtype)} | {c: Series([], dtype=np.float64) for c in columns})
+    frame = DataFrame({"qid": Series([], dtype=qid_dtype)} | {c: Series([], dtype=np.float64) for c in columns})
+    results = {name: PerQuery.empty([spec], 0) for name, spec in asked.specs.items()}
+    frame.attrs[ATTRIBUTE] = {name: (found.meaning, found.greater_is_better) for name, found in results.items()}
+    return frame
 
 
 def _values(part: Part | None, meta: Any, checks: Any) -> Any:

@@ -24,6 +24,10 @@ ROWS_IN_PARTITION = 2**40
 """Rows that a partition may have, for the number of a row to say where it was."""
 
 
+ATTRIBUTE = "sklearn_rank"
+"""Of a frame of values: what each column means, and whether more of it is better; lost in merges and files."""
+
+
 class Asked(NamedTuple):
     """Metrics, and the columns that they are of."""
 
@@ -97,7 +101,8 @@ def parts_of(ddf: Any, asked: Asked, assume_grouped: bool) -> Parts:
         of_each = [None] * len(partitions) if bounds is None else bounds
         tasks = [score(p, shared, i, b) for i, (p, b) in enumerate(zip(partitions, of_each, strict=True))]
         return Parts(tasks, assume_grouped and len(tasks) > 1, qid_dtype)
-    rows = frame.map_partitions(_prepared, asked, meta=_no_rows(asked.names, dtypes[asked.names.qid]))
+    known = dtypes[asked.names.qid]
+    rows = frame.map_partitions(_prepared, asked, known, meta=_no_rows(asked.names, known))
     score = delayed(_score_moved, pure=False)
     return Parts([score(p, shared) for p in rows.shuffle("bucket").to_delayed()], False, qid_dtype)
 
@@ -174,7 +179,7 @@ def _score(frame: Any, asked: Asked, number: int, bounds: tuple[Any, Any, bool] 
         raise _named(error, number) from error
 
 
-def _prepared(frame: Any, asked: Asked, partition_info: Any = None) -> Any:
+def _prepared(frame: Any, asked: Asked, known: Any, partition_info: Any = None) -> Any:
     """Rows of a partition, checked, that know where they were and, by `bucket`, where all of their query goes."""
     number, frame = partition_info["number"], _flat(frame, asked.names)
     qid = frame[asked.names.qid]
@@ -184,6 +189,7 @@ def _prepared(frame: Any, asked: Asked, partition_info: Any = None) -> Any:
             return _no_rows(asked.names, qid.dtype)
         for spec in asked.specs.values():
             spec.resolve(queries)  # refuses labels, while it is known where they were
+        _refuse_other_ids(queries.qid, known)
         bucket = _of_rows(queries, _buckets(queries.qid))
     except (TypeError, ValueError) as error:
         raise _named(error, number) from error
@@ -241,6 +247,17 @@ def _refuse_outside(ids: NDArray[Any], low: Any, high: Any, closed: bool) -> Non
             "Queries must be in the partitions that the divisions of the index say, so that none is in two; of "
             "ddf.clear_divisions() rows are moved instead. "
             f"Got query {query!r}, where {low!r} up to {high!r}, {'included' if closed else 'not included'}, belong."
+        )
+
+
+def _refuse_other_ids(ids: NDArray[Any], known: Any) -> None:
+    """Refuse numbers where dask knows of text, or the other way round: the same query would be two."""
+    from pandas.api.types import is_numeric_dtype
+
+    if str(known) not in ("object", "category") and is_numeric_dtype(known) != (ids.dtype.kind in "biuf"):
+        raise TypeError(
+            "qid must hold ids of one type in all partitions, so that those of one query are equal. "
+            f"Got {ids.dtype} where the dtype of the dask DataFrame is {known}."
         )
 
 

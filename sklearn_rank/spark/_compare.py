@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank import stats
+from sklearn_rank.spark._partition import column_name
 from sklearn_rank.spark._result import Result, read_result
 from sklearn_rank.stats._align import read_values
 from sklearn_rank.stats._arguments import check_arguments
@@ -40,7 +41,7 @@ def compare(
     a, b : pyspark.sql.DataFrame
         Results of `evaluate`, with ids of one type.
     metric : str, default=None
-        Metric to compare, by the name of its column; may be left out if there is one only.
+        Metric to compare, as it was asked for or as its column is named; may be left out if there is one only.
     test : str, default="t"
         For the same queries ``"t"`` (paired), ``"wilcoxon"``, ``"sign"``, ``"randomization"`` (Fisher's),
         ``"bootstrap"``; for different queries ``"welch"``, ``"mannwhitney"``, ``"permutation"``.
@@ -90,6 +91,7 @@ def compare(
         n_resamples=n_resamples, random_state=random_state,
     )  # fmt: skip
     systems = {name: read_result(frame, "compare") for name, frame in (("a", a), ("b", b))}
+    metric = {column_name(name): name for name in systems["a"].metrics}.get(metric, metric)  # type: ignore[arg-type]
     chosen = read_values({name: found.evaluation() for name, found in systems.items()}, metric, "compare")[0].metric
     assert chosen is not None
     _refuse_other_ids(systems)

@@ -9,7 +9,8 @@ from typing import Any
 from sklearn_rank._metric import MetricSpec
 from sklearn_rank.batches._columns import Columns, check_names, refuse_missing
 from sklearn_rank.evaluate import parse_metrics
-from sklearn_rank.spark._partition import evaluate_partition
+from sklearn_rank.spark._on_workers import OnWorkers
+from sklearn_rank.spark._partition import column_name, evaluate_partition
 from sklearn_rank.spark._result import import_spark, result_schema
 
 IDS = (
@@ -62,11 +63,12 @@ def evaluate(
     Returns
     -------
     pyspark.sql.DataFrame
-        A row a query: column ``qid``, of the type it had; for each metric a column of doubles, named as asked;
+        A row a query: column ``qid``, of the type it had; for each metric a column of doubles, named as asked, but
+        with ``_`` for each dot and backtick, with which Spark cannot find a column by its name: ``rbp(p=0_9)``;
         ``weight``, with `sample_weight`. A query that is left out of the mean is NULL, so that Spark's ``avg`` leaves
         it out as well. For ``average="micro"`` a metric has a second column, its name and ``_parts``, a struct of
-        ``numerator``, ``denominator`` and ``defined``. In expressions, names go between backticks:
-        ``F.avg("`ndcg@10`")``. Metadata of the columns say how each mean is to be taken.
+        ``numerator``, ``denominator`` and ``defined``. In SQL, names go between backticks: ``"avg(`ndcg@10`)"``.
+        Metadata of the columns say how each mean is to be taken, and of which metric as it was asked for.
 
     Raises
     ------
@@ -78,7 +80,8 @@ def evaluate(
         name; or as from `sklearn_rank.evaluate`.
     pyspark.errors.PythonException
         When the result is computed, from a worker, with the error that `sklearn_rank.evaluate` would raise: a missing
-        id, a score that is NaN or NULL, a label that a metric does not take.
+        id, a score that is NaN or NULL, a label that a metric does not take; or that the worker lacks this library, or
+        has another version of it.
     ImportError
         If pyspark is missing: it needs the extra "spark".
 
@@ -121,9 +124,9 @@ def evaluate(
     schema = result_schema(specs, rows.schema[inside.qid].dataType, weighted, once=not assume_grouped)
     if not assume_grouped:
         rows = rows.repartition(inside.qid)
-    return rows.sortWithinPartitions(inside.qid).mapInArrow(
-        partial(evaluate_partition, names=inside, specs=specs), schema
-    )
+    columns = {column_name(name): spec for name, spec in specs.items()}
+    function = OnWorkers(partial(evaluate_partition, names=inside, specs=columns))
+    return rows.sortWithinPartitions(inside.qid).mapInArrow(function, schema)
 
 
 def _refuse_order_of_rows(specs: Mapping[str, MetricSpec]) -> None:
@@ -162,7 +165,9 @@ def _selected(df: Any, names: Columns) -> tuple[Any, Columns]:
     for name, new in zip(names.flat(), inside.flat(), strict=True):
         column = numbered[str(df.columns.index(name))]
         kind = numbered.schema[df.columns.index(name)].dataType.simpleString()
-        if new != "qid":
+        if new == "score" and (kind == "bigint" or kind.startswith("decimal")):
+            pass  # workers see whether digits would be lost
+        elif new != "qid":
             column = column.cast("double")
         elif kind in ("float", "double"):
             column = (column + 0.0).cast(kind)  # -0.0 and 0.0 are one query, and would be sent to two places

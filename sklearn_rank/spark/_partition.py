@@ -69,9 +69,14 @@ def _record_batch(part: Evaluation, checker: Checker, specs: Specs, type_of_ids:
     return pa.record_batch(columns)
 
 
+def column_name(metric: str) -> str:
+    """Name of the column of a metric: to Spark a dot is a field of a struct, and a backtick a quote."""
+    return metric.replace(".", "_").replace("`", "_")
+
+
 def parts_name(metric: str) -> str:
     """Name of the column with the parts of a pooled mean."""
-    return f"{metric}_parts"
+    return f"{column_name(metric)}_parts"
 
 
 # --- errors --------------------------------------------------------------------------------------------------

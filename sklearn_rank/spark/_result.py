@@ -15,7 +15,7 @@ from sklearn_rank._compute import PerQuery
 from sklearn_rank._metric import MetricSpec
 from sklearn_rank._storage import StoredMetric
 from sklearn_rank.evaluate import Evaluation
-from sklearn_rank.spark._partition import PARTS, parts_name
+from sklearn_rank.spark._partition import PARTS, column_name, parts_name
 
 KEY = "sklearn_rank"
 """Of the metadata."""
@@ -60,7 +60,7 @@ def result_schema(specs: Mapping[str, MetricSpec], type_of_ids: Any, weighted: b
     )
     fields = [("qid", type_of_ids, {"role": "qid", "once": once})]
     for name, spec in specs.items():
-        fields.append((name, T.DoubleType(), _facts(name, spec, weighted)))
+        fields.append((column_name(name), T.DoubleType(), _facts(name, spec, weighted)))
         if spec["average"] == "micro":
             fields.append((parts_name(name), parts, {"role": "parts", "name": name}))
     if weighted:
@@ -69,8 +69,8 @@ def result_schema(specs: Mapping[str, MetricSpec], type_of_ids: Any, weighted: b
     for name, _, _ in fields:
         if names.count(name.lower()) > 1:
             raise ValueError(
-                "Columns of a result must have names that differ in more than case; metrics=dict(name=metric) gives "
-                f"others. Got {name!r} twice."
+                "Columns of a result must have names that differ in more than case, dots and backticks; "
+                f"metrics=dict(name=metric) gives others. Got {name!r} twice."
             )
     return T.StructType([T.StructField(name, kind, metadata={KEY: facts}) for name, kind, facts in fields])
 
@@ -137,7 +137,7 @@ def read_result(df: Any, caller: str) -> Result:
     metrics = {}
     for i in place["metric"]:
         parts = [str(j) for j in place["parts"] if facts[j]["name"] == facts[i]["name"]]
-        metrics[names[i]] = Metric(str(i), parts[0] if len(parts) == 1 else None, facts[i])
+        metrics[_name_of(names[i], facts[i])] = Metric(str(i), parts[0] if len(parts) == 1 else None, facts[i])
     weighted = any(metric.facts["weighted"] for metric in metrics.values())
     whole = len(place["qid"]) == 1 and len(place["weight"]) >= weighted and len(place["weight"]) <= 1
     if not whole or not 0 < len(metrics) == len(place["metric"]):
@@ -149,3 +149,9 @@ def read_result(df: Any, caller: str) -> Result:
     weight = str(place["weight"][0]) if place["weight"] else None
     (qid,) = place["qid"]
     return Result(df.toDF(*map(str, range(len(names)))), str(qid), facts[qid]["once"], weight, metrics)
+
+
+def _name_of(column: str, facts: Mapping[str, Any]) -> str:
+    """Name of a metric: as it was asked for, unless the user renamed the column."""
+    asked: str = facts["name"]
+    return asked if column == column_name(asked) else column
