@@ -5,8 +5,10 @@ Knows no metric.
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from time import perf_counter
 from typing import Any
 
@@ -14,11 +16,11 @@ import numpy as np
 import sklearn
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_rank._progress import progress_bar
 from sklearn_rank._response import predict_scores
+from sklearn_rank._routing import consumes
 from sklearn_rank.ranker import take_rows
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -55,17 +57,40 @@ def _fit_fold(
     estimator: Any, X: Any, y: Any, qid: NDArray[np.int64], fold: Split, keep_estimator: bool, score_train: bool
 ) -> Held:
     train, test = fold
-    takes_qid = get_routing_for_object(estimator).consumes("fit", ["qid"])
+    takes_qid = consumes(estimator, "fit", "qid")
     began = perf_counter()
     try:
         estimator.fit(take_rows(X, train), take_rows(y, train), **({"qid": qid[train]} if takes_qid else {}))
         fitted = perf_counter()
-        y_score, y_score_train = np.asarray(predict_scores(estimator, take_rows(X, test)), dtype=float), None
+        y_score, y_score_train = check_predictions(predict_scores(estimator, take_rows(X, test)), len(test)), None
         scored = perf_counter()
-        if np.isnan(y_score).any():
-            raise ValueError(f"A prediction must not be NaN. Got {np.isnan(y_score).sum()} of {len(test)}.")
         if score_train:
-            y_score_train = predict_scores(estimator, take_rows(X, train))
+            y_score_train = check_predictions(predict_scores(estimator, take_rows(X, train)), len(train))
     except Exception as error:  # a model may fail in any way; the others go on
         return Held(None, None, perf_counter() - began, 0.0, None, error)
     return Held(y_score, y_score_train, fitted - began, scored - fitted, estimator if keep_estimator else None)
+
+
+def check_predictions(y_score: Any, n_rows: int) -> NDArray[Any]:
+    """Scores that a model predicted, one for each row; a column is one for each row, too.
+
+    Raises
+    ------
+    ValueError
+        If there are more or fewer, or one is no real number, NaN or +inf.
+    """
+    scores = np.asarray(y_score)
+    scores = scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
+    if scores.shape != (n_rows,):
+        what = f"shape {np.shape(y_score)}" if np.ndim(y_score) else reprlib.repr(y_score)
+        raise ValueError(f"A model must predict one score for each of the {n_rows} rows. Got {what} instead.")
+    if scores.dtype.kind in "iu":  # large ones would become ties
+        return scores
+    not_real = [x for x in scores.tolist() if not isinstance(x, Real)] if scores.dtype.kind not in "bf" else []
+    if not_real:
+        raise ValueError(f"A prediction must be a real number. Got {reprlib.repr(not_real[0])}.")
+    scores = scores.astype(np.float64)
+    for is_bad, name in ((np.isnan, "NaN"), (np.isposinf, "+inf")):
+        if is_bad(scores).any():
+            raise ValueError(f"A prediction must not be {name}. Got {is_bad(scores).sum()} of {n_rows}.")
+    return scores

@@ -29,4 +29,7 @@ def find_routed_qid(y: Any, qid: Any) -> Any:
 
 def consumes(consumer: Any, method: str, *names: str) -> bool:
     """Whether metadata of one of these names reaches a method of an estimator, splitter or scorer."""
-    return bool(get_routing_for_object(consumer).consumes(method, list(names)))
+    try:
+        return bool(get_routing_for_object(consumer).consumes(method, list(names)))
+    except RecursionError:  # RidgeCV of scikit-learn 1.9 asks itself
+        return False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import reprlib
 import warnings
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -10,19 +12,19 @@ from typing import Any
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
-from sklearn.model_selection import check_cv
-from sklearn.utils.metadata_routing import get_routing_for_object
 
 from sklearn_rank._folds import Held, Split, fit_folds
-from sklearn_rank._grouping import find_qid
+from sklearn_rank._grouping import find_qid, group_rows
 from sklearn_rank._keywords import is_count
 from sklearn_rank._progress import counted_fits
+from sklearn_rank._routing import consumes
+from sklearn_rank._searches import SearchSetup, check_inner_searches, warn_of_objective, whole_folds, with_qid
+from sklearn_rank._tuning import check_estimator, is_search
 from sklearn_rank.comparison import Comparison, CrossValidation
 from sklearn_rank.evaluate import evaluate, is_one, parse_metrics
 from sklearn_rank.model_selection import QueryKFold, query_numbers
-from sklearn_rank.ranker import as_query_ranker, take_rows
+from sklearn_rank.ranker import take_rows
 from sklearn_rank.scorer import RankingScorers, get_scorers
 
 
@@ -31,7 +33,8 @@ class RankingEvaluator:
 
     Models are wrapped in `QueryRanker` as they need it, metadata routing is switched on inside and left as it was
     found, and a splitter that would tear a query apart is refused. A search among the models, such as
-    ``GridSearchCV(LGBMRanker(), {"num_leaves": [7, 31]})``, is set up likewise, inside each training fold.
+    ``GridSearchCV(LGBMRanker(), {"num_leaves": [7, 31]})``, or one at the end of a Pipeline, is set up likewise, inside
+    each training fold; a search that cannot be is refused.
 
     Parameters
     ----------
@@ -109,18 +112,7 @@ class RankingEvaluator:
         ValueError
             If qid is missing, or the splitter puts rows of one query into both sets.
         """
-        number = query_numbers(find_qid(y, qid, name="y"), len(y))
-        takes_groups = get_routing_for_object(self.cv).consumes("split", ["groups", "qid"])
-        folds = list(self.cv.split(X, y, number) if takes_groups else self.cv.split(X, y))
-        for i, (train, test) in enumerate(folds):
-            torn = np.intersect1d(number[train], number[test])
-            if len(torn):
-                raise ValueError(
-                    "A splitter must keep queries whole, or scores are taken on lists cut short and seen in training; "
-                    "use QueryKFold, QueryShuffleSplit or LeaveOneQueryOut. "
-                    f"Got {self.cv!r}, which tears {len(torn)} queries apart in fold {i}."
-                )
-        return folds
+        return whole_folds(self.cv, X, y, query_numbers(find_qid(y, qid, name="y"), len(y)))
 
     def cross_validate(
         self, estimator: Any, X: Any, y: Any, *, qid: Any = None, return_train_score: bool = False,
@@ -150,12 +142,16 @@ class RankingEvaluator:
         ------
         Exception
             What a fit raises; `compare` reports it instead.
+        TypeError
+            If it is no estimator.
+        ValueError
+            If queries are torn apart, by a search inside too, or a search inside cannot be given the metrics.
         """
-        ids = find_qid(y, qid, name="y")
-        number = query_numbers(ids, len(y))
+        ids, number = self._ids(y, qid)
         folds = self.split(X, y, qid=number)
+        ready = self._prepare(estimator, X, y, number, folds)
         (held,) = fit_folds(
-            [self._ready(estimator)], X, y, number, folds,
+            [ready], X, y, ids, folds,
             n_jobs=self.n_jobs, progress=self.progress, keep_estimator=return_estimator,
             score_train=return_train_score,
         )  # fmt: skip
@@ -195,15 +191,17 @@ class RankingEvaluator:
         Returns
         -------
         Comparison
-            A model that raises in a fold is reported there, and in a warning; the others are compared without it.
+            A model that raises in a fold is reported there, and in a warning; the others are compared without it. So
+            is a model that predicts NaN, +inf, or other than one number a row.
 
         Raises
         ------
         ValueError
-            If the splitter does not test every row exactly once, or tears queries apart, the baseline is not among
-            the models, or there is no such test against one, or correction of several.
+            If the splitter does not test every row exactly once, it or that of a search inside tears queries apart, a
+            search inside cannot be given the metrics, the baseline is not among the models, there is no such test
+            against one, or correction of several, or all models fail.
         TypeError
-            If `estimators` is not a mapping with at least one entry.
+            If `estimators` is not a mapping with at least one entry, or one is no estimator.
         """
         from sklearn_rank.stats.many import check_plan  # loads scipy.stats
 
@@ -213,8 +211,9 @@ class RankingEvaluator:
             raise ValueError(f"The baseline must be one of the models, {[*estimators]}. Got {self.baseline!r}.")
         baseline = next(iter(estimators)) if self.baseline is None else self.baseline
         check_plan("RankingEvaluator", test=self.test, correction=self.correction, baseline=baseline)
-        ids = find_qid(y, qid, name="y")
-        number = query_numbers(ids, len(y))
+        for name, estimator in estimators.items():
+            check_estimator(estimator, f"Model {name!r}")
+        ids, number = self._ids(y, qid)
         folds = self.split(X, y, qid=number)
         if not _tested_once(folds, len(y)):
             raise ValueError(
@@ -222,15 +221,18 @@ class RankingEvaluator:
                 "exactly once: use QueryKFold or LeaveOneQueryOut, or cross_validate for scores by fold. "
                 f"Got {self.cv!r}."
             )
-        models = [self._ready(estimator) for estimator in estimators.values()]
+        models = [self._prepare(e, X, y, number, folds, f"Model {name!r}") for name, e in estimators.items()]
         outcomes = dict(
             zip(
                 estimators,
-                fit_folds(models, X, y, number, folds, n_jobs=self.n_jobs, progress=self.progress),
+                fit_folds(models, X, y, ids, folds, n_jobs=self.n_jobs, progress=self.progress),
                 strict=True,
             )
         )
         failures = {name: _errors(held) for name, held in outcomes.items() if _errors(held)}
+        if len(failures) == len(models):
+            told = "; ".join(f"{name}: {next(iter(errors.values()))}" for name, errors in failures.items())
+            raise ValueError(f"All models failed, so there is nothing to compare. {told}")
         for name, errors in failures.items():
             told = "; ".join(f"fold {i}: {error}" for i, error in errors.items())
             warnings.warn(f"{name} failed and is left out of the comparison. {told}", FitFailedWarning, stacklevel=2)
@@ -254,8 +256,10 @@ class RankingEvaluator:
         ----------
         search : estimator
             `GridSearchCV`, `RandomizedSearchCV` or another with the parameters `estimator`, `scoring`, `cv`, `refit`.
-            Its `scoring` and `cv` are set where they are None, `refit` to the first metric where it is True. Its
-            estimator is wrapped as it needs it, and names of parameters go on meaning what they meant.
+            Its `scoring` and `cv` are set where they are None, `refit` to the first metric where it is True; an int as
+            `cv` is a number of folds of `QueryKFold`. Its estimator is wrapped as it needs it, and names of parameters
+            go on meaning what they meant. Successive halving takes the first metric, and the resource "max_queries",
+            of which there are as many as queries, or another with `max_resources`.
         X : array-like or frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         qid : array-like of shape (n_samples,), default=None
@@ -270,47 +274,52 @@ class RankingEvaluator:
         Raises
         ------
         TypeError
-            If it is not a search.
+            If it is not a search, or its estimator is none.
+        ValueError
+            If queries are torn apart, by its splitter, that of a search inside, or halving over "n_samples"; if a search
+            inside cannot be given the metrics, or no candidate can be scored.
         """
-        if not _is_search(search):
+        if not is_search(search):
             raise TypeError(
                 "search takes a search of scikit-learn, with parameters 'estimator', 'scoring', 'cv' and 'refit'. "
-                f"Got {search!r}."
+                f"Got {reprlib.repr(search)}."
             )
-        if getattr(search, "resource", None) == "n_samples":
-            raise ValueError(
-                "A halving search over the resource 'n_samples' tears queries apart: use resource='max_queries', or "
-                f"'estimator__n_estimators'. Got {search!r}."
-            )
-        ready, number = self._ready(search), query_numbers(find_qid(y, qid, name="y"), len(y))
-        if ready.cv is self.cv:
-            ready.set_params(cv=self.split(X, y, qid=number))
+        ids, number = self._ids(y, qid)
+        cv = QueryKFold(search.cv) if is_count(search.cv) else self.cv if search.cv is None else search.cv
+        folds = whole_folds(cv, X, y, number)
+        ready = self._setup(number).search(copy.copy(search).set_params(cv=folds))
+        check_inner_searches(ready.estimator, X, y, number, folds)
+        warn_of_objective(ready)
         if ready.n_jobs is None:
             ready.set_params(n_jobs=self.n_jobs)
         counted = self.progress and isinstance(ready.scoring, RankingScorers)
         with (
             sklearn.config_context(enable_metadata_routing=True),
-            counted_fits(ready, check_cv(ready.cv).get_n_splits(X, y, number)) if counted else nullcontext(),
+            counted_fits(ready, len(folds)) if counted else nullcontext(),
         ):
-            return ready.fit(X, y, qid=number)
+            ready.fit(X, y, qid=ids)
+        _check_scored(ready)
+        return ready
 
-    def _ready(self, estimator: Any) -> Any:
-        """The estimator as one that takes qid; a search also gets scorers and splitter where it has none."""
-        if not _is_search(estimator):
-            return as_query_ranker(estimator)
-        inner, wrapped = estimator.estimator, as_query_ranker(estimator.estimator)
-        chosen: dict[str, Any] = {"estimator": wrapped}
-        if wrapped is not inner:
-            for name in ("param_grid", "param_distributions"):
-                if hasattr(estimator, name):
-                    chosen[name] = _renamed(getattr(estimator, name), wrapped)
-        if estimator.scoring is None:
-            chosen["scoring"] = self.scorers
-            if estimator.refit is True:
-                chosen["refit"] = self.scorers.names[0]
-        if estimator.cv is None or is_count(estimator.cv):
-            chosen["cv"] = QueryKFold(estimator.cv) if estimator.cv else self.cv
-        return clone(estimator).set_params(**chosen)
+    def _setup(self, number: NDArray[np.int64]) -> SearchSetup:
+        """What searches inside are given; a splitter that knows no queries serves only on the rows it was made for."""
+        cv = with_qid(self.cv) if consumes(self.cv, "split", "groups", "qid") else QueryKFold()
+        return SearchSetup(self.scorers, cv, int(number.max(initial=-1)) + 1)
+
+    def _prepare(
+        self, estimator: Any, X: Any, y: Any, number: NDArray[np.int64], folds: list[Split],
+        name: str = "The estimator",
+    ) -> Any:  # fmt: skip
+        """The estimator as one that takes qid; its searches get scorers and splitter, or are refused."""
+        ready = self._setup(number).prepare(estimator, name)
+        check_inner_searches(ready, X, y, number, folds)
+        return ready
+
+    def _ids(self, y: Any, qid: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Id of each row's query, which models remember, and its number."""
+        qid = find_qid(y, qid, name="y")
+        number = query_numbers(qid, len(y))
+        return group_rows(qid, len(y))[0][number], number
 
     def _score_folds(
         self, y: Any, number: NDArray[np.int64], scored: list[tuple[NDArray[np.int64], Any]]
@@ -329,23 +338,11 @@ class RankingEvaluator:
         return f"RankingEvaluator({[*self._specs]}, cv={self.cv!r}, n_jobs={self.n_jobs!r})"
 
 
-def _is_search(estimator: Any) -> bool:
-    """Whether an estimator is a search of scikit-learn, or works like one."""
-    return all(hasattr(estimator, name) for name in ("estimator", "scoring", "cv", "refit"))
-
-
-def _renamed(grid: Any, estimator: Any) -> Any:
-    """Names of a search's parameters as they are once its estimator is wrapped."""
-    if not isinstance(grid, Mapping):
-        return [_renamed(part, estimator) for part in grid]
-    known = estimator.get_params(deep=True)
-    return {_renamed_parameter(name, known): values for name, values in grid.items()}
-
-
-def _renamed_parameter(name: str, known: Mapping[str, Any]) -> str:
-    parts = name.split("__")
-    deeper = ("__".join([*parts[:i], "estimator", *parts[i:]]) for i in range(len(parts)))
-    return name if name in known else next((found for found in deeper if found in known), name)
+def _check_scored(search: Any) -> None:
+    """Refuse a search of which no candidate has a score."""
+    scores = [v for name, v in search.cv_results_.items() if name.startswith("mean_test_")]
+    if np.isnan(scores).all():
+        raise ValueError("No candidate of the search could be scored; error_score='raise' shows why. Got NaN for all.")
 
 
 def _tested_once(folds: list[Split], n_rows: int) -> bool:
@@ -363,9 +360,9 @@ def _errors(held: list[Held]) -> dict[int, str]:
     return {i: f"{type(h.error).__name__}: {h.error}" for i, h in enumerate(held) if h.error is not None}
 
 
-def _pool(held: list[Held], folds: list[Split], n_rows: int) -> NDArray[np.float64]:
+def _pool(held: list[Held], folds: list[Split], n_rows: int) -> NDArray[Any]:
     """Score of each row by the model that had not seen it."""
-    y_score = np.empty(n_rows)
+    y_score = np.empty(n_rows, dtype=np.result_type(*(fold.y_score for fold in held)))
     for (_, test), fold in zip(folds, held, strict=True):
         y_score[test] = fold.y_score
     return y_score

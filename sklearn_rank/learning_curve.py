@@ -16,7 +16,6 @@ from sklearn.utils import check_random_state
 from sklearn_rank._grouping import find_qid
 from sklearn_rank.evaluator import RankingEvaluator
 from sklearn_rank.model_selection import query_numbers
-from sklearn_rank.ranker import as_query_ranker
 
 Curve = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
 
@@ -92,9 +91,10 @@ def query_learning_curve(
         for (train, test), queries in zip(folds, drawn, strict=True)
         for size in sizes
     ]
+    ready = evaluator._prepare(estimator, X, y, number, parts)
     with sklearn.config_context(enable_metadata_routing=True):
         found = cross_validate(
-            as_query_ranker(estimator), X, y, cv=parts, scoring=evaluator.scorers, params={"qid": number},
+            ready, X, y, cv=parts, scoring=evaluator.scorers, params={"qid": number},
             n_jobs=n_jobs, return_train_score=True, error_score="raise",
         )  # fmt: skip
     shape = len(folds), len(sizes)

@@ -12,7 +12,6 @@ import sklearn
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import check_consistent_length, check_random_state, get_tags
-from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_rank._check import query_weight
@@ -22,6 +21,8 @@ from sklearn_rank._grouping import find_qid, group_rows
 from sklearn_rank._id_order import id_order
 from sklearn_rank._keywords import is_count, is_real
 from sklearn_rank._response import predict_scores
+from sklearn_rank._routing import consumes
+from sklearn_rank._tuning import check_estimator, refuse_searches
 
 
 class QueryRanker(MetaEstimatorMixin, BaseEstimator):
@@ -35,7 +36,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : estimator
-        Ranker, regressor, or classifier of grades.
+        Ranker, regressor, or classifier of grades; no search, which belongs around a `QueryRanker`.
     eval_fraction : float, default=None
         Share of the queries given to `fit`, at least one, that the model is not trained on but stops early by. For
         models of XGBoost, LightGBM, CatBoost, and HistGradientBoosting (scikit-learn 1.7 or later); their own early
@@ -64,6 +65,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
     documents are tied then.
 
     Scores compare inside a query only; `predict` needs no qid.
+
+    It remembers the queries that it is given in `fit`, so that scorers refuse one that a splitter has cut in two.
 
     ``QueryRanker(make_pipeline(StandardScaler(), XGBRanker(...)), eval_fraction=0.1)`` fits every step without the
     queries held out. In ``make_pipeline(StandardScaler(), QueryRanker(XGBRanker(...), eval_fraction=0.1))`` the scaler
@@ -114,13 +117,15 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
 
         Raises
         ------
+        TypeError
+            If `estimator` is none.
         ValueError
-            If queries are needed and there are none, or too few; weights vary inside a query where they must not;
+            If there is a search inside; queries are needed and there are none, or too few; weights vary inside a query where they must not;
             a parameter is out of range; or the model takes no rows to stop by and `eval_fraction` is set.
         """
+        self._check_parameters()
         validate_data(self, X, y, skip_check_array=True)
         check_consistent_length(X, y, sample_weight)
-        self._check_parameters()
         takes = query_keyword(last_step(self.estimator)[1])
         weight = None if sample_weight is None else np.asarray(sample_weight)
         try:
@@ -147,6 +152,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         return self
 
     def _check_parameters(self) -> None:
+        check_estimator(self.estimator, "The 'estimator' parameter of QueryRanker")
+        refuse_searches(self.estimator, self)
         if self.max_queries is not None and not is_count(self.max_queries):
             raise ValueError(
                 f"The 'max_queries' parameter of QueryRanker must be an int >= 1, or None. Got {self.max_queries!r}."
@@ -208,7 +215,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
 
 def as_query_ranker(estimator: Any) -> Any:
     """Wrap an estimator in `QueryRanker`, or the last step of a Pipeline; leave alone what takes qid already."""
-    if get_routing_for_object(estimator).consumes("fit", ["qid"]):
+    if consumes(estimator, "fit", "qid"):
         return estimator
     if hasattr(estimator, "steps"):
         last, model = estimator.steps[-1]

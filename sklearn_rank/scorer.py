@@ -23,7 +23,8 @@ def make_ranking_scorer(metric: Any, *, response_method: Any = RESPONSE, **param
     """Make a scorer of a ranking metric: what `sklearn.metrics.make_scorer` makes, with qid requested.
 
     With metadata routing, qid is passed once, as ``params={"qid": qid}``. Without, it is taken from the level
-    "qid" of the index of y. Where there is neither, the scorer raises; it never takes a fold for one query.
+    "qid" of the index of y. Where there is neither, the scorer raises; it never takes a fold for one query. It also
+    raises where a `QueryRanker` inside the estimator was fitted on other rows of a query that is scored.
 
     Parameters
     ----------

@@ -1,0 +1,206 @@
+"""Models that fail, and what is no model: said in our words, the others compared without them."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.dummy import DummyRegressor
+from sklearn.exceptions import FitFailedWarning
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_rank import QueryRanker, RankingEvaluator, query_learning_curve
+from sklearn_rank._folds import check_predictions
+
+EVALUATOR = RankingEvaluator(["map", "ndcg@5"], cv=3)
+
+
+class Predicts(BaseEstimator):
+    """Turns what Ridge predicts into something else."""
+
+    def __init__(self, change):
+        self.change = change
+
+    def fit(self, X, y):
+        self.ridge_ = Ridge().fit(X, y)
+        return self
+
+    def predict(self, X):
+        return self.change(self.ridge_.predict(X))
+
+
+def with_first(value, dtype=float):
+    def change(s):
+        s = s.astype(dtype)
+        s[0] = value
+        return s
+
+    return change
+
+
+WRONG = {
+    "inf": (with_first(np.inf), r"must not be \+inf. Got 1 of"),
+    "nan": (with_first(np.nan), r"must not be NaN. Got 1 of"),
+    "nan object": (with_first(np.nan, object), r"must not be NaN. Got 1 of"),
+    "two columns": (lambda s: np.column_stack([s, s]), r"one score for each of the \d+ rows. Got shape \(\d+, 2\)"),
+    "a row": (lambda s: s[None], r"one score for each of the \d+ rows. Got shape \(1, \d+\)"),
+    "three dimensions": (lambda s: s[:, None, None], r"one score for each of the \d+ rows. Got shape"),
+    "too few": (lambda s: s[1:], r"one score for each of the \d+ rows. Got shape \(\d+,\)"),
+    "too many": (lambda s: np.append(s, 0), r"one score for each of the \d+ rows. Got shape \(\d+,\)"),
+    "one number": (lambda s: 1.0, r"one score for each of the \d+ rows. Got 1.0 instead"),
+    "complex": (lambda s: s + 1j, r"must be a real number. Got .*j"),
+    "texts": (lambda s: s.astype(str), r"must be a real number. Got '"),
+    "one text": (with_first("a", object), r"must be a real number. Got 'a'"),
+    "a date": (lambda s: s.astype("datetime64[s]"), r"must be a real number. Got datetime"),
+}
+each_wrong = pytest.mark.parametrize(("change", "message"), WRONG.values(), ids=WRONG)
+
+
+@each_wrong
+def test_a_wrong_prediction_fails_its_model_alone(shuffled, change, message):
+    X, y, qid = shuffled
+    with pytest.warns(FitFailedWarning, match="b failed and is left out"):
+        report = EVALUATOR.compare({"a": Ridge(), "b": ByItself(change)}, X, y, qid=qid)
+    assert [*report.results] == ["a"]
+    assert [*report.failures["b"]] == [0, 1, 2]
+    with pytest.raises((TypeError, ValueError)):
+        EVALUATOR.cross_validate(ByItself(change), X, y, qid=qid)
+    with pytest.raises(ValueError, match=message):
+        check_predictions(change(np.arange(5.0)), 5)
+
+
+class ByItself(Predicts):
+    """Takes qid, so that it is not wrapped."""
+
+    __metadata_request__fit = {"qid": True}
+
+    def fit(self, X, y, qid):
+        return super().fit(X, y)
+
+
+@each_wrong
+def test_wrapped_or_not(shuffled, change, message):
+    X, y, qid = shuffled
+    with pytest.warns(FitFailedWarning, match="b failed and is left out"):
+        report = EVALUATOR.compare({"a": Ridge(), "b": Predicts(change)}, X, y, qid=qid)
+    assert [*report.results] == ["a"]
+
+
+def test_nothing_is_no_prediction(shuffled):
+    X, y, qid = shuffled
+    with pytest.warns(FitFailedWarning, match="None"):
+        EVALUATOR.compare({"a": Ridge(), "b": ByItself(lambda s: None)}, X, y, qid=qid)
+    with pytest.raises(ValueError, match="Got None instead"):
+        check_predictions(None, 5)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda s: s[:, None], lambda s: s.tolist(), lambda s: s.astype(object), lambda s: s.astype(np.float32)],
+    ids=["a column", "a list", "objects", "float32"],
+)
+def test_other_ways_to_say_one_score_a_row(shuffled, change):
+    X, y, qid = shuffled
+    report = EVALUATOR.compare({"a": Ridge(), "b": ByItself(change)}, X, y, qid=qid)
+    assert report.results["a"].mean() == pytest.approx(report.results["b"].mean(), abs=1e-6)
+    found = EVALUATOR.cross_validate(ByItself(change), X, y, qid=qid, return_train_score=True)
+    assert np.isfinite(found["train_map"]).all()
+
+
+def test_minus_infinity_is_not_retrieved(shuffled):
+    X, y, qid = shuffled
+    assert EVALUATOR.compare({"a": ByItself(with_first(-np.inf))}, X, y, qid=qid).failures == {}
+
+
+def test_large_integers_stay_apart(shuffled):
+    """2^60 and its neighbours are one number as floats."""
+    X, y, qid = shuffled
+    base = 2**60
+    model = ByItself(lambda s: base + np.arange(len(s)))
+    y_score = EVALUATOR.compare({"a": model}, X, y, qid=qid).y_score["a"]
+    assert len(np.unique(y_score - base)) > 70
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_all_models_fail(shuffled, n_jobs):
+    X, y, qid = shuffled
+    models = {"a": Predicts(np.full_like) if n_jobs else ByItself(with_first(np.inf)), "b": Fails()}
+    with pytest.raises(ValueError, match=r"All models failed.* a: (Type|Value)Error: .*; b: RuntimeError: no idea"):
+        RankingEvaluator("map", cv=3, n_jobs=n_jobs).compare(models, X, y, qid=qid)
+
+
+class Fails(Ridge):
+    def fit(self, X, y):
+        raise RuntimeError("no idea")
+
+
+def test_a_search_that_has_no_score(shuffled):
+    X, y, qid = shuffled
+    search = GridSearchCV(ByItself(with_first(np.inf)), {"change": [with_first(np.inf)]})
+    with (
+        pytest.warns(UserWarning, match="non-finite|Scoring failed"),
+        pytest.raises(ValueError, match="No candidate of the search could be scored"),
+    ):
+        EVALUATOR.search(search, X, y, qid=qid)
+
+
+# --- what is no estimator ------------------------------------------------------------------------------------
+
+
+class NeverFitted(Ridge):
+    def fit(self, X, y):
+        raise AssertionError("fitted")
+
+
+class NoParameters:
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return X[:, 0]
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (Ridge, r"Make one of the class: Ridge\(\). Got <class"),
+        (QueryRanker, "Make one of the class"),
+        (np.zeros(1000), r"Got array\(\[0"),
+        ([0.5, 0.1], r"Got \[0.5, 0.1\]"),
+        ("ridge", "Got 'ridge'"),
+        (None, "Got None"),
+        (Ridge().predict, "Got <bound method"),
+        (StandardScaler(), r"Got StandardScaler\(\)"),
+        (NoParameters(), "Got <"),
+        (make_pipeline(StandardScaler()), "Got Pipeline"),
+    ],
+)
+def test_what_is_no_estimator(shuffled, model, message):
+    X, y, qid = shuffled
+    rule = rf"must be an estimator with 'fit' and 'predict'.*{message}"
+    with pytest.raises(TypeError, match=f"Model 'b' {rule}") as error:
+        EVALUATOR.compare({"a": NeverFitted(), "b": model}, X, y, qid=qid)
+    assert len(str(error.value)) < 200
+    for call in (
+        lambda: EVALUATOR.cross_validate(model, X, y, qid=qid),
+        lambda: EVALUATOR.search(GridSearchCV(model, {}), X, y, qid=qid),
+        lambda: query_learning_curve(model, X, y, qid=qid),
+        lambda: QueryRanker(model).fit(X, y, qid=qid),
+        lambda: EVALUATOR.compare({"a": QueryRanker(model)}, X, y, qid=qid),
+    ):
+        with pytest.raises(TypeError, match=rule):
+            call()
+
+
+def test_a_class_inside_a_pipeline(shuffled):
+    X, y, qid = shuffled
+    with pytest.raises(TypeError, match=r"The last step of model 'B' must be an estimator.*Ridge\(\)"):
+        EVALUATOR.compare({"a": NeverFitted(), "B": make_pipeline(StandardScaler(), Ridge)}, X, y, qid=qid)
+
+
+def test_a_search_without_a_model(shuffled):
+    X, y, qid = shuffled
+    search = GridSearchCV(Ridge(), {"alpha": [1]}, refit=False)
+    with pytest.raises(TypeError, match="Model 'b' must be an estimator with 'fit' and 'predict'"):
+        EVALUATOR.compare({"a": DummyRegressor(), "b": search}, X, y, qid=qid)
