@@ -70,8 +70,6 @@ class Metric:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by the place of the public function, or by what it is made of if it has none (cloudpickle)."""
-        if not hasattr(self.function, "metric"):
-            return plain_metric, (self.function,)
         module, name = self.function.__module__, self.function.__qualname__
         if getattr(sys.modules.get(module), name, None) is self.function:
             return _found, (module, name)
@@ -89,8 +87,8 @@ class Metric:
 
     @property
     def score_func(self) -> Callable[..., Any]:
-        """What `sklearn.metrics.make_scorer` is given: the public function, or this metric if it is of a plain one."""
-        return self.function if hasattr(self.function, "metric") else self
+        """What `sklearn.metrics.make_scorer` is given."""
+        return self.function
 
     @cached_property
     def own(self) -> dict[str, Any]:
@@ -424,29 +422,6 @@ def metric(name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **fact
         return score
 
     return decorate
-
-
-def plain_metric(function: Callable[[Any, Any], float]) -> Metric:
-    """Metric of a plain function of the labels and scores of one query, rows in the order they came."""
-    name = getattr(function, "__name__", type(function).__name__)
-    formula = functools.partial(_each_query, function)
-    return Metric(name, formula, function, has_cutoff=False, pointwise=True, subtopics=True, finite=False)
-
-
-def _each_query(function: Callable[[Any, Any], float], r: Ranked) -> Any:
-    """A plain function on one query after the other; where it returns nan, the query is undefined."""
-    found = [np.nan if len(y) == 0 else _number_of(function, function(y, s)) for y, s in r.queries()]
-    value = np.array(found)[:, None]
-    return np.where(np.isnan(value), 0.0, value), ~np.isnan(value)
-
-
-def _number_of(function: Callable[[Any, Any], float], value: Any) -> float:
-    """What a plain function returned, if it is one real number."""
-    array = np.asarray(value)
-    if array.ndim or array.dtype.kind not in "biuf":
-        name = getattr(function, "__name__", type(function).__name__)
-        raise TypeError(f"A plain function must return one real number for a query. Got {value!r} of {name}.")
-    return float(array)
 
 
 def _refuse_bad_names(name: Any, aliases: Iterable[Any]) -> None:

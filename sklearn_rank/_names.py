@@ -12,7 +12,8 @@ from typing import Any
 
 from sklearn_rank._conventions import our_name, why_not_here
 from sklearn_rank._echo import echo
-from sklearn_rank._metric import REGISTRY, Metric, MetricSpec, plain_metric, spec_of
+from sklearn_rank._metric import REGISTRY, Metric, MetricSpec, spec_of
+from sklearn_rank._plain import PlainMetric, is_plain, plain_metric
 
 LONGEST = 80
 """Characters of a name that is worth a hint."""
@@ -86,7 +87,10 @@ def parse_metric(metric: Any, /, **keywords: Any) -> MetricSpec:
         ``convention="trec_eval"`` also what trec_eval calls it, such as "P_10" or "ndcg_cut.10"; or a plain function
         ``f(y_true, y_score) -> float`` of one query.
     **keywords
-        More keywords of the metric, and its cutoff `k`; the name wins over them.
+        More keywords of the metric, and its cutoff `k`; the name wins over them. A plain function has two:
+        `greater_is_better`, which must be given where the name ends in "_error", "_loss", "_distance" and the like, but
+        for functions of `sklearn.metrics`, which are known; and `k`, with which it is called on the first k documents
+        of each list, best score first. Where the cut would part equal scores, it takes ``ties="stable"``.
 
     Returns
     -------
@@ -108,6 +112,10 @@ def parse_metric(metric: Any, /, **keywords: Any) -> MetricSpec:
     ('rbp', 10, 0.9)
     >>> str(spec)
     'rbp(p=0.9)@10'
+    >>> def top_loss(y_true, y_score):
+    ...     return 4 - max(y_true)
+    >>> str(parse_metric(top_loss, greater_is_better=False, k=3))
+    'top_loss@3'
     """
     spec = MetricSpec(*_read(metric, keywords))
     spec.refuse_unread(spec.keywords)
@@ -130,15 +138,19 @@ def _read(metric: Any, keywords: dict[str, Any]) -> tuple[Metric, Any, dict[str,
         given |= more
     elif hasattr(metric, "metric"):
         entry, given = metric.metric, {}
-    elif callable(metric):
-        entry, given = plain_metric(metric), {}
+    elif is_plain(metric):
+        entry, given = plain_metric(metric, keywords.pop("greater_is_better", None)), {}
     else:
         raise TypeError(
             f"A metric is a name such as 'ndcg@10' or a function of sklearn_rank.metrics. Got {echo(metric)}."
         )
     k = given.pop("k", None)
     outer_k = keywords.pop("k", None)
-    return entry, outer_k if k is None else k, keywords | given
+    k = outer_k if k is None else k
+    if isinstance(entry, PlainMetric):
+        better = keywords.pop("greater_is_better", entry.greater_is_better)
+        entry = plain_metric(entry.function, better, cut=k is not None)
+    return entry, k, keywords | given
 
 
 def _parse(text: str) -> tuple[Metric, dict[str, Any]]:

@@ -20,6 +20,7 @@ from sklearn_rank._lazy import cached_property
 from sklearn_rank._lists import check_sparse
 from sklearn_rank._metric import MetricSpec
 from sklearn_rank._names import find_spec
+from sklearn_rank._plain import is_plain
 from sklearn_rank._storage import Stored, StoredMetric
 from sklearn_rank._table import Shown, Table, import_pandas
 
@@ -326,9 +327,8 @@ def evaluate(
         sparse matrix too, as recommenders make them: what has no entry, not even 0, was not retrieved.
     metrics : str, metric function, callable, sequence of them, or dict of str to one of them
         Names such as "ndcg@10", "rbp(p=0.9)" or "P@5" (with ``convention="trec_eval"`` also "P_5"), functions of
-        `sklearn_rank.metrics`, or any function ``f(y_true, y_score) -> float`` of one query, which is called query by
-        query (nan: undefined).
-        A dict has names of your own for them.
+        `sklearn_rank.metrics`, what `parse_metric` makes of one, or any function ``f(y_true, y_score) -> float`` of one
+        query, which is called query by query (nan: undefined). A dict has names of your own for them.
     qid : array-like of shape (n_samples,), default=None
         Query of each row. None: taken from the level "qid" of the index of `y_true`.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -338,7 +338,8 @@ def evaluate(
     n_jobs : int or None, default=None
         Threads to use, as joblib counts them. The result is the same to the last bit.
     **keywords
-        Keywords for all metrics that have them, such as `ties` or `gain`; those in a name win.
+        Keywords for all metrics that have them, such as `ties` or `gain`; those in a name win. `greater_is_better` is
+        one of functions that are no metrics yet, see `parse_metric`.
 
     Returns
     -------
@@ -409,9 +410,10 @@ def parse_metrics(metrics: Any, **keywords: Any) -> dict[str, MetricSpec]:
     named = metrics if isinstance(metrics, Mapping) else None
     specs: dict[str, MetricSpec] = {}
     names = {n: v for n, v in keywords.items() if n == "convention"}  # which may be another system's
+    direction = {n: v for n, v in keywords.items() if n == "greater_is_better"}
     for listed_as in listed:
         metric = listed_as if named is None else named[listed_as]
-        bare = find_spec(metric, **names)
+        bare = find_spec(metric, **names, **(direction if is_plain(metric) else {}))
         taken = {n: v for n, v in keywords.items() if n in bare.metric.defaults}
         spec = find_spec(bare, **taken) if taken else bare
         spec.refuse_unread(bare.keywords)
@@ -423,9 +425,11 @@ def parse_metrics(metrics: Any, **keywords: Any) -> dict[str, MetricSpec]:
         specs[name] = spec
     if not specs:
         raise ValueError("At least one metric is needed. Got none.")
-    for keyword in keywords:
+    plain = any(is_plain(metric if named is None else named[metric]) for metric in listed)
+    for keyword in keywords.keys() - direction.keys() if plain else keywords:
         if not any(keyword in spec.metric.defaults for spec in specs.values()):
-            hint = " The cutoff goes into the name: 'ndcg@10'." if keyword == "k" else ""
+            of_plain = ", of a function into parse_metric(f, k=10)" * plain
+            hint = f" The cutoff goes into the name, 'ndcg@10'{of_plain}." if keyword == "k" else ""
             raise TypeError(f"No metric of {', '.join(specs)} has a keyword {keyword!r}.{hint}")
         if all(keyword in spec.unread for spec in specs.values() if keyword in spec.metric.defaults):
             next(spec for spec in specs.values() if keyword in spec.unread).refuse_unread([keyword])

@@ -29,14 +29,14 @@ def make_ranking_scorer(metric: Any, *, response_method: Any = RESPONSE, **param
     Parameters
     ----------
     metric : str, metric function or callable
-        Name such as "ndcg@10", a function of `sklearn_rank.metrics`, or any function ``f(y_true, y_score) -> float``
-        of one query, higher being better.
+        Name such as "ndcg@10", a function of `sklearn_rank.metrics`, what `parse_metric` makes of one, or any function
+        ``f(y_true, y_score) -> float`` of one query.
     response_method : str or tuple of str, default=("predict_proba", "decision_function", "predict")
         Methods of the estimator to get scores from; the first that it has is used. Of probabilities it is the expected
         grade, the sum of ``predict_proba`` times ``classes_``; a decision function with a column for each class is
         passed over.
     **params
-        Keywords of the metric, and its cutoff `k`.
+        Keywords of the metric, and its cutoff `k`; of a plain function also `greater_is_better`, see `parse_metric`.
 
     Returns
     -------
@@ -173,9 +173,9 @@ class RankingScorers:
 
     def __init__(self, metrics: Any, *, response_method: Any = RESPONSE, **keywords: Any) -> None:
         listed = [metrics] if is_one(metrics) else [*metrics]
-        self.names = [m.strip() if isinstance(m, str) else str(parse_metric(m)) for m in listed]
         self.response_method, self.keywords = response_method, keywords
-        self._specs = parse_metrics(map(_without_sign, listed), **keywords)
+        self._specs = parse_metrics([*map(_without_sign, listed)], **keywords)
+        self.names = [m.strip() if isinstance(m, str) else name for m, name in zip(listed, self._specs, strict=True)]
         self._requests: dict[str, Any] = {"qid": True}
 
     def __call__(self, estimator: Any, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> dict[str, float]:

@@ -8,6 +8,7 @@ from typing import Any
 from sklearn_rank import stats
 from sklearn_rank._grouping import MISSING
 from sklearn_rank._names import find_spec
+from sklearn_rank._plain import must_say
 from sklearn_rank.dask._partitions import ATTRIBUTE, check_frame
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats.compare import ComparisonResult, check_test
@@ -40,7 +41,7 @@ def compare(
         As `sklearn_rank.stats.compare` takes them.
     greater_is_better : bool, default=None
         For wins and losses. None: as the metric says, which of a frame that `per_query` did not make is that of the
-        column's name; True of other names.
+        column's name; True of other names, which must not end in "_error", "_loss" and the like.
 
     Returns
     -------
@@ -138,8 +139,19 @@ def _meaning(a: Any, b: Any, metric: str) -> bool | None:
 
 
 def _greater_is_better(metric: str) -> bool | None:
-    """As the metric of that name says; None of a name of the user's own."""
+    """As the metric of that name says; None of a name of the user's own.
+
+    Raises
+    ------
+    ValueError
+        If that name ends as those of errors do.
+    """
     try:
         return find_spec(metric).metric.greater_is_better
     except ValueError:
+        if must_say(metric):
+            raise ValueError(
+                "Of values whose name ends as that of an error it must be said which way is better: pass "
+                f"greater_is_better=False, or True. Got {metric!r}."
+            ) from None
         return None

@@ -1,0 +1,230 @@
+"""Plain functions of one query: which way is better is known or must be said, at every door; cutoffs."""
+
+import functools
+import pickle
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn import metrics as of_sklearn
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import Ridge
+from sklearn.metrics import hamming_loss, max_error, mean_absolute_error, mean_squared_error, ndcg_score
+from sklearn.model_selection import GridSearchCV
+
+from sklearn_rank import (
+    QueryKFold,
+    QueryRanker,
+    RankingEvaluator,
+    evaluate,
+    evaluate_batches,
+    get_scorer,
+    get_scorers,
+    make_ranking_scorer,
+    parse_metric,
+    query_learning_curve,
+    query_permutation_importance,
+)
+from sklearn_rank.metrics import precision_at_k_score
+from sklearn_rank.stats import compare
+
+
+def my_loss(y_true, y_score):
+    return float(np.mean((y_true - y_score) ** 2))
+
+
+def first_label(y_true, y_score):
+    return float(y_true[0])
+
+
+LOSSES = {
+    "known": mean_squared_error,
+    "said": parse_metric(my_loss, greater_is_better=False),
+    "partial": functools.partial(mean_squared_error, multioutput="uniform_average"),
+}
+GRID = {"estimator__alpha": [1e-3, 1e9]}  # the second predicts the mean
+
+
+@pytest.mark.parametrize("name", of_sklearn.get_scorer_names())
+def test_functions_of_scikit_learn_are_known_by_their_scorers(name):
+    scorer = of_sklearn.get_scorer(name)
+    if not hasattr(of_sklearn, scorer._score_func.__name__):
+        pytest.skip("not public")
+    assert parse_metric(scorer._score_func).metric.greater_is_better == (scorer._sign > 0)
+
+
+@pytest.mark.parametrize("function", [hamming_loss, max_error, of_sklearn.coverage_error, of_sklearn.hinge_loss])
+def test_errors_without_a_scorer(function):
+    assert not parse_metric(function).metric.greater_is_better
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+class TestTheBetterModelWins:
+    @pytest.fixture
+    def ranking(self, ranking):
+        """A linear model knows most of the label."""
+        X, y, qid = ranking
+        return np.column_stack([X, y + 0.1 * X[:, 0]]), y, qid
+
+    def test_evaluator(self, loss, ranking):
+        X, y, qid = ranking
+        evaluator = RankingEvaluator([loss], cv=3)
+        (name,) = evaluator.scorers.names
+        report = evaluator.compare({"mean": DummyRegressor(), "ridge": Ridge()}, X, y, qid=qid)
+        assert not report.results["ridge"].greater_is_better[name]
+        pair = report.significance(name).comparisons["ridge", "mean"]
+        assert pair.difference < 0
+        assert pair.wins > pair.losses
+        cv = evaluator.cross_validate(Ridge(), X, y, qid=qid)
+        assert (cv[f"test_{name}"] < 0).all()
+        grid = {"alpha": [1e-3, 1e9]}
+        assert evaluator.search(GridSearchCV(Ridge(), grid), X, y, qid=qid).best_params_ == {"estimator__alpha": 1e-3}
+
+    @pytest.mark.parametrize("make", [make_ranking_scorer, get_scorers])
+    def test_scorers(self, loss, make, ranking):
+        X, y, qid = ranking
+        model, scorer = Ridge().fit(X, y), pickle.loads(pickle.dumps(make(loss)))
+        with sklearn.config_context(enable_metadata_routing=True):
+            found = scorer(model, X, y, qid=qid)
+            search = GridSearchCV(
+                QueryRanker(Ridge()), GRID, scoring=scorer, cv=QueryKFold(3),
+                refit=scorer.names[0] if make is get_scorers else True,
+            ).fit(X, y, qid=qid)  # fmt: skip
+        value = [*found.values()][0] if make is get_scorers else found
+        assert value == pytest.approx(-evaluate(y, model.predict(X), qid=qid, metrics="mse").mean()["mse"])
+        assert search.best_params_ == {"estimator__alpha": 1e-3}
+
+    def test_curves_and_importances(self, loss, ranking):
+        X, y, qid = ranking
+        _, _, test = query_learning_curve(Ridge(), X, y, qid=qid, metric=loss, cv=3, train_sizes=[1.0])
+        assert (test < 0).all()
+        found = query_permutation_importance(Ridge().fit(X, y), X, y, qid=qid, metric=loss, random_state=0)
+        assert found.importances_mean.max() > 0
+
+    def test_statistics(self, loss, ranking):
+        _, y, qid = ranking
+        good, bad = (evaluate(y, y + shift, qid=qid, metrics=[loss]) for shift in (0.1, 1.0))
+        assert compare(good, bad, test="sign").wins == 40
+        batches = [(y[qid % 2 == i], y[qid % 2 == i] + 1.0, qid[qid % 2 == i]) for i in (0, 1)]
+        assert [*evaluate_batches(batches, metrics=[loss]).greater_is_better.values()] == [False]
+        assert good.worst_queries(1).rows[0][1] == max(good.per_query[[*good.per_query][0]])
+
+
+def half_error(y, s):
+    return 0.5
+
+
+class MyLoss:
+    def __call__(self, y, s):
+        return 0.5
+
+
+UNSAID = [my_loss, half_error, MyLoss(), functools.partial(my_loss), functools.wraps(mean_squared_error)(lambda y, s: 0.5)]
+MODEL = Ridge().fit([[1], [0]], [1, 0])
+DOORS = [
+    lambda f, **said: parse_metric(f, **said).metric.greater_is_better,
+    lambda f, **said: [*evaluate([1, 0], [1, 2], qid=[1, 1], metrics=[f], **said).greater_is_better.values()][0],
+    lambda f, **said: [*evaluate([1, 0], [1, 2], qid=[1, 1], metrics={"a": f}, **said).greater_is_better.values()][0],
+    lambda f, **said: make_ranking_scorer(f, **said)._sign > 0,
+    lambda f, **said: [*get_scorers([f, "map"], **said)(MODEL, [[1]], [1], qid=[1]).values()][0] > 0,
+    lambda f, **said: [*evaluate_batches([([1], [2], [1])], metrics=[f], **said).greater_is_better.values()][0],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("function", UNSAID, ids=str)
+def test_it_must_be_said(door, function):
+    with pytest.raises(ValueError, match="must be said which way is better: parse_metric.*greater_is_better=False"):
+        door(function)
+    if not isinstance(function, functools.partial) and function is not my_loss:
+        assert not door(function, greater_is_better=False)
+        assert door(function, greater_is_better=True)
+
+
+@pytest.mark.parametrize("name", ["rmse", "mae", "hinge_loss", "pair_distance", "NMSE".lower(), "js_divergence"])
+def test_ends_of_names(name):
+    def function(y, s):
+        return 1.0
+
+    function.__name__ = name
+    with pytest.raises(ValueError, match="must be said"):
+        parse_metric(function)
+    for other in ("gain", "glossy", "errors_found", "distance_score", "lambda"):
+        function.__name__ = other
+        assert parse_metric(function).metric.greater_is_better
+
+
+def test_what_is_said_stays_said():
+    spec = parse_metric(my_loss, greater_is_better=False)
+    for again in (parse_metric(spec), parse_metric(spec, k=3), pickle.loads(pickle.dumps(spec))):
+        assert not again.metric.greater_is_better
+    result = evaluate([1, 0], [1, 2], qid=[1, 1], metrics=[spec, "map", first_label], greater_is_better=True)
+    assert result.greater_is_better == {"my_loss": False, "map": True, "first_label": True}
+    with pytest.raises(TypeError, match="ndcg_score has no keyword 'greater_is_better'"):
+        parse_metric("ndcg", greater_is_better=False)
+    with pytest.raises(TypeError, match="No metric of ndcg has a keyword 'greater_is_better'"):
+        evaluate([1], [1], qid=[1], metrics="ndcg", greater_is_better=False)
+    with pytest.raises(ValueError, match="must be True, False or None. Got 'no'"):
+        parse_metric(my_loss, greater_is_better="no")
+    with pytest.raises(TypeError, match="which a scorer is not"):
+        evaluate([1], [1], qid=[1], metrics=[get_scorer("ndcg")])
+
+
+def test_a_named_value_on_dask_must_say_too():
+    pytest.importorskip("dask.dataframe")
+    from sklearn_rank.dask._compare import _greater_is_better
+
+    assert _greater_is_better("rmse") is False
+    assert _greater_is_better("mine") is None
+    with pytest.raises(ValueError, match="pass greater_is_better=False, or True. Got 'my_loss'"):
+        _greater_is_better("my_loss")
+
+
+# --- cutoffs -------------------------------------------------------------------------------------------------
+
+
+def hits(y_true, y_score):
+    assert (np.diff(y_score) <= 0).all()  # best first
+    return float((y_true > 0).sum())
+
+
+def test_a_cutoff_is_that_of_the_ranked_list(rng):
+    y, s, qid = rng.integers(0, 2, 300), rng.permutation(300) * 1.0, rng.integers(0, 30, 300)
+    specs = [parse_metric(hits, k=k) for k in (1, 3, 100)]
+    result = evaluate(y, s, qid=qid, metrics=[*specs, "p@3", "ndcg", "mse"])
+    assert [*result.per_query][:3] == ["hits@1", "hits@3", "hits@100"]
+    for k in (1, 3, 100):
+        expected = k * precision_at_k_score(y, s, qid=qid, k=k, average=None)
+        np.testing.assert_allclose(result.per_query[f"hits@{k}"], expected)
+    both = parse_metric(hits, k=[3, 1])
+    np.testing.assert_allclose(both.metric(y, s, qid=qid, k=both.k), [result.mean()["hits@3"], result.mean()["hits@1"]])
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = pickle.loads(pickle.dumps(make_ranking_scorer(hits, k=3)))
+        assert scorer(Ridge().fit(s[:, None], s), s[:, None], y, qid=qid) == pytest.approx(result.mean()["hits@3"])
+
+
+def test_a_cutoff_among_equal_scores():
+    y, s, qid = [1, 0, 1, 0], [2.0, 1.0, 1.0, 0.0], [1, 1, 1, 1]
+    with pytest.raises(ValueError, match="must not part equal scores, unless ties='stable'.* Got .* ranks 2 and 3"):
+        evaluate(y, s, qid=qid, metrics=parse_metric(hits, k=2))
+    assert evaluate(y, s, qid=qid, metrics=parse_metric(hits, k=2), ties="stable").mean() == {"hits@2": 1}
+    assert evaluate(y, s, qid=qid, metrics=parse_metric(hits, k=3)).mean() == {"hits@3": 2}  # parts none
+    assert evaluate(y, s, qid=qid, metrics=[parse_metric(hits, k=1), "p@2"]).mean() == {"hits@1": 1, "p@2": 0.75}
+
+
+def test_a_cut_list_has_what_was_retrieved():
+    y, s, qid = [1, 1, 1], [2.0, -np.inf, 1.0], [1, 1, 1]
+    assert evaluate(y, s, qid=qid, metrics=parse_metric(hits, k=3)).mean() == {"hits@3": 2}
+    with pytest.raises(TypeError, match=r"of a function into parse_metric\(f, k=10\)"):
+        evaluate(y, s, qid=qid, metrics=hits, k=3)
+
+
+def test_a_function_of_whole_lists_gets_them_as_they_came():
+    seen = []
+    evaluate([1, 2, 3], [1, 3, 2], qid=[1, 1, 1], metrics=lambda y, s: seen.append(y.tolist()) or 0.0)
+    assert seen == [[1, 2, 3]]
+
+
+def test_names_of_functions_with_arguments():
+    metrics = [functools.partial(mean_absolute_error, multioutput="raw_values"), ndcg_score]
+    assert [parse_metric(m).metric.name for m in metrics] == ["mean_absolute_error", "ndcg_score"]
