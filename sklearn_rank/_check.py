@@ -22,6 +22,10 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 
+MOST = 1e200
+"""Highest weight; a sum of these, times values, is far from the range of a float."""
+
+
 class NoSuchRow(Exception):
     """A fault was found with documents that have no row."""
 
@@ -340,12 +344,18 @@ def refuse_bad_weight(weight: Array, *, may_be_zero: bool = False) -> None:
     Raises
     ------
     ValueError
-        If one is negative or not finite, or all are zero and may not be.
+        If one is negative or not finite, all are zero and may not be, or the highest is so large or small that sums are
+        beyond the range of a float.
     """
     lowest, highest = _range(weight)
     if not (0 <= lowest and highest < np.inf and (may_be_zero or highest > 0)):
         raise ValueError(
             f"sample_weight must be finite, not negative and not all zero. Got values from {lowest} to {highest}."
+        )
+    if highest > MOST or (highest < 1 / MOST and not may_be_zero):
+        raise ValueError(
+            f"The highest sample_weight must be from {1 / MOST:g} to {MOST:g}, so that weights can be summed up; "
+            f"divide all weights by the highest. Got {highest:g}."
         )
 
 

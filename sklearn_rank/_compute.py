@@ -30,6 +30,18 @@ FLOOR = 1e-5
 """What a query counts at least in a geometric mean, so that one of value 0 does not decide it: as trec_eval has it."""
 
 
+LEAST = 1e-292
+"""Least denominator that is not 0: what is below it is rounded to few digits."""
+
+
+def refuse_range(caller: str, found: str) -> None:
+    """Say that numbers are too large, or too small, to be computed with."""
+    raise ValueError(
+        f"{caller} must be computed from numbers of which no sum or product is beyond the range of a float, 1e-292 to "
+        f"1.7e308; scale labels, predictions, gains or replacements. Got {found}."
+    )
+
+
 @dataclass(frozen=True)
 class PerQuery:
     """A metric on every query: numerator over denominator, shape (n_queries, n_cutoffs), and where undefined."""
@@ -53,10 +65,25 @@ class PerQuery:
     def fill(self, first: int, last: int, ranked: Ranked, keywords: Mapping[str, Any]) -> None:
         """Compute the queries `first` to `last`."""
         metric, undefined = self.spec.metric, self.undefined[first:last]
-        self.numerator[first:last], self.denominator[first:last] = metric.ratio(ranked, keywords)
-        np.equal(self.denominator[first:last], 0, out=undefined)
+        numerator, denominator = self.numerator[first:last], self.denominator[first:last]
+        with np.errstate(over="ignore", invalid="ignore"):  # told of below
+            numerator[:], denominator[:] = metric.ratio(ranked, keywords)
+            sums = numerator.sum() + denominator.sum()
+        np.equal(denominator, 0, out=undefined)
         if metric.needs_relevant:
             undefined |= ranked.n_relevant == 0
+        if not (math.isfinite(sums) and denominator.min() >= LEAST):
+            self._check_range(numerator, denominator, undefined)
+        if math.isnan(self.spec["replace_undefined_by"]):  # left out of means, also of those that are pooled
+            numerator[undefined] = denominator[undefined] = 0
+
+    def _check_range(self, numerator: Array, denominator: Array, undefined: NDArray[np.bool_]) -> None:
+        """Refuse what is not finite, or was rounded to few digits, where the metric is defined; elsewhere it is 0."""
+        lost = ~(np.isfinite(numerator) & np.isfinite(denominator) & (np.abs(denominator) >= LEAST))
+        numerator[lost & undefined] = 0
+        denominator[lost & undefined] = 0
+        if self.spec.metric.finite and (lost := lost & ~undefined).any():
+            refuse_range(self.spec.metric.caller, f"{numerator[lost][0]:g} over {denominator[lost][0]:g} for a query")
 
     def at(self, spec: MetricSpec) -> PerQuery:
         """Results of one of the metrics that this is the curve of."""
@@ -95,7 +122,8 @@ class PerQuery:
         average, defined = self.spec["average"], ~self.undefined
 
         def total(x: NDArray[Any]) -> NDArray[Any]:
-            return _sum(x if weight is None else weight[:, None] * x)
+            with np.errstate(over="ignore", invalid="ignore"):  # the mean is looked at
+                return _sum(x if weight is None else weight[:, None] * x)
 
         if average == "micro":
             return Sums(total(self.numerator), total(self.denominator), total(defined))
@@ -127,9 +155,10 @@ class Sums:
 
     def __add__(self, other: Sums) -> Sums:
         """Sums over the queries of both."""
-        return Sums(
-            self.numerator + other.numerator, self.denominator + other.denominator, self.counted + other.counted
-        )
+        with np.errstate(over="ignore", invalid="ignore"):  # the mean is looked at
+            return Sums(
+                self.numerator + other.numerator, self.denominator + other.denominator, self.counted + other.counted
+            )
 
     def average(self, spec: MetricSpec, *, stacklevel: int = 2) -> Array:
         """Mean of the metric that they are sums of."""
@@ -137,13 +166,27 @@ class Sums:
         if math.isnan(otherwise) and not (self.counted > 0).all():
             text = f"{spec.metric.name} is not defined for any query, so its mean is nan."
             warnings.warn(text, UserWarning, stacklevel=stacklevel)
-        return self.mean(spec["average"], spec.metric.link, otherwise)
+        caller = spec.metric.caller if spec.metric.finite else None
+        return self.mean(spec["average"], spec.metric.link, otherwise, caller)
 
-    def mean(self, average: str, link: Link | None, otherwise: float) -> Array:
-        """Mean of a kind, for a metric with such a `link`, `otherwise` where it is pooled and not defined."""
+    def mean(self, average: str, link: Link | None, otherwise: float, caller: str | None = None) -> Array:
+        """Mean of a kind, for a metric with such a `link`, `otherwise` where it is pooled and not defined.
+
+        Raises
+        ------
+        ValueError
+            If sums of the metric of the function `caller` were beyond the range of a float.
+        """
+        mean = self._mean(average, link, otherwise)
+        if caller is not None and not np.isfinite(mean[self.counted > 0]).all():
+            refuse_range(caller, "a sum over queries that is not finite")
+        return mean
+
+    def _mean(self, average: str, link: Link | None, otherwise: float) -> Array:
         if average == "micro":
             return _ratio(self.numerator, self.denominator, self.counted > 0, link, otherwise)
-        mean = self.numerator / np.where(self.counted > 0, self.denominator, np.nan)
+        with np.errstate(invalid="ignore"):
+            mean = self.numerator / np.where(self.counted > 0, self.denominator, np.nan)
         return np.exp(mean) if average == "geometric" else mean
 
 

@@ -43,6 +43,7 @@ def make_gain(gain: Any, min_relevance: float) -> Function:
     }[gain]
 
 
+@np.errstate(over="ignore")
 def check_gain_function(function: Function, labels: Array, caller: str) -> None:
     """Refuse a user's function of labels that is none, or falls: `labels` are those at hand, ascending.
 
@@ -63,6 +64,7 @@ def check_gain_function(function: Function, labels: Array, caller: str) -> None:
         )
 
 
+@np.errstate(over="ignore")
 def check_weights(weights: Array, highest: float, caller: str) -> None:
     """Refuse weights by rank with which a list could be better than the best one, or than a value of 1.
 
@@ -129,6 +131,7 @@ def _named_table(discount: str, base: float, longest: int) -> Array:
 _remembered_table = lru_cache(maxsize=64, typed=True)(_named_table)
 
 
+@np.errstate(over="ignore")
 def _refuse_unlike(values: Array, others: Array, at: NDArray[Any], name: str, of: str, what: str) -> None:
     """Refuse a user's function that gives other values for other arrays, or another time."""
     differs = np.abs(values - others) > ROUNDING * np.abs(values)

@@ -59,6 +59,15 @@ def is_real(value: Any) -> bool:
         return False
 
 
+def built_in(value: Any) -> Any:
+    """A number of any type as an int or a float, so that no formula computes in fewer digits, or in other types."""
+    if type(value) in (int, float) and -(2**53) <= value <= 2**53:
+        return value
+    if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
+        return value
+    return int(value) if isinstance(value, Integral) and abs(int(value)) <= 2**53 else float(value)
+
+
 def is_count(value: Any) -> bool:
     """Whether a value is an int >= 1; bool does not count as one."""
     return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_)) and int(value) >= 1
@@ -179,7 +188,9 @@ SHARED: dict[str, tuple[Any, Keyword]] = {
             "a float or nan",
             lambda v: is_real(v) or (isinstance(v, Real) and math.isnan(v)),
             """replace_undefined_by : float, default=0.0
-    Value of a query for which the metric is not defined; ``np.nan`` leaves such queries out of the mean.""",
+    Value of a query for which the metric is not defined; ``np.nan`` leaves such queries out of the mean, whatever its
+    `average`. A number takes no part in a pooled mean, to which such a query adds its numerator and denominator, unless
+    no query is defined.""",
         ),
     ),
     "convention": (

@@ -25,7 +25,7 @@ from sklearn_rank._conventions import keywords_of
 from sklearn_rank._docstring import docstring_of, signature_of
 from sklearn_rank._echo import echo
 from sklearn_rank._gains import check_gain_function, check_weights, gain_table, make_discount, make_gain, make_stop
-from sklearn_rank._keywords import CUTOFF, OWN, SHARED, SUBTOPICS, Keyword, is_word, unread
+from sklearn_rank._keywords import CUTOFF, OWN, SHARED, SUBTOPICS, Keyword, built_in, is_word, unread
 from sklearn_rank._lazy import cached_property
 from sklearn_rank._ranked import FULL, Ranked
 
@@ -207,7 +207,8 @@ class MetricSpec:
     @cached_property
     def _values(self) -> dict[str, Any]:
         shared = {name: default for name, (default, _) in SHARED.items()}
-        return shared | self.metric.defaults | self._conventional() | dict(self.keywords)
+        given = {name: built_in(value) for name, value in self.keywords.items()}
+        return shared | self.metric.defaults | self._conventional() | given
 
     def _conventional(self) -> dict[str, Any]:
         convention = self.keywords.get("convention")

@@ -136,7 +136,7 @@ def test_weights(average, undefined):
     data = grouped(make())
     weight = np.random.default_rng(3).random(200)[data.qid + 5]
     weight[data.qid < 20] = 0  # some partitions have no weight at all
-    keywords = {"metrics": ["p@5", "auc", "rmse"], "average": average, "replace_undefined_by": undefined}
+    keywords = {"metrics": ["p@5", "auc", "rmse", "f@5"], "average": average, "replace_undefined_by": undefined}
     check(cut(frame_of(data, w=weight)), sample_weight="w", **keywords)
 
 

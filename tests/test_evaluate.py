@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from sklearn_rank import evaluate, get_metric_names, metric, parse_metric
+from sklearn_rank import evaluate, evaluate_batches, get_metric_names, metric, parse_metric
 from sklearn_rank._metric import REGISTRY
 from sklearn_rank.metrics import map_score, ndcg_score, precision_at_k_score
 
@@ -94,6 +94,22 @@ def test_undefined_queries_are_counted(data):
     assert result.n_undefined == {"map": len(lacking), "p@1": 0, "ndcg": len(lacking)}
     assert np.flatnonzero(np.isnan(result.per_query["map"])).tolist() == lacking
     assert result.mean()["map"] == pytest.approx(np.nanmean(result.per_query["map"]))
+
+
+def test_undefined_queries_in_a_pooled_mean():
+    """F1@2 is 2 / (1 + 2); a query without a relevant document adds its two ranks, unless it is left out."""
+    y, s, qid = [1, 0, 0, 0], [2, 1, 2, 1], ["a", "a", "b", "b"]
+    for replacement, expected in ((0, 2 / 5), (1, 2 / 5), (np.nan, 2 / 3)):
+        metrics = ["f1(average=micro)@2", "f1@2", "f1(average=geometric)@2"]
+        result = evaluate(y, s, qid=qid, metrics=metrics, replace_undefined_by=replacement)
+        assert result.mean()[metrics[0]] == pytest.approx(expected)
+        assert set(result.n_undefined.values()) == {1}
+        others = [2 / 3, *([] if np.isnan(replacement) else [max(replacement, 1e-5)])]
+        assert result.mean()["f1@2"] == pytest.approx(np.mean(others), abs=1e-5)
+        assert result.mean()[metrics[2]] == pytest.approx(np.exp(np.mean(np.log(others))))
+        parts = [(y[:2], s[:2], qid[:2]), (y[2:], s[2:], qid[2:])]
+        batches = evaluate_batches(parts, metrics=metrics, replace_undefined_by=replacement)
+        assert (batches.mean(), batches.n_undefined) == (result.mean(), result.n_undefined)
 
 
 def test_shared_keywords_and_those_of_a_name(data):

@@ -401,6 +401,27 @@ def test_the_micro_average_over_no_defined_query_is_nan(metric):
                 assert np.isnan(value(metric, alone, average="micro", **keywords))
 
 
+@each([m for m in METRICS if m.pools and m.undefined])
+def test_the_micro_average_leaves_out_undefined_queries(metric):
+    """As if they were not there, also where they have a denominator; a number leaves them in."""
+    data, leave_out = rough_data_for(metric), {"average": "micro", "replace_undefined_by": np.nan}
+    for strange in degenerate(metric):
+        both = data.then(strange)
+        alone = strange.rows(strange.qid == 0)
+        undefined = np.isnan(value(metric, alone, average=None, replace_undefined_by=np.nan, **read_as(metric)))
+        if undefined.all():
+            defined = both.rows(both.qid != 1000)
+            weight = 1.0 + both.qid % 3
+            expected = mean(metric, defined, **leave_out, **read_as(metric))
+            assert_array_equal(mean(metric, both, **leave_out, **read_as(metric)), expected)
+            weighted = mean(metric, defined, sample_weight=weight[both.qid != 1000], **leave_out, **read_as(metric))
+            found = mean(metric, both, sample_weight=weight, **leave_out, **read_as(metric))
+            assert_allclose(found, weighted, rtol=1e-15)
+    kept = [mean(metric, data, average="micro", replace_undefined_by=number) for number in (0, 1, 7)]
+    assert_array_equal(kept[0], kept[1])
+    assert_array_equal(kept[0], kept[2])
+
+
 @each([m for m in METRICS if not m.pools])
 def test_no_micro_average_where_none_is_declared(metric):
     with pytest.raises(ValueError, match=f"{metric.caller} has no micro average"):

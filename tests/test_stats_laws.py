@@ -370,3 +370,17 @@ def test_inputs_are_left_alone_and_nothing_is_warned_of(test):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert 0 < quick(a, b, test=test).pvalue <= 1
+
+
+@pytest.mark.parametrize("scale", [1e101, 1e200, 1e308, 1e-101, 1e-200, 5e-324])
+def test_values_of_which_squares_cannot_be_summed_up(scale):
+    a, b = np.array([0.1, 0.4, 0.9]) * scale, np.array([0.2, 0.2, 1.0]) * scale
+    message = r"must be 0 or from 1e-100 to 1e\+100, so that squares can be summed up; scale the values. Got"
+    for call in (
+        lambda: compare(a, b),
+        lambda: compare_all({"a": a, "b": b}),
+        lambda: confidence_interval(a),
+        lambda: compare_folds(a, b, n_train=2, n_test=1),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()

@@ -258,7 +258,7 @@ def _refuse_no_rows(found: Any) -> None:
 
 
 class Total(NamedTuple):
-    """What the means are made of, by metric; the sum of weights, if there are any."""
+    """What the means are made of, by metric; the highest weight, if there are any."""
 
     sums: dict[str, Sums]
     weight: float | None
@@ -270,7 +270,7 @@ def _total(part: Part | None) -> Total | None:
     weight = part.result.weight
     results: Any = part.result._results
     sums = {name: result.sums(weight) for name, result in results.items()}
-    return Total(sums, None if weight is None else float(weight.sum()))
+    return Total(sums, None if weight is None else float(weight.max()))
 
 
 def _added(totals: Sequence[Total | None]) -> Total | None:
@@ -279,7 +279,7 @@ def _added(totals: Sequence[Total | None]) -> Total | None:
         return None
     sums = {name: sum((total.sums[name] for total in found[1:]), one) for name, one in found[0].sums.items()}
     weights = [total.weight for total in found if total.weight is not None]
-    return Total(sums, sum(weights) if weights else None)
+    return Total(sums, max(weights) if weights else None)
 
 
 # --- values --------------------------------------------------------------------------------------------------

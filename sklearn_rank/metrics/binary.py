@@ -33,6 +33,9 @@ def divisor_per_rank(r: Any, denominator: str) -> Any:
     return r.k if denominator == "k" else np.minimum(r.k, np.maximum(r.n, 1))
 
 
+LARGE = 1e100
+"""A weight with which F-measures are recall, and the Q-measure the ratio of gains, to the last digit."""
+
 BETA = real(
     "a number > 0",
     lambda v: v > 0,
@@ -258,7 +261,8 @@ def fbeta_at_k_score(r: Any, *, beta: float = 1) -> Any:
     >>> [round(fbeta_at_k_score([0, 1, 0], [3, 2, 1], qid=[0] * 3, k=2, beta=b), 3) for b in (1, 2, 0.5)]
     [0.667, 0.833, 0.556]
     """
-    return (1 + beta**2) * r.cumsum(r.relevant), beta**2 * r.n_relevant + r.k
+    weight = min(beta, LARGE) ** 2
+    return (1 + weight) * r.cumsum(r.relevant), weight * r.n_relevant + r.k
 
 
 @metric("hit", bounds=(0, 1), aliases=("hit_rate", "success"), undefined=NO_RELEVANT, needs_relevant=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from sklearn_rank._keywords import real
 from sklearn_rank._metric import NO_RELEVANT, formula_of, metric
-from sklearn_rank.metrics.binary import PER_RANK, divisor_per_rank
+from sklearn_rank.metrics.binary import LARGE, PER_RANK, divisor_per_rank
 
 __all__ = [
     "acg_score",
@@ -208,5 +208,6 @@ def q_score(r: Any, *, gain: Any = "linear", beta: float = 1) -> Any:
     >>> q_score([1, 0, 2], [3, 2, 1], qid=[0] * 3)
     0.75
     """
+    beta = min(beta, LARGE)
     blended = r.joint(r.relevant, r.relevant + beta * gain(r.label)) / (r.rank + beta * r.ideal_sum(gain))
     return r.cumsum(weight=blended), r.n_relevant

@@ -22,6 +22,9 @@ __all__ = [
 
 INF = float("inf")
 
+SMALL = 1e-100
+"""A false positive rate with which the partial area is what it tends to at 0, to the last digit."""
+
 
 @metric(
     "auc",
@@ -71,6 +74,7 @@ def query_auc_score(r: Any, *, max_fpr: float | None = None, tied_curve: str = "
     pairs = r.n_relevant * n_others
     if max_fpr is None:
         return r.cumsum(weight=r.joint(others, r.relevant)), pairs
+    max_fpr = max(max_fpr, SMALL)
     reach, chance = max_fpr * n_others, max_fpr**2 / 2
     if tied_curve == "straight":
         right = area_under_line(r, r.joint(1.0, others), r.joint(1.0, r.relevant), r.of_query(reach))
@@ -345,6 +349,7 @@ def rbo_score(r: Any, *, p: float = 0.9) -> Any:
     >>> rbo_score([2, 1], [2, 1], qid=[0, 0], p=0.5)
     1.0
     """
-    agreement = r.overlap() / r.rank * p**r.rank
+    share = r.overlap() / r.rank
+    agreement = share * p**r.rank
     last = agreement - np.where(r.rank > 1, np.roll(agreement, 1), 0.0)  # adds up to the one at the cutoff
-    return r.cumsum(weight=(1 - p) / p * agreement + last)
+    return r.cumsum(weight=(1 - p) * share * p ** (r.rank - 1.0) + last)

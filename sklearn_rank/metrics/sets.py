@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn_rank._keywords import real
 from sklearn_rank._metric import NO_RELEVANT, metric
-from sklearn_rank.metrics.binary import BETA
+from sklearn_rank.metrics.binary import BETA, LARGE
 
 __all__ = [
     "set_f_score",
@@ -119,5 +119,5 @@ def set_f_score(r: Any, *, threshold: float = 0.0, beta: float = 1) -> Any:
     >>> set_f_score([1, 0, 1], [0.9, 0.8, 0.3], qid=[0] * 3, threshold=0.5)
     0.5
     """
-    chosen = r.score > threshold
-    return (1 + beta**2) * r.cumsum(r.relevant * chosen), beta**2 * r.n_relevant + r.cumsum(chosen)
+    chosen, weight = r.score > threshold, min(beta, LARGE) ** 2
+    return (1 + weight) * r.cumsum(r.relevant * chosen), weight * r.n_relevant + r.cumsum(chosen)

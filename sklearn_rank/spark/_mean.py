@@ -94,11 +94,12 @@ def _mean(metric: Metric, total: float, count: float, defined: float) -> float:
     name, average, otherwise = facts["metric"], facts["average"], float(facts["replace_undefined_by"])
     if math.isnan(otherwise) and not defined > 0:
         warnings.warn(f"{name} is not defined for any query, so its mean is nan.", UserWarning, stacklevel=4)
-    link = None
+    link, entry = None, REGISTRY.get(name)
     if average == "micro":
-        if name not in REGISTRY:
+        if entry is None:
             raise ValueError(
                 f"A pooled mean takes the definition of its metric. Got {name!r}, which is not defined here."
             )
-        link = REGISTRY[name].link
-    return float(Sums(*np.array([total, count, defined])[:, None]).mean(average, link, otherwise)[0])
+        link = entry.link
+    caller = None if entry is None else entry.caller
+    return float(Sums(*np.array([total, count, defined])[:, None]).mean(average, link, otherwise, caller)[0])

@@ -24,6 +24,9 @@ def _is_random_state(value: Any) -> bool:
     return value is None or isinstance(value, (np.random.RandomState, np.random.Generator))
 
 
+MOST = 1e100
+"""Largest value of which a square of squares is not beyond the range of a float by far."""
+
 SHARE = Keyword("between 0 and 1, exclusive", lambda v: is_real(v) and 0 < v < 1, "")
 POSITIVE = Keyword("a finite number > 0", lambda v: is_real(v) and v > 0, "")
 RULES = {
@@ -59,7 +62,7 @@ def numbers(x: Any, name: str, caller: str) -> Array:
     TypeError
         If an entry is not a number.
     ValueError
-        If there is another dimension, or an infinite value.
+        If there is another dimension, or a value that is infinite or near it, or all are next to 0.
     """
     try:
         if np.asarray(x).dtype.kind not in "biufO":  # NumPy would read "1" as 1
@@ -71,5 +74,11 @@ def numbers(x: Any, name: str, caller: str) -> Array:
         raise ValueError(
             f"{name} of {caller} must be a list of finite numbers (NaN: undefined). "
             f"Got {'an infinite value' if array.ndim == 1 else f'shape {array.shape}'} instead."
+        )
+    largest = np.abs(array[~np.isnan(array)]).max(initial=0)
+    if largest > MOST or 0 < largest < 1 / MOST:
+        raise ValueError(
+            f"The largest of {name} of {caller} must be 0 or from {1 / MOST:g} to {MOST:g}, so that squares can be "
+            f"summed up; scale the values. Got {largest:g}."
         )
     return array
