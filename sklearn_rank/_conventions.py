@@ -175,7 +175,9 @@ def _gains(text: str) -> dict[int, float]:
 
 
 def why_not_here(name: str) -> str:
-    """Why a measure of trec_eval has no name here; "" for any other name."""
+    """Why a measure of trec_eval has no name here; "" for any other name, and for what is too long to be one."""
+    if len(name) > 100:
+        return ""
     for pattern, reason in NOT_HERE.items():
         if re.fullmatch(pattern, name.strip(), re.IGNORECASE):
             return reason

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank import display
+from sklearn_rank._conventions import CONVENTIONS
 from sklearn_rank._metric import REGISTRY
 from sklearn_rank.metrics import ndcg_score
 
@@ -98,5 +99,12 @@ def test_every_metric_is_in_the_readme():
 
 def test_metrics_of_the_table_of_libraries_exist():
     rows = re.findall(r"^\| `(\w+)` \|(?:[^|\n]*\|){10}$", (ROOT / "docs" / "conventions.md").read_text(), re.MULTILINE)
-    assert len(rows) == 22
+    assert len(rows) == 23
     assert set(rows) <= REGISTRY.keys()
+
+
+def test_every_convention_is_a_row_of_the_choices():
+    text = (ROOT / "docs" / "conventions.md").read_text()
+    choices = text[text.index("## The choices") : text.index("## Metric by metric")]
+    assert sorted(re.findall(r'^\| `"(\w+)"` \|', choices, re.MULTILINE)) == sorted(CONVENTIONS)
+    assert len({row.count("|") for row in re.findall(r"^\|.*\|$", choices, re.MULTILINE)}) == 1

@@ -270,6 +270,9 @@ IR_MEASURES = [
     ("SetR", {"rel": 2}, "recall", {"min_relevance": 2}),
     ("SetF", {"beta": 1.0}, "f1", {}),
     ("Rprec", {}, "rprec", {}),
+    ("Bpref", {}, "bpref", {}),
+    ("infAP", {}, "infap", {}),
+    ("IPrec", {"recall": 0.3}, "iprec(recall=0.3)", {}),
     *(
         (name, {"cutoff": k} | params, f"{ours}@{k}", keywords)
         for k in (1, 3, 10, 50)
@@ -312,9 +315,12 @@ def test_ir_measures(name, params, ours, keywords, kind):
     """Ties are broken by document id, descending, but those of RR@k ascending."""
     mean, values = ir_values(kind)[ir_measure(name, params)]
     data = judgements(kind)
+    if name == "IPrec":  # NaN there for a query without retrieved documents
+        values = {query: np.nan_to_num(value) for query, value in values.items()}
+        mean = np.mean([*values.values()])
     if name == "RR" and "cutoff" in params:
         keywords = keywords | {"tie_break": -np.unique(data.doc, return_inverse=True)[1]}
-    compare(ours, data, values, mean, **keywords)
+    compare(ours, data, values, mean, **{"convention": "ir_measures"} | keywords)
 
 
 @pytest.mark.skipif(not shutil.which("perl"), reason="ir_measures has these of a Perl program")
@@ -341,6 +347,23 @@ def test_ir_measures_breaks_ties_of_rr_both_ways(relevant, rr, rr_at_10):
     assert_allclose(calc(ir_measures.RR @ 10, labels, scores), rr_at_10)
     assert_allclose(mrr_score(labels, scores, qid=["q"] * 3, k=10), (1 + 1 / 2 + 1 / 3) / 3)
     assert_allclose(mrr_score(labels, scores, qid=["q"] * 3), (1 + 1 / 2 + 1 / 3) / 3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("k", [1, 3, 10, 50])
+def test_ir_measures_judged_documents(kind, k):
+    """Ties of Judged@k are broken by document id, ascending; a query without a retrieved one has no value there."""
+    ir_measures = pytest.importorskip("ir_measures")
+    data = judgements(kind)
+    data = data.rows(np.isin(data.qid, data.qid[data.score > -np.inf]))
+    values = {m.query_id: m.value for m in ir_measures.iter_calc([ir_measures.Judged @ k], *data.tables())}
+    up = -np.unique(data.doc, return_inverse=True)[1]
+    rows = {"y_true": data.label, "y_score": data.score, "qid": data.qid, "metrics": f"judged@{k}"}
+    found = evaluate(**rows, convention="ir_measures", tie_break=up)
+    assert len(values) == len(found.qid) > 270
+    assert_allclose(found.per_query[f"judged@{k}"], [values[q] for q in found.qid], rtol=1e-12)
+    down = evaluate(**rows, convention="ir_measures", tie_break=data.doc).per_query[f"judged@{k}"]
+    assert (kind == "distinct" or k > 30) == (down == found.per_query[f"judged@{k}"]).all()
 
 
 def test_ir_measures_beta_is_the_square_of_beta():

@@ -1,4 +1,4 @@
-"""How often each test is wrong: false positives where systems are equal, power where one is better.
+"""How often each test is wrong: false positives where systems are equal, power where one is better; and intervals.
 
 Values per query have the shape of nDCG: from 0 to 1, a fifth or so of them 0, hard queries hard for both systems, and
 the same value for both on four queries in ten. Takes some minutes.
@@ -7,13 +7,13 @@ the same value for both on four queries in ten. Takes some minutes.
 import argparse
 
 import numpy as np
-from scipy.stats import ttest_rel
+from scipy.stats import norm, ttest_rel
 from sklearn.linear_model import Ridge
 
 from sklearn_rank import QueryKFold
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.metrics import ndcg_score
-from sklearn_rank.stats import compare, compare_all, compare_folds
+from sklearn_rank.stats import compare, compare_all, compare_folds, confidence_interval
 
 TESTS = ["t", "wilcoxon", "sign", "randomization", "bootstrap", "welch", "mannwhitney", "permutation"]
 UNPAIRED = TESTS[5:]
@@ -77,13 +77,60 @@ def fold_rejections(n_queries, n_noise, n_pairs):
     return found / n_pairs
 
 
+def ndcg_like(rng, n_queries):
+    return systems(rng, n_queries, [0])[0]
+
+
+def reciprocal_ranks(rng, n_queries):
+    """Of lists of ten whose documents are relevant one in ten: skewed, a third of them 0."""
+    rank = rng.geometric(0.1, size=n_queries)
+    return np.where(rank > 10, 0.0, 1 / rank)
+
+
+def mean_ndcg():
+    """Mean of a normal variable that is cut to 0..1."""
+    mean, sd = 0.3, np.hypot(0.35, 0.2)
+    low, high = (0 - mean) / sd, (1 - mean) / sd
+    inside = mean * (norm.cdf(high) - norm.cdf(low)) - sd * (norm.pdf(high) - norm.pdf(low))
+    return inside + norm.sf(high)
+
+
+SHAPES = {
+    "like nDCG": (ndcg_like, mean_ndcg()),
+    "reciprocal ranks": (reciprocal_ranks, sum(0.9 ** (i - 1) * 0.1 / i for i in range(1, 11))),
+}
+
+
+def coverage(method, shape, n_queries, n_samples, seed, n_resamples=999):
+    """Share of samples of queries whose interval of level 0.95 holds the true mean."""
+    draw, true = SHAPES[shape]
+    rng, found = np.random.default_rng(seed), 0
+    for i in range(n_samples):
+        low, high = confidence_interval(draw(rng, n_queries), method=method, n_resamples=n_resamples, random_state=i)
+        found += low <= true <= high
+    return found / n_samples
+
+
+def show_coverage(n_samples, seed, queries=(10, 20, 50, 100, 200)):
+    print("| values | method |", " | ".join(f"{n} queries" for n in queries), "|")
+    print("|---" * (len(queries) + 2) + "|")
+    for shape in SHAPES:
+        for method in ("t", "percentile", "bca"):
+            rates = [coverage(method, shape, n, n_samples, seed) for n in queries]
+            print(f"| {shape} | `{method}` |", " | ".join(f"{rate:.3f}" for rate in rates), "|", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=1000)
     parser.add_argument("--queries", type=int, nargs="+", default=[25, 50, 200])
     parser.add_argument("--gain", type=float, default=0.1, help="of the better system, before values are cut to 0..1")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--intervals", action="store_true", help="only how often intervals hold the true mean")
     args = parser.parse_args()
+    if args.intervals:
+        show_coverage(args.pairs, args.seed)
+        return
     heads = [f"{what}, {n} queries" for what in ("false positives", "power") for n in args.queries]
     print("| test |", " | ".join(heads), "|")
     print("|---" * (len(heads) + 1) + "|")
