@@ -21,7 +21,7 @@ ARROWS = {
     "_table": set(),
     "_gains": set(),
     "_conventions": set(),
-    "_ranked": {"_kernels", "_lazy", "_unlisted"},
+    "_ranked": {"_kernels", "_lazy", "_threads", "_unlisted"},
     "_keywords": {"_conventions", "_ranked"},
     "_grouping": {"_kernels", "_threads"},
     "_check": {"_grouping", "_lazy", "_threads", "_unlisted"},
