@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._check import Index, NoSuchRow, Queries, rows_of
 from sklearn_rank._ranked import FULL, AsGiven, InOrder, Ranked, Ranking
-from sklearn_rank._threads import for_each, query_blocks
+from sklearn_rank._threads import for_each, heed, query_blocks
 
 if TYPE_CHECKING:
     from sklearn_rank._metric import MetricSpec
@@ -260,6 +260,7 @@ def per_query(queries: Queries | Batches, specs: Sequence[MetricSpec], n_jobs: i
     def compute(first: int, last: int) -> None:
         rankings = {key: rank_block(queries, first, last, key, d) for key, d in depth.items()}
         for curve, key, keywords in plan:
+            heed()
             ranked = Ranked(rankings[key], curve.cutoffs, curve.spec["min_relevance"])
             curve.fill(first, last, ranked, keywords)
 

@@ -6,13 +6,16 @@ Every array is flat. Query q owns rows `indptr[q]:indptr[q+1]` of the data and, 
 `ptr[q]:ptr[q+1]`. A tie block is a run of positions with equal scores; `tie_end[i]` is where the block of
 position i ends, and `tie_end is None` says that the order is taken as it stands.
 
-Outputs are passed in; nothing here validates, allocates or knows a metric.
+Outputs are passed in; nothing here validates, allocates or knows a metric. What may take a second counts its `steps`,
+and looks now and then whether to go on.
 """
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, NAN, ceil, exp, log
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport strtod
 from libc.string cimport memcmp, memcpy, memset
+
+from sklearn_rank._threads import heed
 
 cdef int64_t LANES = 6          # least number of lanes that rows are dealt out to
 cdef int64_t PATIENCE = 16      # moves per item that insertion is given before merging takes over
@@ -23,6 +26,8 @@ cdef double NEGLIGIBLE = 1e-18  # a probability of survival below this changes n
 cdef double LOST = 1e-30        # nor does the sum of a million probabilities below this
 cdef int64_t FEW = 8            # labels not worth counting by grade, and tied items not worth grouping
 
+cdef int64_t STEPS = 1 << 24    # steps between two looks at whether to go on: some hundredths of a second
+
 cdef enum:
     GROUPS = 32                 # distinct probabilities to stop that the items of a tie block are grouped by
 
@@ -32,6 +37,16 @@ cpdef enum:
     STABLE = 1
     WORST = 2
     BEST = 3
+
+
+cdef inline int _count_steps(int64_t* steps, int64_t n) except -1 nogil:
+    """Add `n` steps; after many of them raise if the user interrupts, or if another thread has failed."""
+    steps[0] += n
+    if steps[0] > STEPS:
+        steps[0] = 0
+        with gil:
+            heed()
+    return 0
 
 
 # --- order ------------------------------------------------------------------------------------------------
@@ -47,14 +62,14 @@ def rank_queries(
     Under the average policy a list goes on to the end of the tie block that holds rank `depth`. The other arrays
     are room to work in, for the longest query: `key` and `spare` once, `spare_key` and `count` twice (and one).
     """
-    cdef int64_t q, n_kept, at = 0
+    cdef int64_t q, n_kept, at = 0, steps = 0
     cdef bint tied = False
     with nogil:
         ptr[0] = 0
         for q in range(indptr.shape[0] - 1):
             n_kept = _rank_query(
                 &score[0], &label[0], indptr[q], indptr[q + 1], depth, ties, keep_unretrieved,
-                &order[0] + at, &key[0], &spare_key[0], &spare[0], &count[0],
+                &order[0] + at, &key[0], &spare_key[0], &spare[0], &count[0], &steps,
             )
             if ties == AVERAGE and _mark_ties(&key[0], n_kept, at, &tie_end[0] + at):
                 tied = True
@@ -66,8 +81,8 @@ def rank_queries(
 cdef int64_t _rank_query(
     const double* score, const double* label, int64_t start, int64_t stop, int64_t depth,
     int64_t ties, bint keep_unretrieved,
-    int64_t* order, double* key, double* spare_key, int64_t* spare, int64_t* count,
-) noexcept nogil:
+    int64_t* order, double* key, double* spare_key, int64_t* spare, int64_t* count, int64_t* steps,
+) except -1 nogil:
     cdef int64_t row, n_kept, n = stop - start
     cdef double bar = -INFINITY if keep_unretrieved else -DBL_MAX  # what a row must reach
     depth = min(depth, n)
@@ -78,13 +93,13 @@ cdef int64_t _rank_query(
         spare_key[n] = score[row]
         spare[n] = row
         n += score[row] >= bar
-    _sort(spare_key, spare, n, key, order, count)
+    _sort(spare_key, spare, n, key, order, count, steps)
     n_kept = min(depth, n)
     while ties != STABLE and n_kept < n and key[n_kept] == key[n_kept - 1]:
         n_kept += 1
     if ties == AVERAGE or ties == STABLE:
         return n_kept
-    _order_ties_by_label(label, -1.0 if ties == WORST else 1.0, n_kept, order, key, spare_key, spare)
+    _order_ties_by_label(label, -1.0 if ties == WORST else 1.0, n_kept, order, key, spare_key, spare, steps)
     return min(n_kept, depth)
 
 
@@ -103,9 +118,9 @@ cdef double _reached_by(const double* score, int64_t n, int64_t n_lanes, double*
     return bar
 
 
-cdef void _sort(
-    double* key, int64_t* item, int64_t n, double* sorted_key, int64_t* sorted_item, int64_t* count,
-) noexcept nogil:
+cdef int _sort(
+    double* key, int64_t* item, int64_t n, double* sorted_key, int64_t* sorted_item, int64_t* count, int64_t* steps,
+) except -1 nogil:
     """Sort by key, highest first: twice as many buckets as keys, evenly over their range, then insertion.
 
     Where that takes long (keys far from evenly spread), merging takes over. Equal keys keep their order.
@@ -114,18 +129,20 @@ cdef void _sort(
     cdef double scale, high = -INFINITY, low = INFINITY
     if n <= RUN:
         _sort_few(key, item, n, sorted_key, sorted_item, count)
-        return
+        return 0
     count[0] = 0
     for i in range(n):
         high = max(high, key[i])
         low = min(low, key[i])
         count[2 * i + 1] = count[2 * i + 2] = 0
+    _count_steps(steps, 8 * n)
     scale = (2 * n - 1) / (high - low)
     if 0 < scale < INFINITY:
         for i in range(n):
             count[<int64_t> ((high - key[i]) * scale) + 1] += 1
         for b in range(2 * n):
             count[b + 1] += count[b]
+        _count_steps(steps, 8 * n)
         for i in range(n):
             b = <int64_t> ((high - key[i]) * scale)
             sorted_key[count[b]] = key[i]
@@ -135,8 +152,10 @@ cdef void _sort(
         for i in range(n):
             sorted_key[i] = key[i]
             sorted_item[i] = item[i]
+    _count_steps(steps, 8 * n)
     if _insertion_sort(sorted_key, sorted_item, n, PATIENCE * n) > PATIENCE * n:
-        _merge_sort(sorted_key, sorted_item, n, key, item)
+        _merge_sort(sorted_key, sorted_item, n, key, item, steps)
+    return 0
 
 
 cdef void _sort_few(
@@ -177,7 +196,9 @@ cdef int64_t _insertion_sort(double* key, int64_t* item, int64_t n, int64_t pati
     return n_moves
 
 
-cdef int64_t _merge_sort(double* key, int64_t* item, int64_t n, double* spare_key, int64_t* spare) noexcept nogil:
+cdef int64_t _merge_sort(
+    double* key, int64_t* item, int64_t n, double* spare_key, int64_t* spare, int64_t* steps,
+) except -1 nogil:
     """Sort by key, highest first; equal keys keep their order. O(n log n) whatever the keys.
 
     Return the number of pairs that stood in the wrong order.
@@ -188,6 +209,7 @@ cdef int64_t _merge_sort(double* key, int64_t* item, int64_t n, double* spare_ke
         n_wrong += _insertion_sort(key + begin, item + begin, min(RUN, n - begin), RUN * RUN)
         begin += RUN
     while width < n:
+        _count_steps(steps, 4 * n)
         begin = 0
         while begin + width < n:
             middle = begin + width
@@ -215,10 +237,10 @@ cdef int64_t _merge_sort(double* key, int64_t* item, int64_t n, double* spare_ke
     return n_wrong
 
 
-cdef void _order_ties_by_label(
+cdef int _order_ties_by_label(
     const double* label, double sign, int64_t n, int64_t* order, const double* key,
-    double* spare_key, int64_t* spare,
-) noexcept nogil:
+    double* spare_key, int64_t* spare, int64_t* steps,
+) except -1 nogil:
     """Inside each tie block, sort by sign * label, highest first; no label (NaN) is the lowest."""
     cdef int64_t i, begin = 0, end
     cdef double y
@@ -231,8 +253,9 @@ cdef void _order_ties_by_label(
                 y = label[order[i]]
                 spare_key[i - begin] = sign * (y if y == y else -INFINITY)
             # The room after the block's own labels serves the merge.
-            _merge_sort(spare_key, order + begin, end - begin, spare_key + (end - begin), spare)
+            _merge_sort(spare_key, order + begin, end - begin, spare_key + (end - begin), spare, steps)
         begin = end
+    return 0
 
 
 cdef bint _mark_ties(const double* key, int64_t n, int64_t offset, int64_t* tie_end) noexcept nogil:
@@ -261,14 +284,14 @@ def rank_labels(
     double[::1] spare_key, int64_t[::1] order, int64_t[::1] spare, int64_t[::1] count,
 ):
     """Write the labels of each query, highest first, down to `depth`: by counting grades 0 to 31, else sorted."""
-    cdef int64_t q, at = 0
+    cdef int64_t q, at = 0, steps = 0
     with nogil:
         ptr[0] = 0
         for q in range(indptr.shape[0] - 1):
             if not _count_grades(&label[0], indptr[q], indptr[q + 1], depth, &out[0] + at):
                 _rank_query(
                     &label[0], &label[0], indptr[q], indptr[q + 1], depth, STABLE, True,
-                    &order[0], &out[0] + at, &spare_key[0], &spare[0], &count[0],
+                    &order[0], &out[0] + at, &spare_key[0], &spare[0], &count[0], &steps,
                 )
             at += min(depth, indptr[q + 1] - indptr[q])
             ptr[q + 1] = at
@@ -311,12 +334,13 @@ def rank_greedily(
     at once for all of them, and those relevant to nothing the last of their query. What a kind adds never rises, so
     what it added when last looked at is a `bound`. `kind` is room for the next row of each and the end of its rows.
     """
-    cdef int64_t q, i, t, g, row, best, n_kinds, n
+    cdef int64_t q, i, t, g, row, best, n_kinds, n, steps = 0
     cdef double most
     with nogil:
         ptr[0] = 0
         for q in range(indptr.shape[0] - 1):
             n = min(depth, indptr[q + 1] - indptr[q])
+            _count_steps(&steps, (indptr[q + 1] - indptr[q]) * worth.shape[0])
             for t in range(worth.shape[0]):
                 worth[t] = 1.0
             n_kinds = 0
@@ -327,10 +351,12 @@ def rank_greedily(
                     n_kinds += 1
                 kind[1, n_kinds - 1] = row + 1
             for i in range(n):
+                _count_steps(&steps, n_kinds)
                 best = -1
                 most = -1.0
                 for g in range(n_kinds):
                     if bound[g] > most * ALIKE:
+                        _count_steps(&steps, worth.shape[0])
                         bound[g] = _worth_of(relevant, kind[0, g], worth)
                         if bound[g] > most * ALIKE:
                             most = bound[g]
@@ -380,7 +406,7 @@ def pairs(
     double[::1] key, double[::1] spare_key, int64_t[::1] item, int64_t[::1] spare,
 ):
     """Count the pairs of each query: in the right order, the wrong one, tied in score alone, in label alone."""
-    cdef int64_t q, i, m, n, wrong, equal_scores, equal_labels, equal_both
+    cdef int64_t q, i, m, n, wrong, equal_scores, equal_labels, equal_both, steps = 0
     with nogil:
         for q in range(ptr.shape[0] - 1):
             n = ptr[q + 1] - ptr[q]
@@ -390,11 +416,11 @@ def pairs(
             i = 0
             while i < n:
                 m = tie_end[ptr[q] + i] - ptr[q] - i if tie_end is not None else 1
-                _merge_sort(&key[i], &item[0], m, &spare_key[0], &spare[0])
+                _merge_sort(&key[i], &item[0], m, &spare_key[0], &spare[0], &steps)
                 equal_scores += m * (m - 1) // 2
                 equal_both += _equal_pairs(&key[i], m)
                 i += m
-            wrong = _merge_sort(&key[0], &item[0], n, &spare_key[0], &spare[0])
+            wrong = _merge_sort(&key[0], &item[0], n, &spare_key[0], &spare[0], &steps)
             equal_labels = _equal_pairs(&key[0], n)
             out[0, q] = n * (n - 1) // 2 - wrong - equal_scores - equal_labels + equal_both
             out[1, q] = wrong
@@ -416,14 +442,14 @@ def centred_ranks(
     double[::1] key, double[::1] spare_key, int64_t[::1] item, int64_t[::1] spare,
 ):
     """Rank the items of each query by x, highest first, equal ones alike, less the mean rank of the query."""
-    cdef int64_t q, i, j, begin, n
+    cdef int64_t q, i, j, begin, n, steps = 0
     with nogil:
         for q in range(ptr.shape[0] - 1):
             n = ptr[q + 1] - ptr[q]
             for i in range(n):
                 key[i] = x[ptr[q] + i]
                 item[i] = i
-            _merge_sort(&key[0], &item[0], n, &spare_key[0], &spare[0])
+            _merge_sort(&key[0], &item[0], n, &spare_key[0], &spare[0], &steps)
             i = 0
             while i < n:
                 begin = i

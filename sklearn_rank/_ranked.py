@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_rank import _kernels
 from sklearn_rank._lazy import cached_property
 from sklearn_rank._pooled import is_pooled
+from sklearn_rank._threads import heed
 from sklearn_rank._unlisted import Unlisted
 
 FULL = 2**62
@@ -332,6 +333,7 @@ class Ranked:
     def queries(self) -> Iterator[tuple[Array, Array]]:
         """Labels and scores of one query after the other, copies that may be changed: for plain functions, slow."""
         for start, stop in zip(self._ranking.ptr[:-1], self._ranking.ptr[1:], strict=True):
+            heed()
             yield self.label[start:stop].copy(), self.score[start:stop].copy()
 
     def refuse_ties(self, what: str) -> None:

@@ -123,10 +123,11 @@ def match_rows(
     as in `number_keys`; query q has the rows `order[indptr[q]:indptr[q + 1]]`, or these themselves without an order.
     The `table` has room for four times the longest query.
     """
-    cdef int64_t q, i, row, slot, found, size
+    cdef int64_t q, i, row, slot, found, size, steps = 0
     cdef int shift
     with nogil:
         for q in range(indptr.shape[0] - 1):
+            _count_steps(&steps, 8 * (indptr[q + 1] - indptr[q] + other_indptr[q + 1] - other_indptr[q]) + 8)
             size = 4
             while size < 2 * (indptr[q + 1] - indptr[q]):
                 size *= 2

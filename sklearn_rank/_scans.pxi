@@ -115,7 +115,7 @@ def cascade(
     Positions past `depth` may be left at 0 inside a tie block: nobody reads them. `work` has room for three tie blocks
     and three more.
     """
-    cdef int64_t q, i, stop
+    cdef int64_t q, i, stop, steps = 0
     cdef double survive
     cdef bint tied = tie_end is not None
     with nogil:
@@ -128,13 +128,13 @@ def cascade(
                     out[i] = survive * p[i]
                     survive *= 1.0 - p[i]
                 else:
-                    survive = _cascade_block(&p[i], stop - i, ptr[q] + depth - i, survive, &work[0], &out[i])
+                    survive = _cascade_block(&p[i], stop - i, ptr[q] + depth - i, survive, &work[0], &out[i], &steps)
                 i = stop
 
 
 cdef double _cascade_block(
-    const double* p, int64_t m, int64_t depth, double survive, double* work, double* out,
-) noexcept nogil:
+    const double* p, int64_t m, int64_t depth, double survive, double* work, double* out, int64_t* steps,
+) except -1 nogil:
     """One block of m tied items: S_j = e_j(1 - p) / C(m, j) survives its first j positions on average.
 
     Down to `depth` positions are wanted, and fewer matter: S_j <= mean(1 - p)^j (Maclaurin's inequality).
@@ -159,13 +159,14 @@ cdef double _cascade_block(
     s[0] = 1.0
     n_groups = _group_stops(p, m, go_on, count) if m > FEW else 0
     for t in range(n_groups):
-        _mix(s, n_items, go_on[t], count[t], top, work + 2 * (m + 1), mixed)
+        _mix(s, n_items, go_on[t], count[t], top, work + 2 * (m + 1), mixed, steps)
         s, mixed = mixed, s
         n_items += count[t]
     if n_groups == 0:
         for j in range(1, top + 1):
             s[j] = 0.0
         for t in range(1, m + 1):
+            _count_steps(steps, min(t, top))
             x = 1.0 - p[t - 1]
             for j in range(min(t, top), 0, -1):
                 s[j] = ((t - j) * s[j] + j * x * s[j - 1]) / t
@@ -197,9 +198,9 @@ cdef int64_t _group_stops(const double* p, int64_t m, double* go_on, int64_t* co
     return n
 
 
-cdef void _mix(
-    const double* s, int64_t a, double x, int64_t b, int64_t top, double* share, double* mixed,
-) noexcept nogil:
+cdef int _mix(
+    const double* s, int64_t a, double x, int64_t b, int64_t top, double* share, double* mixed, int64_t* steps,
+) except -1 nogil:
     """Survival of the first j of a + b items in random order, from that of the first i of the a, s_i, and x of each b.
 
     `share[i]` is the probability that i of the first j are of the a, times x for each of the others. It has one peak
@@ -209,6 +210,7 @@ cdef void _mix(
     cdef double left, others, survive
     share[0] = mixed[0] = 1.0
     for j in range(1, n + 1):
+        _count_steps(steps, high - low + 1)
         left = a + b - j + 1  # items, each as likely to be the next
         if high < min(a, top):
             high += 1
@@ -229,6 +231,7 @@ cdef void _mix(
             low += 1
     for i in range(j + 1, n + 1):
         mixed[i] = 0.0
+    return 0
 
 
 def overlap(
@@ -240,7 +243,7 @@ def overlap(
     `best` holds the labels of all judged items, highest first; orders of tied items, and of equal labels in the best
     order, are independent and equally likely. `count` is room to count labels in, by where they begin in `best`.
     """
-    cdef int64_t q, i, j, b, d, stop, start, end, n_best
+    cdef int64_t q, i, j, b, d, stop, start, end, n_best, steps = 0
     cdef double above, equal, block_above, block_equal, share
     cdef bint tied = tie_end is not None
     with nogil:
@@ -255,6 +258,7 @@ def overlap(
                 stop = tie_end[i] if tied else i + 1
                 block_above = block_equal = 0.0  # the same for items of the block
                 for j in range(i, stop):
+                    _count_steps(&steps, 64)  # a search, twice
                     b = _begins(&best[best_ptr[q]], n_best, label[j])
                     count[1, b] += 1
                     block_above += b < start

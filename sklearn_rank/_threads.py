@@ -1,12 +1,12 @@
-"""Blocks of rows that fit the cache, and threads to run them on. Knows nothing of ranking."""
+"""Blocks of rows that fit the cache, and threads to run them on, which stop together. Knows nothing of ranking."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from numbers import Integral
-from threading import Lock
+from threading import Event, Lock, local
 from typing import TypeVar
 
 import numpy as np
@@ -62,23 +62,63 @@ def for_each(function: Callable[[int, int], T], blocks: Sequence[tuple[int, int]
 
 
 def on_threads(function: Callable[[S], T], items: Iterable[S], n_threads: int) -> list[T]:
-    """List ``function(item)`` for each item; whoever is free takes the next one, or makes it."""
+    """List ``function(item)`` for each item; whoever is free takes the next one, or makes it.
+
+    An error or an interrupt in one thread stops all of them, and is raised as it is.
+    """
     if n_threads == 1:
         return [*map(function, items)]
     results: dict[int, T] = {}
-    todo, taking = enumerate(items), Lock()
+    errors: list[BaseException] = []  # the first, and perhaps others of the same moment
+    todo, taking, stop = enumerate(items), Lock(), Event()
+    before = _stops()
 
     def work() -> None:
-        while True:
-            with taking:
-                i, item = next(todo, (-1, None))
-            if item is None:
-                return
-            results[i] = function(item)
+        outer, _thread.stops = _stops(), (*before, stop)
+        try:
+            while not stop.is_set():
+                with taking:
+                    i, item = next(todo, (-1, None))
+                if item is None:
+                    return
+                results[i] = function(item)
+        except BaseException as error:
+            if not stop.is_set():
+                errors.append(error)
+            stop.set()
+        finally:
+            _thread.stops = outer
 
     with ThreadPoolExecutor(n_threads - 1) as pool:
-        others = [pool.submit(work) for _ in range(n_threads - 1)]
-        work()
-        for other in others:
-            other.result()
+        try:
+            others = [pool.submit(work) for _ in range(n_threads - 1)]
+            work()
+            wait(others)
+        finally:
+            stop.set()
+    if errors:
+        raise errors.pop(0)
     return [results[i] for i in range(len(results))]
+
+
+def heed() -> None:
+    """Stop here if the work is wanted no more: raise if another thread failed, or if the user interrupts.
+
+    Whatever takes long calls it now and then. Python raises KeyboardInterrupt in the main thread when any function of
+    Python is called, so what runs without Python, as kernels do, calls this one.
+    """
+    if any(stop.is_set() for stop in _stops()):
+        raise StoppedError
+
+
+class StoppedError(BaseException):
+    """Another thread has failed, so this one need not go on."""
+
+
+_thread = local()
+
+
+def _stops() -> tuple[Event, ...]:
+    """Events of the calls of `on_threads` that this thread works for."""
+    stops: tuple[Event, ...] = getattr(_thread, "stops", ())
+    return stops

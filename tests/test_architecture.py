@@ -22,7 +22,7 @@ ARROWS = {
     "_gains": set(),
     "_conventions": set(),
     "_pooled": set(),
-    "_ranked": {"_kernels", "_lazy", "_pooled", "_unlisted"},
+    "_ranked": {"_kernels", "_lazy", "_pooled", "_threads", "_unlisted"},
     "_keywords": {"_conventions", "_echo", "_ranked"},
     "_grouping": {"_kernels", "_threads"},
     "_check": {"_grouping", "_lazy", "_pooled", "_threads", "_unlisted"},
