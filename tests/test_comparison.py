@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from scipy.stats import t as student_t
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import Ridge
 
@@ -43,6 +44,39 @@ def test_summary_says_what_the_statistics_say(report):
     assert frame.loc["constant"]["p"].isna().all()
     of = report.per_query
     assert frame.loc["ridge", "rmse"]["won"] == (of["ridge"]["rmse"] < of["constant"]["rmse"]).sum()  # lower is better
+
+
+@pytest.mark.parametrize("correction", ["holm", "bonferroni", None])
+def test_p_values_of_a_summary_are_corrected(report, correction):
+    """For two models, by hand: Holm takes the lower twice, and the higher as it is unless that is less."""
+    frame = replace(report, correction=correction).summary().to_frame().set_index(["model", "metric"])
+    for metric in ("ndcg@5", "map", "rmse"):
+        rows = frame.loc[["ridge", "smooth"]].xs(metric, level="metric")
+        low, high = sorted(rows["p"])
+        assert 0 < low < high < 1
+        twice = [min(1, 2 * low), min(1, 2 * high)]
+        expected = {"holm": [twice[0], max(twice[0], high)], "bonferroni": twice, None: [low, high]}[correction]
+        assert sorted(rows["p corrected"]) == pytest.approx(expected, rel=1e-12)
+
+
+def test_folds_of_a_summary(report):
+    frame = report.summary().to_frame().set_index(["model", "metric"])
+    for model, means in report.fold_means.items():
+        for metric, (a, b, c) in means.items():
+            mean = (a + b + c) / 3
+            sd = (((a - mean) ** 2 + (b - mean) ** 2 + (c - mean) ** 2) / 2) ** 0.5
+            assert sd > 0
+            assert frame.loc[(model, metric), ["fold mean", "fold sd"]].tolist() == pytest.approx([mean, sd], rel=1e-9)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.99])
+def test_intervals_of_a_summary_have_the_level(report, level):
+    frame = report.summary(level).to_frame().set_index(["model", "metric"])
+    for model, of in report.per_query.items():
+        for metric, values in of.items():
+            half = student_t.ppf((1 + level) / 2, len(values) - 1) * values.std(ddof=1) / len(values) ** 0.5
+            low, high = values.mean() - half, values.mean() + half
+            assert frame.loc[(model, metric), ["low", "high"]].tolist() == pytest.approx([low, high], rel=1e-9)
 
 
 def test_one_model_is_summed_up_without_tests(shuffled):

@@ -1,5 +1,6 @@
 """RankingEvaluator: everything set up, nothing left changed."""
 
+import os
 import sys
 
 import numpy as np
@@ -211,6 +212,66 @@ def test_search_sets_all_of_it_up(configuration, shuffled, n_jobs):
     assert len(found.predict(X)) == len(X)
     assert not hasattr(search, "best_params_")
     assert (search.scoring, search.cv, search.param_grid) == (None, None, {"alpha": [0.1, 1e6]})
+
+
+@pytest.mark.parametrize(("own", "of_search", "expected"), [(2, None, 2), (2, 1, 1), (None, None, None), (None, 2, 2)])
+def test_a_search_uses_the_jobs_of_the_evaluator_unless_it_has_its_own(shuffled, own, of_search, expected):
+    X, y, qid = shuffled
+    search = GridSearchCV(Ridge(), {"alpha": [1]}, n_jobs=of_search)
+    found = RankingEvaluator("map", cv=2, n_jobs=own).search(search, X, y, qid=qid)
+    assert found.n_jobs == expected
+
+
+class Process(Ridge):
+    """Knows the process that it was fitted in."""
+
+    def fit(self, X, y):
+        self.process_ = os.getpid()
+        return super().fit(X, y)
+
+
+def test_jobs_of_a_search_are_processes(shuffled):
+    """With n_jobs=2 no candidate is fitted here, with None all are."""
+    X, y, qid = shuffled
+    found = {}
+    for n_jobs in (None, 2):
+        search = GridSearchCV(
+            QueryRanker(Process()), {"estimator__alpha": [1, 2]}, refit=False,
+            scoring=lambda estimator, X, y: float(estimator.estimator_.process_),
+        )  # fmt: skip
+        done = RankingEvaluator("map", cv=2, n_jobs=n_jobs).search(search, X, y, qid=qid)
+        pids = [done.cv_results_[f"split{i}_test_score"] for i in range(2)]
+        found[n_jobs] = set(np.concatenate(pids).astype(int).tolist())
+    assert found[None] == {os.getpid()}
+    assert os.getpid() not in found[2]
+
+
+def test_refit_by_a_metric_that_was_chosen(shuffled):
+    """True becomes the first metric; a name, a function or False stays."""
+    X, y, qid = shuffled
+    evaluator = RankingEvaluator(["map", "mrr"], cv=2)
+    for given, expected in ((True, "map"), ("mrr", "mrr"), (False, False)):
+        found = evaluator.search(GridSearchCV(Ridge(), {"alpha": [1, 2]}, refit=given), X, y, qid=qid)
+        assert found.refit == expected
+        assert hasattr(found, "best_estimator_") == (given is not False)
+
+
+class EachRowTwice(QueryKFold):
+    """Tests each row twice."""
+
+    def split(self, X, y=None, groups=None):
+        return [fold for fold in super().split(X, y, groups) for _ in range(2)]
+
+    def get_n_splits(self, X=None, y=None, groups=None):
+        return 2 * super().get_n_splits(X, y, groups)
+
+
+def test_rows_that_are_tested_twice_are_not_pooled(shuffled):
+    X, y, qid = shuffled
+    evaluator = RankingEvaluator("map", cv=EachRowTwice(2))
+    assert evaluator.cross_validate(Ridge(), X, y, qid=qid).pooled is None
+    with pytest.raises(ValueError, match="tested exactly once"):
+        evaluator.compare({"ridge": Ridge()}, X, y, qid=qid)
 
 
 def test_search_of_a_ranker_at_the_end_of_a_pipeline(shuffled):

@@ -2,16 +2,28 @@
 
 The queries have ties, documents not judged, judged ones not retrieved, and among them are some without a relevant
 document and some without a retrieved one. Each peer breaks ties in an order of its own, which is passed as tie_break=.
-Scores are exact in single precision, which is what pytrec_eval reads.
+Scores are exact in single precision, which is what pytrec_eval reads. Compiled peers are asked in processes of their
+own, twice: see native_peers.py.
 """
 
 import shutil
-from functools import cache
 from math import log2, sqrt
-from typing import NamedTuple
 
 import numpy as np
 import pytest
+from native_peers import (
+    ALMOST_ONE,
+    GDEVAL,
+    IR_MEASURES,
+    KINDS,
+    QUESTIONS,
+    SQUARES,
+    TREC,
+    answer,
+    at,
+    ir_measure,
+    judgements,
+)
 from numpy.testing import assert_allclose
 from shared_cases import COUNT_HITS
 
@@ -25,51 +37,6 @@ from sklearn_rank.metrics import (
 )
 
 
-class Judgements(NamedTuple):
-    """Rows of several queries. NaN: not judged; -inf: not retrieved; one that is both is unknown to the peers."""
-
-    label: np.ndarray
-    score: np.ndarray
-    qid: np.ndarray
-    doc: np.ndarray
-
-    def rows(self, chosen):
-        return Judgements(*(column[chosen] for column in self))
-
-    def tables(self):
-        """Labels of the judged documents and scores of the retrieved ones, query by query."""
-        qrels, run = ({q: {} for q in self.qid.tolist()} for _ in range(2))
-        for label, score, q, doc in zip(*(column.tolist() for column in self), strict=True):
-            if not np.isnan(label):
-                qrels[q][doc] = int(label)
-            if score > -np.inf:
-                run[q][doc] = score
-        return qrels, run
-
-
-@cache
-def judgements(kind, n=300):
-    """Random queries: "tied" and "distinct" scores of documents of five grades, "binary" ones with ties."""
-    rng = np.random.default_rng(len(kind))
-    size = rng.integers(1, 31, size=n)
-    first = np.cumsum(size) - size
-    label = rng.integers(0, 2 if kind == "binary" else 5, size=size.sum()) * (rng.random(size.sum()) < 0.5)
-    label = label * np.repeat(rng.random(n) < 0.9, size)
-    judged, retrieved = rng.random((2, size.sum())) < [[0.75], [0.8]]
-    judged[first] = True  # else some peers would not know of the query
-    retrieved &= np.repeat(rng.random(n) < 0.95, size)
-    score = rng.permutation(size.sum()) if kind == "distinct" else rng.integers(-4, 5, size=size.sum())
-    return Judgements(
-        np.where(judged, label, np.nan),
-        np.where(retrieved, score / 4, -np.inf),
-        np.repeat(rng.permutation(n), size).astype(str),
-        np.concatenate([rng.permutation(s) for s in size]).astype(str),
-    )
-
-
-KINDS = ["tied", "distinct", "binary"]
-
-
 def compare(name, data, values, mean, atol=0, **keywords):
     """Our metric, query by query and in the mean, against a peer's; ties by document id, descending, if not told."""
     keywords = {"convention": "trec_eval", "tie_break": data.doc} | keywords
@@ -77,11 +44,6 @@ def compare(name, data, values, mean, atol=0, **keywords):
     assert len(found.qid) == len(values) == 300
     assert_allclose(found.per_query[name], [values[q] for q in found.qid], rtol=1e-9, atol=atol or 1e-12)
     assert_allclose(found.mean()[name], mean, rtol=1e-9, atol=atol)
-
-
-def at(theirs, ours):
-    """A pair of names at some cutoffs, the last of them beyond every list."""
-    return {theirs.format(k=k): ours.format(k=k) for k in (1, 3, 10, 50)}
 
 
 def test_random_queries_have_what_the_comparison_is_about():
@@ -96,27 +58,17 @@ def test_random_queries_have_what_the_comparison_is_about():
         assert ((data.label > 0) & np.isinf(data.score)).sum() > 100
 
 
+def test_a_peer_that_disagrees_with_itself_is_no_failure():
+    """Both its numbers are told, for the measure in question alone."""
+    question = ("ir F",)
+    one, other = ({question: {"SetF": {"q": value}, "P": {"q": np.nan}}} for value in (0.5, 0.25))
+    with pytest.raises(pytest.xfail.Exception, match="disagrees with itself on SetF of query q: 0.5 and then 0.25"):
+        answer(question, "SetF", both=(one, other))
+    assert np.isnan(answer(question, "P", both=(one, other))["q"])
+    assert len(QUESTIONS) > 20
+
+
 # --- pytrec_eval ---------------------------------------------------------------------------------------------
-
-TREC = {
-    **{"map": "map", "recip_rank": "mrr", "ndcg": "ndcg", "set_P": "precision", "set_recall": "recall"},
-    **{"num_rel_ret": "dcg", "Rprec": "rprec", "bpref": "bpref", "infAP": "infap"},
-    **{"iprec_at_recall_0.50": "iprec(recall=0.5)", "11pt_avg": "11pt"},
-    **at("map_cut_{k}", "map@{k}"),
-    **at("P_{k}", "precision@{k}"),
-    **at("recall_{k}", "recall@{k}"),
-    **at("success_{k}", "hit@{k}"),
-    **at("ndcg_cut_{k}", "ndcg@{k}"),
-    **at("relative_P_{k}", "ndcg@{k}"),  # hits over the most that k ranks can hold
-}
-
-
-@cache
-def trec_values(kind, level, judged_only):
-    pytrec_eval = pytest.importorskip("pytrec_eval")
-    qrels, run = judgements(kind).tables()
-    flags = {"relevance_level": level, "judged_docs_only_flag": judged_only}
-    return pytrec_eval.RelevanceEvaluator(qrels, set(TREC), **flags).evaluate(run)
 
 
 @pytest.mark.parametrize("unjudged", ["nonrelevant", "drop"])
@@ -126,7 +78,8 @@ def trec_values(kind, level, judged_only):
 def test_pytrec_eval(name, kind, level, unjudged):
     """A query without retrieved documents counts 0 there, or NaN in 11pt_avg."""
     pytrec_eval = pytest.importorskip("pytrec_eval")
-    values = {q: np.nan_to_num(of[name]) for q, of in trec_values(kind, level, unjudged == "drop").items()}
+    found = answer(("trec", kind, level, unjudged == "drop"), name)
+    values = {q: np.nan_to_num(value) for q, value in found.items()}
     mean = pytrec_eval.compute_aggregated_measure(name, list(values.values()))
     keywords = {"min_relevance": level} | ({"unjudged": "drop"} if unjudged == "drop" else {})
     if name.startswith(("num_rel_ret", "relative_P")):
@@ -138,24 +91,18 @@ def test_pytrec_eval(name, kind, level, unjudged):
     compare(TREC[name], judgements(kind), values, mean, **keywords)
 
 
-@pytest.mark.parametrize("beta_squared", [0.25, 1.0, 4.0])
+@pytest.mark.parametrize("beta_squared", SQUARES)
 def test_pytrec_eval_f_measure_takes_the_square_of_beta(beta_squared):
-    pytrec_eval = pytest.importorskip("pytrec_eval")
-    data = judgements("tied")
-    qrels, run = data.tables()
-    of_query = pytrec_eval.RelevanceEvaluator(qrels, {f"set_F_{beta_squared}"}).evaluate(run)
-    values = {q: of["set_F"] for q, of in of_query.items()}
+    values = answer(("trec F", beta_squared), "set_F")
     mean = np.mean(list(values.values()))
-    compare("f", data, values, mean, beta=sqrt(beta_squared))
+    compare("f", judgements("tied"), values, mean, beta=sqrt(beta_squared))
 
 
 def test_pytrec_eval_reads_scores_in_single_precision():
     """1 + 1e-9 is tied with 1 there, and document "b" goes first; here it is higher."""
-    pytrec_eval = pytest.importorskip("pytrec_eval")
-    theirs = pytrec_eval.RelevanceEvaluator({"q": {"a": 1, "b": 0}}, {"recip_rank"})
-    assert theirs.evaluate({"q": {"a": 1 + 1e-9, "b": 1.0}}) == {"q": {"recip_rank": 0.5}}
-    assert mrr_score([1, 0], [1 + 1e-9, 1.0], qid=["q", "q"]) == 1
-    assert mrr_score([1, 0], np.float32([1 + 1e-9, 1.0]), qid=["q", "q"]) == (1 + 1 / 2) / 2
+    assert answer(("trec RR", ALMOST_ONE), "recip_rank") == {"recip_rank": 0.5}
+    assert mrr_score([1, 0], ALMOST_ONE, qid=["q", "q"]) == 1
+    assert mrr_score([1, 0], np.float32(ALMOST_ONE), qid=["q", "q"]) == (1 + 1 / 2) / 2
 
 
 def test_pytrec_eval_takes_no_fractional_labels():
@@ -255,65 +202,13 @@ def test_ranx_cuts_fractional_labels_to_whole_numbers(ranx):
 
 # --- ir_measures ---------------------------------------------------------------------------------------------
 
-GAINS = {0: 0, 1: 1, 2: 3, 3: 9, 4: 10}
-EXPONENTIAL = {"dcg": "exp-log2"}
-
-IR_MEASURES = [
-    ("AP", {}, "map", {}),
-    ("RR", {}, "mrr", {}),
-    ("RR", {"rel": 2}, "mrr", {"min_relevance": 2}),
-    ("nDCG", {}, "ndcg", {}),
-    ("nDCG", {"gains": GAINS, "cutoff": 5}, "ndcg@5", {"gain": GAINS}),
-    ("nDCG", {"judged_only": True, "cutoff": 5}, "ndcg@5", {"unjudged": "drop"}),
-    ("AP", {"judged_only": True, "rel": 3}, "map", {"min_relevance": 3, "unjudged": "drop"}),
-    ("SetP", {"rel": 2}, "precision", {"min_relevance": 2}),
-    ("SetR", {"rel": 2}, "recall", {"min_relevance": 2}),
-    ("SetF", {"beta": 1.0}, "f1", {}),
-    ("Rprec", {}, "rprec", {}),
-    ("Bpref", {}, "bpref", {}),
-    ("infAP", {}, "infap", {}),
-    ("IPrec", {"recall": 0.3}, "iprec(recall=0.3)", {}),
-    *(
-        (name, {"cutoff": k} | params, f"{ours}@{k}", keywords)
-        for k in (1, 3, 10, 50)
-        for name, params, ours, keywords in [
-            ("AP", {}, "map", {}),
-            ("P", {"rel": 2}, "precision", {"min_relevance": 2}),
-            ("R", {"rel": 2}, "recall", {"min_relevance": 2}),
-            ("RR", {"rel": 2}, "mrr", {"min_relevance": 2}),
-            ("Success", {}, "hit", {}),
-            ("nDCG", {}, "ndcg", {}),
-        ]
-    ),
-]
-"""Its measure, ours, and our keywords."""
-
-GDEVAL = [("ERR", {"cutoff": k}, f"err@{k}", {}) for k in (1, 3, 20)]
-GDEVAL += [("nDCG", {"cutoff": k, "dcg": "exp-log2"}, f"ndcg@{k}", {"gain": "exp2"}) for k in (1, 3, 20)]
-"""Those of a Perl program of TREC, which prints five digits."""
-
-
-@cache
-def ir_values(kind):
-    """Mean and values of each query, by measure."""
-    ir_measures = pytest.importorskip("ir_measures")
-    asked = [ir_measure(name, params) for name, params, *_ in IR_MEASURES + GDEVAL * bool(shutil.which("perl"))]
-    means, of_query = ir_measures.calc(asked, *judgements(kind).tables())
-    values = {measure: {} for measure in asked}
-    for found in of_query:
-        values[found.measure][found.query_id] = found.value
-    return {measure: (means[measure], values[measure]) for measure in asked}
-
-
-def ir_measure(name, params):
-    return getattr(pytest.importorskip("ir_measures"), name)(**params)
-
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("name", "params", "ours", "keywords"), IR_MEASURES)
 def test_ir_measures(name, params, ours, keywords, kind):
     """Ties are broken by document id, descending, but those of RR@k ascending."""
-    mean, values = ir_values(kind)[ir_measure(name, params)]
+    pytest.importorskip("ir_measures")
+    values, mean = values_and_mean(kind, ir_measure(name, params))
     data = judgements(kind)
     if name == "IPrec":  # NaN there for a query without retrieved documents
         values = {query: np.nan_to_num(value) for query, value in values.items()}
@@ -327,24 +222,21 @@ def test_ir_measures(name, params, ours, keywords, kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("name", "params", "ours", "keywords"), GDEVAL)
 def test_ir_measures_of_five_digits(name, params, ours, keywords, kind):
-    mean, values = ir_values(kind)[ir_measure(name, params)]
+    pytest.importorskip("ir_measures")
+    values, mean = values_and_mean(kind, ir_measure(name, params))
     compare(ours, judgements(kind), values, mean, atol=5.1e-6, **keywords)
 
 
-def calc(measure, labels, scores):
-    """Value of a measure for one query: its documents are a, b, c, ..."""
-    ir_measures = pytest.importorskip("ir_measures")
-    qrels, run = ({"q": dict(zip("abcdef", values, strict=False))} for values in (labels, scores))
-    return ir_measures.calc_aggregate([measure], qrels, run)[measure]
+def values_and_mean(kind, measure):
+    values = dict(answer(("ir", kind), str(measure)))
+    return values, values.pop(None)
 
 
 @pytest.mark.parametrize(("relevant", "rr", "rr_at_10"), [("a", 1 / 3, 1), ("b", 1 / 2, 1 / 2), ("c", 1, 1 / 3)])
 def test_ir_measures_breaks_ties_of_rr_both_ways(relevant, rr, rr_at_10):
     """Three tied documents, one relevant: the expectation is 11/18, with a cutoff and without."""
-    ir_measures = pytest.importorskip("ir_measures")
     labels, scores = [int(doc == relevant) for doc in "abc"], [1.0, 1.0, 1.0]
-    assert_allclose(calc(ir_measures.RR, labels, scores), rr)
-    assert_allclose(calc(ir_measures.RR @ 10, labels, scores), rr_at_10)
+    assert_allclose([answer(("ir RR", relevant, k), "RR")["q"] for k in (None, 10)], [rr, rr_at_10])
     assert_allclose(mrr_score(labels, scores, qid=["q"] * 3, k=10), (1 + 1 / 2 + 1 / 3) / 3)
     assert_allclose(mrr_score(labels, scores, qid=["q"] * 3), (1 + 1 / 2 + 1 / 3) / 3)
 
@@ -368,9 +260,8 @@ def test_ir_measures_judged_documents(kind, k):
 
 def test_ir_measures_beta_is_the_square_of_beta():
     """P = 1/3 and R = 1/2: F2 is 5 P R / (4 P + R) = 5/11, and SetF(beta=2) is 3 P R / (2 P + R) = 3/7."""
-    ir_measures = pytest.importorskip("ir_measures")
     labels, scores = [1, 0, 0, 1], [3.0, 2.0, 1.0]
-    assert_allclose(calc(ir_measures.SetF(beta=2.0), labels, scores), 3 / 7)
+    assert_allclose(answer(("ir F",), "SetF")["q"], 3 / 7)
     f = [evaluate(labels, [*scores, -np.inf], qid=["q"] * 4, metrics="f", beta=beta) for beta in (2, sqrt(2))]
     assert_allclose([of.mean()["f"] for of in f], [5 / 11, 3 / 7])
 
@@ -394,5 +285,5 @@ def test_ir_measures_accuracy_divides_by_zero():
     """Of a query whose retrieved documents are all relevant. Undefined, here."""
     ir_measures = pytest.importorskip("ir_measures")
     with pytest.raises(ZeroDivisionError):
-        calc(ir_measures.Accuracy, [1, 1], [2.0, 1.0])
+        ir_measures.calc_aggregate([ir_measures.Accuracy], {"q": {"a": 1, "b": 1}}, {"q": {"a": 2.0, "b": 1.0}})
     assert query_auc_score([1, 1], [2, 1], qid=["q", "q"], replace_undefined_by=-1) == -1

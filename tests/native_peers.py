@@ -1,0 +1,229 @@
+"""Peers with compiled code, asked in processes of their own: pytrec_eval, and ir_measures, which asks it.
+
+pytrec_eval reads memory that nobody wrote, so a value of it may depend on what the process did before. All questions go
+to a fresh process, and again to another; a peer whose two answers differ is no peer to compare with.
+"""
+
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+from functools import cache, partial
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+
+class Judgements(NamedTuple):
+    """Rows of several queries. NaN: not judged; -inf: not retrieved; one that is both is unknown to the peers."""
+
+    label: np.ndarray
+    score: np.ndarray
+    qid: np.ndarray
+    doc: np.ndarray
+
+    def rows(self, chosen):
+        return Judgements(*(column[chosen] for column in self))
+
+    def tables(self):
+        """Labels of the judged documents and scores of the retrieved ones, query by query."""
+        qrels, run = ({q: {} for q in self.qid.tolist()} for _ in range(2))
+        for label, score, q, doc in zip(*(column.tolist() for column in self), strict=True):
+            if not np.isnan(label):
+                qrels[q][doc] = int(label)
+            if score > -np.inf:
+                run[q][doc] = score
+        return qrels, run
+
+
+@cache
+def judgements(kind, n=300):
+    """Random queries: "tied" and "distinct" scores of documents of five grades, "binary" ones with ties."""
+    rng = np.random.default_rng(len(kind))
+    size = rng.integers(1, 31, size=n)
+    first = np.cumsum(size) - size
+    label = rng.integers(0, 2 if kind == "binary" else 5, size=size.sum()) * (rng.random(size.sum()) < 0.5)
+    label = label * np.repeat(rng.random(n) < 0.9, size)
+    judged, retrieved = rng.random((2, size.sum())) < [[0.75], [0.8]]
+    judged[first] = True  # else some peers would not know of the query
+    retrieved &= np.repeat(rng.random(n) < 0.95, size)
+    score = rng.permutation(size.sum()) if kind == "distinct" else rng.integers(-4, 5, size=size.sum())
+    return Judgements(
+        np.where(judged, label, np.nan),
+        np.where(retrieved, score / 4, -np.inf),
+        np.repeat(rng.permutation(n), size).astype(str),
+        np.concatenate([rng.permutation(s) for s in size]).astype(str),
+    )
+
+
+KINDS = ["tied", "distinct", "binary"]
+
+
+def at(theirs, ours):
+    """A pair of names at some cutoffs, the last of them beyond every list."""
+    return {theirs.format(k=k): ours.format(k=k) for k in (1, 3, 10, 50)}
+
+
+TREC = {
+    **{"map": "map", "recip_rank": "mrr", "ndcg": "ndcg", "set_P": "precision", "set_recall": "recall"},
+    **{"num_rel_ret": "dcg", "Rprec": "rprec", "bpref": "bpref", "infAP": "infap"},
+    **{"iprec_at_recall_0.50": "iprec(recall=0.5)", "11pt_avg": "11pt"},
+    **at("map_cut_{k}", "map@{k}"),
+    **at("P_{k}", "precision@{k}"),
+    **at("recall_{k}", "recall@{k}"),
+    **at("success_{k}", "hit@{k}"),
+    **at("ndcg_cut_{k}", "ndcg@{k}"),
+    **at("relative_P_{k}", "ndcg@{k}"),  # hits over the most that k ranks can hold
+}
+
+
+def trec_values(kind, level, judged_only):
+    """Values of each query, by measure."""
+    import pytrec_eval
+
+    qrels, run = judgements(kind).tables()
+    flags = {"relevance_level": level, "judged_docs_only_flag": judged_only}
+    values = pytrec_eval.RelevanceEvaluator(qrels, set(TREC), **flags).evaluate(run)
+    return {name: {q: of[name] for q, of in values.items()} for name in TREC}
+
+
+def trec_f(beta_squared):
+    """The same of set_F alone, whose name has the square of beta."""
+    import pytrec_eval
+
+    qrels, run = judgements("tied").tables()
+    values = pytrec_eval.RelevanceEvaluator(qrels, {f"set_F_{beta_squared}"}).evaluate(run)
+    return {"set_F": {q: of["set_F"] for q, of in values.items()}}
+
+
+def trec_reciprocal_rank(scores):
+    """Of a relevant document "a" and another, "b"."""
+    import pytrec_eval
+
+    theirs = pytrec_eval.RelevanceEvaluator({"q": {"a": 1, "b": 0}}, {"recip_rank"})
+    return {"recip_rank": theirs.evaluate({"q": dict(zip("ab", scores, strict=True))})["q"]}
+
+
+# --- ir_measures ---------------------------------------------------------------------------------------------
+
+GAINS = {0: 0, 1: 1, 2: 3, 3: 9, 4: 10}
+EXPONENTIAL = {"dcg": "exp-log2"}
+
+IR_MEASURES = [
+    ("AP", {}, "map", {}),
+    ("RR", {}, "mrr", {}),
+    ("RR", {"rel": 2}, "mrr", {"min_relevance": 2}),
+    ("nDCG", {}, "ndcg", {}),
+    ("nDCG", {"gains": GAINS, "cutoff": 5}, "ndcg@5", {"gain": GAINS}),
+    ("nDCG", {"judged_only": True, "cutoff": 5}, "ndcg@5", {"unjudged": "drop"}),
+    ("AP", {"judged_only": True, "rel": 3}, "map", {"min_relevance": 3, "unjudged": "drop"}),
+    ("SetP", {"rel": 2}, "precision", {"min_relevance": 2}),
+    ("SetR", {"rel": 2}, "recall", {"min_relevance": 2}),
+    ("SetF", {"beta": 1.0}, "f1", {}),
+    ("Rprec", {}, "rprec", {}),
+    ("Bpref", {}, "bpref", {}),
+    ("infAP", {}, "infap", {}),
+    ("IPrec", {"recall": 0.3}, "iprec(recall=0.3)", {}),
+    *(
+        (name, {"cutoff": k} | params, f"{ours}@{k}", keywords)
+        for k in (1, 3, 10, 50)
+        for name, params, ours, keywords in [
+            ("AP", {}, "map", {}),
+            ("P", {"rel": 2}, "precision", {"min_relevance": 2}),
+            ("R", {"rel": 2}, "recall", {"min_relevance": 2}),
+            ("RR", {"rel": 2}, "mrr", {"min_relevance": 2}),
+            ("Success", {}, "hit", {}),
+            ("nDCG", {}, "ndcg", {}),
+        ]
+    ),
+]
+"""Its measure, ours, and our keywords."""
+
+GDEVAL = [("ERR", {"cutoff": k}, f"err@{k}", {}) for k in (1, 3, 20)]
+GDEVAL += [("nDCG", {"cutoff": k, "dcg": "exp-log2"}, f"ndcg@{k}", {"gain": "exp2"}) for k in (1, 3, 20)]
+"""Those of a Perl program of TREC, which prints five digits."""
+
+
+def ir_measure(name, params):
+    import ir_measures
+
+    return getattr(ir_measures, name)(**params)
+
+
+def ir_values(kind):
+    """Values of each query, and under None their mean, by measure."""
+    import ir_measures
+
+    asked = [ir_measure(name, params) for name, params, *_ in IR_MEASURES + GDEVAL * bool(shutil.which("perl"))]
+    means, of_query = ir_measures.calc(asked, *judgements(kind).tables())
+    values = {str(measure): {None: means[measure]} for measure in asked}
+    for found in of_query:
+        values[str(found.measure)][found.query_id] = found.value
+    return values
+
+
+def ir_value(name, params, labels, scores):
+    """Value of a measure for one query: its documents are a, b, c, ..."""
+    import ir_measures
+
+    qrels, run = ({"q": dict(zip("abcdef", values, strict=False))} for values in (labels, scores))
+    measure = ir_measure(name, params)
+    return {name: {"q": ir_measures.calc_aggregate([measure], qrels, run)[measure]}}
+
+
+# --- asked ---------------------------------------------------------------------------------------------------
+
+SQUARES = (0.25, 1.0, 4.0)
+ONE = 1.0, 1.0
+ALMOST_ONE = 1 + 1e-9, 1.0
+
+QUESTIONS = {
+    **{("trec", kind, level, only): partial(trec_values, kind, level, only)
+       for kind in KINDS for level in (1, 2) for only in (False, True)},
+    **{("trec F", square): partial(trec_f, square) for square in SQUARES},
+    ("trec RR", ALMOST_ONE): partial(trec_reciprocal_rank, ALMOST_ONE),
+    **{("ir", kind): partial(ir_values, kind) for kind in KINDS},
+    **{("ir RR", relevant, k): partial(ir_value, "RR", {"cutoff": k} if k else {}, [*map(int, labels)], [1.0] * 3)
+       for relevant, labels in {"a": "100", "b": "010", "c": "001"}.items() for k in (None, 10)},
+    ("ir F",): partial(ir_value, "SetF", {"beta": 2.0}, [1, 0, 0, 1], [3.0, 2.0, 1.0]),
+}  # fmt: skip
+"""What is asked, each a function that returns values by measure and query."""
+
+
+@cache
+def asked_twice():
+    """Answers of two processes, both to all questions; glibc fills the memory that the second one asks for."""
+    command, more = [sys.executable, __file__], ({}, {"MALLOC_PERTURB_": "170"})
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | one) for one in more]
+    answers = [process.communicate(timeout=300)[0] for process in running]
+    assert [process.returncode for process in running] == [0, 0]
+    return [pickle.loads(answer) for answer in answers]
+
+
+def answer(question, measure, both=None):
+    """Values by query of a peer that agrees with itself; `both` answers, if not those of the two processes."""
+    first, second = (answers[question] for answers in both or asked_twice())
+    if isinstance(first, ImportError):
+        pytest.skip(f"this takes {first.name}")
+    first, second = first[measure], second[measure]
+    assert first.keys() == second.keys()
+    for q, value in first.items():
+        if not np.array_equal(value, second[q], equal_nan=True):
+            pytest.xfail(f"The peer disagrees with itself on {measure} of query {q}: {value} and then {second[q]}.")
+    return first
+
+
+def answers_to_all():
+    found = {}
+    for question, ask in QUESTIONS.items():
+        try:
+            found[question] = ask()
+        except ImportError as error:
+            found[question] = error
+    return found
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(pickle.dumps(answers_to_all()))
