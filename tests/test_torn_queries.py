@@ -176,6 +176,17 @@ def test_features_that_are_no_numbers(shuffled):
                 SCORER(fitted, frame[::-1], y[::-1] + 1, qid=qid)
 
 
+def test_features_that_no_array_holds(ranking):
+    """Ragged lists are judged by their labels; they do not fail a fit."""
+    _, y, qid = ranking
+    X = [[1] * (i % 5) for i in range(len(y))]
+    with sklearn.config_context(enable_metadata_routing=True):
+        fitted = QueryRanker(OfNothing()).fit(X, y, qid=qid)
+        SCORER(fitted, X[::-1], y, qid=qid)
+        with pytest.raises(ValueError, match=TORN):
+            SCORER(fitted, X, y + 1, qid=qid)
+
+
 class OfNothing(Ridge):
     """Looks at no feature."""
 
