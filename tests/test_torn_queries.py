@@ -14,7 +14,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate, validation_curve
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from sklearn_rank import QueryKFold, QueryRanker, get_scorer, get_scorers, query_permutation_importance
 from sklearn_rank.datasets import make_ranking
@@ -142,7 +142,7 @@ def containers(X):
 
 
 @pytest.mark.parametrize("name", ["array", "float32", "list", "sparse", "coo", "frame", "polars"])
-@pytest.mark.parametrize("model", [RANKER, make_pipeline("passthrough", RANKER)], ids=["bare", "pipeline"])
+@pytest.mark.parametrize("model", [RANKER, make_pipeline(MaxAbsScaler(), RANKER)], ids=["bare", "pipeline"])
 def test_rows_of_the_fit_are_scored(shuffled, name, model):
     """In any order, with other labels or other features, but not both, and not with fewer rows."""
     X, y, qid = shuffled
@@ -160,6 +160,14 @@ def test_rows_of_the_fit_are_scored(shuffled, name, model):
                 scorer(fitted, others, y + 1, qid=qid)
             with pytest.raises(ValueError, match=TORN):
                 scorer(fitted, fewer, y[:-20], qid=qid[:-20])
+
+
+def test_steps_that_round_differently(shuffled):
+    """PCA transforms what it was fitted on in another way than other rows."""
+    X, y, qid = shuffled
+    with sklearn.config_context(enable_metadata_routing=True):
+        fitted = make_pipeline(StandardScaler(), make_pipeline(PCA(3), RANKER)).fit(X, y, qid=qid)
+        assert SCORER(fitted, X[::-1], y[::-1] > 0, qid=qid[::-1]) > 0
 
 
 def test_features_that_are_no_numbers(shuffled):
