@@ -57,7 +57,7 @@ class FittedQueries:
                 X = pipeline[:-1].transform(X)
             rows = project_rows(X)
             found, size = (_sums(x, indptr, order)[seen] for x in (rows, np.abs(rows)))
-            torn &= ~doubtful | (np.abs(found - self.features[known]) > TOLERANCE * size)
+            torn &= ~doubtful | ~(np.abs(found - self.features[known]) <= TOLERANCE * size)
         if torn.any():
             one = int(np.argmax(torn * (1 + np.abs(n_rows - self.n_rows[known]))))
             raise ValueError(_message(torn.sum(), len(ids), ids[seen[one]], self.n_rows[known[one]], n_rows[one]))
@@ -131,11 +131,17 @@ def hash_rows(y: Any) -> NDArray[np.uint64]:
 
 
 def project_rows(X: Any) -> NDArray[np.float64]:
-    """Weighted sum of each row's features, always with the same weights; of the numeric ones if there are any."""
+    """Weighted sum of each row's features, always with the same weights; of the numeric ones if there are any.
+
+    NaN where X is of a kind that is not known here, as no model should fail for want of a fingerprint.
+    """
     X = X.tocsr() if hasattr(X, "tocsr") else X
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-    with np.errstate(all="ignore"):
-        return np.concatenate([_project(_numeric(_slice(X, a, b))) for a, b in row_blocks(n_rows)])
+    try:
+        with np.errstate(all="ignore"):
+            return np.concatenate([_project(_numeric(_slice(X, a, b))) for a, b in row_blocks(n_rows)])
+    except (AttributeError, TypeError, ValueError):
+        return np.full(n_rows, np.nan)
 
 
 def _project(block: Any) -> NDArray[np.float64]:

@@ -274,7 +274,7 @@ class RankingEvaluator:
         Raises
         ------
         TypeError
-            If it is not a search, or its estimator is none.
+            If it is not a search, or what it tunes is no estimator.
         ValueError
             If queries are torn apart, by its splitter, that of a search inside, or halving over "n_samples"; if a
             search inside cannot be given the metrics, or no candidate can be scored.

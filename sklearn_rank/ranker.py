@@ -118,7 +118,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         Raises
         ------
         TypeError
-            If `estimator` is none.
+            If `estimator` is no estimator, but its class, for instance.
         ValueError
             If there is a search inside; queries are needed and there are none, or too few; weights vary inside a query
             where they must not; a parameter is out of range; or the model takes no rows to stop by and `eval_fraction`

@@ -14,7 +14,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate, validation_curve
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from sklearn_rank import QueryKFold, QueryRanker, get_scorer, get_scorers, query_permutation_importance
 from sklearn_rank.datasets import make_ranking
@@ -142,7 +142,7 @@ def containers(X):
 
 
 @pytest.mark.parametrize("name", ["array", "float32", "list", "sparse", "coo", "frame", "polars"])
-@pytest.mark.parametrize("model", [RANKER, make_pipeline("passthrough", RANKER)], ids=["bare", "pipeline"])
+@pytest.mark.parametrize("model", [RANKER, make_pipeline(MaxAbsScaler(), RANKER)], ids=["bare", "pipeline"])
 def test_rows_of_the_fit_are_scored(shuffled, name, model):
     """In any order, with other labels or other features, but not both, and not with fewer rows."""
     X, y, qid = shuffled
@@ -162,6 +162,14 @@ def test_rows_of_the_fit_are_scored(shuffled, name, model):
                 scorer(fitted, fewer, y[:-20], qid=qid[:-20])
 
 
+def test_steps_that_round_differently(shuffled):
+    """PCA transforms what it was fitted on in another way than other rows."""
+    X, y, qid = shuffled
+    with sklearn.config_context(enable_metadata_routing=True):
+        fitted = make_pipeline(StandardScaler(), make_pipeline(PCA(3), RANKER)).fit(X, y, qid=qid)
+        assert SCORER(fitted, X[::-1], y[::-1] > 0, qid=qid[::-1]) > 0
+
+
 def test_features_that_are_no_numbers(shuffled):
     """A frame is told apart by its numbers, if it has any, else by what is in its cells."""
     X, y, qid = shuffled
@@ -174,6 +182,17 @@ def test_features_that_are_no_numbers(shuffled):
             SCORER(fitted, frame, y[::-1], qid=qid)
             with pytest.raises(ValueError, match=TORN):
                 SCORER(fitted, frame[::-1], y[::-1] + 1, qid=qid)
+
+
+def test_features_that_no_array_holds(ranking):
+    """Ragged lists are judged by their labels; they do not fail a fit."""
+    _, y, qid = ranking
+    X = [[1] * (i % 5) for i in range(len(y))]
+    with sklearn.config_context(enable_metadata_routing=True):
+        fitted = QueryRanker(OfNothing()).fit(X, y, qid=qid)
+        SCORER(fitted, X[::-1], y, qid=qid)
+        with pytest.raises(ValueError, match=TORN):
+            SCORER(fitted, X, y + 1, qid=qid)
 
 
 class OfNothing(Ridge):
