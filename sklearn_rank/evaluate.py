@@ -159,7 +159,8 @@ class Evaluation(Shown, Stored):
         level : float, default=0.95
             Between 0 and 1, exclusive.
         method : {"t", "percentile", "bca"}, default="t"
-            Student's t; percentiles of the bootstrap; those corrected for bias and skewness.
+            Student's t; percentiles of the bootstrap; those corrected for bias and skewness. The bootstrap needs about
+            50 queries: with 20, a BCa interval of level 0.95 holds the mean of skewed values 0.91 times.
         n_resamples : int, default=9999
             Bootstrap samples.
         random_state : int, RandomState, Generator or None, default=None

@@ -166,6 +166,14 @@ def test_false_positives_of_many(error_rates):
         )
 
 
+def test_how_often_intervals_hold_the_mean(error_rates):
+    """With few skewed values those of the bootstrap are too short, and less so with more of them."""
+    for shape, (draw, mean) in error_rates.SHAPES.items():
+        assert abs(draw(np.random.default_rng(0), 100_000).mean() - mean) < 0.005, shape
+    few, many = (error_rates.coverage("bca", "reciprocal ranks", n, 300, 0, n_resamples=199) for n in (10, 200))
+    assert few < 0.92 <= many
+
+
 # --- which queries, which metric -----------------------------------------------------------------------------------
 
 
