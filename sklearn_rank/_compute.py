@@ -95,9 +95,7 @@ class PerQuery:
     @property
     def meaning(self) -> str:
         """The metric with all its keywords, in words: values of another meaning are not comparable."""
-        values = ((name, self.spec[name]) for name in self.spec.metric.defaults)
-        keywords = (f"{name}={getattr(value, '__qualname__', value)}" for name, value in values)
-        return f"{self.spec.metric.caller}(k={self.spec.k}, {', '.join(keywords)})"
+        return self.spec.meaning
 
     @property
     def average_kind(self) -> str:

@@ -27,6 +27,7 @@ from sklearn_rank._echo import echo
 from sklearn_rank._gains import check_gain_function, check_weights, gain_table, make_discount, make_gain, make_stop
 from sklearn_rank._keywords import CUTOFF, OWN, SHARED, SUBTOPICS, Keyword, built_in, is_word, unread
 from sklearn_rank._lazy import cached_property
+from sklearn_rank._meaning import place_of, text_of
 from sklearn_rank._ranked import FULL, Ranked
 
 Formula = Callable[..., Any]
@@ -89,6 +90,14 @@ class Metric:
     def score_func(self) -> Callable[..., Any]:
         """What `sklearn.metrics.make_scorer` is given."""
         return self.function
+
+    @property
+    def meaning(self) -> str:
+        """What it computes, as text: our own metrics by name, others by their formula and the facts."""
+        if self.function.__module__.startswith("sklearn_rank."):
+            return self.caller
+        facts = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("function", "aliases", "rules")}
+        return place_of(self.function) or f"{self.caller} {text_of(facts)}"
 
     @cached_property
     def own(self) -> dict[str, Any]:
@@ -226,6 +235,12 @@ class MetricSpec:
         return self.metric.name + (f"({arguments})" if arguments else "") + cutoff
 
     @cached_property
+    def meaning(self) -> str:
+        """The metric with all its keywords, in words: values of another meaning are not comparable."""
+        keywords = (f"{name}={text_of(self[name])}" for name in self.metric.defaults)
+        return f"{self.metric.meaning}({', '.join([f'k={text_of(self.k)}', *keywords])})"
+
+    @cached_property
     def cutoffs(self) -> NDArray[np.int64]:
         """Distinct cutoffs, ascending."""
         return np.unique(self._asked_for)
@@ -243,7 +258,7 @@ class MetricSpec:
     @cached_property
     def curve(self) -> tuple[Any, ...]:
         """What it has in common with the metrics that differ from it in their cutoff alone."""
-        given = ((n, type(v), v if type(v) in PLAIN else id(v)) for n, v in self.keywords.items())
+        given = ((n, type(v).__name__, v if type(v) in PLAIN else id(v)) for n, v in self.keywords.items())
         return self.metric, *sorted(given, key=itemgetter(0))
 
     @cached_property

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn import metrics as of_sklearn
 
 from sklearn_rank._echo import echo
+from sklearn_rank._meaning import text_of
 from sklearn_rank._metric import Metric, MetricSpec
 from sklearn_rank._ranked import Ranked
 
@@ -31,6 +32,11 @@ class PlainMetric(Metric):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by what it is made of."""
         return plain_metric, (self.function, self.greater_is_better, self.has_cutoff)
+
+    @property
+    def meaning(self) -> str:
+        """What it computes, as text."""
+        return text_of(self.function) + ("" if self.greater_is_better else ", lower is better")
 
     @property
     def score_func(self) -> Callable[..., Any]:

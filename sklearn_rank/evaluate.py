@@ -6,7 +6,7 @@ May not touch kernels or formulas.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -16,6 +16,7 @@ from scipy.sparse import issparse
 
 from sklearn_rank import _check, _compute
 from sklearn_rank._keywords import COUNT
+from sklearn_rank._label_sums import label_sums
 from sklearn_rank._lazy import cached_property
 from sklearn_rank._lists import check_sparse
 from sklearn_rank._metric import MetricSpec
@@ -45,7 +46,8 @@ class Evaluation(Shown, Stored):
     Notes
     -----
     It keeps the checked data, for `tie_range` and `n_tied`, which rank again. These are not saved with it, so a result
-    that was loaded can do all but look for ties.
+    that was loaded can do all but look for ties. A fingerprint of each query's labels is: results on other labels are
+    not compared.
     """
 
     qid: NDArray[Any]
@@ -54,6 +56,7 @@ class Evaluation(Shown, Stored):
     _queries: _check.Queries | _compute.Batches | None = None
     _n_jobs: int | None = None
     _n_documents: NDArray[np.int64] | None = None
+    _known_sums: NDArray[np.uint64] | None = None
 
     @cached_property
     def per_query(self) -> dict[str, NDArray[np.float64]]:
@@ -94,6 +97,13 @@ class Evaluation(Shown, Stored):
             for name, result in self._results.items()
             if isinstance(result, _compute.PerQuery) and not result.spec.metric.pointwise
         }
+
+    @cached_property
+    def _label_sums(self) -> NDArray[np.uint64] | None:
+        """Fingerprint of the labels of each query; None where it is not known."""
+        if self._known_sums is None and isinstance(self._queries, _check.Queries):
+            return label_sums(self._queries, self._n_jobs)
+        return self._known_sums
 
     @property
     def _data(self) -> _check.Queries | _compute.Batches:
@@ -272,7 +282,8 @@ class Evaluation(Shown, Stored):
             "values": np.stack([*self.per_query.values()]),
             "undefined": np.stack([result.undefined[:, 0] for result in self._results.values()]),
         }
-        return {"metrics": words}, arrays | ({} if self.weight is None else {"weight": self.weight})
+        more = {"weight": self.weight, "label_sums": self._label_sums}
+        return {"metrics": words}, arrays | {name: array for name, array in more.items() if array is not None}
 
     @classmethod
     def _of_plain(cls, words: Mapping[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
@@ -283,7 +294,10 @@ class Evaluation(Shown, Stored):
             )
             for m, values, undefined in stored
         }
-        return cls(arrays["qid"], arrays.get("weight"), results, _n_documents=arrays["n_documents"])
+        return cls(
+            arrays["qid"], arrays.get("weight"), results, _n_documents=arrays["n_documents"],
+            _known_sums=arrays.get("label_sums"),
+        )  # fmt: skip
 
     def to_frame(self) -> Any:
         """Values as a pandas DataFrame: a row per query, a column per metric; needs the extra "pandas".
@@ -388,8 +402,23 @@ def evaluate_queries(
     weight: NDArray[np.float64] | None, n_jobs: int | None,
 ) -> Evaluation:  # fmt: skip
     """Values of metrics on checked queries, or on queries that are made a block at a time."""
-    results = _compute.per_query(queries, list(specs.values()), n_jobs)
-    return Evaluation(ids, weight, dict(zip(specs, results, strict=True)), queries, n_jobs)
+    sums, made = None, queries
+    if isinstance(queries, _compute.Batches):  # making them is dear, so that their labels are looked at on the way
+        sums = np.zeros(len(queries.n_documents), dtype=np.uint64)
+        made = replace(queries, make=_adding_up(queries.make, sums))
+    results = _compute.per_query(made, list(specs.values()), n_jobs)
+    return Evaluation(ids, weight, dict(zip(specs, results, strict=True)), queries, n_jobs, _known_sums=sums)
+
+
+def _adding_up(make: Callable[..., _check.Queries], sums: NDArray[np.uint64]) -> Callable[..., _check.Queries]:
+    """Make queries, and write the fingerprints of their labels to `sums`."""
+
+    def make_and_add(first: int, last: int, depth: int | None) -> _check.Queries:
+        queries = make(first, last, depth)
+        sums[first:last] = label_sums(queries)
+        return queries
+
+    return make_and_add
 
 
 def is_one(metrics: Any) -> bool:
@@ -424,6 +453,7 @@ def parse_metrics(metrics: Any, **keywords: Any) -> dict[str, MetricSpec]:
         if spec.curve_index.ndim or spec["average"] is None:
             raise ValueError(f"Here a metric has one cutoff and a mean: name each cutoff, as 'ndcg@10'. Got {name!r}.")
         specs[name] = spec
+        _ = spec.meaning  # as functions are now: what they read may change
     if not specs:
         raise ValueError("At least one metric is needed. Got none.")
     plain = any(is_plain(metric if named is None else named[metric]) for metric in listed)

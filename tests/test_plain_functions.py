@@ -119,13 +119,8 @@ class MyLoss:
         return 0.5
 
 
-UNSAID = [
-    my_loss,
-    half_error,
-    MyLoss(),
-    functools.partial(my_loss),
-    functools.wraps(mean_squared_error)(lambda y, s: 0.5),
-]
+RENAMED = functools.wraps(mean_squared_error)(lambda y, s: 0.5)
+UNSAID = [my_loss, half_error, MyLoss(), functools.partial(my_loss), RENAMED]
 MODEL = Ridge().fit([[1], [0]], [1, 0])
 DOORS = [
     lambda f, **said: parse_metric(f, **said).metric.greater_is_better,

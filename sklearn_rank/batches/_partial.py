@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn_rank._check import Queries, check_queries, query_weight, refuse_bad_weight
 from sklearn_rank._compute import PerQuery, per_query
 from sklearn_rank._grouping import find_qid, group_rows
+from sklearn_rank._label_sums import label_sums
 from sklearn_rank._metric import MetricSpec
 from sklearn_rank.batches._columns import Columns
 from sklearn_rank.batches._digits import refuse_lost_digits
@@ -48,7 +49,8 @@ def evaluate_part(queries: Queries, specs: Mapping[str, MetricSpec], n_jobs: int
     """As `evaluate`, but of checked queries, and without keeping them."""
     results = per_query(queries, list(specs.values()), n_jobs)
     named = dict(zip(specs, results, strict=True))
-    return Evaluation(queries.qid, queries.weight, named, _n_documents=queries.n_documents)
+    sums = label_sums(queries, n_jobs)
+    return Evaluation(queries.qid, queries.weight, named, _n_documents=queries.n_documents, _known_sums=sums)
 
 
 def evaluate_parts(
@@ -131,7 +133,11 @@ def join_parts(
         found: Any = [part._results[name] for part in parts]
         columns = (join([getattr(r, c) for r in found]) for c in ("numerator", "denominator", "undefined"))
         results[name] = PerQuery(first.spec, first.cutoffs, *columns)  # type: ignore[union-attr]
-    return Evaluation(qid, weight, results, _n_documents=join([part.n_documents for part in parts]))
+    sums = [part._label_sums for part in parts if part._label_sums is not None]
+    return Evaluation(
+        qid, weight, results, _n_documents=join([part.n_documents for part in parts]),
+        _known_sums=join(sums) if len(sums) == len(parts) else None,
+    )  # fmt: skip
 
 
 def _refuse_other_metrics(first: Evaluation, other: Evaluation) -> None:

@@ -14,6 +14,7 @@ from sklearn_rank._grouping import number_together
 from sklearn_rank._metric import MetricSpec
 from sklearn_rank._names import parse_metric
 from sklearn_rank.evaluate import Evaluation, evaluate
+from sklearn_rank.stats._align import refuse_other_labels
 
 Array = NDArray[np.float64]
 
@@ -84,7 +85,7 @@ def paired(first: Evaluation, second: Evaluation, metric: str) -> tuple[NDArray[
     Raises
     ------
     ValueError
-        If the metric was computed otherwise in one of them, or their queries are not the same.
+        If the metric was computed otherwise in one of them, or their queries or labels are not the same.
     """
     if first.meaning[metric] != second.meaning[metric]:
         raise ValueError(
@@ -97,4 +98,6 @@ def paired(first: Evaluation, second: Evaluation, metric: str) -> tuple[NDArray[
             "Two systems are compared on the same queries. "
             f"Got {len(one)} and {len(other)} queries, of which {len(one) + len(other) - len(known)} are the same."
         )
+    sums = [first._label_sums, second._label_sums]
+    refuse_other_labels(sums, [one, other], known, ["the first", "the second"], "A picture of two systems")
     return first.qid, first.per_query[metric], second.per_query[metric][np.argsort(other)]

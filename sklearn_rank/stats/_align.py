@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ class Values:
     metric: str | None
     meaning: Any
     greater_is_better: bool
+    label_sums: NDArray[np.uint64] | None = None
 
 
 @dataclass(frozen=True)
@@ -111,8 +112,9 @@ def _of_evaluation(result: Evaluation, name: str, metric: str | None, caller: st
             f"{name!r}; pass values of per_query, or evaluate again without it."
         )
     return Values(
-        result.per_query[metric], result.qid, metric, result.meaning[metric], result.greater_is_better[metric]
-    )
+        result.per_query[metric], result.qid, metric, result.meaning[metric], result.greater_is_better[metric],
+        result._label_sums,
+    )  # fmt: skip
 
 
 def _same_queries(read: list[Values], names: list[str], missing: Any, caller: str) -> tuple[Array, int]:
@@ -129,8 +131,10 @@ def _same_queries(read: list[Values], names: list[str], missing: Any, caller: st
             )
         return np.stack([one.values for one in read]), 0
     if all(np.array_equal(ids[0], other) for other in ids[1:]):
+        refuse_other_labels([one.label_sums for one in read], [slice(None)] * len(ids), ids[0], names, caller)
         return np.stack([one.values for one in read]), 0
     known, column = number_together(ids)
+    refuse_other_labels([one.label_sums for one in read], column, known, names, caller)
     table, present = np.full((len(read), len(known)), np.nan), np.zeros((len(read), len(known)), dtype=bool)
     for i, (one, own) in enumerate(zip(read, column, strict=True)):
         table[i, own], present[i, own] = one.values, True
@@ -146,3 +150,32 @@ def _same_queries(read: list[Values], names: list[str], missing: Any, caller: st
     if missing != "raise":
         table[~present] = missing
     return table, int((~present).sum())
+
+
+def refuse_other_labels(
+    sums: Sequence[NDArray[np.uint64] | None],
+    places: Sequence[Any],
+    ids: NDArray[Any],
+    names: Sequence[str],
+    caller: str,
+) -> None:
+    """Refuse systems that were judged by other labels; `places` are those of their queries among `ids`.
+
+    Raises
+    ------
+    ValueError
+        If two systems have other labels for a query; where labels are not known, they are not looked at.
+    """
+    expected, source = np.zeros(len(ids), dtype=np.uint64), np.full(len(ids), -1)
+    for i, (own, place) in enumerate(zip(sums, places, strict=True)):
+        if own is None:
+            continue
+        differs = (source[place] >= 0) & (expected[place] != own)
+        if differs.any():
+            query = np.arange(len(ids))[place][differs][0]
+            raise ValueError(
+                f"{caller} takes systems that were judged by the same labels; values alone, result.to_frame()[metric], "
+                f"are compared all the same. Got other labels in {names[i]!r} than in {names[source[query]]!r} for "
+                f"{differs.sum()} queries, the first of them {ids[query : query + 1].tolist()[0]!r}."
+            )
+        expected[place], source[place] = own, i

@@ -148,7 +148,8 @@ def compare(
     Raises
     ------
     ValueError
-        If a query is missing, fewer than two are left, means are weighted, or a keyword is not what it must be.
+        If a query is missing, fewer than two are left, means are weighted, the metric was computed otherwise or by
+        other labels in one of the results, or a keyword is not what it must be.
     TypeError
         If one system names its queries and the other does not.
 

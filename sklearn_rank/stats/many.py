@@ -132,7 +132,8 @@ def compare_all(
     Raises
     ------
     ValueError
-        If a query is missing, the baseline is not among the systems, or a keyword is not what it must be.
+        If a query is missing, the metric was computed otherwise or by other labels in one of the results, the baseline
+        is not among the systems, or a keyword is not what it must be.
     TypeError
         If `results` is not a mapping of two systems or more.
 
