@@ -17,6 +17,9 @@ import numpy as np
 from sklearn_rank._conventions import CONVENTIONS
 from sklearn_rank._ranked import POLICIES
 
+LONGEST = 120
+"""Characters of a value that an error shows."""
+
 
 @dataclass(frozen=True)
 class Keyword:
@@ -29,7 +32,21 @@ class Keyword:
     def check(self, name: str, value: Any, caller: str) -> None:
         """Raise ValueError if `value` is not what the rule says."""
         if not self.accepts(value):
-            raise ValueError(f"The {name!r} parameter of {caller} must be {self.rule}. Got {value!r} instead.")
+            raise ValueError(f"The {name!r} parameter of {caller} must be {self.rule}. Got {shown(value)} instead.")
+
+
+def shown(value: Any) -> str:
+    """What a value looks like, in one line that is not too long for an error."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}...{text[-20:]}"
+
+
+def is_key(value: Any, known: Mapping[Any, Any]) -> bool:
+    """Whether a value, which may be a list, is one of the keys."""
+    try:
+        return value in known
+    except TypeError:  # it has no hash
+        return False
 
 
 def unread(name: str, values: Mapping[str, Any]) -> str:
@@ -79,7 +96,11 @@ COUNT = Keyword("an int >= 1", is_count, "")
 def one_of(*choices: Any, doc: str) -> Keyword:
     """Keyword that takes one of a few words."""
     names = ", ".join(map(repr, choices[:-1]))
-    return Keyword(f"{names} or {choices[-1]!r}", lambda v: any(v is c or v == c for c in choices), doc)
+    return Keyword(
+        f"{names} or {choices[-1]!r}",
+        lambda v: v in choices if isinstance(v, str) else any(v is c for c in choices),
+        doc,
+    )
 
 
 def real(rule: str, inside: Callable[[float], bool], doc: str) -> Keyword:
@@ -95,7 +116,8 @@ def _is_cutoff(k: Any) -> bool:
 
 
 def _is_table(value: Any) -> bool:
-    return isinstance(value, (list, tuple, np.ndarray)) and len(value) > 0 and all(map(is_real, value))
+    listed = isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    return listed and len(value) > 0 and all(map(is_real, value))
 
 
 def _is_gain_table(value: Any) -> bool:
