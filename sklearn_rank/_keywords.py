@@ -33,6 +33,14 @@ class Keyword:
             raise ValueError(f"The {name!r} parameter of {caller} must be {self.rule}. Got {echo(value)} instead.")
 
 
+def is_key(value: Any, known: Mapping[Any, Any]) -> bool:
+    """Whether a value, which may be a list, is one of the keys."""
+    try:
+        return value in known
+    except TypeError:  # it has no hash
+        return False
+
+
 def unread(name: str, values: Mapping[str, Any]) -> str:
     """What another keyword must be for this one to have any effect, or "" if it has."""
     if name == "base" and "discount" in values:
@@ -80,7 +88,11 @@ COUNT = Keyword("an int >= 1", is_count, "")
 def one_of(*choices: Any, doc: str) -> Keyword:
     """Keyword that takes one of a few words."""
     names = ", ".join(map(repr, choices[:-1]))
-    return Keyword(f"{names} or {choices[-1]!r}", lambda v: any(v is c or v == c for c in choices), doc)
+    return Keyword(
+        f"{names} or {choices[-1]!r}",
+        lambda v: v in choices if isinstance(v, str) else any(v is c for c in choices),
+        doc,
+    )
 
 
 def real(rule: str, inside: Callable[[float], bool], doc: str) -> Keyword:
@@ -96,7 +108,8 @@ def _is_cutoff(k: Any) -> bool:
 
 
 def _is_table(value: Any) -> bool:
-    return isinstance(value, (list, tuple, np.ndarray)) and len(value) > 0 and all(map(is_real, value))
+    listed = isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    return listed and len(value) > 0 and all(map(is_real, value))
 
 
 def _is_gain_table(value: Any) -> bool:

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from sklearn_rank._keywords import is_count, is_real
+from sklearn_rank._keywords import COUNT, is_count, is_real
 
 
 def make_ranking(
     n_queries: int = 100,
     n_features: int = 20,
     *,
-    n_informative: int = 5,
+    n_informative: int | None = None,
     n_documents: tuple[int, int] = (5, 40),
     grades: Any = (0.5, 0.3, 0.13, 0.05, 0.02),
     noise: float = 0.5,
@@ -33,8 +33,8 @@ def make_ranking(
     ----------
     n_queries : int, default=100
     n_features : int, default=20
-    n_informative : int, default=5
-        Features that the relevance depends on, the first ones.
+    n_informative : int, default=None
+        Features that the relevance depends on, the first ones. None: 5, or all if there are fewer.
     n_documents : (int, int), default=(5, 40)
         Fewest and most documents of a query; lengths are uniform between them.
     grades : sequence of float, default=(0.5, 0.3, 0.13, 0.05, 0.02)
@@ -69,10 +69,10 @@ def make_ranking(
     >>> sorted(set(qid.tolist()))
     [0, 1, 2]
     """
+    COUNT.check("n_features", n_features, "make_ranking")
+    n_informative = min(5, n_features) if n_informative is None else n_informative
     _check_shape(n_queries, n_features, n_informative, n_documents, noise)
-    share = np.asarray(grades, dtype=np.float64)
-    if share.ndim != 1 or len(share) < 2 or not (share >= 0).all() or not np.isclose(share.sum(), 1):
-        raise ValueError(f"The 'grades' must be two or more shares that add up to 1. Got {grades!r} instead.")
+    share = _shares(grades)
     random = check_random_state(random_state)
     sizes = random.randint(n_documents[0], n_documents[1] + 1, size=n_queries)
     number = np.repeat(np.arange(n_queries), sizes)
@@ -95,15 +95,29 @@ def _signal(informative: NDArray[np.float64], weight: NDArray[np.float64]) -> ND
     return (signal - signal.mean()) / max(signal.std(), np.finfo(float).tiny)
 
 
+def _shares(grades: Any) -> NDArray[np.float64]:
+    """Share of each grade, if they are that."""
+    try:
+        share = np.asarray(grades, dtype=np.float64)
+    except (TypeError, ValueError):  # ragged, or no numbers
+        share = np.empty(0)
+    if share.ndim != 1 or len(share) < 2 or not (share >= 0).all() or not np.isclose(share.sum(), 1):
+        raise ValueError(f"The 'grades' must be two or more shares that add up to 1. Got {grades!r} instead.")
+    return share
+
+
 def _check_shape(n_queries: Any, n_features: Any, n_informative: Any, n_documents: Any, noise: Any) -> None:
-    for name, value in [("n_queries", n_queries), ("n_features", n_features), ("n_informative", n_informative)]:
-        if not is_count(value):
-            raise ValueError(f"The {name!r} parameter of make_ranking must be an int >= 1. Got {value!r} instead.")
+    COUNT.check("n_queries", n_queries, "make_ranking")
+    COUNT.check("n_informative", n_informative, "make_ranking")
     if n_informative > n_features:
         raise ValueError(
             f"'n_informative' must not be above 'n_features'. Got {n_informative} and {n_features} instead."
         )
-    if len(n_documents) != 2 or not all(map(is_count, n_documents)) or n_documents[0] > n_documents[1]:
-        raise ValueError(f"'n_documents' must be the fewest and the most, ints >= 1. Got {n_documents!r} instead.")
+    pair = isinstance(n_documents, (list, tuple, np.ndarray)) and np.shape(n_documents) == (2,)
+    if not pair or not all(map(is_count, n_documents)) or n_documents[0] > n_documents[1]:
+        raise ValueError(
+            "The 'n_documents' parameter of make_ranking must be the fewest and the most documents of a query, two "
+            f"ints >= 1 such as (5, 5). Got {n_documents!r} instead."
+        )
     if not is_real(noise) or noise < 0:
         raise ValueError(f"The 'noise' parameter of make_ranking must be a number >= 0. Got {noise!r} instead.")

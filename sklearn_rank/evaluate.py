@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from sklearn_rank import _check, _compute
-from sklearn_rank._keywords import COUNT
+from sklearn_rank._echo import echo
+from sklearn_rank._keywords import COUNT, is_key
 from sklearn_rank._label_sums import label_sums
 from sklearn_rank._lazy import cached_property
 from sklearn_rank._lists import check_sparse
@@ -197,10 +198,10 @@ class Evaluation(Shown, Stored):
 
     def _known(self, metric: Any) -> str:
         """The name of one of the metrics, as it was given."""
-        if metric not in self._results:
+        if not is_key(metric, self._results):
             names = ", ".join(map(repr, self._results))
             raise ValueError(
-                f"The 'metric' parameter must be one of the result's metrics: {names}. Got {metric!r} instead."
+                f"The 'metric' parameter must be one of the result's metrics: {names}. Got {echo(metric)} instead."
             )
         return str(metric)
 

@@ -57,3 +57,24 @@ def test_ids_and_order_do_not_change_the_documents():
 def test_bad_parameters(keywords, message):
     with pytest.raises(ValueError, match=message):
         make_ranking(**keywords)
+
+
+@pytest.mark.parametrize("n_documents", [5, None, "ab", (5,), {2, 4}, (1, 2, 3), ((1, 2), (3, 4)), (2.0, 4.0), (4, 2)])
+def test_lengths_are_the_fewest_and_the_most(n_documents):
+    message = r"must be the fewest and the most documents of a query, two ints >= 1 such as \(5, 5\). Got "
+    with pytest.raises(ValueError, match=message):
+        make_ranking(n_documents=n_documents)
+
+
+@pytest.mark.parametrize("grades", [3, "ab", None, [[0.5], [0.5, 0.2]], [0.5, np.nan], [1.0], [1.5, -0.5]])
+def test_grades_are_shares(grades):
+    with pytest.raises(ValueError, match="The 'grades' must be two or more shares that add up to 1. Got"):
+        make_ranking(grades=grades)
+
+
+def test_few_features_are_all_informative():
+    assert make_ranking(n_features=4, random_state=0)[0].shape[1] == 4
+    few, asked = (make_ranking(n_features=4, random_state=0, **k) for k in ({}, {"n_informative": 4}))
+    many, five = (make_ranking(random_state=0, **k) for k in ({}, {"n_informative": 5}))
+    for found, expected in ((few, asked), (many, five)):
+        np.testing.assert_array_equal(found[1], expected[1])

@@ -260,3 +260,22 @@ def test_group_sizes():
         with pytest.raises(ValueError, match="Group sizes must be"):
             qid_from_group_sizes(sizes)
     assert group_sizes(qid_from_group_sizes([3, 1, 2])).tolist() == [3, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "keyword", ["ties", "average", "unjudged", "convention", "gain", "discount", "base", "min_relevance"]
+)
+@pytest.mark.parametrize(
+    "value", [np.array(["best", "x"]), np.array([1, 2]), np.array(3), ["best"], {}, object()], ids=repr
+)
+def test_a_keyword_may_be_given_anything(keyword, value):
+    if keyword in ("gain", "discount") and np.ndim(value) == 1 and np.asarray(value).dtype.kind == "i":
+        return  # a table
+    with pytest.raises(ValueError, match=f"The '{keyword}' parameter of ndcg_score must be"):
+        ndcg_score(Y, S, qid=Q, **{keyword: value})
+
+
+def test_long_values_are_shortened():
+    with pytest.raises(ValueError, match="do not fall.* Got .* instead") as error:
+        ndcg_score(Y, S, qid=Q, gain=list(range(10**5))[::-1])
+    assert len(str(error.value)) < 400

@@ -239,3 +239,50 @@ def test_metrics_under_names_of_ones_own(rng):
     assert [*result.mean()] == ["shallow", "deep", "sum"]
     expected = evaluate(y_true, y_score, qid=qid, metrics=["ndcg@1", "ndcg"], gain="linear").mean()
     assert [result.mean()["shallow"], result.mean()["deep"]] == [*expected.values()]
+
+
+def test_metrics_of_any_depth_and_threshold_share_a_ranking_and_no_number(data):
+    """The deepest first, and the last; what one has counted with a threshold is not another's."""
+    y, s, qid = data
+    names = ["map", "p@2", "map(min_relevance=2)", "recall@5", "recall(min_relevance=2)@1", "mrr@1"]
+    for listed in (names, names[::-1], names[1:]):
+        together = evaluate(y, s, qid=qid, metrics=listed).mean()
+        assert together == {name: evaluate(y, s, qid=qid, metrics=name).mean()[name] for name in listed}
+    assert together["map(min_relevance=2)"] != evaluate(y, s, qid=qid, metrics="map").mean()["map"]
+
+
+def test_keywords_of_equal_values_and_other_types_are_told_apart_beside_each_other(data):
+    y, s, qid = data
+
+    @metric("flagged")
+    def flagged_score(r, *, flag=0):
+        """Whether the flag is True itself."""
+        return 0.25 + 0.5 * (flag is True) + 0 * r.cumsum()
+
+    flags = {"one": 1, "true": True, "float": 1.0}
+    try:
+        metrics = {name: parse_metric("flagged", flag=flag) for name, flag in flags.items()}
+        assert evaluate(y, s, qid=qid, metrics=metrics).mean() == {"one": 0.25, "true": 0.75, "float": 0.25}
+    finally:
+        del REGISTRY["flagged"]
+
+
+@pytest.mark.parametrize(
+    ("scores", "k", "tied"),
+    [
+        ([3, 3, 2, 1], None, 1),  # two documents are a tie
+        ([4, 3, 2, 1], None, 0),
+        ([3, 3, 2, 1], 2, 0),  # both above the cutoff
+        ([4, 2, 2, 1], 2, 1),
+        ([3, 3, 1, 1], 2, 0),
+        ([4, 3, 1, 1], 2, 0),
+        ([3, 3, 2, 1], 4, 0),
+        ([3, 2, 1, 1], 4, 0),
+        ([2, 2, 2, 1], 1, 1),
+    ],
+)
+def test_ties_that_stand_across_a_cutoff(scores, k, tied):
+    name = "ndcg" if k is None else f"ndcg@{k}"
+    beside = [3, 2, 1, 0]  # a query without ties
+    result = evaluate([0, 1, 2, 0] * 2, [*scores, *beside], qid=[0] * 4 + [1] * 4, metrics=name)
+    assert result.n_tied == {name: tied}

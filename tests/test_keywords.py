@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from registry import cutoffs, each_metric, rough_data_for, tie_policy, value
 
 from sklearn_rank import RankingEvaluator, evaluate, get_scorer, get_scorers, make_ranking_scorer, parse_metric
+from sklearn_rank._conventions import CONVENTIONS, keywords_of
 from sklearn_rank.metrics import dcg_score, err_score, pfound_score, rbp_score
 
 Y, S, Q = [2, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], ["a", "a", "b", "b"]
@@ -53,3 +55,19 @@ def test_a_default_may_be_given_with_the_rest():
     assert dcg_score(Y, S, qid=Q, gain="exp2", discount="log2", base=2) == dcg_score(Y, S, qid=Q)
     assert rbp_score(Y, S, qid=Q, p=0.8, gain="binary", max_grade=4) == rbp_score(Y, S, qid=Q)
     assert pfound_score([1, 0], S[:2], qid=Q[:2], stop="label", max_grade=4) == 1
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+@each_metric
+def test_a_convention_is_its_keywords_on_tied_documents(metric, convention):
+    """Those that the metric has; of subtopics only the orders of tied documents that they have."""
+    table = keywords_of(convention, metric.name)
+    keywords = {name: value for name, value in table.items() if metric.takes(name, value)}
+    assert keywords.keys() >= table.keys() & metric.own.keys()
+    policy = tie_policy(metric) if keywords.get("ties", "average") == "average" else {}
+    data = rough_data_for(metric, unjudged="unjudged" in keywords and not metric.reads_unjudged)
+    if keywords.get("stop") == "label":
+        data = data._replace(y_true=data.y_true / 4)
+    given = {**cutoffs(metric, 1, 3, 9), **policy}
+    found, expected = (value(metric, data, **given, **k) for k in ({"convention": convention}, keywords))
+    np.testing.assert_array_equal(found, expected)

@@ -1,6 +1,8 @@
 """A user's own metrics: formulas with @metric, and plain functions of one query."""
 
+import gc
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -191,3 +193,27 @@ def test_ndcg_by_hand_is_ndcg(rng):
 
     result = evaluate(y, s, qid=qid, metrics=[by_hand]).per_query["by_hand"]
     np.testing.assert_allclose(result, ndcg_score(y, s, qid=qid, average=None))
+
+
+def test_a_plain_function_is_not_asked_about_a_query_of_which_all_documents_were_dropped():
+    y, lengths = [1, np.nan, np.nan, 2], []
+    result = evaluate(
+        y, [4, 3, 2, 1], qid=["a", "b", "b", "a"], unjudged="drop", replace_undefined_by=np.nan,
+        metrics={"mine": lambda y, s: lengths.append(len(y)) or y.max()},
+    )  # fmt: skip
+    assert (lengths, result.n_undefined, result.mean()) == ([2], {"mine": 1}, {"mine": 2.0})
+
+
+def test_what_a_function_of_ones_own_holds_on_to_is_let_go():
+    class Held:
+        """Something large."""
+
+    def make():
+        held = Held()
+        return lambda y, s: float(held is not None), weakref.ref(held)
+
+    mine, held = make()
+    assert evaluate(Y, S, qid=QID, metrics=mine).mean() == {"<lambda>": 1}
+    del mine
+    gc.collect()
+    assert held() is None

@@ -138,3 +138,14 @@ def test_errors(y_true, y_score, options, error, message):
         evaluate(
             y_true, y_score, **{"metrics": "map", **({"ties": "stable"} if "tie_break" in options else {}), **options}
         )
+
+
+@pytest.mark.parametrize("min_relevance", [0, -1, 0.5])
+def test_documents_without_an_entry_count_where_label_0_is_relevant(min_relevance):
+    """Also those below the cutoff, and those of which neither label nor score has an entry."""
+    label, score = np.zeros((3, 6)), np.full((3, 6), -np.inf)
+    label[0, 2], label[1, 0], score[:, :3] = 2, 1, [[3, 2, 1]]
+    names = ["recall@2", "map@2", "rprec@1", "p@2", "ndcg(gain=binary)@5", "alpha_ndcg@5"]  # these have an ideal list
+    given = {"metrics": names, "min_relevance": min_relevance}
+    found = evaluate(sparse.csr_array(label), as_sparse(score), **given)
+    assert found.mean() == evaluate(label, score, **given).mean()

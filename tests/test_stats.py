@@ -232,3 +232,49 @@ def test_many_queries():
     a, b = pair(100_000)
     for test in ("t", "wilcoxon", "sign", "randomization", "bootstrap", "welch", "mannwhitney", "permutation"):
         assert compare(a, b, test=test, n_resamples=99, random_state=0).pvalue <= 0.02
+
+
+def test_tukey_counts_what_was_observed():
+    """(b + 1) / (n + 1): p is never 0, and 1 / (n + 1) where no resample is as far apart."""
+    a = np.random.default_rng(0).random(30) / 100
+    found = compare_all({"a": a, "b": a + 1, "c": a + 2}, correction="tukey", n_resamples=99, random_state=0)
+    assert set(found.corrected.values()) == {1 / 100}
+    found = compare_all({"a": a, "b": a + 1}, correction="tukey", n_resamples=1, random_state=0)
+    assert found.pvalue("a", "b") == 1 / 2
+
+
+@pytest.mark.parametrize(("test", "ways"), [("randomization", 2**5), ("permutation", 252)])
+def test_as_many_resamples_as_ways_are_all_of_them(test, ways):
+    a, b = pair(5, seed=2)
+    exact = compare(a, b, test=test).pvalue
+    assert {compare(a, b, test=test, n_resamples=ways, random_state=seed).pvalue for seed in range(5)} == {exact}
+    drawn = {compare(a, b, test=test, n_resamples=ways - 1, random_state=seed).pvalue for seed in range(5)}
+    assert len(drawn) > 1
+
+
+def test_bca_of_means_that_equal_that_of_the_values():
+    """Of hits and misses many resamples have just the mean of the data: half of them are below it."""
+    x = np.repeat([0.0, 1.0], [9, 7])
+    expected = stats.bootstrap((x,), np.mean, method="BCa", n_resamples=999, random_state=5).confidence_interval
+    assert_allclose(confidence_interval(x, method="bca", n_resamples=999, random_state=5), expected, **CLOSE)
+
+
+@pytest.mark.parametrize("method", ["t", "percentile", "bca"])
+def test_values_that_differ_by_rounding_have_no_spread(method):
+    x = [0.3, 0.1 + 0.2, 0.3, 0.3]
+    assert x[0] != x[1]
+    low, high = confidence_interval(x, method=method, random_state=0)
+    assert low == high == pytest.approx(0.3)
+    assert compare(np.add(x, 1.0), [0.3] * 4, test="t").pvalue == 0  # a constant difference
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("alpha", [0.001, 0.01, 0.2])
+def test_what_can_be_detected_at_another_level(alpha, alternative):
+    found = minimal_detectable_difference(0.2, 60, alpha=alpha, alternative=alternative)
+    power = power_of(-found if alternative == "less" else found, 0.2, 60, alpha=alpha, alternative=alternative)
+    assert power == pytest.approx(0.8, abs=1e-12)
+    a, b = pair(50)
+    expected = minimal_detectable_difference(np.std(a - b, ddof=1), 50, alpha=alpha, power=0.6, alternative=alternative)
+    got = compare(a, b, alternative=alternative).minimal_detectable_difference(alpha=alpha, power=0.6)
+    assert got == pytest.approx(expected)

@@ -392,3 +392,39 @@ def test_values_of_which_squares_cannot_be_summed_up(scale):
     ):
         with pytest.raises(ValueError, match=message):
             call()
+
+
+@pytest.mark.parametrize("metric", [["map"], ("map",), {"map"}, {"map": 1}, ["map", "mrr"], 3, np.array(["map"])])
+def test_one_metric_is_compared_and_looked_at(metric, values):
+    result = evaluate([1, 0, 1, 0], [2, 1, 1, 2], qid=[1, 1, 2, 2], metrics=["map", "mrr"])
+    for call, rule in (
+        (lambda: compare(result, result, metric=metric), "'metric' parameter of compare must be one of map, mrr"),
+        (
+            lambda: compare_all({"a": result, "b": result}, metric=metric),
+            "'metric' parameter of compare_all must be one",
+        ),
+        (
+            lambda: result.worst_queries(metric=metric),
+            "'metric' parameter must be one of the result's metrics: 'map', ",
+        ),
+        (
+            lambda: compare_all(dict(zip("ab", values, strict=True)), baseline=metric),
+            "'baseline' must be one of 'a', 'b'",
+        ),
+    ):
+        with pytest.raises(ValueError, match=rule):
+            call()
+    with pytest.raises(KeyError, match="A pair must be one of"):
+        compare_all(dict(zip("ab", values, strict=True))).pvalue(metric, "b")
+
+
+def test_whether_greater_is_better_is_true_or_false(values):
+    for call in (
+        lambda: compare(*values, greater_is_better="no"),
+        lambda: compare_all(dict(zip("ab", values, strict=True)), greater_is_better=-1),
+    ):
+        with pytest.raises(
+            ValueError, match="The 'greater_is_better' parameter of .* must be True, False or None. Got"
+        ):
+            call()
+    assert compare(*values, greater_is_better=np.bool_(False)).wins == compare(*values).losses

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._echo import echo
 from sklearn_rank._grouping import number_together
+from sklearn_rank._keywords import is_key
 from sklearn_rank.evaluate import Evaluation
 from sklearn_rank.stats._arguments import numbers
 
@@ -104,8 +106,8 @@ def _of_evaluation(result: Evaluation, name: str, metric: str | None, caller: st
     if metric is None and len(result.per_query) > 1:
         raise ValueError(f"{caller} compares one metric, so results of several need metric=. Got {known} in {name!r}.")
     metric = next(iter(result.per_query)) if metric is None else metric
-    if metric not in result.per_query:
-        raise ValueError(f"The 'metric' parameter of {caller} must be one of {known} of {name!r}. Got {metric!r}.")
+    if not is_key(metric, result.per_query):
+        raise ValueError(f"The 'metric' parameter of {caller} must be one of {known} of {name!r}. Got {echo(metric)}.")
     if not result._counts_once(metric):
         raise ValueError(
             f"{caller} is for means in which every query counts once. Got sample_weight or another average in "

@@ -39,6 +39,7 @@ RULES = {
     "random_state": Keyword("an int from 0 to 2**32 - 1, a RandomState, a Generator or None", _is_random_state, ""),
     "missing": Keyword("'raise', a finite number or nan", _is_missing, ""),
     "correction": one_of(None, "holm", "bonferroni", "bh", "tukey", doc=""),
+    "greater_is_better": Keyword("True, False or None", lambda v: v is None or isinstance(v, (bool, np.bool_)), ""),
     "method": one_of("t", "percentile", "bca", doc=""),
     "std": Keyword("a finite number >= 0", lambda v: is_real(v) and v >= 0, ""),
     "difference": Keyword("a finite number", is_real, ""),

@@ -180,7 +180,7 @@ def compare(
     check_test("compare", test)
     check_arguments(
         "compare", alternative=alternative, confidence_level=confidence_level, missing=missing,
-        n_resamples=n_resamples, random_state=random_state,
+        n_resamples=n_resamples, random_state=random_state, greater_is_better=greater_is_better,
     )  # fmt: skip
     paired = TESTS[test].paired
     found = align(

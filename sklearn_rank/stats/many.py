@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_rank._echo import echo
+from sklearn_rank._keywords import is_key
 from sklearn_rank._table import Shown, Table
 from sklearn_rank.stats._align import align
 from sklearn_rank.stats._arguments import check_arguments
@@ -55,8 +57,8 @@ class MultipleComparison(Shown):
             If the pair was not compared.
         """
         two_sided = all(result.alternative == "two-sided" for result in self.comparisons.values())
-        pair = (b, a) if two_sided and (b, a) in self.corrected else (a, b)
-        if pair not in self.corrected:
+        pair = (b, a) if two_sided and is_key((b, a), self.corrected) else (a, b)
+        if not is_key(pair, self.corrected):
             listed = ", ".join(f"{x!r} and {y!r}" for x, y in self.corrected)
             raise KeyError(f"A pair must be one of {listed}. Got {a!r} and {b!r}.")
         return self.corrected[pair]
@@ -155,12 +157,12 @@ def compare_all(
     check_plan("compare_all", test=test, correction=correction, alternative=alternative, baseline=baseline)
     check_arguments(
         "compare_all", confidence_level=confidence_level, missing=missing, n_resamples=n_resamples,
-        random_state=random_state,
+        random_state=random_state, greater_is_better=greater_is_better,
     )  # fmt: skip
     if not isinstance(results, Mapping) or len(results) < 2:
-        raise TypeError(f"compare_all takes a mapping from names to results, two or more. Got {results!r}.")
-    if baseline is not None and baseline not in results:
-        raise ValueError(f"The 'baseline' must be one of {', '.join(map(repr, results))}. Got {baseline!r}.")
+        raise TypeError(f"compare_all takes a mapping from names to results, two or more. Got {echo(results)}.")
+    if baseline is not None and not is_key(baseline, results):
+        raise ValueError(f"The 'baseline' must be one of {', '.join(map(repr, results))}. Got {echo(baseline)}.")
     found = align(
         results, paired=TESTS[test].paired, metric=metric, missing=missing, greater_is_better=greater_is_better,
         caller="compare_all",
