@@ -12,7 +12,6 @@ import pytest
 
 from sklearn_rank import _threads, evaluate
 from sklearn_rank._check import check_queries
-from sklearn_rank._lists import check_sparse
 from sklearn_rank._threads import StoppedError, for_each, heed, on_threads
 from sklearn_rank.io import read_trec_run
 
