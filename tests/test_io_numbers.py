@@ -73,8 +73,9 @@ def test_numbers_are_those_of_python(rng):
 
 @pytest.mark.parametrize(
     "text",
-    ["nan", "inf", "-Infinity", "1e400", "-1e999", "0x1p3", "0x10", "1_000", "1,5", "1.5.2", "1e", "1e+", "1e5.0", "--1"]
-    + ["+-1", "+", "-", ".", "e5", "1f", "1.0L", "1d5", "\N{ARABIC-INDIC DIGIT ONE}", "\N{FULLWIDTH DIGIT ONE}", "½"],
+    ["nan", "inf", "-Infinity", "1e400", "-1e999", "0x1p3", "0x10", "1_000", "1,5", "1.5.2", "1e", "1e+", "1e5.0"]
+    + ["--1", "+-1", "+"]
+    + ["-", ".", "e5", "1f", "1.0L", "1d5", "\N{ARABIC-INDIC DIGIT ONE}", "\N{FULLWIDTH DIGIT ONE}", "½"],
 )
 def test_what_is_no_finite_decimal_number_is_refused(text):
     for read, line in ((read_trec_run, f"q1 Q0 d 1 {text} me"), (read_trec_qrels, f"q1 0 d {text}")):
