@@ -12,7 +12,6 @@ and looks now and then whether to go on.
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, NAN, ceil, exp, log
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport strtod
 from libc.string cimport memcmp, memcpy, memset
 
 from sklearn_rank._threads import heed

@@ -1,6 +1,30 @@
 # Lines of fields between blanks, as TREC's files have them, and documents found again inside their query. Part of
 # `_kernels.pyx`, which includes it.
 
+cdef extern from *:
+    """
+    /* strtod of the C locale: in others a comma may stand for the point. */
+    #include <locale.h>
+    #include <stdlib.h>
+    #if defined(_WIN32)
+        static _locale_t sklearn_rank_c_locale;
+        #define MAKE_C_LOCALE() (sklearn_rank_c_locale = _create_locale(LC_ALL, "C"))
+        #define strtod_l _strtod_l
+    #else
+        #if defined(__APPLE__) || defined(__FreeBSD__)
+            #include <xlocale.h>
+        #endif
+        static locale_t sklearn_rank_c_locale;
+        #define MAKE_C_LOCALE() (sklearn_rank_c_locale = newlocale(LC_ALL_MASK, "C", (locale_t) 0))
+    #endif
+    #define STRTOD(text, stopped) strtod_l((text), (stopped), sklearn_rank_c_locale)
+    """
+    void* MAKE_C_LOCALE()
+    double STRTOD(const char*, char**) nogil
+
+if MAKE_C_LOCALE() == NULL:
+    raise MemoryError("There is no room for the C locale.")
+
 cdef double[23] TEN_TO = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
                           1e17, 1e18, 1e19, 1e20, 1e21, 1e22]  # the powers of ten that a double holds exactly
 cdef uint64_t EXACT = 1 << 53   # whole numbers up to here are doubles
@@ -106,7 +130,7 @@ cdef bint _read_number(const uint8_t* at, const uint8_t* end, double* out) noexc
         if minus:
             out[0] = -out[0]
         return True
-    out[0] = strtod(<const char*> start, &stopped)
+    out[0] = STRTOD(<const char*> start, &stopped)
     return <const uint8_t*> stopped == end and -DBL_MAX <= out[0] <= DBL_MAX
 
 
