@@ -260,3 +260,9 @@ def test_group_sizes():
         with pytest.raises(ValueError, match="Group sizes must be"):
             qid_from_group_sizes(sizes)
     assert group_sizes(qid_from_group_sizes([3, 1, 2])).tolist() == [3, 1, 2]
+
+
+def test_gains_of_two_to_the_label_end_at_1000():
+    assert dcg_score([1000, 0], [2, 1], qid=["a", "a"]) == 2.0**1000
+    with pytest.raises(ValueError, match=r"must not be above 1000; use gain='linear'.* Got 1000\.5"):
+        dcg_score([1000.5, 0], [2, 1], qid=["a", "a"])
