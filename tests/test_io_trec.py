@@ -32,6 +32,8 @@ def rows(entries):
         RUN,
         RUN.replace(b" ", b"\t"),
         RUN.replace(b" ", b"  \t "),
+        RUN.replace(b" ", b"\x0b"),
+        RUN.replace(b" ", b"\x0c"),
         RUN.replace(b"\n", b"\r\n"),
         RUN.replace(b"\n", b"\n\n \n"),
         b"\xef\xbb\xbf" + RUN,
@@ -39,7 +41,19 @@ def rows(entries):
         b"  " + RUN,
         gzip.compress(RUN),
     ],
-    ids=["spaces", "tabs", "mixed", "crlf", "blank lines", "bom", "no newline", "indented", "gzip"],
+    ids=[
+        "spaces",
+        "tabs",
+        "mixed",
+        "vertical tabs",
+        "form feeds",
+        "crlf",
+        "blank lines",
+        "bom",
+        "no newline",
+        "indented",
+        "gzip",
+    ],
 )
 def test_what_a_run_may_look_like(text, tmp_path):
     expected = [("q1", "a", 2.5), ("q1", "b", 1.5), ("q2", "a", -0.03)]
@@ -48,6 +62,19 @@ def test_what_a_run_may_look_like(text, tmp_path):
     assert rows(read_trec_run(tmp_path / "run")) == expected
     assert rows(read_trec_run(str(tmp_path / "run"), n_jobs=2)) == expected
     assert repr(run_of(text)) == "Entries of 3 rows and 2 queries"
+
+
+def test_ids_that_begin_alike_are_told_apart():
+    """One after the other, the longer one first and last."""
+    queries = ["12", "1", "12", "123", "1", "2"]
+    found = qrels_of("".join(f"{q} 0 {d} 1\n" for q, d in zip(queries, "abcdef", strict=True)).encode())
+    assert rows(found) == [(q, d, 1.0) for q, d in zip(queries, "abcdef", strict=True)]
+    run = run_of(b"q Q0 ab 1 2 me\nq Q0 a 2 1 me\n")
+    joined = join(run, qrels_of(b"q 0 a 1\nq 0 abc 1\n"))
+    found = dict(zip(joined.doc_id, zip(joined.y_true, joined.y_score, strict=True), strict=True))
+    assert found["a"] == (1, 1)
+    assert found["abc"] == (1, -np.inf)
+    assert np.isnan(found["ab"][0])
 
 
 def test_text_files_and_unicode():

@@ -67,9 +67,15 @@ def test_each_model_gets_what_it_takes(model, expected):
     assert list(in_pipeline.estimator_[-1].got_["y"]) == [0, 2, 1, 4, 3]
 
 
-def test_weights_of_queries_are_constant():
+@pytest.mark.parametrize("model", [TakesQid(), TakesGroupId()])
+def test_weights_of_queries_are_constant(model):
     with pytest.raises(ValueError, match="constant within each. Got 1 and 2 in query 'b'"):
-        QueryRanker(TakesQid()).fit(X, Y, qid=QID, sample_weight=[1, 1, 2, 3, 1])
+        QueryRanker(model).fit(X, Y, qid=QID, sample_weight=[1, 1, 2, 3, 1])
+
+
+def test_weights_of_rows_may_differ_where_a_model_weights_rows():
+    got = QueryRanker(TakesGroup()).fit(X, Y, qid=QID, sample_weight=[1, 1, 2, 3, 1]).estimator_.got_
+    assert list(got["sample_weight"]) == [1, 2, 1, 1, 3]
 
 
 @pytest.mark.parametrize("model", [TakesQid(), TakesGroup(), TakesGroupId()])
