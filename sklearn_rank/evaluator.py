@@ -18,7 +18,9 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn_rank._folds import Held, Split, fit_folds
 from sklearn_rank._grouping import find_qid
 from sklearn_rank._keywords import is_count
+from sklearn_rank._numbers import refuse_masked
 from sklearn_rank._progress import counted_fits
+from sklearn_rank._rows import check_features, check_rows, one_column
 from sklearn_rank.comparison import Comparison, CrossValidation
 from sklearn_rank.evaluate import evaluate, is_one, parse_metrics
 from sklearn_rank.model_selection import QueryKFold, query_numbers
@@ -109,7 +111,8 @@ class RankingEvaluator:
         ValueError
             If qid is missing, or the splitter puts rows of one query into both sets.
         """
-        number = query_numbers(find_qid(y, qid, name="y"), len(y))
+        y, ids = _rows_and_queries(X, y, qid)
+        number = query_numbers(ids, len(y))
         takes_groups = get_routing_for_object(self.cv).consumes("split", ["groups", "qid"])
         folds = list(self.cv.split(X, y, number) if takes_groups else self.cv.split(X, y))
         for i, (train, test) in enumerate(folds):
@@ -151,7 +154,7 @@ class RankingEvaluator:
         Exception
             What a fit raises; `compare` reports it instead.
         """
-        ids = find_qid(y, qid, name="y")
+        y, ids = _rows_and_queries(X, y, qid)
         number = query_numbers(ids, len(y))
         folds = self.split(X, y, qid=number)
         (held,) = fit_folds(
@@ -213,7 +216,7 @@ class RankingEvaluator:
             raise ValueError(f"The baseline must be one of the models, {[*estimators]}. Got {self.baseline!r}.")
         baseline = next(iter(estimators)) if self.baseline is None else self.baseline
         check_plan("RankingEvaluator", test=self.test, correction=self.correction, baseline=baseline)
-        ids = find_qid(y, qid, name="y")
+        y, ids = _rows_and_queries(X, y, qid)
         number = query_numbers(ids, len(y))
         folds = self.split(X, y, qid=number)
         if not _tested_once(folds, len(y)):
@@ -282,7 +285,8 @@ class RankingEvaluator:
                 "A halving search over the resource 'n_samples' tears queries apart: use resource='max_queries', or "
                 f"'estimator__n_estimators'. Got {search!r}."
             )
-        ready, number = self._ready(search), query_numbers(find_qid(y, qid, name="y"), len(y))
+        y, ids = _rows_and_queries(X, y, qid)
+        ready, number = self._ready(search), query_numbers(ids, len(y))
         if ready.cv is self.cv:
             ready.set_params(cv=self.split(X, y, qid=number))
         if ready.n_jobs is None:
@@ -327,6 +331,15 @@ class RankingEvaluator:
     def __repr__(self) -> str:
         """Call that makes this object."""
         return f"RankingEvaluator({[*self._specs]}, cv={self.cv!r}, n_jobs={self.n_jobs!r})"
+
+
+def _rows_and_queries(X: Any, y: Any, qid: Any) -> tuple[Any, Any]:
+    """Labels, one a row, and the query of each row; all rows must be the same ones."""
+    check_rows(y=y, qid=qid)
+    check_features(X, y=y, qid=qid)
+    for name, data in (("X", X), ("y", y)):
+        refuse_masked(data, name)
+    return one_column(y), find_qid(y, qid, name="y")
 
 
 def _is_search(estimator: Any) -> bool:

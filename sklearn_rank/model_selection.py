@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit, LeaveOneGroupOut
 
 from sklearn_rank._grouping import find_qid, group_rows
+from sklearn_rank._rows import check_features
 
 
 def query_numbers(qid: Any, n_rows: int) -> NDArray[np.int64]:
@@ -48,6 +49,7 @@ class _QuerySplitter:
         ------
         train, test : ndarray
         """
+        check_features(X, groups=groups)
         yield from super().split(X, y, query_numbers(find_qid(y, groups, name="y"), _length(X)))  # type: ignore[misc]
 
 

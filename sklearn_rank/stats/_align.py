@@ -128,7 +128,7 @@ def _same_queries(read: list[Values], names: list[str], missing: Any, caller: st
                 f"test='welch', 'mannwhitney' or 'permutation'. Got lengths {', '.join(map(str, sizes))}."
             )
         return np.stack([one.values for one in read]), 0
-    if all(np.array_equal(ids[0], other) for other in ids[1:]):
+    if all(ids[0].dtype.kind == other.dtype.kind and np.array_equal(ids[0], other) for other in ids[1:]):
         return np.stack([one.values for one in read]), 0
     known, column = number_together(ids)
     table, present = np.full((len(read), len(known)), np.nan), np.zeros((len(read), len(known)), dtype=bool)
