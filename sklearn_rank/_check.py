@@ -12,9 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._grouping import find_qid, group_rows
+from sklearn_rank._grouping import find_qid, group_rows, refuse_other_queries
 from sklearn_rank._lazy import cached_property
+from sklearn_rank._numbers import as_floats, column, refuse_masked
 from sklearn_rank._pooled import is_pooled, pooled_if_negative
+from sklearn_rank._qid import ids_of
+from sklearn_rank._rows import check_columns, check_rows, one_column, queries_in
 from sklearn_rank._threads import check_n_jobs, for_each, query_blocks, row_blocks
 from sklearn_rank._unlisted import Unlisted
 
@@ -126,6 +129,7 @@ def check_queries(
     sample_weight: Any = None,
     tie_break: Any = None,
     n_jobs: int | None = None,
+    weight_may_be_zero: bool = False,
 ) -> Queries:
     """Check the user's arrays and group their rows by query.
 
@@ -138,9 +142,32 @@ def check_queries(
         If labels, scores or weights are not real numbers.
     """
     check_n_jobs(n_jobs)
-    label, score = _floats(y_true, "y_true"), _floats(y_score, "y_score")
-    if label.ndim == 2 and score.ndim == 2:
-        return _check_matrix(label, score, qid, sample_weight, tie_break, n_jobs)
+    label, score = as_floats(y_true, "y_true"), as_floats(y_score, "y_score")
+    check_rows(y_true=y_true, y_score=y_score, qid=qid, sample_weight=sample_weight, tie_break=tie_break)
+    if label.ndim == 2 and score.ndim == 2 and qid is None and queries_in(y_true) is queries_in(y_score) is None:
+        refuse_one_column(label.shape if label.shape == score.shape else ())
+        check_columns(y_true, y_score)
+        return check_matrix(label, score, sample_weight=sample_weight, tie_break=tie_break, n_jobs=n_jobs)
+    label, score = column(label), column(score)
+    _check_shapes(label, score)
+    qid = find_qid(y_true, qid)
+    refuse_other_queries(y_score, qid, name="y_score")
+    ids, indptr, order = group_rows(qid, len(label), n_jobs)
+    weight = None
+    if sample_weight is not None:
+        weight = query_weight(sample_weight, ids, indptr, order, may_be_zero=weight_may_be_zero)
+    if tie_break is not None:
+        order = _tie_order(_tie_keys(tie_break, 1), score.shape, indptr, order)
+    return queries_of(label, score, indptr, ids, order, weight, n_jobs)
+
+
+def _check_shapes(label: Array, score: Array) -> None:
+    """Refuse anything but a score a row and a label, or labels of subtopics, a row."""
+    if score.ndim == label.ndim == 2:
+        raise ValueError(
+            "With two-dimensional y_true and y_score each row is a query and qid must be None. "
+            f"Got shape {label.shape} and a qid, or an index with a level 'qid', which to_numpy() leaves out."
+        )
     if score.ndim != 1:
         raise ValueError(
             "y_score must be one score per row where y_true is one label per row. "
@@ -155,18 +182,34 @@ def check_queries(
         raise ValueError("At least one row is needed. Got empty y_true and y_score.")
     if label.size == 0:
         raise ValueError(f"At least one subtopic is needed, a column of y_true. Got shape {label.shape} instead.")
-    ids, indptr, order = group_rows(find_qid(y_true, qid), len(label), n_jobs)
-    weight = None
-    if sample_weight is not None:
-        weight = query_weight(sample_weight, ids, indptr, order)
-    if tie_break is not None:
-        order = _tie_order(tie_break, score.shape, indptr, order)
-    return queries_of(label, score, indptr, ids, order, weight, n_jobs)
 
 
-def _tie_order(tie_break: Any, shape: tuple[int, ...], indptr: Index, order: Index | None) -> Index:
-    """Rows by query, and by falling `tie_break` inside each; equal ones in the order of the input."""
-    keys = np.asarray(tie_break)
+def refuse_one_column(shape: tuple[int, ...]) -> None:
+    """Refuse queries by documents that are queries of one document each: they are rows whose qid is missing.
+
+    Raises
+    ------
+    ValueError
+        If there is one column.
+    """
+    if shape[1:] == (1,):
+        raise ValueError(
+            "Two-dimensional y_true and y_score are queries by documents, so in a single column each query would have "
+            "one document: pass qid=, or y_true.T and y_score.T if all rows are one query. "
+            f"Got shape {shape}."
+        )
+
+
+def _tie_keys(tie_break: Any, n_dimensions: int) -> NDArray[Any]:
+    """What orders rows of equal score, as an array."""
+    refuse_masked(tie_break, "tie_break")
+    if n_dimensions == 1 and isinstance(tie_break, (list, tuple)):
+        return ids_of(tie_break)
+    return np.asarray(one_column(tie_break) if n_dimensions == 1 else tie_break)
+
+
+def _tie_order(keys: NDArray[Any], shape: tuple[int, ...], indptr: Index, order: Index | None) -> Index:
+    """Rows by query, and by falling `keys` inside each; equal ones in the order of the input."""
     if keys.shape != shape:
         raise ValueError(f"tie_break must have one entry per row, shape {shape}. Got shape {keys.shape} instead.")
     try:
@@ -180,15 +223,16 @@ def _tie_order(tie_break: Any, shape: tuple[int, ...], indptr: Index, order: Ind
     return order[np.lexsort((-rank.ravel()[order], query))]
 
 
-def _check_matrix(
-    label: Array, score: Array, qid: Any, sample_weight: Any, tie_break: Any, n_jobs: int | None
+def check_matrix(
+    label: Array, score: Array, *, sample_weight: Any = None, tie_break: Any = None, n_jobs: int | None = None
 ) -> Queries:
-    """Two-dimensional input, as `sklearn.metrics.ndcg_score` takes it: a row is a query."""
-    if qid is not None:
-        raise ValueError(
-            "With two-dimensional y_true and y_score each row is a query and qid must be None. "
-            f"Got shape {label.shape} and a qid; ravel() what is a single column."
-        )
+    """Queries of two-dimensional input, as `sklearn.metrics.ndcg_score` takes it: a row is a query.
+
+    Raises
+    ------
+    ValueError
+        As `check_queries` does.
+    """
     if label.shape != score.shape:
         raise ValueError(f"y_true and y_score must have the same shape. Got {label.shape} and {score.shape}.")
     n_queries, n_documents = label.shape
@@ -200,7 +244,7 @@ def _check_matrix(
     indptr, order = np.arange(n_queries + 1) * n_documents, None
     label, score, shape = label.ravel(), score.ravel(), label.shape
     if tie_break is not None:
-        order = _tie_order(tie_break, shape, indptr, None)
+        order = _tie_order(_tie_keys(tie_break, 2), shape, indptr, None)
     return queries_of(label, score, indptr, np.arange(n_queries), order, weight, n_jobs)
 
 
@@ -236,7 +280,7 @@ def check_scores(score: Any, name: str) -> Array:
     ValueError
         If there is no row, more than one score a row, or one that is NaN or +inf.
     """
-    array = _floats(score, name)
+    array = column(as_floats(score, name))
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, the score of each row. Got shape {array.shape} instead.")
     if len(array) == 0:
@@ -252,27 +296,6 @@ def _refuse_scores(score: Array, name: str) -> None:
         f"{name} must not contain NaN or +inf (-inf marks a document that was judged but not retrieved). "
         f"Got {score[row]} in row {row}."
     )
-
-
-def _floats(x: Any, name: str) -> Array:
-    """Convert to a contiguous float64 array of one or two dimensions; missing values become NaN."""
-    array = np.asarray(x)
-    if array.dtype == object and array.ndim > 0:
-        values = [_number(v, name) for v in array.ravel().tolist()]
-        array = np.array(values, dtype=np.float64).reshape(array.shape)
-    if array.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must hold real numbers. Got {type(x).__name__} of dtype {array.dtype} instead.")
-    if array.ndim not in (1, 2):
-        raise ValueError(f"{name} must have one or two dimensions. Got {array.ndim} instead.")
-    return np.ascontiguousarray(array, dtype=np.float64)
-
-
-def _number(value: Any, name: str) -> float:
-    if value is None or type(value).__name__ == "NAType":
-        return np.nan
-    if isinstance(value, (str, bytes)) or not hasattr(value, "__float__"):
-        raise TypeError(f"{name} must hold real numbers. Got {value!r} instead.")
-    return float(value)
 
 
 def _ranges(label: Array, score: Array, n_jobs: int | None) -> list[tuple[float, float]]:
@@ -299,7 +322,7 @@ def query_weight(
     ValueError
         If weights vary inside a query, are negative, not finite or all zero; of a part of the queries they may be.
     """
-    weight, n_rows = _floats(sample_weight, "sample_weight"), indptr[-1]
+    weight, n_rows = column(as_floats(sample_weight, "sample_weight")), indptr[-1]
     if weight.shape != (n_rows,):
         raise ValueError(f"sample_weight must have one entry per row ({n_rows}). Got shape {weight.shape} instead.")
     refuse_bad_weight(weight, may_be_zero=may_be_zero)
@@ -328,7 +351,7 @@ def check_query_weight(sample_weight: Any, n_queries: int) -> Array:
     ValueError
         If there is not one for each query, or they are negative, not finite or all zero.
     """
-    weight = _floats(sample_weight, "sample_weight")
+    weight = column(as_floats(sample_weight, "sample_weight"))
     if weight.shape != (n_queries,):
         raise ValueError(
             f"Where a row is a query, sample_weight must have one entry per query ({n_queries}). "
@@ -411,7 +434,7 @@ def check_one_label(queries: Queries, caller: str) -> None:
         raise ValueError(
             f"{caller} takes one label per document, so y_true must have one dimension, or two if y_score has two and "
             "a row is a query; labels of subtopics are for metrics such as alpha_ndcg_score. "
-            f"Got shape {queries.label.shape} instead; pass y_true.ravel() if it is a single column."
+            f"Got shape {queries.label.shape} instead."
         )
 
 

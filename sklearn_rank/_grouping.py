@@ -16,17 +16,14 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from sklearn_rank import _kernels
+from sklearn_rank._qid import NO_QID, id_array, joined_ids, refuse_missing
+from sklearn_rank._rows import queries_in
 from sklearn_rank._threads import for_each, row_blocks
 
 Index = NDArray[np.int64]
 Number = NDArray[np.uint32]
 T = TypeVar("T", bound=np.generic)
 
-NO_QID = (
-    "Ranking metrics are computed query by query, so the query of each row must be known: pass qid=, or give "
-    "{y} as a pandas Series whose index has a level named 'qid'. Got neither."
-)
-MISSING = "Every row needs a query, so qid must not contain missing values. Got None or NaN."
 N_SAMPLED = 1024  # pairs of rows that are looked at to tell whether rows are grouped
 N_OBJECTS = 2**18  # objects that are told apart by their addresses before it is asked whether that is worth it
 N_IN_PART = 2**18  # rows that are worth a thread
@@ -34,13 +31,48 @@ N_AT_ONCE = 2**14  # rows whose keys stay in the cache between being made and be
 
 
 def find_qid(y: Any, qid: Any = None, *, name: str = "y_true") -> Any:
-    """Query of each row: `qid` if given, else the level "qid" of y's index; never silently one query."""
+    """Query of each row: `qid` if given, else the level "qid" of y's index; never silently one query.
+
+    Raises
+    ------
+    ValueError
+        If there is neither, or they do not say the same.
+    """
     if qid is not None:
+        refuse_other_queries(y, qid, name=name)
         return qid
-    index = getattr(y, "index", None)
-    if index is not None and "qid" in (getattr(index, "names", None) or ()):
-        return index.get_level_values("qid")
-    raise ValueError(NO_QID.format(y=name))
+    level = queries_in(y)
+    if level is None:
+        raise ValueError(NO_QID.format(y=name))
+    return level
+
+
+def refuse_other_queries(x: Any, qid: Any, *, name: str) -> None:
+    """Refuse a level "qid" of the index of x that does not put the same rows together as `qid` does.
+
+    Raises
+    ------
+    ValueError
+        Naming the first row.
+    """
+    level = queries_in(x)
+    if level is None or level is qid:
+        return
+    of_level, of_qid = (number_of_rows(ids, len(level)) for ids in (level, qid))
+    if not np.array_equal(of_level, of_qid):
+        raise ValueError(
+            f"qid and the level 'qid' of the index of {name} must name the same queries; drop one of them, "
+            f"as {name}.to_numpy() does. Got other queries from row {int(np.argmax(of_level != of_qid))} on."
+        )
+
+
+def number_of_rows(qid: Any, n_rows: int) -> Index:
+    """Number of each row's query, in order of first appearance."""
+    _, indptr, order = group_rows(qid, n_rows)
+    number = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    if order is not None:
+        number[order] = number.copy()
+    return number
 
 
 def group_rows(qid: Any, n_rows: int, n_jobs: int | None = None) -> tuple[NDArray[Any], Index, Index | None]:
@@ -54,17 +86,17 @@ def group_rows(qid: Any, n_rows: int, n_jobs: int | None = None) -> tuple[NDArra
     order : ndarray of shape (n_rows,) or None
         Rows in that order; None if they are adjacent already.
     """
-    ids, to_qid = _id_array(qid)
+    ids, to_qid = id_array(qid)
     _check_shape(ids, n_rows)
     try:
         starts = _starts(ids, n_jobs)
         heads = ids if starts is None else ids[starts[:-1]]
         if heads.dtype.kind in "iu" and _rises(heads, np.less):
-            _refuse_missing(distinct := to_qid(heads))
+            refuse_missing(distinct := to_qid(heads))
             return distinct, np.arange(n_rows + 1) if starts is None else starts, None
         number, first = _number_in_parts(heads, n_jobs)
         distinct = to_qid(heads[first])
-        _refuse_missing(distinct)
+        refuse_missing(distinct)
     except TypeError as error:
         raise ValueError(f"Query ids must be hashable, and qid must not contain missing values. Got {error}.") from None
     if _rises(number, np.less_equal):
@@ -74,48 +106,12 @@ def group_rows(qid: Any, n_rows: int, n_jobs: int | None = None) -> tuple[NDArra
 
 def number_together(ids: list[NDArray[Any]]) -> tuple[NDArray[Any], list[Index]]:
     """Distinct ids of several lists in order of first appearance, and the number of each id of each list."""
-    if len({one.dtype.kind in "US" for one in ids}) > 1:  # NumPy would turn 1 into "1"
-        ids = [one.astype(object) for one in ids]
-    together = np.concatenate(ids)
+    together = joined_ids(ids)
     known, indptr, order = group_rows(together, len(together))
     number = np.repeat(np.arange(len(known)), np.diff(indptr))
     if order is not None:
         number[order] = number.copy()
     return known, np.split(number, np.cumsum([len(one) for one in ids])[:-1])
-
-
-# --- ids as an array -----------------------------------------------------------------------------------------
-
-
-def _id_array(qid: Any) -> tuple[NDArray[Any], Callable[[NDArray[Any]], NDArray[Any]]]:
-    """Array that is equal where the ids are, and what turns entries of it into ids."""
-    if isinstance(qid, (list, tuple)):
-        types = set(map(type, qid))
-        if not any(issubclass(t, (str, tuple)) for t in types):
-            return np.asarray(qid), _as_they_are
-        ids = np.empty(len(qid), dtype=object)  # NumPy would stack tuples, and turn 1 beside "1" into "1"
-        ids[:] = qid
-        all_text = all(issubclass(t, str) for t in types)
-        return ids, (lambda distinct: np.asarray(distinct.tolist())) if all_text else _as_they_are
-    dtype = getattr(qid, "dtype", None)
-    if isinstance(dtype, np.dtype) or getattr(dtype, "storage", None) == "python":
-        return np.asarray(qid), _as_they_are
-    array = getattr(qid, "array", qid)  # what a Series or an Index of pandas holds
-    if hasattr(array, "factorize"):  # it is no array of NumPy, but a Categorical, say
-        code, names = array.factorize()
-    elif str(dtype) in ("String", "Categorical") and hasattr(qid, "replace_strict"):  # a Series of polars
-        names = qid.unique(maintain_order=True)
-        code = np.asarray(qid.replace_strict(names, np.arange(len(names))))
-    else:
-        return np.asarray(qid), _as_they_are
-    names = np.asarray(names)
-    if code.min(initial=0) < 0:
-        raise ValueError(MISSING)
-    return code, lambda distinct: names[distinct]
-
-
-def _as_they_are(distinct: NDArray[Any]) -> NDArray[Any]:
-    return distinct
 
 
 def _check_shape(ids: NDArray[Any], n_rows: int) -> None:
@@ -129,14 +125,6 @@ def _check_shape(ids: NDArray[Any], n_rows: int) -> None:
     elif len(ids) < n_rows:
         message += " With one id per group, repeat each id as often as its group has rows: np.repeat(ids, sizes)."
     raise ValueError(message)
-
-
-def _refuse_missing(ids: NDArray[Any]) -> None:
-    if ids.dtype.kind in "iub":
-        return
-    missing = (q is None for q in ids.tolist()) if ids.dtype == object else iter(())
-    if any(missing) or (ids.dtype.kind in "fcmMO" and (ids != ids).any()):
-        raise ValueError(MISSING)
 
 
 # --- runs ----------------------------------------------------------------------------------------------------

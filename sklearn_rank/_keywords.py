@@ -134,7 +134,7 @@ y_score : array-like of the same shape
     Output of the model, higher ranks first; only the order matters. ``-inf``: judged but not retrieved.
 qid : array-like of shape (n_samples,), default=None
     Query of each row: any hashable ids, in any order. None: taken from the level "qid" of the index of `y_true`.
-    Two-dimensional input needs none: a row is a query."""
+    Two-dimensional input needs none: a row is a query. Objects of pandas must have equal indexes."""
 
 SUBTOPICS_DATA_DOC = """y_true : array-like of shape (n_samples, n_subtopics) or (n_samples,)
     Relevance of each document to each subtopic of its query; one dimension is one subtopic. Subtopics without a

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sklearn_rank._check import Queries, check_queries, check_query_weight
+from sklearn_rank._check import Queries, check_matrix, check_query_weight, refuse_one_column
 from sklearn_rank._compute import Batches
+from sklearn_rank._numbers import as_floats, as_reals
 from sklearn_rank._unlisted import Unlisted
 
 Array = NDArray[np.float64]
@@ -122,9 +123,7 @@ def csr(matrix: Any, name: str, first: int = 0) -> Any:
     ValueError
         If it has not two dimensions, or an entry is infinite.
     """
-    matrix = matrix if sparse.issparse(matrix) else np.asarray(matrix)
-    if matrix.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must hold real numbers. Got dtype {matrix.dtype} instead.")
+    matrix = _reals(matrix, name)
     if matrix.ndim != 2:
         raise ValueError(f"{name} must have two dimensions, a row for each query. Got shape {matrix.shape} instead.")
     matrix = sparse.csr_array(matrix, dtype=np.float64)
@@ -134,6 +133,16 @@ def csr(matrix: Any, name: str, first: int = 0) -> Any:
     if np.isinf(matrix.data).any():
         row = first + np.searchsorted(matrix.indptr, np.argmax(np.isinf(matrix.data)), side="right") - 1
         raise ValueError(f"{name} must be finite. Got an infinite entry in row {row}.")
+    return matrix
+
+
+def _reals(matrix: Any, name: str) -> Any:
+    """Matrix, sparse or not, of real numbers, none of which is lost as float64."""
+    if not sparse.issparse(matrix):
+        return as_reals(matrix, name)
+    if matrix.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers. Got dtype {matrix.dtype} instead.")
+    as_reals(matrix.tocsr().data, name)
     return matrix
 
 
@@ -161,7 +170,7 @@ def list_batches(indptr: Index, item: Index, score: Array, grades: Grades, *, wi
         grades.write(rows, labels)
         if without_self:
             labels, scores = drop_self(labels, first), drop_self(scores, first)
-        return replace(check_queries(labels, scores), first_query=first)
+        return replace(check_matrix(labels, scores), first_query=first)
 
     return Batches(np.full(n_queries, grades.n_documents - without_self), blocks, make)
 
@@ -194,16 +203,15 @@ def check_sparse(
     for name, given in (("qid", qid), ("tie_break", tie_break)):
         if given is not None:
             raise ValueError(f"With sparse matrices each row is a query and {name} must be None. Got a {name}.")
-    label, y_score = csr(y_true, "y_true"), y_score if sparse.issparse(y_score) else np.asarray(y_score)
+    label, y_score = csr(y_true, "y_true"), _reals(y_score, "y_score")
     if label.shape != y_score.shape:
         raise ValueError(f"y_true and y_score must have the same shape. Got {label.shape} and {y_score.shape}.")
     n_queries, n_documents = label.shape
     if n_queries * n_documents == 0:
         raise ValueError(f"At least one row and one column are needed. Got shape {label.shape}.")
+    refuse_one_column(label.shape)
     weight = None if sample_weight is None else check_query_weight(sample_weight, n_queries)
     grades = Judgements(label.__getitem__, n_documents)
-    if y_score.dtype.kind not in "biuf":
-        raise TypeError(f"y_score must hold real numbers. Got dtype {y_score.dtype} instead.")
     if not sparse.issparse(y_score):
         _refuse_bad_scores(y_score, lambda at: at // n_documents)
         return _dense_batches(y_score, grades), weight
@@ -237,7 +245,7 @@ def _dense_batches(score: NDArray[Any], grades: Grades) -> Batches:
     def make(first: int, last: int, depth: int | None) -> Queries:
         label = np.empty((last - first, n_documents))
         grades.write(slice(first, last), label)
-        return replace(check_queries(label, score[first:last]), first_query=first)
+        return replace(check_matrix(label, as_floats(score[first:last], "y_score")), first_query=first)
 
     n_rows = PAIRS // n_documents
     return Batches(np.full(n_queries, n_documents), lambda depth: row_blocks(n_queries, n_rows), make)

@@ -15,10 +15,13 @@ from numpy.typing import NDArray
 from sklearn.exceptions import FitFailedWarning
 
 from sklearn_rank._folds import Held, Split, fit_folds
-from sklearn_rank._grouping import find_qid, group_rows
+from sklearn_rank._grouping import find_qid
 from sklearn_rank._keywords import is_count
+from sklearn_rank._numbers import refuse_masked
 from sklearn_rank._progress import counted_fits
+from sklearn_rank._qid import ids_of
 from sklearn_rank._routing import consumes
+from sklearn_rank._rows import check_features, check_rows, one_column
 from sklearn_rank._searches import SearchSetup, check_inner_searches, warn_of_objective, whole_folds, with_qid
 from sklearn_rank._tuning import check_estimator, is_search
 from sklearn_rank.comparison import Comparison, CrossValidation
@@ -112,7 +115,8 @@ class RankingEvaluator:
         ValueError
             If qid is missing, or the splitter puts rows of one query into both sets.
         """
-        return whole_folds(self.cv, X, y, query_numbers(find_qid(y, qid, name="y"), len(y)))
+        y, _, number = _rows_and_queries(X, y, qid)
+        return whole_folds(self.cv, X, y, number)
 
     def cross_validate(
         self, estimator: Any, X: Any, y: Any, *, qid: Any = None, return_train_score: bool = False,
@@ -147,8 +151,8 @@ class RankingEvaluator:
         ValueError
             If queries are torn apart, by a search inside too, or a search inside cannot be given the metrics.
         """
-        ids, number = self._ids(y, qid)
-        folds = self.split(X, y, qid=number)
+        y, ids, number = _rows_and_queries(X, y, qid)
+        folds = whole_folds(self.cv, X, y, number)
         ready = self._prepare(estimator, X, y, number, folds)
         (held,) = fit_folds(
             [ready], X, y, ids, folds,
@@ -213,8 +217,8 @@ class RankingEvaluator:
         check_plan("RankingEvaluator", test=self.test, correction=self.correction, baseline=baseline)
         for name, estimator in estimators.items():
             check_estimator(estimator, f"Model {name!r}")
-        ids, number = self._ids(y, qid)
-        folds = self.split(X, y, qid=number)
+        y, ids, number = _rows_and_queries(X, y, qid)
+        folds = whole_folds(self.cv, X, y, number)
         if not _tested_once(folds, len(y)):
             raise ValueError(
                 "compare pools the scores that each query gets while it is held out, so every row must be tested "
@@ -284,7 +288,7 @@ class RankingEvaluator:
                 "search takes a search of scikit-learn, with parameters 'estimator', 'scoring', 'cv' and 'refit'. "
                 f"Got {reprlib.repr(search)}."
             )
-        ids, number = self._ids(y, qid)
+        y, ids, number = _rows_and_queries(X, y, qid)
         cv = QueryKFold(search.cv) if is_count(search.cv) else self.cv if search.cv is None else search.cv
         folds = whole_folds(cv, X, y, number)
         ready = self._setup(number).search(copy.copy(search).set_params(cv=folds))
@@ -315,12 +319,6 @@ class RankingEvaluator:
         check_inner_searches(ready, X, y, number, folds)
         return ready
 
-    def _ids(self, y: Any, qid: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Id of each row's query, which models remember, and its number."""
-        qid = find_qid(y, qid, name="y")
-        number = query_numbers(qid, len(y))
-        return group_rows(qid, len(y))[0][number], number
-
     def _score_folds(
         self, y: Any, number: NDArray[np.int64], scored: list[tuple[NDArray[np.int64], Any]]
     ) -> dict[str, NDArray[np.float64]]:
@@ -343,6 +341,17 @@ def _check_scored(search: Any) -> None:
     scores = [v for name, v in search.cv_results_.items() if name.startswith("mean_test_")]
     if np.isnan(scores).all():
         raise ValueError("No candidate of the search could be scored; error_score='raise' shows why. Got NaN for all.")
+
+
+def _rows_and_queries(X: Any, y: Any, qid: Any) -> tuple[Any, NDArray[Any], NDArray[np.int64]]:
+    """Labels, one a row; the id of each row's query, which models remember, and its number."""
+    check_rows(y=y, qid=qid)
+    check_features(X, y=y, qid=qid)
+    for name, data in (("X", X), ("y", y)):
+        refuse_masked(data, name)
+    y = one_column(y)
+    qid = find_qid(y, qid, name="y")
+    return y, ids_of(qid), query_numbers(qid, len(y))
 
 
 def _tested_once(folds: list[Split], n_rows: int) -> bool:

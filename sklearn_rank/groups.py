@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from sklearn_rank._check import check_scores
 from sklearn_rank._grouping import find_qid, group_rows
+from sklearn_rank._numbers import refuse_masked
+from sklearn_rank._rows import check_rows
 
 
 def qid_from_group_sizes(sizes: Any) -> NDArray[np.int64]:
@@ -35,6 +37,7 @@ def qid_from_group_sizes(sizes: Any) -> NDArray[np.int64]:
     >>> qid_from_group_sizes([2, 1, 3])
     array([0, 0, 1, 2, 2, 2])
     """
+    refuse_masked(sizes, "Group sizes")
     array = np.asarray(sizes)
     if array.ndim != 1 or array.dtype.kind not in "iu" or array.size == 0 or array.min() < 1:
         raise ValueError(f"Group sizes must be a one-dimensional sequence of ints >= 1. Got {sizes!r} instead.")
@@ -113,6 +116,7 @@ def rank_within(score: Any, qid: Any = None, *, ties: str = "average") -> NDArra
         raise ValueError(
             f"The 'ties' parameter of rank_within must be one of {', '.join(map(repr, TIED_RANKS))}. Got {ties!r}."
         )
+    check_rows(score=score, qid=qid)
     values = check_scores(score, "score")
     _, indptr, order = group_rows(find_qid(score, qid, name="score"), len(values))
     query = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))

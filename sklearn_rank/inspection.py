@@ -16,6 +16,8 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn_rank._fitted_queries import check_test_queries
 from sklearn_rank._grouping import find_qid
 from sklearn_rank._keywords import COUNT, one_of
+from sklearn_rank._numbers import refuse_masked
+from sklearn_rank._rows import check_features, check_rows
 from sklearn_rank._threads import check_n_jobs
 from sklearn_rank.evaluate import is_one
 from sklearn_rank.model_selection import query_numbers
@@ -90,6 +92,9 @@ def query_permutation_importance(
     one_of("within", "across", doc="").check("scope", scope, "query_permutation_importance")
     COUNT.check("n_repeats", n_repeats, "query_permutation_importance")
     check_n_jobs(n_jobs)
+    check_rows(y=y, qid=qid, sample_weight=sample_weight)
+    check_features(X, y=y, qid=qid, sample_weight=sample_weight)
+    refuse_masked(X, "X")
     X = X if sparse.issparse(X) or _is_frame(X) else np.asarray(X)
     if len(X.shape) != 2:
         raise ValueError(f"X must have two dimensions, rows and features. Got shape {X.shape} instead.")

@@ -14,6 +14,7 @@ from sklearn.model_selection import cross_validate
 from sklearn.utils import check_random_state
 
 from sklearn_rank._grouping import find_qid
+from sklearn_rank._rows import check_features, check_rows
 from sklearn_rank.evaluator import RankingEvaluator
 from sklearn_rank.model_selection import query_numbers
 
@@ -82,6 +83,8 @@ def query_learning_curve(
     name, *more = evaluator.scorers.names
     if more:
         raise ValueError(f"A learning curve is that of one metric. Got {evaluator.scorers.names}.")
+    check_rows(y=y, qid=qid)
+    check_features(X, y=y, qid=qid)
     number = query_numbers(find_qid(y, qid, name="y"), len(y))
     folds, random = evaluator.split(X, y, qid=number), check_random_state(random_state)
     drawn = [random.permutation(np.unique(number[train])) for train, _ in folds]

@@ -17,6 +17,7 @@ from sklearn.model_selection import GroupKFold, GroupShuffleSplit, LeaveOneGroup
 from sklearn_rank._grouping import group_rows
 from sklearn_rank._id_order import id_order
 from sklearn_rank._routing import find_routed_qid
+from sklearn_rank._rows import check_features
 
 
 def query_numbers(qid: Any, n_rows: int) -> NDArray[np.int64]:
@@ -53,6 +54,7 @@ class _QuerySplitter:
         ------
         train, test : ndarray
         """
+        check_features(X, groups=groups)
         yield from super().split(X, y, query_numbers(find_routed_qid(y, groups), _length(X)))  # type: ignore[misc]
 
 

@@ -20,8 +20,10 @@ from sklearn_rank._fitted_queries import FittedQueries
 from sklearn_rank._grouping import find_qid, group_rows
 from sklearn_rank._id_order import id_order
 from sklearn_rank._keywords import is_count, is_real
+from sklearn_rank._numbers import refuse_masked
 from sklearn_rank._response import predict_scores
 from sklearn_rank._routing import consumes
+from sklearn_rank._rows import check_features, check_rows, one_column, queries_in
 from sklearn_rank._tuning import check_estimator, refuse_searches
 
 
@@ -127,13 +129,16 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         self._check_parameters()
         validate_data(self, X, y, skip_check_array=True)
         check_consistent_length(X, y, sample_weight)
+        check_rows(y=y, qid=qid, sample_weight=sample_weight)
+        check_features(X, y=y, qid=qid, sample_weight=sample_weight)
+        for name, data in (("X", X), ("y", y), ("sample_weight", sample_weight)):
+            refuse_masked(data, name)
+        y = one_column(y)
         takes = query_keyword(last_step(self.estimator)[1])
-        weight = None if sample_weight is None else np.asarray(sample_weight)
-        try:
+        weight = None if sample_weight is None else np.asarray(one_column(sample_weight))
+        needs_queries = takes is not None or self.eval_fraction is not None or self.max_queries is not None
+        if needs_queries or qid is not None or queries_in(y) is not None:
             qid = find_qid(y, qid, name="y")
-        except ValueError:
-            if takes is not None or self.eval_fraction is not None or self.max_queries is not None:
-                raise
         train, held_out, self.eval_qid_ = Part(X, y, None, weight), None, np.array([])
         self._fitted_queries = None
         if qid is not None:

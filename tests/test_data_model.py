@@ -63,8 +63,9 @@ def test_qid_in_the_index():
     np.testing.assert_array_equal(ndcg_score(y, S, average=None), EXPECTED)
     levels = pd.MultiIndex.from_arrays([range(6), Q], names=["doc", "qid"])
     np.testing.assert_array_equal(ndcg_score(pd.Series(Y, index=levels), S, average=None), EXPECTED)
-    other = ndcg_score(y, S, qid=[0, 0, 0, 1, 1, 1])  # an argument wins over the index
-    assert other == ndcg_score(Y, S, qid=[0, 0, 0, 1, 1, 1])
+    np.testing.assert_array_equal(ndcg_score(y, S, qid=[f"q{i}" for i in Q], average=None), EXPECTED)
+    with pytest.raises(ValueError, match="must name the same queries.*from row 1 on"):
+        ndcg_score(y, S, qid=[0, 0, 0, 1, 1, 1])
     with pytest.raises(ValueError, match="level named 'qid'"):
         ndcg_score(pd.Series(Y, index=pd.Index(Q, name="query")), S)
 

@@ -157,7 +157,12 @@ def test_no_cutoff_says_so():
     ("metric", "y_true", "keywords", "message"),
     [
         (ndcg_score, [[y, 1] for y in Y], {}, r"ndcg_score takes one label per document.*Got shape \(4, 2\)"),
-        (query_auc_score, [[y] for y in Y], {}, r"query_auc_score takes one label per document.*Got shape \(4, 1\)"),
+        (
+            query_auc_score,
+            [[y] * 3 for y in Y],
+            {},
+            r"query_auc_score takes one label per document.*Got shape \(4, 3\)",
+        ),
         (alpha_dcg_score, [[1, 0]] * 3, {}, r"must have one entry per row. Got 3 and 4 entries"),
         (alpha_dcg_score, np.empty((4, 0)), {}, r"At least one subtopic is needed.* Got shape \(4, 0\)"),
         (alpha_dcg_score, [[1, 0], [1, INF], [0, 0], [0, 0]], {}, r"Got an infinite label in row 1"),

@@ -126,7 +126,7 @@ ONE = sparse.csr_array([[1.0, 0.0, 2.0]])
         (ONE * np.inf, ONE, {}, ValueError, r"y_true must be finite. Got an infinite entry in row 0"),
         (ONE, ONE * np.inf, {}, ValueError, r"y_score must not contain NaN or \+inf .* Got inf in row 0"),
         (ONE, [[np.nan, 1, 2]], {}, ValueError, r"y_score must not contain NaN or \+inf .* Got nan in row 0"),
-        (ONE, [["a", "b", "c"]], {}, TypeError, r"y_score must hold real numbers. Got dtype"),
+        (ONE, [["a", "b", "c"]], {}, TypeError, r"y_score must hold real numbers. Got list of dtype"),
         (ONE * 1j, ONE, {}, TypeError, r"y_true must hold real numbers. Got dtype complex128"),
         (sparse.csr_array((0, 3)), sparse.csr_array((0, 3)), {}, ValueError, r"At least one row and one column"),
         (ONE * -1, ONE, {"metrics": "ndcg@2"}, ValueError, r"must not be below 0. Got -2, the first in row 0"),

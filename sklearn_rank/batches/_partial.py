@@ -6,19 +6,19 @@ A query's values do not depend on the queries beside it, so parts can be compute
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._check import Queries, check_queries, query_weight, refuse_bad_weight
+from sklearn_rank._check import Queries, check_queries, refuse_bad_weight
 from sklearn_rank._compute import PerQuery, per_query
 from sklearn_rank._grouping import find_qid, group_rows
 from sklearn_rank._label_sums import label_sums
 from sklearn_rank._metric import MetricSpec
+from sklearn_rank._numbers import refuse_inexact
+from sklearn_rank._qid import joined_ids
 from sklearn_rank.batches._columns import Columns
-from sklearn_rank.batches._digits import refuse_lost_digits
 from sklearn_rank.batches._discount import discounts_of
 from sklearn_rank.evaluate import Evaluation
 
@@ -37,12 +37,9 @@ def check_part(columns: Columns, n_jobs: int | None = None) -> Queries | None:
     qid = find_qid(y_true, qid)
     if all(hasattr(column, "__len__") and len(column) == 0 for column in (y_true, y_score, qid)):
         return None
-    queries = check_queries(y_true, y_score, qid=qid, n_jobs=n_jobs)
-    refuse_lost_digits(y_score)
-    if sample_weight is None:
-        return queries
-    weight = query_weight(sample_weight, queries.qid, queries.indptr, queries.order, may_be_zero=True)
-    return replace(queries, weight=weight)
+    for name, numbers in (("y_true", y_true), ("y_score", y_score)):
+        refuse_inexact(numbers, name)
+    return check_queries(y_true, y_score, qid=qid, sample_weight=sample_weight, n_jobs=n_jobs, weight_may_be_zero=True)
 
 
 def evaluate_part(queries: Queries, specs: Mapping[str, MetricSpec], n_jobs: int | None = None) -> Evaluation:
@@ -95,7 +92,7 @@ def concatenate_evaluations(parts: Sequence[Evaluation]) -> Evaluation:
         raise ValueError("At least one result is needed. Got none.")
     for part in parts:
         _refuse_other_metrics(parts[0], part)
-    qid = np.concatenate([part.qid for part in parts])
+    qid = joined_ids([part.qid for part in parts])
     ids, indptr, order = group_rows(qid, len(qid))
     if len(ids) < len(qid):
         query = ids[np.diff(indptr) > 1][:1]

@@ -73,6 +73,9 @@ def _kind(ids: NDArray[Any]) -> str:
         return "uint64" if ids.dtype == np.uint64 else "integers"
     if kind == "f" and ids.dtype.itemsize <= 8:
         return "floats"
-    if kind in "UTO":
-        return "text" if all(isinstance(q, str) and "\0" not in q for q in ids.tolist()) else "objects"
-    return "bytes" if kind == "S" else str(ids.dtype)
+    if kind not in "SUTO":
+        return str(ids.dtype)
+    listed = ids.tolist()
+    if all(isinstance(q, str) and "\0" not in q for q in listed):
+        return "text"
+    return "bytes" if all(isinstance(q, bytes) for q in listed) else "objects"

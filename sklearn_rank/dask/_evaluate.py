@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn_rank._check import refuse_bad_weight
 from sklearn_rank._compute import PerQuery, Sums
 from sklearn_rank._metric import MetricSpec
+from sklearn_rank._qid import joined_ids
 from sklearn_rank.batches._columns import Columns
 from sklearn_rank.batches._discount import discounts_of
 from sklearn_rank.batches._partial import join_parts
@@ -94,7 +95,7 @@ def evaluate(
     places = np.split(place, np.cumsum([len(part.first) for part in parts])[:-1])
     results = [part.result for part in parts]
     weight = None if sample_weight is None else np.concatenate([result.weight for result in results])[order]
-    return join_parts(results, places, np.concatenate([result.qid for result in results])[order], weight)
+    return join_parts(results, places, joined_ids([result.qid for result in results])[order], weight)
 
 
 def mean(

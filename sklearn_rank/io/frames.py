@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,9 @@ from numpy.typing import NDArray
 
 from sklearn_rank._check import check_queries
 from sklearn_rank._grouping import number_together
+from sklearn_rank._numbers import as_floats
+from sklearn_rank._qid import ids_of
+from sklearn_rank._rows import check_rows
 from sklearn_rank.io._ids import QueryIds
 from sklearn_rank.io._source import name_of, read_bytes
 from sklearn_rank.io.entries import Entries, checked
@@ -61,6 +65,7 @@ def read_table(
     (array([0., 1.]), array([0.2, 0.1]), array(['a', 'a'], dtype='<U1'))
     """
     table = opened(table, [qid] if doc_id is None else [qid, doc_id])
+    _check_labels(table, y_true, y_score, qid, doc_id)
     columns = _number(table, y_true), _number(table, y_score), _ids(table, qid)
     found = check_queries(columns[0], columns[1], qid=columns[2])
     documents = () if doc_id is None else (_entries(found.score, columns[2], _ids(table, doc_id)).doc_id,)
@@ -101,6 +106,7 @@ def read_entries(table: Any, *, value: str, qid: str = "qid", doc_id: str = "doc
     Entries of 3 rows and 2 queries
     """
     table = opened(table, [qid, doc_id])
+    _check_labels(table, value, qid, doc_id)
     numbers, queries, documents = _number(table, value), _ids(table, qid), _ids(table, doc_id)
     if not np.isfinite(numbers).all():
         row = int(np.argmin(np.isfinite(numbers)))
@@ -133,14 +139,22 @@ def _column(table: Any, name: str) -> Any:
     raise ValueError(f"A column must be one of the table's: {known}. Got {name!r}, {names.count(name)} times there.")
 
 
+def _check_labels(table: Any, *names: str | None) -> None:
+    """Refuse a mapping of objects of pandas that have other rows, or the same in another order."""
+    if isinstance(table, Mapping):
+        check_rows(**{name: table[name] for name in names if name is not None and name in table})
+
+
 def _missing(column: Any) -> NDArray[np.bool_]:
     """Which entries are missing, as the column's library has it; None in an array."""
+    if isinstance(column, np.ma.MaskedArray):
+        return np.ma.getmaskarray(column)
     if hasattr(column, "isna"):  # pandas
         return np.asarray(column.isna())
     if hasattr(column, "is_null"):  # polars and Arrow
         return np.asarray(column.is_null())
-    array = np.asarray(column)
-    none = [v is None for v in array.tolist()] if array.dtype == object else np.zeros(len(array))
+    array = ids_of(column) if isinstance(column, (list, tuple)) else np.asarray(column)
+    none = [v is None or v != v for v in array.tolist()] if array.dtype == object else np.zeros(len(array))
     return np.array(none, dtype=bool)
 
 
@@ -155,15 +169,13 @@ def _number(table: Any, name: str) -> NDArray[np.float64]:
         wrong = [] if given.dtype.kind in "biuf" else given[:1].tolist()
     if wrong or array.ndim != 1:
         raise TypeError(f"Column {name!r} must hold real numbers, one a row. Got {[*wrong, array.shape][0]!r} instead.")
-    numbers = np.full(len(array), np.nan)
-    numbers[~missing] = given.astype(np.float64)
-    return numbers
+    return as_floats(column, f"Column {name!r}")
 
 
 def _ids(table: Any, name: str) -> NDArray[Any]:
     """Column of ids, none of which may be missing."""
     column = _column(table, name)
-    array, missing = np.asarray(column), _missing(column)
+    array, missing = ids_of(column) if isinstance(column, (list, tuple)) else np.asarray(column), _missing(column)
     if array.dtype.kind in "fcmM":
         missing = missing | (array != array)
     if missing.any():

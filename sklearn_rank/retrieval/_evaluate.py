@@ -15,6 +15,7 @@ from sklearn_rank._compute import Batches
 from sklearn_rank._grouping import group_rows
 from sklearn_rank._keywords import is_real
 from sklearn_rank._progress import import_tqdm
+from sklearn_rank._rows import check_features, check_rows
 from sklearn_rank._threads import check_n_jobs
 from sklearn_rank.evaluate import Evaluation, evaluate_queries, parse_metrics
 from sklearn_rank.retrieval._relevance import make_grades
@@ -110,6 +111,9 @@ def evaluate_retrieval(
     n_queries, n_items = similarity.n_queries, similarity.n_items
     if exclude_self:
         check_self(n_queries, n_items)
+    check_rows(query_labels=query_labels, query_ids=query_ids, sample_weight=sample_weight)
+    check_features(query_features, "query_features", query_labels=query_labels, query_ids=query_ids)
+    check_features(database_features, "database_features", database_labels=database_labels)
     grades = make_grades(query_labels, database_labels, relevance, n_queries, n_items)
     ids, weight = check_queries_data(query_ids, sample_weight, n_queries)
     memory = sklearn.get_config()["working_memory"] if working_memory is None else working_memory

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from sklearn_rank._keywords import is_count
 from sklearn_rank._lists import Index, Judgements, csr, list_batches
+from sklearn_rank._numbers import as_floats
 from sklearn_rank._threads import check_n_jobs
 from sklearn_rank.evaluate import Evaluation, evaluate_queries, parse_metrics
 from sklearn_rank.retrieval._evaluate import METRICS, check_queries_data, check_self, in_words
@@ -151,7 +152,7 @@ def _indices(indices: Any, name: str) -> Index:
     if not hasattr(indices, "shape") and len({np.size(row) for row in indices}) > 1:
         width = max(np.size(row) for row in indices)
         indices = [[*row, *[-1] * (width - len(row))] for row in indices]
-    array = np.asarray(indices)
+    array = np.ma.filled(indices, -1) if isinstance(indices, np.ma.MaskedArray) else np.asarray(indices)
     if array.ndim != 2:
         raise ValueError(f"{name} must have two dimensions, a row for each query. Got shape {array.shape} instead.")
     if len(array) == 0:
@@ -166,10 +167,7 @@ def _indices(indices: Any, name: str) -> Index:
 
 
 def _nearness(distances: Any, found: Index, higher_is_nearer: bool) -> NDArray[np.float64]:
-    near = np.asarray(distances)
-    if near.dtype.kind not in "biuf":
-        raise TypeError(f"distances must be real numbers. Got dtype {near.dtype}.")
-    near = near.astype(np.float64)
+    near = as_floats(distances, "distances")
     if near.shape != found.shape:
         raise ValueError(f"distances and indices must have the same shape. Got {near.shape} and {found.shape}.")
     near = near if higher_is_nearer else -near

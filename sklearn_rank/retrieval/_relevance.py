@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_rank._lists import Array, Grades, Groups, Index, Judgements, csr
+from sklearn_rank._numbers import refuse_masked
+from sklearn_rank._qid import ids_of
 
 WORD = 64
 """Labels whose indicators are looked at together."""
@@ -54,7 +56,9 @@ def make_grades(query_labels: Any, database_labels: Any, relevance: Any, n_queri
 def _label_array(labels: Any, name: str) -> Any:
     if sparse.issparse(labels):
         return sparse.csr_array(labels)
-    array = np.asarray(labels)
+    refuse_masked(labels, name)
+    flat = isinstance(labels, (list, tuple)) and not any(np.ndim(label) for label in labels[:1])
+    array = ids_of(labels) if flat else np.asarray(labels)
     missing = array != array
     if array.dtype == object:
         missing |= array == np.array(None)

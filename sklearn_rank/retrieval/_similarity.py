@@ -18,6 +18,7 @@ from sklearn.utils import check_array
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from sklearn_rank import _kernels
+from sklearn_rank._numbers import refuse_masked
 
 Write = Callable[[slice, slice, NDArray[Any]], Any]
 
@@ -90,6 +91,7 @@ def make_similarity(metric: Any, queries: Any, items: Any, params: Mapping[str, 
 
 
 def _features(features: Any, name: str, numeric: bool) -> Any:
+    refuse_masked(features, name)
     return check_array(features, accept_sparse="csr", dtype=np.float64 if numeric else None, input_name=name)
 
 

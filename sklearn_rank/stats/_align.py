@@ -132,7 +132,7 @@ def _same_queries(read: list[Values], names: list[str], missing: Any, caller: st
                 f"test='welch', 'mannwhitney' or 'permutation'. Got lengths {', '.join(map(str, sizes))}."
             )
         return np.stack([one.values for one in read]), 0
-    if all(np.array_equal(ids[0], other) for other in ids[1:]):
+    if all(ids[0].dtype.kind == other.dtype.kind and np.array_equal(ids[0], other) for other in ids[1:]):
         refuse_other_labels([one.label_sums for one in read], [slice(None)] * len(ids), ids[0], names, caller)
         return np.stack([one.values for one in read]), 0
     known, column = number_together(ids)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._keywords import COUNT, Keyword, is_count, is_real, one_of
+from sklearn_rank._numbers import refuse_masked
 
 Array = NDArray[np.float64]
 
@@ -65,6 +66,7 @@ def numbers(x: Any, name: str, caller: str) -> Array:
     ValueError
         If there is another dimension, or a value that is infinite or near it, or all are next to 0.
     """
+    refuse_masked(x, f"{name} of {caller}")
     try:
         if np.asarray(x).dtype.kind not in "biufO":  # NumPy would read "1" as 1
             raise TypeError

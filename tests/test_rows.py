@@ -1,0 +1,220 @@
+"""Rows in containers: a column is one entry a row, and labels of pandas are matched or refused, at every door."""
+
+import numpy as np
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, cross_val_score, permutation_test_score
+
+from sklearn_rank import (
+    QueryKFold,
+    QueryRanker,
+    RankingEvaluator,
+    evaluate,
+    evaluate_batches,
+    get_scorer,
+    group_sizes,
+    query_learning_curve,
+    query_permutation_importance,
+    rank_within,
+)
+from sklearn_rank.display import CutoffDisplay
+from sklearn_rank.io import read_entries, read_table
+from sklearn_rank.metrics import alpha_dcg_score, ndcg_score
+from sklearn_rank.retrieval import evaluate_retrieval
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+pa = pytest.importorskip("pyarrow")
+
+RNG = np.random.default_rng(0)
+N = 24
+Y, S, W = RNG.integers(0, 3, N), RNG.random(N), np.repeat([1.0, 2.0], N // 2)
+Q = np.repeat(np.array(list("abcdefgh")), 3)
+X = np.column_stack([S, RNG.random(N)])
+P = RNG.permutation(N)
+EXPECTED = ndcg_score(Y, S, qid=Q, sample_weight=W)
+BY_QID = pd.Series(Y, index=pd.Index(Q, name="qid"), name="label")
+ROWS = pd.RangeIndex(N)
+Ys, Ss, Qs, Ws, Xs = pd.Series(Y), pd.Series(S), pd.Series(Q), pd.Series(W), pd.DataFrame(X)
+
+
+# --- a column ------------------------------------------------------------------------------------------------
+
+COLUMNS = {
+    "array": lambda x: x[:, None],
+    "frame": lambda x: pd.DataFrame({"x": x}),
+    "polars": lambda x: pl.DataFrame({"x": x}),
+    "numbers as lists": lambda x: x[:, None].tolist() if x.dtype.kind in "iuf" else x[:, None],
+}
+
+
+@pytest.mark.parametrize("make", COLUMNS.values(), ids=COLUMNS)
+def test_a_column_is_an_entry_a_row(make):
+    assert ndcg_score(make(Y), make(S), qid=make(Q), sample_weight=make(W)) == EXPECTED
+    assert ndcg_score(make(Y), S, qid=Q, sample_weight=W) == EXPECTED
+    assert ndcg_score(Y, make(S), qid=Q, sample_weight=W) == EXPECTED
+    assert ndcg_score(BY_QID.to_frame(), make(S), sample_weight=make(W)) == EXPECTED
+    assert evaluate(make(Y), make(S), qid=make(Q), metrics="alpha_ndcg").mean() == (
+        evaluate(Y, S, qid=Q, metrics="alpha_ndcg").mean()
+    )
+    stable = {"ties": "stable", "qid": Q}
+    assert ndcg_score(Y, make(S), tie_break=make(W), **stable) == ndcg_score(Y, S, tie_break=W, **stable)
+    np.testing.assert_array_equal(rank_within(make(S), make(Q)), rank_within(S, Q))
+    assert group_sizes(make(Q)).tolist() == [3] * 8
+    batches = [(make(Y)[:5], make(S)[:5], make(Q)[:5]), (make(Y)[5:], make(S)[5:], make(Q)[5:])]
+    assert evaluate_batches(batches, metrics="ndcg").mean() == evaluate(Y, S, qid=Q, metrics="ndcg").mean()
+
+
+def test_an_arrow_table_of_one_column():
+    assert ndcg_score(Y, S, qid=pa.table({"q": Q}), sample_weight=W) == EXPECTED
+
+
+def test_columns_in_scikit_learn():
+    frame = BY_QID.to_frame()
+    ranker, search = QueryRanker(Ridge()), GridSearchCV(Ridge(), {"alpha": [1.0]})
+    np.testing.assert_array_equal(ranker.fit(X, frame).predict(X), ranker.fit(X, Y, qid=Q).predict(X))
+    np.testing.assert_array_equal(ranker.fit(X, Y[:, None], qid=Q).predict(X), ranker.fit(X, Y, qid=Q).predict(X))
+    scores = {"scoring": get_scorer("ndcg"), "cv": QueryKFold(3)}
+    assert (cross_val_score(ranker, X, frame, **scores) == cross_val_score(ranker, X, BY_QID, **scores)).all()
+    evaluator = RankingEvaluator("ndcg", cv=3)
+    assert evaluator.search(search, X, frame).best_score_ == evaluator.search(search, X, Y, qid=Q).best_score_
+    found, expected = (evaluator.compare({"r": Ridge()}, X, y, qid=Q) for y in (frame, Y))
+    assert found.results["r"].mean() == expected.results["r"].mean()
+
+
+def test_two_dimensions_are_queries_by_documents_without_any_qid_only():
+    y, s = Y.reshape(8, 3), S.reshape(8, 3)
+    assert ndcg_score(y, s) == ndcg_score(Y, S, qid=Q)
+    named = pd.DataFrame(y, index=pd.Index(list("abcdefgh"), name="qid"))
+    for y_true, y_score, qid in ((y, s, list("abcdefgh")), (named, s, None), (y, named, None)):
+        with pytest.raises(ValueError, match="each row is a query and qid must be None"):
+            ndcg_score(y_true, y_score, qid=qid)
+    with pytest.raises(ValueError, match=r"y_score must be one score per row.*Got shape \(24, 3\)"):
+        ndcg_score(BY_QID, np.ones((N, 3)))
+    labels = np.column_stack([Y, Y > 1])
+    assert alpha_dcg_score(labels, S[:, None], qid=Q) == alpha_dcg_score(labels, S, qid=Q)
+
+
+@pytest.mark.parametrize("make", [lambda x: x[:, None], pd.DataFrame, lambda x: sparse.csr_array(x[:, None])])
+def test_columns_without_qid_are_no_queries(make):
+    with pytest.raises(ValueError, match=r"each query would have one document: pass qid=.*Got shape \(24, 1\)"):
+        evaluate(make(Y), make(S), metrics="ndcg")
+
+
+# --- labels --------------------------------------------------------------------------------------------------
+
+
+def test_equal_labels_are_matched_whatever_they_are():
+    levels = pd.MultiIndex.from_arrays([Q, np.arange(N)], names=["qid", "doc"])
+    for index in (ROWS, ROWS[::-1], pd.Index(P), pd.Index(list("ab") * 12), levels):
+        y, s, q, w = (pd.Series(x, index=index) for x in (Y, S, Q, W))
+        assert ndcg_score(y, s, qid=q, sample_weight=w) == EXPECTED
+        moved = [x.iloc[P] for x in (y, s, q, w)]
+        assert ndcg_score(moved[0], moved[1], qid=moved[2], sample_weight=moved[3]) == pytest.approx(EXPECTED)
+        assert ndcg_score(y, S, qid=Q, sample_weight=W) == EXPECTED  # what has no labels goes by position
+    assert ndcg_score(pd.Series(Y, index=levels), pd.Series(S, index=levels), sample_weight=W) == EXPECTED
+    as_text = pd.Index(ROWS.astype(str), dtype=object), pd.Index(ROWS.astype(str), dtype="string")
+    assert ndcg_score(*(pd.Series(x, index=i) for x, i in zip((Y, S), as_text, strict=True)), qid=Q) == (
+        ndcg_score(Y, S, qid=Q)
+    )
+
+
+def test_queries_in_an_index_beside_labels_of_rows():
+    assert ndcg_score(BY_QID, BY_QID.set_axis(BY_QID.index) * 0 + S, sample_weight=W) == EXPECTED
+    assert ndcg_score(BY_QID, Ss, sample_weight=Ws) == EXPECTED  # a new Series
+    assert ndcg_score(BY_QID.iloc[3:], Ss.iloc[3:]) == ndcg_score(Y[3:], S[3:], qid=Q[3:])  # of rows left over
+    with pytest.raises(ValueError, match=r"y_true and y_score must have the same index.*Got 'a' and"):
+        ndcg_score(BY_QID, Ss.iloc[P])
+
+
+REFUSED = {
+    "y_score": lambda: ndcg_score(Ys, Ss.iloc[P], qid=Qs),
+    "y_score as a column": lambda: ndcg_score(Ys, Ss.iloc[P].to_frame(), qid=Qs),
+    "y_score of other labels": lambda: ndcg_score(Ys, Ss.set_axis(ROWS + 1), qid=Qs),
+    "y_score by qid": lambda: ndcg_score(BY_QID, pd.Series(S, index=BY_QID.index[::-1])),
+    "y_score by document": lambda: ndcg_score(Ys.set_axis(Q + Q), Ss.set_axis(Q + Q[P]), qid=Q),
+    "qid": lambda: ndcg_score(Ys, S, qid=Qs.iloc[P]),
+    "qid beside y_score": lambda: ndcg_score(Y, Ss, qid=Qs.iloc[P]),
+    "sample_weight": lambda: ndcg_score(Ys, S, qid=Q, sample_weight=Ws[::-1]),
+    "tie_break": lambda: ndcg_score(Ys, S, qid=Q, ties="stable", tie_break=Ws[::-1]),
+    "plain function": lambda: evaluate(Ys, Ss.iloc[P], qid=Q, metrics=lambda y, s: 1.0),
+    "rows of a matrix": lambda: ndcg_score(Xs.round(), Xs[::-1]),
+    "columns of a matrix": lambda: ndcg_score(Xs.round(), Xs[[1, 0]]),
+    "rank_within": lambda: rank_within(Ss, Qs.iloc[P]),
+    "batches": lambda: evaluate_batches([(Ys, Ss.iloc[P], Qs)], metrics="ndcg"),
+    "batches of dicts": lambda: evaluate_batches([{"label": Ys, "score": Ss.iloc[P], "qid": Qs}], metrics="ndcg"),
+    "weights of batches": lambda: evaluate_batches([(Ys, Ss, Qs, Ws[::-1])], metrics="ndcg"),
+    "table": lambda: read_table({"label": Ys, "score": Ss.iloc[P], "qid": Qs}),
+    "entries": lambda: read_entries({"score": Ss.iloc[P], "qid": Qs, "doc_id": Qs.index.to_series()}, value="score"),
+    "display": lambda: CutoffDisplay.from_predictions(Ys, Ss.iloc[P], qid=Qs, metric="ndcg", k=[1, 2]),
+    "scorer": lambda: get_scorer("ndcg")(Ridge().fit(X, Y), X, Ys, qid=Qs.iloc[P]),
+    "ranker, y": lambda: QueryRanker(Ridge()).fit(Xs, Ys.iloc[P], qid=Q),
+    "ranker, qid": lambda: QueryRanker(Ridge()).fit(X, Ys, qid=Qs.iloc[P]),
+    "ranker, weight": lambda: QueryRanker(Ridge()).fit(X, Ys, qid=Q, sample_weight=Ws[::-1]),
+    "ranker, weight and X": lambda: QueryRanker(Ridge()).fit(Xs, Y, qid=Q, sample_weight=Ws[::-1]),
+    "split": lambda: [*QueryKFold(3).split(Xs, groups=Qs.iloc[P])],
+    "compare, y": lambda: RankingEvaluator("ndcg", cv=3).compare({"r": Ridge()}, Xs, Ys.iloc[P], qid=Q),
+    "compare, qid": lambda: RankingEvaluator("ndcg", cv=3).compare({"r": Ridge()}, X, Ys, qid=Qs.iloc[P]),
+    "cross_validate": lambda: RankingEvaluator("ndcg", cv=3).cross_validate(Ridge(), Xs, Ys.iloc[P], qid=Q),
+    "search": lambda: RankingEvaluator("ndcg").search(GridSearchCV(Ridge(), {"alpha": [1]}), Xs, Ys.iloc[P], qid=Q),
+    "learning curve": lambda: query_learning_curve(Ridge(), Xs, Ys.iloc[P], qid=Q),
+    "importance": lambda: query_permutation_importance(Ridge().fit(X, Y), Xs, Ys.iloc[P], qid=Q),
+    "retrieval": lambda: evaluate_retrieval(Xs, query_labels=Ys.iloc[P], metrics="map"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("call", REFUSED.values(), ids=REFUSED)
+def test_labels_in_another_order_are_refused(call):
+    message = r"must (have the same index|be the same in the same order).*to_numpy\(\)"
+    with sklearn.config_context(enable_metadata_routing=True), pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_features_under_other_labels_go_by_position():
+    """As everywhere in scikit-learn, whose transformers and splitters leave labels away or number rows anew."""
+    expected = QueryRanker(Ridge()).fit(X, Y, qid=Q).predict(X)
+    for features, y in ((Xs.set_axis(ROWS + 100), Ys), (Xs, BY_QID), (Xs.set_axis(BY_QID.index), Ys)):
+        np.testing.assert_array_equal(QueryRanker(Ridge()).fit(features, y, qid=Q).predict(X), expected)
+
+
+def test_scikit_learn_moves_labels_along():
+    with sklearn.config_context(enable_metadata_routing=True):
+        expected = cross_val_score(
+            QueryRanker(Ridge()), X, Y, scoring=get_scorer("ndcg"), cv=QueryKFold(3), params={"qid": Q}
+        )
+        for y in (Ys, BY_QID):
+            found = cross_val_score(
+                QueryRanker(Ridge()), Xs, y, scoring=get_scorer("ndcg"), cv=QueryKFold(3), params={"qid": Qs},
+                error_score="raise",
+            )  # fmt: skip
+            assert (found == expected).all()
+    scores = permutation_test_score(
+        QueryRanker(Ridge()), Xs, BY_QID, groups=Qs, scoring=get_scorer("ndcg"), cv=QueryKFold(3), n_permutations=2
+    )
+    assert np.isfinite(scores[1]).all()
+
+
+# --- two words for the query of a row ------------------------------------------------------------------------
+
+
+def test_qid_and_the_index_say_the_same():
+    names = np.array([f"query {q}" for q in Q])
+    assert ndcg_score(BY_QID, S, qid=names, sample_weight=W) == EXPECTED
+    other = np.roll(names, 1)
+    calls = {
+        "y_true": lambda: ndcg_score(BY_QID, S, qid=other),
+        "y_score": lambda: ndcg_score(Y, BY_QID * 0 + S, qid=other),
+        "score": lambda: rank_within(BY_QID, other),
+        "y": lambda: QueryRanker(Ridge()).fit(X, BY_QID, qid=other),
+    }
+    for name, call in calls.items():
+        with pytest.raises(ValueError, match=f"level 'qid' of the index of {name} must name the same queries.*row 1"):
+            call()
+
+
+def test_arrays_are_not_looked_at_for_labels(monkeypatch):
+    """No cost where there is nothing to compare."""
+    monkeypatch.setattr("sklearn_rank._rows._equal", lambda a, b: pytest.fail("compared"))
+    assert ndcg_score(Y, Ss, qid=Q, sample_weight=W) == EXPECTED
