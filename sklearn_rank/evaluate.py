@@ -20,7 +20,7 @@ from sklearn_rank._lazy import cached_property
 from sklearn_rank._lists import check_sparse
 from sklearn_rank._metric import MetricSpec
 from sklearn_rank._names import find_spec
-from sklearn_rank._storage import Stored, StoredMetric
+from sklearn_rank._storage import SavedArrays, Stored, StoredMetric, check_saved
 from sklearn_rank._table import Shown, Table, import_pandas
 
 
@@ -271,8 +271,9 @@ class Evaluation(Shown, Stored):
         return {"metrics": words}, arrays | ({} if self.weight is None else {"weight": self.weight})
 
     @classmethod
-    def _of_plain(cls, words: Mapping[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        stored = zip(words["metrics"], arrays["values"], arrays["undefined"], strict=True)
+    def _of_plain(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
+        metrics = check_saved(words, arrays)
+        stored = zip(metrics, arrays["values"], arrays["undefined"], strict=True)
         results = {
             m["name"]: StoredMetric(
                 values, undefined[:, None], m["mean"], m["meaning"], m["average"], m["greater_is_better"]
