@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklearn_rank._numbers import as_floats
 from sklearn_rank._progress import progress_bar
 from sklearn_rank._response import predict_scores
 from sklearn_rank._routing import consumes
@@ -77,15 +78,15 @@ def check_predictions(y_score: Any, n_rows: int) -> NDArray[Any]:
     Raises
     ------
     ValueError
-        If there are more or fewer, or one is no real number, NaN or +inf.
+        If there are more or fewer, one is no real number, NaN or +inf, or large integers would become ties.
     """
     scores = np.asarray(y_score)
     scores = scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
     if scores.shape != (n_rows,):
         what = f"shape {np.shape(y_score)}" if np.ndim(y_score) else reprlib.repr(y_score)
         raise ValueError(f"A model must predict one score for each of the {n_rows} rows. Got {what} instead.")
-    if scores.dtype.kind in "iu":  # large ones would become ties
-        return scores
+    if scores.dtype.kind in "iu":
+        return as_floats(scores, "predictions")
     not_real = [x for x in scores.tolist() if not isinstance(x, Real)] if scores.dtype.kind not in "bf" else []
     if not_real:
         raise ValueError(f"A prediction must be a real number. Got {reprlib.repr(not_real[0])}.")

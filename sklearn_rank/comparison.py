@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._keywords import COUNT
-from sklearn_rank._storage import Stored
+from sklearn_rank._storage import SavedArrays, Stored, names, part
 from sklearn_rank._table import Shown, Table, import_pandas
 from sklearn_rank.evaluate import Evaluation
 
@@ -254,19 +254,24 @@ class Comparison(Shown, Stored):
         return words, arrays
 
     @classmethod
-    def _of_plain(cls, words: Mapping[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        results, y_score = {}, {}
+    def _of_plain(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
+        models, metrics, n_queries, failures = _check_saved(words, arrays)
+        results: dict[str, Evaluation] = {}
+        y_score: dict[str, Array] = {}
         for i, (model, meta) in enumerate(words["results"].items()):
-            of_model = {n.removesuffix(f" {i}"): array for n, array in arrays.items() if n.endswith(f" {i}")}
-            y_score[model] = of_model.pop("y_score")
+            of_model = arrays.ending(f" {i}")
             results[model] = Evaluation._of_plain(meta, of_model)
-        folds = zip(words["models"], arrays["fold_means"], strict=True)
+            first = next(iter(results.values()))
+            if results[model].qid.tolist() != first.qid.tolist() or results[model].meaning != first.meaning:
+                raise ValueError("results must be of the same queries and metrics")
+            of_model.check("y_score", y_score[next(iter(y_score))].shape if y_score else (None,), "f")
+            y_score[model] = of_model["y_score"]
+        folds = zip(models, arrays["fold_means"], strict=True)
         return cls(
             results, y_score,
-            fold_means={model: dict(zip(words["metrics"], means, strict=True)) for model, means in folds},
-            fit_time=dict(zip(words["models"], arrays["fit_time"], strict=True)),
-            failures={model: dict(map(tuple, errors)) for model, errors in words["failures"].items()},
-            n_queries=[*map(tuple, words["n_queries"])],
+            fold_means={model: dict(zip(metrics, means, strict=True)) for model, means in folds},
+            fit_time=dict(zip(models, arrays["fit_time"], strict=True)),
+            failures=failures, n_queries=n_queries,
             baseline=words["baseline"], test=words["test"], correction=words["correction"],
         )  # fmt: skip
 
@@ -294,3 +299,22 @@ class Comparison(Shown, Stored):
 
 def _spread(x: Array) -> float:
     return float(x.std(ddof=1)) if len(x) > 1 else float("nan")
+
+
+def _check_saved(
+    words: Mapping[str, Any], arrays: SavedArrays
+) -> tuple[list[str], list[str], list[tuple[int, int]], dict[str, dict[int, str]]]:
+    """Models, metrics, queries of the folds and failures of a saved comparison, if all of it fits together."""
+    from sklearn_rank.stats.many import check_plan  # loads scipy.stats
+
+    models, metrics, results = names(words, "models"), names(words, "metrics"), part(words, "results", dict)
+    failures = {model: dict(map(tuple, errors)) for model, errors in part(words, "failures", dict).items()}
+    n_queries = [(int(n_train), int(n_test)) for n_train, n_test in part(words, "n_queries", list)]
+    if {*results} | {*failures} != {*models} or part(words, "baseline", str) not in models:
+        raise ValueError("results and failures must be of the models")
+    if any([m["name"] for m in part(result, "metrics", list)] != metrics for result in results.values()):
+        raise ValueError("results must have the same metrics")
+    check_plan("Comparison", test=part(words, "test", str), correction=words["correction"], baseline=words["baseline"])
+    arrays.check("fold_means", (len(models), len(metrics), len(n_queries)), "f")
+    arrays.check("fit_time", (len(models), len(n_queries)), "f")
+    return models, metrics, n_queries, failures

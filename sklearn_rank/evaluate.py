@@ -23,7 +23,7 @@ from sklearn_rank._lists import check_sparse
 from sklearn_rank._metric import MetricSpec
 from sklearn_rank._names import find_spec
 from sklearn_rank._plain import is_plain
-from sklearn_rank._storage import Stored, StoredMetric
+from sklearn_rank._storage import SavedArrays, Stored, StoredMetric, check_saved
 from sklearn_rank._table import Shown, Table, import_pandas
 
 
@@ -287,8 +287,9 @@ class Evaluation(Shown, Stored):
         return {"metrics": words}, arrays | {name: array for name, array in more.items() if array is not None}
 
     @classmethod
-    def _of_plain(cls, words: Mapping[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        stored = zip(words["metrics"], arrays["values"], arrays["undefined"], strict=True)
+    def _of_plain(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
+        metrics = check_saved(words, arrays)
+        stored = zip(metrics, arrays["values"], arrays["undefined"], strict=True)
         results = {
             m["name"]: StoredMetric(
                 values, undefined[:, None], m["mean"], m["meaning"], m["average"], m["greater_is_better"]

@@ -113,13 +113,14 @@ def test_minus_infinity_is_not_retrieved(shuffled):
     assert EVALUATOR.compare({"a": ByItself(with_first(-np.inf))}, X, y, qid=qid).failures == {}
 
 
-def test_large_integers_stay_apart(shuffled):
-    """2^60 and its neighbours are one number as floats."""
+def test_large_integers_are_no_ties(shuffled):
+    """2^60 and its neighbours are one number as floats; those below 2^53 are all there."""
     X, y, qid = shuffled
-    base = 2**60
-    model = ByItself(lambda s: base + np.arange(len(s)))
-    y_score = EVALUATOR.compare({"a": model}, X, y, qid=qid).y_score["a"]
-    assert len(np.unique(y_score - base)) > 70
+    models = {"large": ByItself(lambda s: 2**60 + np.arange(len(s))), "small": ByItself(lambda s: np.arange(len(s)))}
+    with pytest.warns(FitFailedWarning, match="large failed.*predictions must hold numbers that are still different"):
+        report = EVALUATOR.compare(models, X, y, qid=qid)
+    assert [*report.failures] == ["large"]
+    assert len(np.unique(report.y_score["small"])) > 70
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])

@@ -293,7 +293,9 @@ def test_a_search_remembers_the_ids_it_was_given(ranking):
             get_scorer("map")(found, X[train][1:], y[train][1:], qid=qid[train][1:])
 
 
-@pytest.mark.parametrize("as_ids", [lambda q: [(i, "a") for i in q.tolist()], lambda q: [*map(str, q)]])
+@pytest.mark.parametrize(
+    "as_ids", [lambda q: [(i, "a") for i in q.tolist()], lambda q: [f"{i:03}" for i in q.tolist()]]
+)
 def test_ids_of_any_type_are_handed_on(ranking, as_ids):
     X, y, qid = ranking
     for n_jobs in (None, 2):

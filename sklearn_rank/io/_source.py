@@ -8,9 +8,10 @@ import mmap
 import os
 import zlib
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
+from sklearn_rank._writing import written_whole
 from sklearn_rank.io._ids import ERRORS
 
 GZIP = b"\x1f\x8b"
@@ -76,10 +77,33 @@ def name_of(source: Any) -> str:
     return name if isinstance(name, str) else type(source).__name__
 
 
-def open_to_write(target: Any) -> AbstractContextManager[BinaryIO]:
-    """File of a path, through gzip if its name ends so; an open binary file as it is, and left open."""
-    if hasattr(target, "write"):
-        return nullcontext(target)
-    if os.fspath(target).endswith(".gz"):
-        return gzip.open(target, "wb")
-    return open(target, "wb")
+@contextmanager
+def open_to_write(target: Any) -> Iterator[Any]:
+    """File of a path, through gzip if its name ends so; an open binary file as it is, and left open.
+
+    Raises
+    ------
+    TypeError
+        If it is neither a path nor a binary file.
+    OSError
+        If not all could be written; at a path nothing has changed then.
+    """
+    if isinstance(target, io.RawIOBase):  # which may write less than it is given, and not say so
+        with io.BufferedWriter(target) as file:
+            yield file
+            file.flush()
+            file.detach()
+    elif isinstance(target, (str, os.PathLike)):
+        with written_whole(target) as file:
+            if os.fspath(target).endswith(".gz"):
+                with gzip.GzipFile(os.path.basename(target), "wb", fileobj=file) as packed:
+                    yield packed
+            else:
+                yield file
+    elif hasattr(target, "write") and not isinstance(target, io.TextIOBase):
+        yield target
+    else:
+        raise TypeError(
+            "A file to write is a path, or a file that was opened as binary ('wb'). "
+            f"Got {type(target).__name__} instead."
+        )
