@@ -249,8 +249,9 @@ def test_every_scorer(name, ranking, with_index):
         value = scorer(model, X, y, qid=qid)
     expected = evaluate(y, model.predict(X), qid=qid, metrics=bare).mean()[bare]
     assert value == (expected if bare == name else -expected)
-    of_index = evaluate(with_index[1], model.predict(with_index[0]), metrics=bare).mean()[bare]
-    assert scorer(model, *with_index) == (of_index if bare == name else -of_index)
+    X, y = with_index
+    of_index = evaluate(y.to_numpy(), model.predict(X), qid=y.index.to_numpy(), metrics=bare).mean()[bare]
+    assert scorer(model, X, y) == (of_index if bare == name else -of_index)
 
 
 def test_names_and_keywords_of_scorers():
