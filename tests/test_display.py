@@ -310,6 +310,7 @@ def test_one_query(rng):
     for display_class in OF_ONE:
         display = display_class.from_predictions(*data, qid=["q", "q"])
         display.figure_.canvas.draw()
+        assert any(ax.has_data() for ax in display.figure_.axes)
 
 
 def test_many_queries_are_few_points(rng):

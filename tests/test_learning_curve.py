@@ -78,7 +78,8 @@ def test_qid_both_ways_and_any_model(routing, with_index, shuffled):
             assert sklearn.get_config() == before
         for a, b in zip(given, index, strict=True):
             np.testing.assert_array_equal(a, b)
-        assert np.isfinite(given[1]).all()
+        assert given[1].shape == (len(given[0]), CV.get_n_splits())
+        assert ((given[1] > 0.2) & (given[1] <= 1)).all()
 
 
 def test_more_queries_make_a_better_model(shuffled):

@@ -57,11 +57,11 @@ def way(request, shuffled, with_index):
         yield X, y, {"params": {"qid": qid}}
 
 
-def expected_folds(X, y, qid, metric="ndcg@5"):
+def expected_folds(X, y, qid, metric="ndcg@5", *, alpha=1.0, cv=CV):
     """What the tools should compute, by hand."""
     scores = []
-    for train, test in CV.split(X, groups=qid):
-        s = Ridge().fit(X[train], y[train]).predict(X[test])
+    for train, test in cv.split(X, groups=qid):
+        s = Ridge(alpha).fit(X[train], y[train]).predict(X[test])
         scores.append(evaluate(y[test], s, qid=qid[test], metrics=metric).mean()[metric])
     return scores
 
@@ -102,10 +102,12 @@ def test_many_metrics(way, shuffled):
 def test_searches(make, way, shuffled):
     X, y, keywords = way
     search = make().fit(X, y, **keywords.get("params", {}))
-    best = np.mean(expected_folds(*shuffled))
-    assert search.best_score_ == pytest.approx(best, abs=0.1)
-    assert search.predict(X).shape == (len(X),)
-    assert np.isfinite(search.cv_results_[[c for c in search.cv_results_ if c.startswith("mean_test")][0]]).all()
+    found = search.cv_results_[next(c for c in search.cv_results_ if c.startswith("mean_test"))]
+    expected = [np.mean(expected_folds(*shuffled, alpha=a)) for a in search.cv_results_["param_estimator__alpha"]]
+    np.testing.assert_allclose(found, expected)  # which iterations do not change
+    assert found[search.best_index_] == max(found)
+    model = Ridge(search.best_params_["estimator__alpha"]).fit(*shuffled[:2])
+    np.testing.assert_allclose(search.predict(X), model.predict(X))
 
 
 class Whole(Ridge):
@@ -149,11 +151,16 @@ def test_a_fitted_search_scores(way):
     assert value == pytest.approx(ndcg_score(y, search.predict(X), qid=qid, k=5))
 
 
-def test_nested(way):
+def test_nested(way, shuffled):
     X, y, keywords = way
-    inner = GridSearchCV(RANKER, GRID, scoring=SCORER, cv=QueryKFold(2))
-    scores = cross_val_score(inner, X, y, scoring=SCORER, cv=CV, **keywords)
-    assert np.isfinite(scores).all()
+    alphas = [0.1, 1e6]
+    inner = GridSearchCV(RANKER, {"estimator__alpha": alphas}, scoring=SCORER, cv=QueryKFold(2))
+    found = cross_val_score(inner, X, y, scoring=SCORER, cv=CV, **keywords)
+    X, y, qid = shuffled
+    by_alpha = [expected_folds(X, y, qid, alpha=alpha) for alpha in alphas]
+    for i, (train, _) in enumerate(CV.split(X, groups=qid)):
+        of_inner = [np.mean(expected_folds(X[train], y[train], qid[train], alpha=a, cv=QueryKFold(2))) for a in alphas]
+        assert found[i] == pytest.approx(by_alpha[np.argmax(of_inner)][i])
 
 
 def test_pipeline(way):
@@ -163,16 +170,17 @@ def test_pipeline(way):
     np.testing.assert_allclose(cross_val_score(pipeline, X, y, scoring=SCORER, cv=CV, **keywords), plain, atol=0.05)
 
 
-def test_curves(way):
+def test_curves(way, shuffled):
     X, y, keywords = way
     sizes, train, test = learning_curve(
         RANKER, X, y, scoring=SCORER, cv=CV, train_sizes=[0.5, 1.0], shuffle=False, **keywords
     )
-    assert np.isfinite(test).all()
+    np.testing.assert_allclose(test[-1], expected_folds(*shuffled))  # of all rows
+    assert (test[0] != test[-1]).any()
     train, test = validation_curve(
-        RANKER, X, y, param_name="estimator__alpha", param_range=[0.1, 1], scoring=SCORER, cv=CV, **keywords
+        RANKER, X, y, param_name="estimator__alpha", param_range=[0.1, 1e6], scoring=SCORER, cv=CV, **keywords
     )
-    assert np.isfinite(test).all()
+    np.testing.assert_allclose(test, [expected_folds(*shuffled, alpha=alpha) for alpha in (0.1, 1e6)])
 
 
 def test_permutation_test(way, shuffled):
@@ -225,7 +233,9 @@ def test_every_scorer(name, ranking, with_index):
         value = scorer(model, X, y, qid=qid)
     expected = evaluate(y, model.predict(X), qid=qid, metrics=bare).mean()[bare]
     assert value == (expected if bare == name else -expected)
-    assert np.isfinite(scorer(model, *with_index))
+    X, y = with_index
+    of_index = evaluate(y.to_numpy(), model.predict(X), qid=y.index.to_numpy(), metrics=bare).mean()[bare]
+    assert scorer(model, X, y) == (of_index if bare == name else -of_index)
 
 
 def test_names_and_keywords_of_scorers():

@@ -447,7 +447,7 @@ def test_connect(spark):
     chosen = "each_time or string or names or raises or lack or killed or travels or (comparison and rmse and sign)"
     files = map(str, Path(__file__).parent.glob("test_spark*.py"))
     command = [sys.executable, "-m", "pytest", "-q", "-x", *files, "-k", chosen]
-    done = subprocess.run(command, env=os.environ | {"SPARK_CONNECT": "1"}, capture_output=True, text=True, timeout=400)
+    done = subprocess.run(command, env=os.environ | {"SPARK_CONNECT": "1"}, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stdout[-3000:]
     assert "skipped" not in done.stdout
 
