@@ -6,6 +6,6 @@ from typing import Any
 
 
 def echo(value: Any, width: int = 60) -> str:
-    """The value's repr, cut in the middle where it is longer than `width`."""
-    text = repr(value)
+    """The value's repr on one line, cut in the middle where it is longer than `width`."""
+    text = " ".join(repr(value).split())
     return text if len(text) <= width else f"{text[: width - 20]} ... {text[-15:]}"

@@ -5,7 +5,6 @@ Knows no metric and no model by name.
 
 from __future__ import annotations
 
-import reprlib
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._echo import echo
 from sklearn_rank._grouping import group_rows, number_together
 from sklearn_rank._routing import find_routed_qid
 from sklearn_rank._threads import row_blocks
@@ -104,7 +104,7 @@ def _message(n_torn: int, n_queries: int, one: Any, n_fit: int, n_here: int) -> 
         "wrong value. Split with QueryKFold, QueryShuffleSplit or LeaveOneQueryOut. If this is a test set of its own "
         "whose ids are numbered from 0 again, make them distinct from those of the training set. "
         f"Got {n_torn} of {n_queries} queries with other rows than in fit, one of them "
-        f"{reprlib.repr(one.item() if isinstance(one, np.generic) else one)}: {n_fit} rows in fit, "
+        f"{echo(one.item() if isinstance(one, np.generic) else one)}: {n_fit} rows in fit, "
         f"{n_here} {'others here' if n_fit == n_here else 'here'}."
     )
 

@@ -5,7 +5,6 @@ Knows no metric.
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklearn_rank._echo import echo
 from sklearn_rank._numbers import as_floats
 from sklearn_rank._progress import progress_bar
 from sklearn_rank._response import predict_scores
@@ -83,13 +83,13 @@ def check_predictions(y_score: Any, n_rows: int) -> NDArray[Any]:
     scores = np.asarray(y_score)
     scores = scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
     if scores.shape != (n_rows,):
-        what = f"shape {np.shape(y_score)}" if np.ndim(y_score) else reprlib.repr(y_score)
+        what = f"shape {np.shape(y_score)}" if np.ndim(y_score) else echo(y_score)
         raise ValueError(f"A model must predict one score for each of the {n_rows} rows. Got {what} instead.")
     if scores.dtype.kind in "iu":
         return as_floats(scores, "predictions")
     not_real = [x for x in scores.tolist() if not isinstance(x, Real)] if scores.dtype.kind not in "bf" else []
     if not_real:
-        raise ValueError(f"A prediction must be a real number. Got {reprlib.repr(not_real[0])}.")
+        raise ValueError(f"A prediction must be a real number. Got {echo(not_real[0])}.")
     scores = scores.astype(np.float64)
     for is_bad, name in ((np.isnan, "NaN"), (np.isposinf, "+inf")):
         if is_bad(scores).any():

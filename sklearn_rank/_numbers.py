@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._echo import echo
+
 Array = NDArray[np.float64]
 
 EXACT = 2**53
@@ -148,7 +150,7 @@ def _number(value: Any, name: str) -> float:
     if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim > 0):
         raise ValueError(_not_rectangular([value], name))
     if isinstance(value, (str, bytes)) or not hasattr(value, "__float__"):
-        raise TypeError(f"{name} must hold real numbers. Got {value!r:.80} instead.")
+        raise TypeError(f"{name} must hold real numbers. Got {echo(value)} instead.")
     try:
         number = float(value)
     except OverflowError:

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
+from sklearn_rank._echo import echo
+
 RESPONSE = ("predict_proba", "decision_function", "predict")
 """Methods to get scores from: the first that a model has, and that gives one score a document."""
 
@@ -37,7 +39,7 @@ def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE, call
     asked = (response_method,) if isinstance(response_method, str) else tuple(response_method)
     methods = [method for method in asked if hasattr(estimator, method)]
     if not methods:
-        raise TypeError(f"A model that ranks needs one of the methods {', '.join(asked)}. Got {estimator!r:.80}.")
+        raise TypeError(f"A model that ranks needs one of the methods {', '.join(asked)}. Got {echo(estimator)}.")
     if not is_classifier(estimator):
         methods = [method for method in methods if method != "predict_proba"] or methods
         return call(estimator, methods[0], X)
@@ -91,6 +93,6 @@ def _grades(estimator: Any) -> NDArray[np.float64]:
     if not all(isinstance(grade, Real) for grade in np.asarray(classes, dtype=object).tolist()):
         raise TypeError(
             "A classifier ranks documents by the grades that are its classes, so these must be numbers, the more "
-            f"relevant the higher: encode them before fit. Got classes {classes!r:.80} of {type(estimator).__name__}."
+            f"relevant the higher: encode them before fit. Got classes {echo(classes)} of {type(estimator).__name__}."
         )
     return np.asarray(classes, dtype=np.float64)

@@ -6,6 +6,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from sklearn_rank._echo import echo
+
 
 def one_column(x: Any) -> Any:
     """The column of a frame, table or array of shape (n_samples, 1); anything else as it is."""
@@ -103,7 +105,7 @@ def _difference(index: Any, other: Any) -> str | None:
     """First labels that differ, and where they are."""
     for row, (a, b) in enumerate(zip(index, other, strict=True)):
         if a is not b and not np.all(a == b):
-            return f"{a!r:.80} and {b!r:.80} at position {row}"
+            return f"{echo(a)} and {echo(b)} at position {row}"
     return None
 
 

@@ -6,7 +6,6 @@ Uses the public API of scikit-learn alone.
 from __future__ import annotations
 
 import copy
-import reprlib
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import sklearn
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from sklearn_rank._echo import echo
 from sklearn_rank._folds import Split
 from sklearn_rank._keywords import is_count
 from sklearn_rank._routing import consumes
@@ -196,7 +196,7 @@ def whole_folds(cv: Any, X: Any, y: Any, number: NDArray[np.int64]) -> list[Spli
 
 def _shown(cv: Any) -> str:
     """A splitter in a message."""
-    return reprlib.repr(cv) if hasattr(cv, "split") else f"a list of {len(cv)} splits"
+    return echo(cv) if hasattr(cv, "split") else f"a list of {len(cv)} splits"
 
 
 def check_inner_searches(estimator: Any, X: Any, y: Any, number: NDArray[np.int64], folds: Sequence[Split]) -> None:
@@ -215,7 +215,7 @@ def check_inner_searches(estimator: Any, X: Any, y: Any, number: NDArray[np.int6
             if not hasattr(inner.cv, "split"):
                 raise ValueError(
                     "A search inside a training set needs a splitter, as rows have other numbers there: QueryKFold, "
-                    f"QueryShuffleSplit or LeaveOneQueryOut. Got cv={reprlib.repr(inner.cv)}."
+                    f"QueryShuffleSplit or LeaveOneQueryOut. Got cv={echo(inner.cv)}."
                 )
             for train, _ in folds:
                 whole_folds(inner.cv, take_rows(X, train), take_rows(y, train), number[train])
@@ -233,7 +233,7 @@ def warn_of_objective(search: Any) -> None:
     """Warn of a search that was given scorers which know no queries."""
     if not knows_queries(search.scoring):
         warnings.warn(
-            f"{type(search).__name__} tunes by scoring={reprlib.repr(search.scoring)}, which knows no queries; leave "
+            f"{type(search).__name__} tunes by scoring={echo(search.scoring)}, which knows no queries; leave "
             "scoring=None to tune by the first ranking metric, or give get_scorer('ndcg@10').",
             UserWarning,
             stacklevel=5,

@@ -5,10 +5,10 @@ Uses the public API of scikit-learn alone.
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Mapping
 from typing import Any
 
+from sklearn_rank._echo import echo
 from sklearn_rank._routing import consumes
 
 WAY_OUT = (
@@ -64,7 +64,7 @@ def check_estimator(estimator: Any, name: str, *, must_predict: bool = True) -> 
     needed = ("fit", "get_params")
     predicts = any(hasattr(estimator, method) for method in ("predict", "predict_proba", "decision_function"))
     if hint or not all(hasattr(estimator, method) for method in needed) or (must_predict and not predicts):
-        raise TypeError(f"{name} must be an estimator with 'fit' and 'predict'.{hint} Got {reprlib.repr(estimator)}.")
+        raise TypeError(f"{name} must be an estimator with 'fit' and 'predict'.{hint} Got {echo(estimator)}.")
 
 
 def refuse_searches(estimator: Any, outer: Any = None, *, unless_whole: bool = False) -> None:
@@ -80,5 +80,5 @@ def refuse_searches(estimator: Any, outer: Any = None, *, unless_whole: bool = F
             where = type(estimator if outer is None else outer).__name__
             raise ValueError(
                 f"A search inside {where} tunes by an objective of its own, on rows, as it cannot be given ranking "
-                f"scorers and whole queries there. {WAY_OUT} Got {reprlib.repr(inner)}."
+                f"scorers and whole queries there. {WAY_OUT} Got {echo(inner)}."
             )

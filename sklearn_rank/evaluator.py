@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import reprlib
 import warnings
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -14,6 +13,7 @@ import sklearn
 from numpy.typing import NDArray
 from sklearn.exceptions import FitFailedWarning
 
+from sklearn_rank._echo import echo
 from sklearn_rank._folds import Held, Split, fit_folds
 from sklearn_rank._grouping import find_qid
 from sklearn_rank._keywords import is_count
@@ -286,7 +286,7 @@ class RankingEvaluator:
         if not is_search(search):
             raise TypeError(
                 "search takes a search of scikit-learn, with parameters 'estimator', 'scoring', 'cv' and 'refit'. "
-                f"Got {reprlib.repr(search)}."
+                f"Got {echo(search)}."
             )
         y, ids, number = _rows_and_queries(X, y, qid)
         cv = QueryKFold(search.cv) if is_count(search.cv) else self.cv if search.cv is None else search.cv

@@ -80,13 +80,13 @@ ARROWS = {
     "spark": {"_check", "_compute", "_metric", "_ranked", "_storage", "batches", "evaluate", "spark", "stats"},
     "stats": {"_echo", "_grouping", "_keywords", "_numbers", "_table", "evaluate", "stats"},
     "_routing": {"_grouping"},
-    "_fitted_queries": {"_grouping", "_routing", "_threads"},
-    "_response": set(),
+    "_fitted_queries": {"_echo", "_grouping", "_routing", "_threads"},
+    "_response": {"_echo"},
     "scorer": {"_fitted_queries", "_metric", "_names", "_response", "evaluate"},
     "_id_order": set(),
     "model_selection": {"_grouping", "_id_order", "_routing", "_rows"},
     "_fit_arguments": set(),
-    "_tuning": {"_routing"},
+    "_tuning": {"_echo", "_routing"},
     "ranker": {
         "_check",
         "_fit_arguments",
@@ -100,7 +100,7 @@ ARROWS = {
         "_rows",
         "_tuning",
     },
-    "_searches": {"_folds", "_keywords", "_routing", "_tuning", "model_selection", "ranker", "scorer"},
+    "_searches": {"_echo", "_folds", "_keywords", "_routing", "_tuning", "model_selection", "ranker", "scorer"},
     "inspection": {
         "_fitted_queries",
         "_grouping",
@@ -156,10 +156,11 @@ ARROWS = {
     "_storage": {"_writing"},
     "_writing": set(),
     "_progress": {"scorer"},
-    "_folds": {"_numbers", "_progress", "_response", "_routing", "ranker"},
+    "_folds": {"_echo", "_numbers", "_progress", "_response", "_routing", "ranker"},
     "retrieval": {
         "_check",
         "_compute",
+        "_echo",
         "_grouping",
         "_kernels",
         "_keywords",
@@ -174,6 +175,7 @@ ARROWS = {
     },
     "comparison": {"_keywords", "_storage", "_table", "evaluate", "stats"},
     "evaluator": {
+        "_echo",
         "_folds",
         "_grouping",
         "_keywords",
@@ -191,8 +193,8 @@ ARROWS = {
         "scorer",
         "stats",
     },
-    "_numbers": set(),
-    "_rows": set(),
+    "_numbers": {"_echo"},
+    "_rows": {"_echo"},
     "_qid": {"_rows"},
 }
 

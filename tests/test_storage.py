@@ -1,4 +1,4 @@
-"""Results on disk: what is damaged or hostile is a ValueError in our words, and files are written whole or not at all."""
+"""Saved results: damaged, truncated and hostile files are a ValueError in our words; a file is written whole or not."""
 
 import io
 import json

@@ -12,6 +12,7 @@ from joblib import effective_n_jobs
 
 from sklearn_rank._check import Words, check_query_weight
 from sklearn_rank._compute import Batches
+from sklearn_rank._echo import echo
 from sklearn_rank._grouping import group_rows
 from sklearn_rank._keywords import is_real
 from sklearn_rank._progress import import_tqdm
@@ -163,7 +164,7 @@ def check_queries_data(query_ids: Any, sample_weight: Any, n_queries: int) -> tu
         ids = np.arange(n_queries) if query_ids is None else group_rows(query_ids, n_queries)[0]
     except ValueError:  # which speaks of rows
         raise ValueError(
-            f"query_ids must have one entry per query ({n_queries}), none of them missing. Got {query_ids!r:.80}."
+            f"query_ids must have one entry per query ({n_queries}), none of them missing. Got {echo(query_ids)}."
         ) from None
     if len(ids) < n_queries:
         raise ValueError(f"query_ids must name each query once. Got {len(ids)} ids of {n_queries} queries.")
