@@ -1,4 +1,4 @@
-"""Results on disk: what is damaged or hostile is a ValueError in our words, and files are written whole or not at all."""
+"""Results on disk: what is damaged or hostile is a ValueError in our words, and a file is written whole or not."""
 
 import io
 import json

@@ -105,7 +105,13 @@ def read_entries(table: Any, *, value: str, qid: str = "qid", doc_id: str = "doc
     if not np.isfinite(numbers).all():
         row = int(np.argmin(np.isfinite(numbers)))
         raise ValueError(f"Column {value!r} must hold finite numbers. Got {numbers[row]} in row {row}.")
-    return _entries(numbers, queries, documents)
+    values = numbers.astype(np.float64)
+    if numbers.dtype.kind in "iu" and (values.astype(numbers.dtype) != numbers).any():
+        row = int(np.argmax(values.astype(numbers.dtype) != numbers))
+        raise ValueError(
+            f"Column {value!r} must hold numbers that float64 can tell apart. Got {numbers[row]} in row {row}."
+        )
+    return _entries(values, queries, documents)
 
 
 def _entries(values: NDArray[np.float64], queries: NDArray[Any], documents: NDArray[Any]) -> Entries:
@@ -144,8 +150,8 @@ def _missing(column: Any) -> NDArray[np.bool_]:
     return np.array(none, dtype=bool)
 
 
-def _number(table: Any, name: str) -> NDArray[np.float64]:
-    """Column of numbers, NaN where one is missing."""
+def _number(table: Any, name: str) -> NDArray[Any]:
+    """Column of numbers, NaN where one is missing; as it is if none is."""
     column = _column(table, name)
     array, missing = np.asarray(column), _missing(column)
     given = array[~missing]
@@ -155,6 +161,8 @@ def _number(table: Any, name: str) -> NDArray[np.float64]:
         wrong = [] if given.dtype.kind in "biuf" else given[:1].tolist()
     if wrong or array.ndim != 1:
         raise TypeError(f"Column {name!r} must hold real numbers, one a row. Got {[*wrong, array.shape][0]!r} instead.")
+    if not missing.any() and given.dtype.kind in "iuf":
+        return array
     numbers = np.full(len(array), np.nan)
     numbers[~missing] = given.astype(np.float64)
     return numbers
