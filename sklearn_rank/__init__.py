@@ -1,5 +1,15 @@
 """Ranking metrics, scorers and cross-validation for scikit-learn, query by query."""
 
+try:
+    import sklearn_rank._kernels  # noqa: F401
+except ModuleNotFoundError as error:
+    if error.name != "sklearn_rank._kernels":
+        raise
+    raise ImportError(
+        f"sklearn_rank has a compiled part, which is not in {__path__[0]}: these are its sources. Install it with "
+        "'pip install .' and run Python in another folder, or install it with 'pip install -e .'."
+    ) from None
+
 from sklearn_rank import datasets, metrics
 from sklearn_rank._metric import metric
 from sklearn_rank._names import get_metric_names, parse_metric

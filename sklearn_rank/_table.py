@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,9 +14,15 @@ LATEX_SPECIAL = {c: "\\" + c for c in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "|": r"\textbar{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
 }
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""What a terminal obeys rather than shows, and what ends a line or turns the order of letters round."""
+
+MARKUP = re.compile(r"[\\|<`*\[]|(?<!\w)_|_(?!\w)")
+"""What Markdown reads as its own, in the cell of a table."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +53,9 @@ class Table:
 
     def __str__(self) -> str:
         """Text with words to the left and numbers to the right."""
-        cells = self._cells()
-        widths = [max(map(len, column)) for column in zip(self.columns, *cells, strict=True)]
-        lines = [_line(row, widths, self._numeric()) for row in ([*self.columns], *cells)]
-        return "\n".join(lines)
+        cells = self._all_cells()
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        return "\n".join(_line(row, widths, self._numeric()) for row in cells)
 
     __repr__ = __str__
 
@@ -61,7 +67,7 @@ class Table:
         str
         """
         rule = "|" + "|".join("---:" if right else "---" for right in self._numeric()) + "|"
-        head, *body = ("| " + " | ".join(c.replace("|", "\\|") for c in row) + " |" for row in self._all_cells())
+        head, *body = ("| " + " | ".join(MARKUP.sub(r"\\\g<0>", c) for c in row) + " |" for row in self._all_cells())
         return "\n".join([head, rule, *body])
 
     def to_latex(self) -> str:
@@ -91,11 +97,8 @@ class Table:
         """The table as a pandas DataFrame; needs the extra "pandas"."""
         return import_pandas().DataFrame(list(self.rows), columns=list(self.columns))
 
-    def _cells(self) -> list[list[str]]:
-        return [[cell(value) for value in row] for row in self.rows]
-
     def _all_cells(self) -> list[list[str]]:
-        return [[*self.columns], *self._cells()]
+        return [[cell(value) for value in row] for row in (self.columns, *self.rows)]
 
     def _numeric(self) -> list[bool]:
         return [all(isinstance(v, Real) or v is None for v in column) for column in zip(*self.rows, strict=True)] or [
@@ -134,11 +137,13 @@ class Shown(ABC):
 
     def __repr__(self) -> str:
         """The title and the tables."""
-        return f"{self._title()}\n" + "\n\n".join(map(str, self._tables()))
+        return f"{printable(self._title())}\n" + "\n\n".join(map(str, self._tables()))
 
     def _repr_html_(self) -> str:
         """The same for a notebook."""
-        return "\n".join([f"<p>{escape(self._title())}</p>", *(table._repr_html_() for table in self._tables())])
+        return "\n".join(
+            [f"<p>{escape(printable(self._title()))}</p>", *(table._repr_html_() for table in self._tables())]
+        )
 
 
 def import_pandas() -> Any:
@@ -151,12 +156,17 @@ def import_pandas() -> Any:
 
 
 def cell(value: Any) -> str:
-    """Text of a value: four decimals, but never 0.0000 for what is not 0; nothing for None."""
+    """Text of a value: four decimals, but never 0.0000 for what is not 0; nothing for None; no control characters."""
     if value is None:
         return ""
     if isinstance(value, float):
         return f"{value:.1e}" if 0 < abs(value) < 5e-5 else f"{value:.4f}"
-    return str(value)
+    return printable(str(value))
+
+
+def printable(text: str) -> str:
+    """Text in which what would control a terminal is escaped, as Python writes it."""
+    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def _latex(text: str) -> str:

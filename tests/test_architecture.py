@@ -1,6 +1,7 @@
 """What may import what, what importing costs, and what the package promises about itself."""
 
 import ast
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -147,6 +148,7 @@ ARROWS = {
         "_names",
         "_ranked",
         "_table",
+        "_writing",
         "display",
         "evaluate",
         "io",
@@ -250,6 +252,20 @@ loaded = (set(sys.modules) - before) & set({OPTIONAL} + late)
 assert not loaded, loaded
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_sources_without_the_compiled_part_say_so(tmp_path):
+    """Started without site-packages, where an editable install would find the compiled part elsewhere."""
+    shutil.copytree(PACKAGE, tmp_path / "sklearn_rank", ignore=shutil.ignore_patterns("*.so", "*.pyd", "__pycache__"))
+    paths = [str(tmp_path), *(path for path in sys.path if path)]
+    for module in ("sklearn_rank", "sklearn_rank.metrics", "sklearn_rank.io"):
+        code = f"import sys; sys.path[:] = {paths}; import {module}"
+        found = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, timeout=120)
+        assert found.stderr.splitlines()[-1].startswith(
+            "ImportError: sklearn_rank has a compiled part, which is not in"
+        )
+        assert "pip install -e ." in found.stderr
+        assert str(tmp_path) in found.stderr
 
 
 def test_public_names():

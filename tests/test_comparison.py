@@ -267,7 +267,7 @@ def test_results_show_themselves_in_notebooks(report):
 
 def test_special_characters_are_escaped():
     table = Table(("a_b", "n"), (("x|y & <z>", 1),))
-    assert table.to_markdown().splitlines()[2] == "| x\\|y & <z> | 1 |"
+    assert table.to_markdown().splitlines()[2] == "| x\\|y & \\<z> | 1 |"
     assert r"a\_b & n \\" in table.to_latex()
-    assert r"x|y \& \textless{}z\textgreater{} & 1 \\" in table.to_latex()
+    assert r"x\textbar{}y \& \textless{}z\textgreater{} & 1 \\" in table.to_latex()
     assert "x|y &amp; &lt;z&gt;" in table._repr_html_()

@@ -1,4 +1,4 @@
-"""Saved results: damaged, truncated and hostile files are a ValueError in our words; a file is written whole or not."""
+"""Results on disk: what is damaged or hostile is a ValueError in our words, and a file is written whole or not."""
 
 import io
 import json

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sklearn_rank._cli.arguments import parser
+from sklearn_rank._cli.output import tell
 
 WRONG, FAILED, INTERRUPTED = 2, 1, 130
 
@@ -44,9 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    print("sklearn-rank: error:", " ".join(message.split()), file=sys.stderr)
+    tell(f"sklearn-rank: error: {' '.join(message.split())}")
     return code
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    print("sklearn-rank: warning:", " ".join(str(message).split()), file=sys.stderr)
+    tell(f"sklearn-rank: warning: {' '.join(str(message).split())}")

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import sklearn_rank
 from sklearn_rank._cli import commands
-from sklearn_rank._cli.output import FORMATS
+from sklearn_rank._cli.output import FORMATS, tell
 from sklearn_rank._conventions import CONVENTIONS
 from sklearn_rank._ranked import POLICIES
 
@@ -26,7 +26,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong, and exit with 2."""
-        print(f"{self.prog}: error: {message}; see {self.prog} --help", file=sys.stderr)
+        tell(f"{self.prog}: error: {message}; see {self.prog} --help")
         sys.exit(2)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import os
 import re
 from typing import Any
 
@@ -11,6 +12,7 @@ from sklearn_rank._cli.data import metrics_of, results
 from sklearn_rank._cli.output import show
 from sklearn_rank._cli.trec_eval import is_count
 from sklearn_rank._metric import REGISTRY, Metric
+from sklearn_rank._writing import written_whole
 from sklearn_rank.evaluate import Evaluation
 
 
@@ -95,7 +97,9 @@ def plot(options: argparse.Namespace) -> None:
     except ImportError as error:
         raise ImportError('A picture needs matplotlib: pip install "sklearn-rank[plot]".') from error
     matplotlib.use("agg")
-    PICTURES[options.kind](options, metrics[0]).figure.savefig(options.output)
+    figure, form = PICTURES[options.kind](options, metrics[0]).figure, os.path.splitext(options.output)[1][1:]
+    with written_whole(options.output if form else f"{options.output}.png") as file:
+        figure.savefig(file, format=form or "png")
 
 
 def _distribution(options: argparse.Namespace, metric: str) -> Any:

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_rank._cli.output import tell
 from sklearn_rank._cli.trec_eval import expanded, own_measure
 from sklearn_rank._keywords import COUNT
 from sklearn_rank._metric import MetricSpec
 from sklearn_rank._names import parse_metric
+from sklearn_rank._table import printable
 from sklearn_rank.evaluate import Evaluation, evaluate
 from sklearn_rank.io import RankingData, join, read_table, read_trec_qrels, read_trec_run
 from sklearn_rank.io.frames import opened
@@ -40,7 +42,7 @@ def results(options: argparse.Namespace, names: list[str], missing_from_run: str
             data.y_true, data.y_score, metrics=metrics, qid=data.qid, n_jobs=options.n_jobs,
             tie_break=np.asarray([*map(str, data.doc_id)]) if in_trec_order else None,
         )  # fmt: skip
-        print(f"{name}: {data.counts()}", file=sys.stderr)
+        tell(f"{name}: {data.counts()}")
     return found
 
 
@@ -131,4 +133,4 @@ def _refuse_twice(names: list[str]) -> None:
 def _progress(text: str) -> None:
     """Where we are, on a terminal only; the next line takes its place."""
     if sys.stderr.isatty():
-        print(f"\r\x1b[K{text}", end="\r", file=sys.stderr, flush=True)
+        print(f"\r\x1b[K{printable(text)}", end="\r", file=sys.stderr, flush=True)

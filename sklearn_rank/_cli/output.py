@@ -8,7 +8,10 @@ import math
 import sys
 from typing import Any
 
-from sklearn_rank._table import Table
+from sklearn_rank._table import Table, printable
+
+FORMULA = ("=", "+", "-", "@")
+"""What cells begin with that spreadsheets compute."""
 
 FORMATS = ["table", "csv", "json", "markdown", "latex"]
 
@@ -18,11 +21,32 @@ def show(columns: tuple[str, ...], rows: list[tuple[Any, ...]], nested: dict[str
     table = Table(columns, tuple(rows))
     if form == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerows([columns, *rows])
+        writer.writerows([_safe(value) for value in row] for row in [columns, *rows])
     elif form == "json":
         print(json.dumps(_without_nan(nested), indent=1))
     else:
         print(table.to_markdown() if form == "markdown" else table.to_latex() if form == "latex" else table)
+
+
+def tell(text: str) -> None:
+    """Print a line beside the results, to the standard error."""
+    print(printable(text), file=sys.stderr)
+
+
+def _safe(value: Any) -> Any:
+    """What a spreadsheet shows: text that it would compute as a formula stands behind an apostrophe."""
+    if not isinstance(value, str):
+        return value
+    text = printable(value)
+    return f"'{text}" if text.startswith(FORMULA) and not _is_number(text) else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _without_nan(value: Any) -> Any:

@@ -6,6 +6,7 @@ import gzip
 import io
 import mmap
 import os
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,18 @@ from sklearn_rank._writing import written_whole
 from sklearn_rank.io._ids import ERRORS
 
 GZIP = b"\x1f\x8b"
+OTHER_KINDS = {
+    "packed by bzip2": rb"BZh[1-9](1AY&SY|\x17rE8P\x90)",
+    "packed by xz": rb"\xfd7zXZ\0",
+    "packed by zstd": rb"\x28\xb5\x2f\xfd",
+    "packed by lz4": rb"\x04\x22\x4d\x18",
+    "packed by compress": rb"\x1f\x9d",
+    "packed by 7-Zip": rb"7z\xbc\xaf\x27\x1c",
+    "a zip archive": rb"PK(\x03\x04|\x05\x06)",
+    "text in UTF-16": rb"\xfe\xff|\xff\xfe(?!\xff\xff)",  # four of 255 begin a stream of Arrow
+}
+"""What files are that begin so, and that are not read."""
+
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PIECE = 2**20  # bytes, of which what is made of them stays in memory that was used before
 MAPPED = 2**24  # bytes that are not copied from a file
@@ -29,7 +42,7 @@ def open_to_read(source: Any) -> Iterator[Any]:
     TypeError
         If it is neither a path nor a file.
     ValueError
-        If gzip's data end too soon or are damaged.
+        If gzip's data end too soon or are damaged, or it is packed by something else, or in UTF-16.
     """
     if isinstance(source, (str, os.PathLike)):
         opened = open(source, "rb")
@@ -39,8 +52,15 @@ def open_to_read(source: Any) -> Iterator[Any]:
     else:
         raise TypeError(f"A file is a path or an open file. Got {type(source).__name__} instead.")
     with opened:
+        start = opened.peek(16)
+        for kind, pattern in OTHER_KINDS.items():
+            if re.match(pattern, start):
+                raise ValueError(
+                    "A file must be plain or packed by gzip, and text in UTF-8. "
+                    f"Got {name_of(source)}, which is {kind}."
+                )
         try:
-            yield gzip.GzipFile(fileobj=opened) if opened.peek(2).startswith(GZIP) else opened
+            yield gzip.GzipFile(fileobj=opened) if start.startswith(GZIP) else opened
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise ValueError(f"A file that gzip made must be whole. Got {name_of(source)}: {error}.") from None
 
@@ -88,11 +108,8 @@ def open_to_write(target: Any) -> Iterator[Any]:
     OSError
         If not all could be written; at a path nothing has changed then.
     """
-    if isinstance(target, io.RawIOBase):  # which may write less than it is given, and not say so
-        with io.BufferedWriter(target) as file:
-            yield file
-            file.flush()
-            file.detach()
+    if isinstance(target, io.RawIOBase):
+        yield _AllWritten(target)
     elif isinstance(target, (str, os.PathLike)):
         with written_whole(target) as file:
             if os.fspath(target).endswith(".gz"):
@@ -107,3 +124,18 @@ def open_to_write(target: Any) -> Iterator[Any]:
             "A file to write is a path, or a file that was opened as binary ('wb'). "
             f"Got {type(target).__name__} instead."
         )
+
+
+class _AllWritten:
+    """A raw file, which may take less than it is given and only say how much."""
+
+    def __init__(self, file: io.RawIOBase) -> None:
+        self._file = file
+
+    def write(self, data: bytes) -> None:
+        """Write all of it."""
+        while data:
+            n_written = self._file.write(data)
+            if not n_written:
+                raise OSError(f"All must be written. Got {len(data)} bytes that {name_of(self._file)} did not take.")
+            data = data[n_written:]

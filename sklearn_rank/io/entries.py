@@ -35,6 +35,7 @@ class Entries:
     qid: QueryIds
     doc_id: Any
     value: NDArray[np.float64]
+    _kind: str | None = None  # of a file that can hold nothing else: "run" or "judgements"
 
     def __len__(self) -> int:
         """Number of rows."""

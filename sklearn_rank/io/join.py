@@ -139,9 +139,10 @@ def join(
     Raises
     ------
     ValueError
-        If a query is missing and that is to raise, no query is in both, or a keyword is not what it must be.
+        If a query is missing and that is to raise, no query is in both, run and judgements are the wrong way round, or
+        a keyword is not what it must be.
     TypeError
-        If ids are strings on one side only.
+        If ids are strings on one side only, or one side is not Entries.
 
     Examples
     --------
@@ -164,6 +165,8 @@ def join(
     MISSING.check("missing_from_qrels", missing_from_qrels, "join")
     TIE_ORDER.check("tie_order", tie_order, "join")
     NEGATIVE.check("negative", negative, "join")
+    _check_entries("run", run, "run")
+    _check_entries("qrels", qrels, "judgements")
     names, of_run, of_qrels = _numbered(run, qrels)
     keep, lacking = _choose(names, of_run, of_qrels, missing_from_run, missing_from_qrels)
     label = qrels.value if negative == "keep" else pooled_if_negative(qrels.value)
@@ -189,6 +192,18 @@ def join(
         y_true, y_score, QueryIds(code, names[keep]), *lacking, missing_from_run, missing_from_qrels,
         (run.doc_id, qrels.doc_id), source,
     )  # fmt: skip
+
+
+def _check_entries(name: str, entries: Any, kind: str) -> None:
+    """Refuse what was not read, and a run in the place of judgements or the other way round."""
+    if not isinstance(entries, Entries):
+        raise TypeError(
+            f"The {name!r} parameter of join must be Entries, as read_trec_{name}(file) returns, or "
+            "read_entries(table, value=...) of a frame or a mapping of columns. "
+            f"Got {type(entries).__name__} instead."
+        )
+    if entries._kind not in (None, kind):
+        raise ValueError(f"join takes the run first, then the judgements. Got {entries._kind} as {name!r}.")
 
 
 def _numbered(run: Entries, qrels: Entries) -> tuple[NDArray[Any], Index, Index]:

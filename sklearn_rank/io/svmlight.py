@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.datasets import load_svmlight_file
 
-from sklearn_rank.io._source import name_of, read_bytes
+from sklearn_rank.io._source import BYTE_ORDER_MARK, name_of, read_bytes
 
 
 def read_svmlight(path: Any, **options: Any) -> tuple[Any, Any, Any]:
@@ -39,8 +39,9 @@ def read_svmlight(path: Any, **options: Any) -> tuple[Any, Any, Any]:
     >>> X.shape, y, qid
     ((2, 2), array([2., 0.]), array([1, 1]))
     """
+    data = bytes(read_bytes(path)).removeprefix(BYTE_ORDER_MARK)
     try:
-        X, y, qid = load_svmlight_file(io.BytesIO(read_bytes(path)), query_id=True, **options)
+        X, y, qid = load_svmlight_file(io.BytesIO(data), query_id=True, **options)
     except (ValueError, IndexError, OverflowError) as error:
         raise ValueError(
             f"A file of SVMlight has lines 'label qid:1 1:0.5 2:0.1'. Got {name_of(path)}: {error}."

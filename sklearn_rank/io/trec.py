@@ -127,7 +127,8 @@ def _read(path: Any, what: str, fields: Sequence[str], n_jobs: int | None) -> En
     documents = Text(
         np.concatenate([part.document for part in parts]), np.concatenate([part.document_end for part in parts])
     )
-    entries = Entries(QueryIds(np.repeat(number.astype(np.uint32), lengths), names), documents, value)
+    kind = "run" if fields is RUN_FIELDS else "judgements"
+    entries = Entries(QueryIds(np.repeat(number.astype(np.uint32), lengths), names), documents, value, kind)
     return checked(entries, lambda row: f"in line {_line(parts, row)} of {name}")
 
 

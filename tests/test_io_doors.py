@@ -1,0 +1,270 @@
+"""Files that are not what they should be, and arguments that are no files: an error says what they are."""
+
+import bz2
+import gzip
+import io
+import lzma
+import re
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sklearn_rank._cli import main
+from sklearn_rank.io import (
+    _source,
+    join,
+    read_entries,
+    read_svmlight,
+    read_table,
+    read_trec_qrels,
+    read_trec_run,
+    write_trec_run,
+)
+
+RUN = b"q1 Q0 a 1 2.5 me\nq1 Q0 b 2 1.5 me\n"
+QRELS = b"q1 0 a 1\nq1 0 b 0\n"
+SVM = b"1 qid:1 1:0.5\n0 qid:1 1:0.1\n"
+CSV = b"label,score,qid\n1,2.5,q1\n0,1.5,q1\n"
+READERS = {
+    "run": (read_trec_run, RUN),
+    "qrels": (read_trec_qrels, QRELS),
+    "svm": (read_svmlight, SVM),
+    "csv": (read_table, CSV),
+}
+
+
+def zipped(data):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("run", data)
+    return file.getvalue()
+
+
+OTHERS = {
+    "packed by bzip2": bz2.compress,
+    "packed by xz": lzma.compress,
+    "packed by zstd": lambda data: b"\x28\xb5\x2f\xfd" + data,
+    "packed by lz4": lambda data: b"\x04\x22\x4d\x18" + data,
+    "packed by compress": lambda data: b"\x1f\x9d\x90" + data,
+    "packed by 7-Zip": lambda data: b"7z\xbc\xaf\x27\x1c" + data,
+    "a zip archive": zipped,
+    "text in UTF-16": lambda data: data.decode().encode("utf-16"),
+}
+
+
+@pytest.fixture(params=READERS)
+def reader(request):
+    if request.param == "csv":
+        pytest.importorskip("pyarrow")
+    return READERS[request.param]
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_other_kinds_of_files_are_called_what_they_are(kind, reader, tmp_path):
+    read, whole = reader
+    for data in (whole, b""):
+        packed = OTHERS[kind](data)
+        (tmp_path / "file").write_bytes(packed)
+        for source in (tmp_path / "file", io.BytesIO(packed)):
+            with pytest.raises(ValueError, match=f"must be plain or packed by gzip.*Got .*, which is {kind}"):
+                read(source)
+
+
+def test_every_kind_is_tried():
+    assert {*OTHERS} == {*_source.OTHER_KINDS}
+    assert len(read_trec_run(io.BytesIO(b"BZh9 Q0 d 1 1 me\n"))) == 1  # an id may look like it
+
+
+def test_marks_line_ends_and_parts_of_gzip(reader):
+    read, data = reader
+    expected = repr(read(io.BytesIO(data)))
+    half = data.index(b"\n") + 1
+    for same in (
+        b"\xef\xbb\xbf" + data, data.replace(b"\n", b"\r\n"), data[:-1], gzip.compress(data),
+        gzip.compress(data[:half]) + gzip.compress(data[half:]), gzip.compress(data) + bytes(100),
+    ):  # fmt: skip
+        assert repr(read(io.BytesIO(same))) == expected
+
+
+def test_gzip_that_is_not_whole(reader):
+    read, data = reader
+    packed = gzip.compress(data)
+    damaged = bytearray(packed)
+    damaged[-6] ^= 1
+    for bad in (packed[:-1], packed[:20], packed + b"junk", packed + packed[:12], bytes(damaged)):
+        with pytest.raises(ValueError, match="A file that gzip made must be whole"):
+            read(io.BytesIO(bad))
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\n\n", b"\0" * 100, bytes(range(256)) * 9, b"PAR1junk", b"ARROW1junk", RUN[:-9]]
+)
+def test_what_is_no_such_file(data, reader):
+    read, good = reader
+    if (read, data) in ((read_trec_run, RUN[:-9]),):
+        data = data[:-3]
+    with pytest.raises(ValueError, match="Got|needed"):
+        read(io.BytesIO(data))
+    with pytest.raises(ValueError, match="Got|needed"):
+        read(io.BytesIO(gzip.compress(data)))
+
+
+def test_a_run_cut_short_is_noticed():
+    """The tag comes last, so that a cut number is a line with too few fields; judgements end in a number."""
+    line = RUN[: RUN.index(b"\n")]
+    for stop in range(1, line.rindex(b" ") + 1):
+        with pytest.raises(ValueError, match="lines of 6 fields"):
+            read_trec_run(io.BytesIO(RUN + line[:stop].replace(b"q1", b"q2")))
+
+
+def test_folders_and_what_is_no_file(reader, tmp_path):
+    read, _ = reader
+    with pytest.raises(OSError, match="directory|denied"):
+        read(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        read(tmp_path / "none")
+    with pytest.raises(TypeError, match="Got int"):
+        read(3)
+
+
+def test_files_to_write(tmp_path):
+    arguments = {"qid": [1, 1], "doc_id": ["a", "b"]}
+
+    class Slow(io.RawIOBase):
+        """A raw file that takes seven bytes at a time."""
+
+        data = b""
+
+        def writable(self):
+            return True
+
+        def write(self, data):
+            self.data += bytes(data[:7])
+            return len(data[:7])
+
+    raw, whole = Slow(), io.BytesIO()
+    write_trec_run(raw, [2, 1], **arguments)
+    write_trec_run(whole, [2, 1], **arguments)
+    assert raw.data == whole.getvalue()
+    assert not raw.closed
+    write_trec_run(tmp_path / "run.gz", [2, 1], **arguments)
+    assert gzip.decompress((tmp_path / "run.gz").read_bytes()) == raw.data
+    with open(tmp_path / "text", "w") as text:
+        for target, kind in ((text, "TextIOWrapper"), (io.StringIO(), "StringIO"), (3, "int")):
+            with pytest.raises(TypeError, match=rf"opened as binary \('wb'\)\. Got {kind} instead"):
+                write_trec_run(target, [2, 1], **arguments)
+
+
+# --- joining -------------------------------------------------------------------------------------------------
+
+FRAME = pd.DataFrame({"qid": ["q1"], "doc_id": ["a"], "score": [1.0]})
+
+
+@pytest.mark.parametrize("given", [FRAME, {"q1": {"a": 1.0}}, [("q1", "a", 1.0)], "run", None, pd.Series([1.0])])
+def test_join_takes_entries(given):
+    entries = read_entries(FRAME, value="score")
+    for name, arguments in (("run", (given, entries)), ("qrels", (entries, given))):
+        message = (
+            rf"The '{name}' parameter of join must be Entries, as read_trec_{name}\(file\) returns, or read_entries"
+        )
+        with pytest.raises(TypeError, match=message + rf".*Got {type(given).__name__} instead"):
+            join(*arguments)
+
+
+def test_join_knows_runs_from_judgements():
+    run, qrels, other = (
+        read_trec_run(io.BytesIO(RUN)),
+        read_trec_qrels(io.BytesIO(QRELS)),
+        read_entries(FRAME, value="score"),
+    )
+    for arguments, kind, name in (
+        ((qrels, run), "judgements", "run"),
+        ((run, run), "run", "qrels"),
+        ((other, run), "run", "qrels"),
+    ):
+        with pytest.raises(ValueError, match=rf"run first, then the judgements\. Got {kind} as '{name}'"):
+            join(*arguments)
+    join(run, qrels), join(other, qrels), join(run, other), join(other, other)
+
+
+def test_whole_numbers_keep_their_order_or_are_refused():
+    times = np.array([2**60 + 1, 2**60 + 2])
+    with pytest.raises(
+        ValueError, match=rf"'score' must hold numbers that float64 can tell apart\. Got {2**60 + 1} in row 0"
+    ):
+        read_entries({"qid": [1, 1], "doc_id": [1, 2], "score": times}, value="score")
+    assert read_entries({"qid": [1], "doc_id": [1], "score": [2**60]}, value="score").value.tolist() == [2.0**60]
+
+
+# --- on the command line -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hostile(tmp_path, monkeypatch):
+    """Files with ids that a terminal, a spreadsheet or a document would obey."""
+    monkeypatch.chdir(tmp_path)
+    ids = ["=1+1", "+cmd|'/c'!A1", "-2", "-x", "@SUM", "a\x1b[31mb", "1|2", "c\u202ed", "plain"]
+    (tmp_path / "qrels").write_text("".join(f"{i} 0 d 1\n" for i in ids))
+    (tmp_path / "run").write_text("".join(f"{i} Q0 d 1 1 me\n" for i in ids))
+    return ids
+
+
+def printed_by(capsys, *arguments, rc=0):
+    assert main([*arguments]) == rc
+    found = capsys.readouterr()
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", found.out + found.err)
+    return found
+
+
+def test_csv_has_no_formulas(hostile, capsys):
+    lines = printed_by(
+        capsys, "evaluate", "qrels", "run", "-m", "map", "--per-query", "--format", "csv"
+    ).out.splitlines()
+    assert [line.split(",")[1] for line in lines] == [
+        "qid", "'=1+1", "'+cmd|'/c'!A1", "-2", "'-x", "'@SUM", r"a\x1b[31mb", "1|2", r"c\u202ed", "plain",
+    ]  # fmt: skip
+    assert {line.split(",")[2] for line in lines[1:]} == {"1.0"}
+
+
+@pytest.mark.parametrize("form", ["table", "json", "markdown", "latex"])
+def test_control_characters_are_escaped(form, hostile, capsys):
+    found = printed_by(capsys, "evaluate", "qrels", "run", "-m", "map", "--per-query", "--format", form).out
+    assert {"latex": r"a\textbackslash{}x1b[31mb", "json": r"a\u001b[31mb", "markdown": r"a\\x1b\[31mb"}.get(
+        form, r"a\x1b[31mb"
+    ) in found
+    assert {"latex": r"1\textbar{}2", "markdown": r"1\|2"}.get(form, "1|2") in found
+
+
+def test_control_characters_in_messages_are_escaped(hostile, capsys, tmp_path):
+    (tmp_path / "other").write_text("zz\x1b[2J Q0 d 1 1 me\n" + (tmp_path / "run").read_text())
+    assert r"zz\x1b[2J" in printed_by(capsys, "evaluate", "qrels", "other").err
+    (tmp_path / "twice").write_text("zz\x1b[2J Q0 d 1 1 me\n" * 2)
+    assert r"zz\x1b[2J" in printed_by(capsys, "evaluate", "qrels", "twice", rc=2).err
+    printed_by(capsys, "evaluate", "qrels", "no\x1b[2J file", rc=2)
+    with pytest.raises(SystemExit):
+        printed_by(capsys, "evaluate", "--\x1b[2J")
+    assert "\x1b" not in capsys.readouterr().err
+
+
+def test_packed_files_are_named(capsys, tmp_path):
+    for name, pack in {"a.bz2": bz2.compress, "a.xz": lzma.compress, "a.zip": zipped}.items():
+        (tmp_path / name).write_bytes(pack(QRELS))
+        (tmp_path / "run").write_bytes(RUN)
+        said = printed_by(capsys, "evaluate", str(tmp_path / name), str(tmp_path / "run"), rc=2).err
+        assert "must be plain or packed by gzip" in said
+        assert name in said
+
+
+def test_a_picture_is_written_whole(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_bytes(QRELS)
+    (tmp_path / "run").write_bytes(RUN)
+    for name, written in (("a.png", "a.png"), ("b.svg", "b.svg"), ("c", "c.png")):
+        printed_by(capsys, "plot", "qrels", "run", "-m", "map", "-o", name)
+        assert (tmp_path / written).stat().st_size > 1000
+    before = {*tmp_path.iterdir()}
+    printed_by(capsys, "plot", "qrels", "run", "-m", "map", "-o", "d.nothing", rc=2)
+    assert {*tmp_path.iterdir()} == before
