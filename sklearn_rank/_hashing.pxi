@@ -4,6 +4,30 @@
 # Numbers go by first appearance. A table has a power of two of slots, each with a number plus one, or 0 where it is
 # free; a key's number is in the first slot that was free from the place its bits say. No more than a quarter of the
 # slots are taken, so that this is nearly always the place itself: a wrong guess costs more than the memory.
+#
+# Places and hashes depend on a secret that each process draws when it starts, so that nobody can choose keys that all
+# want one place. Numbers do not depend on it.
+
+def _draw_factor():
+    """Odd factor at random that spreads keys in a row evenly, as it has no near fraction of a small denominator."""
+    while True:
+        factor = int.from_bytes(urandom(8), "little") | 1
+        a, b = 2**64, factor
+        while b > 2**32 and a < 6 * b:  # quotients of its continued fraction are below 6
+            a, b = b, a % b
+        if b <= 2**32:
+            return factor
+
+
+cdef uint64_t FACTOR = _draw_factor()
+cdef bytes drawn = urandom(16)
+cdef uint64_t[2] SECRET
+memcpy(SECRET, <const char*> drawn, 16)
+cdef uint64_t[4] SIP_START = [
+    SECRET[0] ^ 0x736f6d6570736575, SECRET[1] ^ 0x646f72616e646f6d,
+    SECRET[0] ^ 0x6c7967656e657261, SECRET[1] ^ 0x7465646279746573,
+]
+
 
 def number_keys(
     const int64_t[::1] key, const uint8_t[::1] text, const int64_t[::1] end, int64_t n_done, int64_t begin,
@@ -83,28 +107,63 @@ cdef int _shift(int64_t n_slots) noexcept nogil:
 
 cdef inline int64_t _place(int64_t key, int shift) noexcept nogil:
     cdef uint64_t x = <uint64_t> key
-    return <int64_t> (((x ^ (x >> 32)) * MIX) >> shift)
+    return <int64_t> (((x ^ (x >> 32)) * FACTOR) >> shift)
+
+
+def places(const int64_t[::1] key, int64_t n_slots, int64_t[::1] out):
+    """Write the slot where each key is looked for first."""
+    cdef int64_t i
+    cdef int shift = _shift(n_slots)
+    for i in range(key.shape[0]):
+        out[i] = _place(key[i], shift)
 
 
 def hash_pieces(const uint8_t[::1] text, const int64_t[::1] end, int64_t[::1] out):
-    """Hash each piece of a text, eight bytes at a time."""
-    cdef int64_t i, n, at = 0
-    cdef uint64_t x, word
+    """Hash each piece of a text by SipHash-1-3, as Python does its strings."""
+    cdef int64_t i, start = 0
     with nogil:
         for i in range(end.shape[0]):
-            x = 0
-            while at < end[i]:
-                word = 0
-                n = end[i] - at
-                if n >= 8:
-                    n = 8
-                    memcpy(&word, &text[0] + at, 8)
-                else:
-                    memcpy(&word, &text[0] + at, n)
-                x = (x ^ word) * MIX
-                x ^= x >> 32
-                at += n
-            out[i] = <int64_t> x
+            out[i] = <int64_t> _siphash(&text[0] + start, end[i] - start)
+            start = end[i]
+
+
+cdef inline uint64_t _siphash(const uint8_t* text, int64_t length) noexcept nogil:
+    cdef uint64_t[4] v
+    cdef uint64_t word
+    cdef int64_t at
+    memcpy(v, SIP_START, 32)
+    for at in range(0, length - 7, 8):
+        memcpy(&word, text + at, 8)
+        v[3] ^= word
+        _sip_round(v)
+        v[0] ^= word
+    word = 0
+    memcpy(&word, text + (length & ~7), length & 7)
+    word |= <uint64_t> length << 56
+    v[3] ^= word
+    _sip_round(v)
+    v[0] ^= word
+    v[2] ^= 0xff
+    _sip_round(v)
+    _sip_round(v)
+    _sip_round(v)
+    return v[0] ^ v[1] ^ v[2] ^ v[3]
+
+
+cdef inline void _sip_round(uint64_t* v) noexcept nogil:
+    v[0] += v[1]
+    v[2] += v[3]
+    v[1] = _rotated(v[1], 13) ^ v[0]
+    v[3] = _rotated(v[3], 16) ^ v[2]
+    v[0] = _rotated(v[0], 32) + v[3]
+    v[2] += v[1]
+    v[3] = _rotated(v[3], 21) ^ v[0]
+    v[1] = _rotated(v[1], 17) ^ v[2]
+    v[2] = _rotated(v[2], 32)
+
+
+cdef inline uint64_t _rotated(uint64_t x, int n) noexcept nogil:
+    return (x << n) | (x >> (64 - n))
 
 
 def count_rows(const uint32_t[::1] number, const int64_t[::1] starts, int64_t[::1] count):

@@ -9,6 +9,8 @@ position i ends, and `tie_end is None` says that the order is taken as it stands
 Outputs are passed in; nothing here validates, allocates or knows a metric. What may take a second counts its `steps`,
 and looks now and then whether to go on.
 """
+from os import urandom
+
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, NAN, ceil, exp, log
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -19,7 +21,6 @@ from sklearn_rank._threads import heed
 cdef int64_t LANES = 6          # least number of lanes that rows are dealt out to
 cdef int64_t PATIENCE = 16      # moves per item that insertion is given before merging takes over
 cdef int64_t RUN = 16           # keys that are few enough to compare them all; runs made by insertion before merging
-cdef uint64_t MIX = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio
 cdef double ALIKE = 1 + 1e-12   # what a row adds must be more than this times what another adds, to count as more
 cdef double NEGLIGIBLE = 1e-18  # a probability of survival below this changes no double that it is added to
 cdef double LOST = 1e-30        # nor does the sum of a million probabilities below this

@@ -1,15 +1,20 @@
 """Grouping of rows by query against a plain dict: ids of every type, in every order, and keys made to collide."""
 
+import pickle
+import subprocess
+import sys
 from datetime import date
 from decimal import Decimal
+from io import BytesIO
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
-from sklearn_rank import _grouping, evaluate, group_sizes
+from sklearn_rank import _grouping, _kernels, evaluate, group_sizes
 from sklearn_rank._grouping import group_rows
+from sklearn_rank.io import join, read_trec_qrels, read_trec_run
 from sklearn_rank.metrics import ndcg_score
 
 INT64, UINT64 = np.iinfo(np.int64), np.iinfo(np.uint64)
@@ -74,11 +79,68 @@ def test_keys_far_apart_and_alike(distinct):
     check(np.repeat(distinct, 2))
 
 
+def slots(keys, n_slots):
+    """Where keys are looked for first."""
+    _kernels.places(np.asarray(keys, dtype=np.int64), n_slots, out := np.empty(len(keys), dtype=np.int64))
+    return out
+
+
 def test_keys_that_want_one_slot():
-    """The inverse of the table's multiplier, so that all keys start in slot 0 of any table."""
-    inverse = pow(0x9E3779B97F4A7C15, -1, 2**64)
-    product = np.arange(300, dtype=np.uint64) * np.uint64(inverse)
-    check(repeated(product ^ (product >> np.uint64(32))))
+    keys = RNG.integers(INT64.min, INT64.max, 2**19)
+    alike = keys[slots(keys, 2**11) == 0]
+    assert len(alike) > 100
+    check(repeated(alike))
+
+
+MIX = 0x9E3779B97F4A7C15
+"""What keys were multiplied by when there was no secret, so that they could be made to collide."""
+
+
+def test_nobody_can_choose_numbers_that_collide():
+    """What all wanted one slot without a secret is spread: share of the slots that are taken, at most a quarter."""
+    n, inverse = 2**14, pow(MIX, -1, 2**64)
+    shares = []
+    for step in range(1, 30, 2):
+        product = np.arange(n, dtype=np.uint64) * np.uint64(inverse * step % 2**64)
+        shares.append(len(np.unique(slots((product ^ (product >> np.uint64(32))).view(np.int64), 4 * n))) / (4 * n))
+    assert np.median(shares) > 0.05  # steps that the secret happens not to suit are few
+    assert len(np.unique(slots(np.arange(n), 4 * n))) / (4 * n) > 0.2
+
+
+def test_nobody_can_choose_strings_that_collide():
+    """Two words of eight bytes, flipped so that their hash was the same whatever it started from."""
+    n = 2**12
+    flips = np.array([2**63, 2**63 ^ 2**31], dtype=np.uint64)
+    bits = (np.arange(n)[:, None] >> np.arange(12)) & 1
+    words = (bits[:, :, None].astype(np.uint64) * flips + np.uint64(0x0101010101010101)).reshape(n, -1)
+    ids = np.ascontiguousarray(words).view(f"S{words[0].nbytes}").ravel()
+    _kernels.hash_pieces(ids.view(np.uint8), words[0].nbytes * np.arange(1, n + 1), hashes := np.empty(n, np.int64))
+    assert len(np.unique(hashes)) == n
+    check(ids)
+
+
+def test_the_secret_is_of_the_process_and_does_not_show():
+    code = """
+import numpy as np
+from sklearn_rank import _kernels, evaluate
+_kernels.places(np.arange(8), 2**40, out := np.empty(8, dtype=np.int64))
+result = evaluate(np.arange(99) % 3, np.arange(99) % 7, qid=[f"q{i % 10}" for i in range(99)], metrics="ndcg")
+print(out.tolist(), [*zip(result.qid.tolist(), result.per_query["ndcg"].tolist())], sep="|")
+"""
+    found = [
+        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout for _ in "ab"
+    ]
+    (places, values), (other_places, other_values) = (text.split("|") for text in found)
+    assert places != other_places
+    assert values == other_values
+
+
+def test_hashes_are_not_pickled():
+    """In another process the same strings have other hashes."""
+    qrels, run = (read_trec_qrels(BytesIO(b"q1 0 a 1\n")), read_trec_run(BytesIO(b"q1 Q0 a 1 2.5 me\n")))
+    assert join(run, qrels).y_true.tolist() == [1]
+    assert b"keys" not in pickle.dumps(qrels)
+    assert join(run, pickle.loads(pickle.dumps(qrels))).y_true.tolist() == [1]
 
 
 def test_zeros_of_either_sign_are_one_query():

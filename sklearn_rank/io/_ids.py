@@ -67,6 +67,10 @@ class Text:
         """Number of strings."""
         return len(self.end)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: not the hashes, which are others in another process."""
+        return {"data": self.data, "end": self.end}
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """The strings as an array."""
         return np.array(self.strings(range(len(self))), dtype=dtype or np.str_)
