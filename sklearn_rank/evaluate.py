@@ -57,7 +57,7 @@ class Evaluation(Shown, Stored):
     _queries: _check.Queries | _compute.Batches | None = None
     _n_jobs: int | None = None
     _n_documents: NDArray[np.int64] | None = None
-    _known_sums: NDArray[np.uint64] | None = None
+    _known_sums: NDArray[np.uint32] | None = None
 
     @cached_property
     def per_query(self) -> dict[str, NDArray[np.float64]]:
@@ -100,7 +100,7 @@ class Evaluation(Shown, Stored):
         }
 
     @cached_property
-    def _label_sums(self) -> NDArray[np.uint64] | None:
+    def _label_sums(self) -> NDArray[np.uint32] | None:
         """Fingerprint of the labels of each query; None where it is not known."""
         if self._known_sums is None and isinstance(self._queries, _check.Queries):
             return label_sums(self._queries, self._n_jobs)
@@ -406,13 +406,13 @@ def evaluate_queries(
     """Values of metrics on checked queries, or on queries that are made a block at a time."""
     sums, made = None, queries
     if isinstance(queries, _compute.Batches):  # making them is dear, so that their labels are looked at on the way
-        sums = np.zeros(len(queries.n_documents), dtype=np.uint64)
+        sums = np.zeros(len(queries.n_documents), dtype=np.uint32)
         made = replace(queries, make=_adding_up(queries.make, sums))
     results = _compute.per_query(made, list(specs.values()), n_jobs)
     return Evaluation(ids, weight, dict(zip(specs, results, strict=True)), queries, n_jobs, _known_sums=sums)
 
 
-def _adding_up(make: Callable[..., _check.Queries], sums: NDArray[np.uint64]) -> Callable[..., _check.Queries]:
+def _adding_up(make: Callable[..., _check.Queries], sums: NDArray[np.uint32]) -> Callable[..., _check.Queries]:
     """Make queries, and write the fingerprints of their labels to `sums`."""
 
     def make_and_add(first: int, last: int, depth: int | None) -> _check.Queries:

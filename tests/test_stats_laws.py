@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -231,6 +232,9 @@ def test_missing_queries(rng):
     short = evaluate(y, s, qid=qid, metrics="mrr")
     with pytest.raises(ValueError, match="Got 11 missing, the first 'new' in 'a'"):
         compare(one, short)
+    with pytest.raises(ValueError, match="Got other labels in 'b' than in 'a' for 2 queries, the first of them 'q0'"):
+        compare(one, short, missing=0.0)
+    one, short = (replace(result, _queries=None) for result in (one, short))  # their labels are not known
     filled = compare(one, short, missing=0.0)
     assert (filled.n_queries, filled.n_filled, filled.n_left_out) == (13, 11, 0)
     assert filled.difference == pytest.approx((one.per_query["mrr"].sum() - short.per_query["mrr"].sum()) / 13)

@@ -27,7 +27,7 @@ class Values:
     metric: str | None
     meaning: Any
     greater_is_better: bool
-    label_sums: NDArray[np.uint64] | None = None
+    label_sums: NDArray[np.uint32] | None = None
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,6 @@ def _same_queries(read: list[Values], names: list[str], missing: Any, caller: st
         refuse_other_labels([one.label_sums for one in read], [slice(None)] * len(ids), ids[0], names, caller)
         return np.stack([one.values for one in read]), 0
     known, column = number_together(ids)
-    refuse_other_labels([one.label_sums for one in read], column, known, names, caller)
     table, present = np.full((len(read), len(known)), np.nan), np.zeros((len(read), len(known)), dtype=bool)
     for i, (one, own) in enumerate(zip(read, column, strict=True)):
         table[i, own], present[i, own] = one.values, True
@@ -149,13 +148,14 @@ def _same_queries(read: list[Values], names: list[str], missing: Any, caller: st
             "as 0, or leaves it out (nan), and test='welch', 'mannwhitney' and 'permutation' take different queries. "
             f"Got {(~present).sum()} missing, the first {known[j : j + 1].tolist()[0]!r} in {names[i]!r}."
         )
+    refuse_other_labels([one.label_sums for one in read], column, known, names, caller)
     if missing != "raise":
         table[~present] = missing
     return table, int((~present).sum())
 
 
 def refuse_other_labels(
-    sums: Sequence[NDArray[np.uint64] | None],
+    sums: Sequence[NDArray[np.uint32] | None],
     places: Sequence[Any],
     ids: NDArray[Any],
     names: Sequence[str],
@@ -168,7 +168,7 @@ def refuse_other_labels(
     ValueError
         If two systems have other labels for a query; where labels are not known, they are not looked at.
     """
-    expected, source = np.zeros(len(ids), dtype=np.uint64), np.full(len(ids), -1)
+    expected, source = np.zeros(len(ids), dtype=np.uint32), np.full(len(ids), -1)
     for i, (own, place) in enumerate(zip(sums, places, strict=True)):
         if own is None:
             continue
