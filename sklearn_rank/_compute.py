@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -62,12 +62,13 @@ class PerQuery:
         shape = n_queries, len(cutoffs)
         return cls(spec, cutoffs, np.empty(shape), np.empty(shape), np.empty(shape, dtype=bool))
 
-    def fill(self, first: int, last: int, ranked: Ranked, keywords: Mapping[str, Any]) -> None:
+    def fill(self, first: int, last: int, ranking: Ranking, keywords: Mapping[str, Any]) -> None:
         """Compute the queries `first` to `last`."""
         metric, undefined = self.spec.metric, self.undefined[first:last]
         numerator, denominator = self.numerator[first:last], self.denominator[first:last]
         with np.errstate(over="ignore", invalid="ignore"):  # told of below
-            numerator[:], denominator[:] = metric.ratio(ranked, keywords)
+            for points, ranked in self._read(ranking):
+                numerator[:, points], denominator[:, points] = metric.ratio(ranked, keywords)
             sums = numerator.sum() + denominator.sum()
         np.equal(denominator, 0, out=undefined)
         if metric.needs_relevant:
@@ -84,6 +85,15 @@ class PerQuery:
         denominator[lost & undefined] = 0
         if self.spec.metric.finite and (lost := lost & ~undefined).any():
             refuse_range(self.spec.metric.caller, f"{numerator[lost][0]:g} over {denominator[lost][0]:g} for a query")
+
+    def _read(self, ranking: Ranking) -> Iterator[tuple[slice, Ranked]]:
+        """Points of the curve, and what the formula reads for them: at once, or of each the lists cut there."""
+        least = self.spec["min_relevance"]
+        if self.spec.metric.built_in:
+            yield slice(None), Ranked(ranking, self.cutoffs, least)
+            return
+        for i, cutoff in enumerate(self.cutoffs.tolist()):
+            yield slice(i, i + 1), Ranked(ranking.cut(cutoff), self.cutoffs[i : i + 1], least)
 
     def at(self, spec: MetricSpec) -> PerQuery:
         """Results of one of the metrics that this is the curve of."""
@@ -259,8 +269,7 @@ def per_query(queries: Queries | Batches, specs: Sequence[MetricSpec], n_jobs: i
         rankings = {key: rank_block(queries, first, last, key, d) for key, d in depth.items()}
         for curve, key, keywords in plan:
             heed()
-            ranked = Ranked(rankings[key], curve.cutoffs, curve.spec["min_relevance"])
-            curve.fill(first, last, ranked, keywords)
+            curve.fill(first, last, rankings[key], keywords)
 
     for_each(compute, query_blocks(queries.indptr, max(depth.values())), n_jobs)
     return [curves[spec.curve].at(spec) for spec in specs]

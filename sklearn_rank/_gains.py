@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
@@ -11,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 Function = Callable[[Any], Array]
+
+LOG_2 = math.log(2.0)
 
 FEW = 2**10
 """Ranks whose weights are worth remembering, as much of a small call is making them."""
@@ -37,10 +40,19 @@ def make_gain(gain: Any, min_relevance: float) -> Function:
     if callable(gain):
         return lambda label: call(gain, label, "gain")
     return {
-        "exp2": lambda label: np.exp2(label) - 1.0,
+        "exp2": exp2_minus_1,
         "linear": lambda label: label,
         "binary": lambda label: np.asarray(label >= min_relevance, dtype=np.float64),
     }[gain]
+
+
+def exp2_minus_1(label: Array) -> Array:
+    """``2**label - 1``, also where a label is so near 0 that 2**label is 1; exact for whole labels."""
+    value = np.exp2(label) - 1.0
+    near_0 = (np.abs(label) < 1.0) & (label != 0.0)
+    if near_0.any():
+        value[near_0] = np.expm1(label[near_0] * LOG_2)
+    return value
 
 
 @np.errstate(over="ignore")
@@ -88,7 +100,7 @@ def check_weights(weights: Array, highest: float, caller: str) -> None:
 
 def make_stop(stop: str, max_grade: float) -> Function:
     """Function from labels to the probability that a user stops there."""
-    return {"exp2": lambda label: (np.exp2(label) - 1.0) / 2.0**max_grade, "label": lambda label: label}[stop]
+    return {"exp2": lambda label: exp2_minus_1(label) / 2.0**max_grade, "label": lambda label: label}[stop]
 
 
 def make_discount(discount: Any, base: float, depth: int, longest: int) -> Function:

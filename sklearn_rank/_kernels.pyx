@@ -12,7 +12,7 @@ and looks now and then whether to go on.
 from os import urandom
 
 from libc.float cimport DBL_MAX
-from libc.math cimport INFINITY, NAN, ceil, exp, log
+from libc.math cimport INFINITY, NAN, ceil, exp, fabs, log, log1p
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
@@ -23,13 +23,13 @@ cdef int64_t PATIENCE = 16      # moves per item that insertion is given before 
 cdef int64_t RUN = 16           # keys that are few enough to compare them all; runs made by insertion before merging
 cdef double ALIKE = 1 + 1e-12   # what a row adds must be more than this times what another adds, to count as more
 cdef double NEGLIGIBLE = 1e-18  # a probability of survival below this changes no double that it is added to
-cdef double LOST = 1e-30        # nor does the sum of a million probabilities below this
-cdef int64_t FEW = 8            # labels not worth counting by grade, and tied items not worth grouping
+cdef double LOG_NEGLIGIBLE = log(NEGLIGIBLE)
+cdef int64_t FEW = 8            # labels not worth counting by grade, and tied items not worth taking together
 
 cdef int64_t STEPS = 1 << 24    # steps between two looks at whether to go on: some hundredths of a second
 
 cdef enum:
-    GROUPS = 32                 # distinct probabilities to stop that the items of a tie block are grouped by
+    TERMS = 64                  # of a series that has less than 50 which matter
 
 # The tie policies as the kernels know them.
 cpdef enum:

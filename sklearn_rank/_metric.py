@@ -78,6 +78,11 @@ class Metric:
         return _made, (self.name, self.formula, facts)
 
     @property
+    def built_in(self) -> bool:
+        """Whether it is one of ours, which the tests hold to what is asked of all: no cutoff reads below it."""
+        return getattr(self.formula, "__module__", "").startswith("sklearn_rank.metrics.")
+
+    @property
     def caller(self) -> str:
         """Name of the public function, for messages."""
         return str(getattr(self.function, "__name__", self.name))
@@ -378,7 +383,7 @@ def metric(name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **fact
         - ``max_weight=None``: highest weight of a `discount` that keeps to the bounds, infinity for any; weights must
           then not rise with the rank nor be negative. None: they may be anything;
         - ``pools=False``: has a micro average;
-        - ``pointwise=False``: scores are predictions of the label, and no order matters;
+        - ``pointwise=False``: scores are predictions of the label, and no order matters, nor any cutoff;
         - ``subtopics=False``: labels may have a second axis, subtopics, which `over_subtopics` of a `Ranked` reads;
         - ``own_ties=False``: equal scores are part of its definition, so that it takes no policy for them;
         - ``reads_scores=False``: the values of scores count, not their order alone;
@@ -398,7 +403,9 @@ def metric(name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **fact
     Raises
     ------
     ValueError
-        If the name or an alias is that of another metric, or has characters that names do not have.
+        If the name or an alias is that of another metric, or has characters that names do not have; or if the formula,
+        tried on a few queries, gives a query another value beside other queries than alone, or tied documents another
+        than the mean over all their orders.
     TypeError
         If a keyword of the formula has no default.
 
@@ -422,22 +429,33 @@ def metric(name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **fact
 
     _refuse_bad_names(name, aliases)
 
-    def decorate(formula: Formula) -> Any:
-        _refuse_taken_names(name, aliases, formula)
-        _refuse_bad_keywords(formula)
+    return functools.partial(_define, name, aliases, facts)
 
-        @functools.wraps(formula)
-        def score(y_true: Any, y_score: Any, **keywords: Any) -> Any:
-            return entry(y_true, y_score, **keywords)
 
-        entry = Metric(name=name, formula=formula, function=score, aliases=aliases, **facts)
-        score.__signature__ = signature_of(entry)  # type: ignore[attr-defined]
-        score.__doc__ = docstring_of(entry)
-        score.metric = entry  # type: ignore[attr-defined]
-        REGISTRY[name] = entry
-        return score
+def _define(
+    name: str, aliases: Mapping[str, Any], facts: Mapping[str, Any], formula: Formula, *, tried: bool = False
+) -> Any:
+    """Public function of a formula, which is tried first, and its entry in the registry."""
+    _refuse_taken_names(name, aliases, formula)
+    _refuse_bad_keywords(formula)
+    facts = {"has_cutoff": not facts.get("pointwise", False), **facts}
+    if facts["has_cutoff"] and facts.get("pointwise"):
+        raise ValueError("A pointwise metric has no cutoff, as it reads no order. Got pointwise=True, has_cutoff=True.")
 
-    return decorate
+    @functools.wraps(formula)
+    def score(y_true: Any, y_score: Any, **keywords: Any) -> Any:
+        return entry(y_true, y_score, **keywords)
+
+    entry = Metric(name=name, formula=formula, function=score, aliases=aliases, **facts)
+    if not (tried or entry.built_in):
+        from sklearn_rank._probe import refuse_wrong_formula
+
+        refuse_wrong_formula(entry)
+    score.__signature__ = signature_of(entry)  # type: ignore[attr-defined]
+    score.__doc__ = docstring_of(entry)
+    score.metric = entry  # type: ignore[attr-defined]
+    REGISTRY[name] = entry
+    return score
 
 
 def _refuse_bad_names(name: Any, aliases: Iterable[Any]) -> None:
@@ -477,7 +495,8 @@ def _found(module: str, name: str) -> Metric:
 
 def _made(name: str, formula: Formula, facts: dict[str, Any]) -> Metric:
     """Metric of a function that lives in no module, such as one from a notebook."""
-    entry: Metric = metric(name, **facts)(formula).metric
+    aliases = facts.pop("aliases")
+    entry: Metric = _define(name, aliases, facts, formula, tried=True).metric
     return entry
 
 

@@ -8,7 +8,6 @@ sees user input and never averages over queries.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,13 +70,31 @@ class Ranking:
         self.order = order[:n_positions]
         self.tie_end = tie_end[:n_positions] if tied else None
 
+    def with_other(self, **attributes: Any) -> Ranking:
+        """A ranking that differs in some attributes; what was computed of this one is not taken over."""
+        kept = ("row_label", "row_score", "indptr", "unlisted", "depth", "order", "ptr", "tie_end")
+        other = Ranking.__new__(Ranking)
+        vars(other).update({name: getattr(self, name) for name in kept} | attributes)
+        return other
+
+    def cut(self, depth: int) -> Ranking:
+        """The order down to a depth, as if it had never been ranked deeper: to the end of the tie block at `depth`."""
+        if depth >= self.depth:
+            return self
+        start, length = self.ptr[:-1], np.minimum(self.length, depth)
+        if self.tie_end is not None:
+            length = np.where(length > 0, self.tie_end.take(start + length - 1, mode="clip") - start, 0)
+        kept, ptr = self.rank <= np.repeat(length, self.length), np.append(0, np.cumsum(length))
+        tie_end = None if self.tie_end is None else self.tie_end[kept] - np.repeat(start - ptr[:-1], length)
+        return self.with_other(depth=depth, order=self.order[kept], ptr=ptr, tie_end=tie_end)
+
     @cached_property
     def label(self) -> Array:
-        return self.row_label.take(self.order, axis=0)
+        return _read_only(self.row_label.take(self.order, axis=0))
 
     @cached_property
     def score(self) -> Array:
-        return self.row_score.take(self.order)
+        return _read_only(self.row_score.take(self.order))
 
     @cached_property
     def length(self) -> Index:
@@ -88,7 +105,7 @@ class Ranking:
     def rank(self) -> Index:
         rank = np.empty(self.ptr[-1], dtype=np.int64)
         _kernels.number(self.ptr, rank)
-        return rank
+        return _read_only(rank)
 
     @cached_property
     def shared(self) -> dict[Any, Array]:
@@ -110,13 +127,15 @@ class Ranking:
         """The same order with the labels of each subtopic; labels without a second axis are one subtopic."""
         if self.row_label.ndim == 1:
             return [self]
-        one, rankings = copy(self), []
-        one.rank, one.length = self.rank, self.length  # computed once for all
-        for label in np.ascontiguousarray(self.row_label.T):
-            rankings.append(copy(one))
-            rankings[-1].row_label, rankings[-1].shared = label, {}
-            rankings[-1].label = label.take(self.order)
-        return rankings
+        of_all = {"rank": self.rank, "length": self.length}
+        return [self.with_other(row_label=label, **of_all) for label in np.ascontiguousarray(self.row_label.T)]
+
+
+def _read_only(x: NDArray[Any]) -> Any:
+    """What several formulas read, and none may change."""
+    x = x.view()
+    x.flags.writeable = False
+    return x
 
 
 def _longest(indptr: Index) -> int:
@@ -137,7 +156,7 @@ class Ideal(Ranking):
             label, indptr, depth, out, self.ptr,
             np.empty(2 * longest), *np.empty((3, 2 * longest + 1), dtype=np.int64),
         )  # fmt: skip
-        self.label = self.score = out[: self.ptr[-1]]
+        self.label = self.score = _read_only(out[: self.ptr[-1]])
 
 
 class Greedy(Ranking):
@@ -168,10 +187,14 @@ class AsGiven(Ranking):
     def __init__(self, label: Array, score: Array, indptr: Index) -> None:
         self.row_label, self.row_score, self.indptr, self.ptr = label, score, indptr, indptr
         self.depth, self.tie_end = FULL, None
-        self.label, self.score = label, score
+        self.label, self.score = _read_only(label), _read_only(score)
+
+    @cached_property
+    def order(self) -> Index:
+        return np.arange(len(self.label))
 
 
-class InOrder(Ranking):
+class InOrder(AsGiven):
     """Whole lists whose rows come best score first; runs of equal scores end at `tie_ends`, None: ties are no ties.
 
     Few formulas read scores, which may be of a smaller type until then.
@@ -179,13 +202,13 @@ class InOrder(Ranking):
 
     def __init__(self, label: Array, score: NDArray[Any], indptr: Index, tie_ends: Index | None) -> None:
         self.row_label, self.small_score, self.indptr, self.ptr = label, score, indptr, indptr
-        self.label, self.depth, self.tie_end = label, FULL, None
+        self.label, self.depth, self.tie_end = _read_only(label), FULL, None
         if tie_ends is not None and len(tie_ends) < len(score):
             self.tie_end = np.repeat(tie_ends, np.diff(tie_ends, prepend=0))
 
     @cached_property
     def score(self) -> Array:
-        return self.small_score.astype(np.float64)
+        return _read_only(self.small_score.astype(np.float64))
 
     @cached_property
     def row_score(self) -> Array:
@@ -300,11 +323,11 @@ class Ranked:
     @cached_property
     def ideal(self) -> Ranked:
         """The best order of all judged documents, with the same cutoffs."""
-        return Ranked(self._ranking.ideal, self._cutoffs, self._min_relevance)
+        return self._of(self._ranking.ideal)
 
     def over_subtopics(self, value: Callable[[Ranked], ArrayLike]) -> Array:
         """Values of a function of the ranked queries for each subtopic's labels, on a first axis."""
-        return np.stack([value(Ranked(s, self._cutoffs, self._min_relevance)) for s in self._ranking.subtopics])
+        return np.stack([value(self._of(s)) for s in self._ranking.subtopics])
 
     @cached_property
     def n_subtopics(self) -> Array:
@@ -314,8 +337,11 @@ class Ranked:
     def most_novel(self, alpha: float) -> Ranked:
         """All judged documents in the order in which each adds most, one subtopic's being worth less each time."""
         ranking, depth = self._ranking, int(self._cutoffs[-1])
-        greedy = Greedy(*ranking.judged, depth=depth, alpha=alpha, min_relevance=self._min_relevance)
-        return Ranked(greedy, self._cutoffs, self._min_relevance)
+        return self._of(Greedy(*ranking.judged, depth=depth, alpha=alpha, min_relevance=self._min_relevance))
+
+    def _of(self, ranking: Ranking) -> Ranked:
+        """Another ranking, read in the same way."""
+        return type(self)(ranking, self._cutoffs, self._min_relevance)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -332,6 +358,7 @@ class Ranked:
 
     def queries(self) -> Iterator[tuple[Array, Array]]:
         """Labels and scores of one query after the other, copies that may be changed: for plain functions, slow."""
+        self._refuse_ties_at_the_cutoff("queries() of a formula")
         for start, stop in zip(self._ranking.ptr[:-1], self._ranking.ptr[1:], strict=True):
             heed()
             yield self.label[start:stop].copy(), self.score[start:stop].copy()
@@ -342,6 +369,14 @@ class Ranked:
             raise ValueError(
                 f"{what} has no closed form for tied documents: use ties='stable', 'worst' or 'best'. "
                 "Got ties='average' and equal scores."
+            )
+
+    def _refuse_ties_at_the_cutoff(self, what: str) -> None:
+        """Raise ValueError if a list goes on below the cutoff, as it does to the end of a tie block alone."""
+        if self._ranking.tie_end is not None and (self._ranking.length > self._cutoffs[-1]).any():
+            raise ValueError(
+                f"{what} reads whole lists, and has no closed form for documents tied across the cutoff: declare "
+                "has_cutoff=False, or use ties='stable', 'worst' or 'best'. Got ties='average' and equal scores."
             )
 
     def of_query(self, x: ArrayLike) -> Array:
@@ -374,11 +409,16 @@ class Ranked:
         p_i * prod over j < i (upwards: j > i) of (1 - p_j).
         """
         p, ptr, tie_end, n = self._flat(p), self._ranking.ptr, self._ranking.tie_end, self._n_positions
+        depth = self._ranking.depth
         if upwards:  # the lists turned round
+            self._refuse_ties_at_the_cutoff("cascade(upwards=True) of a formula")
+            depth = FULL
             p, ptr = np.ascontiguousarray(p[::-1]), n - ptr[::-1]
             tie_end = None if tie_end is None else n - np.searchsorted(tie_end, tie_end)[::-1]
-        out, work = np.empty(n), np.empty(3 * (int(self._ranking.length.max(initial=0)) + 1))
-        _kernels.cascade(p, ptr, tie_end, self._ranking.depth, work, out)
+        out, work = np.empty(n), np.empty(int(self._ranking.length.max(initial=0)) + 1)
+        if not _kernels.cascade(p, ptr, tie_end, depth, work, out):
+            wrong = p[~((p >= 0) & (p <= 1))][0]
+            raise ValueError(f"What cascade() of a formula takes must be probabilities, from 0 to 1. Got {wrong:g}.")
         return out[::-1] if upwards else out
 
     def at_tie_end(self, x: Array) -> Array:
@@ -395,6 +435,12 @@ class Ranked:
         _kernels.joint(self._flat(x), self._flat(y), most, self._ranking.ptr, self._ranking.tie_end, out)
         return out
 
+    def at_cutoff(self, x: ArrayLike) -> Array:
+        """What `x` is at the last position down to each cutoff; 0 for a list without a document."""
+        start, length = self._ranking.ptr[:-1, None], self._ranking.length[:, None]
+        last = start + np.minimum(self._cutoffs, length) - 1
+        return np.where(length > 0, np.append(self._flat(x), 0.0)[last], 0.0)
+
     def highest(self, x: ArrayLike) -> Array:
         """Largest `x`, not below 0, of the positions down to each cutoff."""
         start, length = self._ranking.ptr[:-1, None], self._ranking.length[:, None]
@@ -404,6 +450,11 @@ class Ranked:
 
     def overlap(self) -> Array:
         """How many items down to each position the ideal order has down to it too; equal labels there are tied."""
+        if self._ranking.unlisted is not None:
+            raise ValueError(
+                "overlap() of a formula reads the labels of all documents: declare reads_all_labels=True. "
+                "Got documents without a row."
+            )
         best = Ideal(self._ranking.row_label, self._ranking.indptr, FULL)
         out, count = np.empty(self._n_positions), np.empty((2, int(best.length.max(initial=0))), dtype=np.int64)
         _kernels.overlap(self.label, best.label, self._ranking.ptr, best.ptr, self._ranking.tie_end, count, out)
@@ -411,12 +462,14 @@ class Ranked:
 
     def pairs(self) -> Pairs:
         """How many pairs of items are ranked as their labels are, the other way, or tied in score or label alone."""
+        self._refuse_ties_at_the_cutoff("pairs() of a formula")
         out = np.empty((4, self.shape[0]))
         _kernels.pairs(self.label, self._ranking.ptr, self._ranking.tie_end, out, *self._room())
         return Pairs(*out[..., None])
 
     def centred_ranks(self, x: ArrayLike) -> Array:
         """Rank of each item by `x`, highest first, equal ones sharing their mean rank, less the query's mean rank."""
+        self._refuse_ties_at_the_cutoff("centred_ranks() of a formula")
         out = np.empty(self._n_positions)
         _kernels.centred_ranks(self._flat(x), self._ranking.ptr, out, *self._room())
         return out

@@ -112,126 +112,191 @@ def cascade(
 ):
     """Probability to stop at each position, if a user stops at an item with probability p, else goes on.
 
-    Positions past `depth` may be left at 0 inside a tie block: nobody reads them. `work` has room for three tie blocks
-    and three more.
+    Positions past `depth` may be left at 0 inside a tie block: nobody reads them. `work` has room for a tie block and
+    one more. Return whether all of p are probabilities.
     """
     cdef int64_t q, i, stop, steps = 0
     cdef double survive
-    cdef bint tied = tie_end is not None
+    cdef bint tied = tie_end is not None, valid = True
     with nogil:
         for q in range(ptr.shape[0] - 1):
             survive = 1.0
             i = ptr[q]
             while i < ptr[q + 1]:
                 stop = tie_end[i] if tied else i + 1
+                valid &= _are_probabilities(&p[i], stop - i)
                 if stop == i + 1:
                     out[i] = survive * p[i]
                     survive *= 1.0 - p[i]
                 else:
                     survive = _cascade_block(&p[i], stop - i, ptr[q] + depth - i, survive, &work[0], &out[i], &steps)
                 i = stop
+    return valid
+
+
+cdef bint _are_probabilities(const double* p, int64_t m) noexcept nogil:
+    """Whether all are from 0 to 1, up to rounding."""
+    cdef int64_t t
+    cdef bint valid = True
+    for t in range(m):
+        valid &= fabs(p[t] - 0.5) <= 0.5 + 1e-9
+    return valid
 
 
 cdef double _cascade_block(
-    const double* p, int64_t m, int64_t depth, double survive, double* work, double* out, int64_t* steps,
+    const double* p, int64_t m, int64_t depth, double survive, double* s, double* out, int64_t* steps,
 ) except -1 nogil:
-    """One block of m tied items: S_j = e_j(1 - p) / C(m, j) survives its first j positions on average.
+    """One block of m tied items in random order: s_j survives the first j of them, out_j stops at the next.
 
-    Down to `depth` positions are wanted, and fewer matter: S_j <= mean(1 - p)^j (Maclaurin's inequality).
+    Both are sums of what is not negative, so that nothing cancels. Down to `depth` positions are wanted, and no more
+    than `top` matter: s_j <= mean(1 - p)^j (Maclaurin's inequality). What is done does not depend on `depth`.
     """
-    cdef int64_t t, j, top, n_groups, n_items = 0
-    cdef double x, mean = 0.0, through = 1.0, last = m
-    cdef double[GROUPS] go_on
-    cdef int64_t[GROUPS] count
-    cdef double* s = work
-    cdef double* mixed = work + (m + 1)
+    cdef int64_t t, j, top = m, n_items = 0
+    cdef double through = 1.0, mean = 0.0, least = -1.0
     for t in range(m):
-        x = 1.0 - p[t]
-        mean += x / m
-        through *= x
-    for j in range(m):
-        out[j] = 0.0
-    if survive == 0.0:
-        return 0.0
-    if 0.0 < mean < 1.0:
-        last = min(last, ceil(log(NEGLIGIBLE) / log(mean)))
-    top = max(min(depth, <int64_t> last), 1)
+        out[t] = 0.0
+        mean += p[t] / m
+        through *= 1.0 - p[t]
+    _count_steps(steps, m)
+    if survive == 0.0 or mean == 0.0:
+        return survive * through
+    if m > FEW and mean >= 1.0:
+        top = 1
+    elif m > FEW:
+        top = max(<int64_t> min(<double> m, ceil(LOG_NEGLIGIBLE / log1p(-mean))), 1)
+        least = _divide_stops(p, m, top)
+        _count_steps(steps, 8 * m)
     s[0] = 1.0
-    n_groups = _group_stops(p, m, go_on, count) if m > FEW else 0
-    for t in range(n_groups):
-        _mix(s, n_items, go_on[t], count[t], top, work + 2 * (m + 1), mixed, steps)
-        s, mixed = mixed, s
-        n_items += count[t]
-    if n_groups == 0:
-        for j in range(1, top + 1):
-            s[j] = 0.0
-        for t in range(1, m + 1):
-            _count_steps(steps, min(t, top))
-            x = 1.0 - p[t - 1]
-            for j in range(min(t, top), 0, -1):
-                s[j] = ((t - j) * s[j] + j * x * s[j - 1]) / t
+    if least >= 0.0:
+        n_items = _start_block(p, m, least, top, min(depth, top), s, out)
+    top = max(min(depth, top), 1)
+    for t in range(m):
+        if p[t] > least:
+            n_items += 1
+            _count_steps(steps, min(n_items, top))
+            _add_item(p[t], n_items, top, s, out)
     for j in range(top):
-        out[j] = survive * (s[j] - s[j + 1])
+        out[j] *= survive
     return survive * through
 
 
-cdef int64_t _group_stops(const double* p, int64_t m, double* go_on, int64_t* count) noexcept nogil:
-    """Find the distinct values of 1 - p, lowest first, and how often each occurs; 0 if there are too many."""
-    cdef int64_t t, g, n = 0
-    cdef double x
-    for t in range(m):
-        x = 1.0 - p[t]
-        g = 0
-        while g < n and go_on[g] != x:
-            g += 1
-        if g == n:
-            if n == GROUPS:
-                return 0
-            while g > 0 and go_on[g - 1] > x:
-                go_on[g] = go_on[g - 1]
-                count[g] = count[g - 1]
-                g -= 1
-            go_on[g] = x
-            count[g] = 0
-            n += 1
-        count[g] += 1
-    return n
+cdef void _add_item(double p, int64_t n, int64_t top, double* s, double* out) noexcept nogil:
+    """One more item, the n-th, at a random place among the others.
 
-
-cdef int _mix(
-    const double* s, int64_t a, double x, int64_t b, int64_t top, double* share, double* mixed, int64_t* steps,
-) except -1 nogil:
-    """Survival of the first j of a + b items in random order, from that of the first i of the a, s_i, and x of each b.
-
-    `share[i]` is the probability that i of the first j are of the a, times x for each of the others. It has one peak
-    over i, so what lies beyond a negligible value on either side of it is left out.
+    At j it stops those who survived j others; before j it takes its share of them; after it nobody met it.
     """
-    cdef int64_t i, j, low = 0, high = 0, n = min(top, a + b)
-    cdef double left, others, survive
-    share[0] = mixed[0] = 1.0
-    for j in range(1, n + 1):
-        _count_steps(steps, high - low + 1)
-        left = a + b - j + 1  # items, each as likely to be the next
-        if high < min(a, top):
-            high += 1
-            share[high] = 0.0
-        survive = 0.0
-        for i in range(high, low, -1):
-            others = x * (b - (j - 1 - i))
-            share[i] = (share[i] * others + share[i - 1] * (a - i + 1)) / left
-            survive += share[i] * s[i]
-        share[low] *= x * ((b - (j - 1 - low)) / left)
-        survive += share[low] * s[low]
-        mixed[j] = survive
-        if survive < NEGLIGIBLE:
-            break
-        while high > low and share[high] < LOST:
-            high -= 1
-        while low < high and share[low] < LOST:
-            low += 1
-    for i in range(j + 1, n + 1):
-        mixed[i] = 0.0
-    return 0
+    cdef int64_t j
+    cdef double x = 1.0 - p, share = 1.0 / n, before, after
+    if n < top:
+        s[n] = x * s[n - 1]
+    for j in range(min(n, top) - 1, 0, -1):
+        before = x * (j * share)
+        after = (n - j) * share
+        out[j] = (after - share) * out[j] + before * out[j - 1] + share * p * s[j]
+        s[j] = after * s[j] + before * s[j - 1]
+    out[0] = (1.0 - share) * out[0] + share * p
+
+
+cdef double _mean_up_to(const double* p, int64_t m, double most, int64_t* count) noexcept nogil:
+    """Mean of the values up to `most`, and how many there are. Rounding errors are summed as well, and taken off."""
+    cdef int64_t t, n = 0
+    cdef bint chosen
+    cdef double total = 0.0, lost = 0.0, x, y
+    for t in range(m):
+        chosen = p[t] <= most
+        n += chosen
+        x = (p[t] if chosen else 0.0) - lost
+        y = total + x
+        lost = (y - total) - x
+        total = y
+    count[0] = n
+    return total / max(n, 1)
+
+
+cdef double _spread_up_to(const double* p, int64_t m, double most, double mean, double scale) noexcept nogil:
+    """Sum of ((mean - p) * scale)^2 of the values up to `most`."""
+    cdef int64_t t
+    cdef double total = 0.0, d
+    for t in range(m):
+        d = ((mean - p[t]) if p[t] <= most else 0.0) * scale
+        total += d * d
+    return total
+
+
+cdef int64_t _n_terms(double spread, double least) noexcept nogil:
+    """Terms of the series that matter: e_r is at most (e * spread / r)^(r / 2)."""
+    cdef int64_t r = 1
+    while r < TERMS - 1 and exp(0.5 * (r + 1) * (1.0 + log(spread / (r + 1)))) > least:
+        r += 1
+    return r
+
+
+cdef double _divide_stops(const double* p, int64_t m, int64_t top) noexcept nogil:
+    """Largest probability of the items to be taken together so that least is to be done; -1.0 if none are to be.
+
+    With few enough, or large enough ones left out, the series of the others converges at once: they may spread by
+    2 at most. So less than some 2,000 need be left out, whatever they are.
+    """
+    cdef int64_t n, cost, least_cost = m
+    cdef double most = 1.0 + 1e-9, found = -1.0, mean, reach, spread
+    while True:
+        mean = _mean_up_to(p, m, most, &n)
+        if n <= FEW:
+            return found
+        if mean <= 0.5:
+            reach = min(top, n)
+            spread = _spread_up_to(p, m, most, mean, reach / n / (1.0 - mean))
+            if spread <= 2.0:
+                cost = m - n + _n_terms(spread, NEGLIGIBLE * min(1.0, mean * reach))
+                if cost >= least_cost:
+                    return found
+                least_cost = cost
+                found = most
+                if cost * top <= 4 * m:  # a search for less takes longer
+                    return found
+        most = 0.5 if most > 1.0 else most / 2
+
+
+cdef int64_t _start_block(
+    const double* p, int64_t m, double most, int64_t top, int64_t depth, double* s, double* out,
+) noexcept nogil:
+    """Survival of, and stops at, the n items of a block whose p is at most `most`; return n.
+
+    With c the mean of 1 - p and d = (1 - p) / c - 1, s_j = c^j * sum of (j)_r / (n)_r * e_r(d), where e_1 = 0, and
+    out_j is mean(p) * s_j less c^(j + 1) times the sum of (r + 1) / (n - r) * (j)_r / (n)_r * e_(r + 1)(d). Here d is
+    scaled by `share`, so that (j)_r / (n)_r is at most 1. What is left out is below 1e-17 of the chance to stop at all.
+    """
+    cdef int64_t n, t, r, i, j, n_terms
+    cdef double mean = _mean_up_to(p, m, most, &n), c = 1.0 - mean, reach = min(top, n)
+    cdef double share = reach / n, spread = _spread_up_to(p, m, most, mean, share / c), d, x, f, survive, more
+    cdef double[TERMS] power, e
+    n_terms = _n_terms(spread, NEGLIGIBLE * min(1.0, mean * reach))
+    memset(power, 0, sizeof(power))
+    if n_terms > 1:
+        for t in range(m):
+            if p[t] <= most:
+                d = x = (mean - p[t]) * (share / c)
+                for r in range(2, n_terms + 1):
+                    x *= d
+                    power[r] += x
+    e[0] = 1.0
+    for r in range(1, n_terms + 1):  # Newton's identities
+        e[r] = 0.0
+        for i in range(2, r + 1):
+            e[r] += (power[i] if i % 2 else -power[i]) * e[r - i] / r
+    for j in range(min(depth, n + 1)):
+        survive = more = 0.0
+        f = 1.0
+        for r in range(min(n_terms, j) + 1):
+            survive += f * e[r]
+            if r < n_terms and r < n:
+                more += (r + 1) / (<double> (n - r) * share) * f * e[r + 1]
+            f *= (j - r) / ((n - r) * share)
+        x = exp(j * log1p(-mean))
+        s[j] = x * survive
+        if j < n:
+            out[j] = x * (mean * survive - c * more)
+    return n
 
 
 def overlap(

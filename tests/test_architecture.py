@@ -40,6 +40,7 @@ ARROWS = {
         "_keywords",
         "_lazy",
         "_meaning",
+        "_probe",
         "_ranked",
     },
     "_meaning": set(),
@@ -198,6 +199,7 @@ ARROWS = {
     "_numbers": {"_echo"},
     "_rows": {"_echo"},
     "_qid": {"_rows"},
+    "_probe": {"_check", "_compute", "_metric", "_ranked"},
 }
 
 

@@ -43,7 +43,8 @@ def test_together_as_alone(data):
         assert result.mean()[name] == evaluate(y, s, qid=qid, metrics=name).mean()[name]
 
 
-def test_cutoffs_are_points_of_one_curve(data):
+def test_cutoffs_are_points_of_one_curve(data, monkeypatch):
+    """Of our own formulas: those of others get the lists cut at each cutoff."""
     y, s, qid = data
     lengths, curves = [], []
 
@@ -54,7 +55,15 @@ def test_cutoffs_are_points_of_one_curve(data):
         curves.append(r.cumsum().shape)
         return r.cumsum()
 
-    result = evaluate(y, s, qid=qid, metrics=["counted@1", "counted", "counted@1000", "counted@3"])
+    asked = ["counted@1", "counted", "counted@1000", "counted@3"]
+    lengths.clear()
+    curves.clear()
+    evaluate(y, s, qid=qid, metrics=asked, ties="stable")
+    assert (lengths, curves) == ([20, sum(np.minimum(np.bincount(qid), 3)), len(y), len(y)], [(20, 1)] * 4)
+    monkeypatch.setattr(counted_score.metric.formula, "__module__", "sklearn_rank.metrics.counts")
+    lengths.clear()
+    curves.clear()
+    result = evaluate(y, s, qid=qid, metrics=asked)
     assert (lengths, curves) == ([len(y)], [(20, 4)])
     n = np.bincount(qid)
     for name, most in (("counted@1", 1), ("counted@3", 3), ("counted", len(y)), ("counted@1000", len(y))):

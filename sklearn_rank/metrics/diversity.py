@@ -24,12 +24,18 @@ __all__ = [
 NO_SUBTOPIC = "no relevant document for any subtopic"
 
 
+NO_ALPHA = 1e-99
+"""An alpha below this changes no double, though its own digits may be lost."""
+
+
 def novelty(s: Any, alpha: float) -> Any:
     """What one subtopic is worth at each position: rel_i * (1 - alpha)**(relevant documents before i).
 
     A user who stops at a relevant document with probability alpha stops there with alpha times that.
     """
-    return s.cascade(alpha * s.relevant) / alpha if alpha else s.joint(s.relevant, 1.0) / s.rank
+    if alpha < NO_ALPHA:
+        return s.joint(s.relevant, 1.0) / s.rank
+    return s.cascade(alpha * s.relevant) / alpha
 
 
 @metric("alpha_dcg", bounds=(0, np.inf), max_weight=np.inf, subtopics=True)
@@ -215,4 +221,4 @@ def nrbp_score(r: Any, *, alpha: float = 0.5, p: float = 0.5) -> Any:
     0.65625
     """
     seen = r.over_subtopics(lambda s: s.cumsum(weight=novelty(s, alpha) * p ** (s.rank - 1.0)))
-    return (1 - (1 - alpha) * p) * seen.sum(axis=0), r.n_subtopics
+    return (1 - p + alpha * p) * seen.sum(axis=0), r.n_subtopics

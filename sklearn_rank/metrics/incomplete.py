@@ -152,4 +152,5 @@ def rbp_residual_error(r: Any, *, p: float = 0.8) -> Any:
     >>> rbp_residual_error([1, float("nan"), 0], [3, 2, 1], qid=[0] * 3, p=0.5)
     0.375
     """
-    return 1 - (1 - p) * r.cumsum(r.judged, weight=p ** (r.rank - 1.0))
+    below = p ** r.cumsum()  # the weight of all ranks below the last one read
+    return (1 - p) * r.cumsum(1 - r.judged, weight=p ** (r.rank - 1.0)) + below

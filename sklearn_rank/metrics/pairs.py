@@ -75,14 +75,16 @@ def query_auc_score(r: Any, *, max_fpr: float | None = None, tied_curve: str = "
     if max_fpr is None:
         return r.cumsum(weight=r.joint(others, r.relevant)), pairs
     max_fpr = max(max_fpr, SMALL)
-    reach, chance = max_fpr * n_others, max_fpr**2 / 2
+    reach = max_fpr * n_others
     if tied_curve == "straight":
-        right = area_under_line(r, r.joint(1.0, others), r.joint(1.0, r.relevant), r.of_query(reach))
+        right = area_under_line(r, r.joint(1.0, others), r.joint(1.0, r.relevant), r.of_query(reach)) / max_fpr
     else:  # what relevant documents lack: the others above them, as far as the curve reaches
         whole = np.floor(reach)
         above, next_above = (r.cumsum(weight=r.joint(r.relevant, others, most)) for most in (whole, whole + 1))
-        right = r.n_relevant * reach - above - (reach - whole) * (next_above - above)
-    return (pairs + (right - chance * pairs) / (max_fpr - chance)) / 2, pairs
+        part = n_others - whole / max_fpr
+        right = (r.n_relevant * whole - above) / max_fpr + part * (r.n_relevant - (next_above - above))
+    chance = max_fpr / 2  # the area of a random order, as that of the right pairs, over max_fpr
+    return (pairs + (right - chance * pairs) / (1 - chance)) / 2, pairs
 
 
 def area_under_line(r: Any, x: Any, y: Any, end: Any) -> Any:
@@ -349,7 +351,5 @@ def rbo_score(r: Any, *, p: float = 0.9) -> Any:
     >>> rbo_score([2, 1], [2, 1], qid=[0, 0], p=0.5)
     1.0
     """
-    share = r.overlap() / r.rank
-    agreement = share * p**r.rank
-    last = agreement - np.where(r.rank > 1, np.roll(agreement, 1), 0.0)  # adds up to the one at the cutoff
-    return r.cumsum(weight=(1 - p) * share * p ** (r.rank - 1.0) + last)
+    agreement, seen = r.overlap() / r.rank, p ** (r.rank - 1.0)
+    return (1 - p) * r.cumsum(weight=agreement * seen) + p * r.at_cutoff(agreement * seen)

@@ -1,0 +1,172 @@
+"""A new formula is tried when it is defined: what is wrong raises there, what is right goes through unseen."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from registry import METRICS, each
+
+from sklearn_rank import metric
+from sklearn_rank._metric import REGISTRY, _made, formula_of
+from sklearn_rank._probe import _compute, _refuse_at, _scales, _untied, refuse_wrong_formula
+from sklearn_rank.metrics import map_score, ndcg_score
+
+ALONE, TIES, ROWS = "whatever queries stand beside it", "the mean over all their orders", "the order of the rows"
+
+WRONG = [
+    (ALONE, lambda r: r.label.max()),
+    (ALONE, lambda r: r.n.mean()),
+    (ALONE, lambda r: len(r.label)),
+    (ALONE, lambda r: r.cumsum(r.label) / r.label.sum()),
+    (ALONE, lambda r: (r.cumsum(r.label), r.ideal.label.max())),
+    (ALONE, lambda r: r.cumsum(r.label - r.label.mean())),
+    (ALONE, lambda r: r.cumsum(r.label == r.label.max())),
+    (ALONE, lambda r: r.cumsum(weight=np.cumsum(r.label) / r.rank)),
+    (ALONE, lambda r: r.cumsum(np.cumprod(1 - r.relevant))),
+    (ALONE, lambda r: r.cumsum(r.label, weight=1 / np.arange(1, len(r.label) + 1))),
+    (ALONE, lambda r: r.cumsum(r.label) / (10 + r.score[r.score > -np.inf].max())),
+    (ALONE, lambda r: r.cumsum(r.label)[::-1]),
+    (TIES, lambda r: r.cumsum(weight=r.label)),
+    (TIES, lambda r: r.cumsum(weight=r.relevant)),
+    (TIES, lambda r: r.cumsum(weight=r.label / r.rank)),
+    (TIES, lambda r: r.cumsum(r.label / r.rank)),
+    (TIES, lambda r: r.cumsum(r.rank)),
+    (TIES, lambda r: r.cumsum(r.cascade(r.relevant))),
+    (TIES, lambda r: r.cumsum(weight=r.cascade(r.relevant) * r.label)),
+    (TIES, lambda r: r.cumsum(r.relevant, weight=r.cascade(r.relevant))),
+    (TIES, lambda r: r.cumsum(r.label, weight=r.joint(1, r.relevant))),
+    (TIES, lambda r: (r.cumsum(r.label), r.cumsum(r.relevant))),
+    (TIES, lambda r: (r.cumsum(r.label), np.maximum(r.cumsum(r.relevant), 1))),
+    (TIES, lambda r: np.sqrt(r.cumsum(r.label))),
+    (TIES, lambda r: np.minimum(r.cumsum(r.relevant), 1)),
+    (TIES, lambda r: r.cumsum(r.label) > 1),
+    (TIES, lambda r: r.highest(r.joint(1.0, r.relevant) / r.rank)),
+    (TIES, lambda r: np.array([y[0] if len(y) else 0 for y, _ in r.queries()])[:, None]),
+    (TIES, lambda r: (formula_of(map_score)(r, denominator="relevant")[0], r.cumsum(r.relevant) + 1)),
+]
+
+
+@pytest.mark.parametrize(("rule", "formula"), WRONG)
+def test_a_wrong_formula_raises_where_it_is_defined(rule, formula):
+    with pytest.raises(ValueError, match=f"The formula of <lambda> was tried on a few queries, and .*{rule}. Got "):
+        metric("wrong")(formula)
+    assert "wrong" not in REGISTRY
+
+
+def test_what_a_wrong_formula_is_told_to_do():
+    with pytest.raises(
+        ValueError, match=r"is a value, .* is a weight; .* call r.refuse_ties .* or declare own_ties=True"
+    ):
+        metric("wrong")(lambda r: r.cumsum(weight=r.label))
+    with pytest.raises(ValueError, match=r"sum it by r.cumsum, and spread by r.of_query what each query has one of"):
+        metric("wrong")(lambda r: r.n.sum())
+
+
+@pytest.mark.parametrize(
+    ("facts", "formula"),
+    [
+        ({"pointwise": True}, lambda r: r.cumsum(r.label, weight=r.rank)),
+        ({"own_ties": True}, lambda r: r.cumsum(weight=r.label / r.rank)),
+        ({"has_cutoff": False}, lambda r: np.array([y @ np.arange(len(y)) for y, _ in r.queries()])[:, None]),
+    ],
+)
+def test_the_order_of_rows_must_not_matter(facts, formula):
+    with pytest.raises(ValueError, match=f"{ROWS}|{TIES}"):
+        metric("wrong", **facts)(formula)
+
+
+RIGHT = [
+    ({}, lambda r: 3),
+    ({}, lambda r: r.n_relevant),
+    ({}, lambda r: r.cumsum(r.label, weight=0.5**r.rank)),
+    ({}, lambda r: (2 * r.cumsum(r.relevant), r.n_relevant + r.k)),
+    ({}, lambda r: (r.cumsum(r.relevant), np.minimum(r.k, np.maximum(r.n, 1)))),
+    ({}, lambda r: r.cumsum(weight=r.cascade(r.label))),
+    ({}, lambda r: r.cumsum(weight=r.cascade(r.label / 10) / r.rank)),
+    ({}, lambda r: r.cumsum(weight=r.cascade(r.relevant, upwards=True) * r.rank)),
+    ({}, lambda r: r.cumsum(weight=r.joint(r.relevant, r.label) / r.rank)),
+    ({}, lambda r: r.cumsum(weight=r.overlap() / r.rank)),
+    ({}, lambda r: r.cumsum(r.centred_ranks(r.label))),
+    ({}, lambda r: (r.pairs().right, np.maximum(r.n, 1))),
+    ({}, lambda r: (r.cumsum(r.label, weight=1 / r.rank), r.ideal.cumsum(r.ideal.label, weight=1 / r.ideal.rank))),
+    ({}, lambda r: r.cumsum(r.label, weight=1 / (1 + r.ideal_sum(lambda label: label)))),
+    ({}, lambda r: (r.cumsum(r.relevant), r.most_novel(0.5).cumsum(r.most_novel(0.5).relevant))),
+    ({}, lambda r: r.cumsum(r.relevant, weight=r.at_tie_end(r.joint(1, r.relevant) / r.rank))),
+    ({}, lambda r: (r.refuse_ties("x"), r.highest(r.joint(1.0, r.relevant) / r.rank))[1]),
+    ({}, lambda r: r.cumsum(np.array([0, 1, 3, 7.0])[r.label.astype(int)])),
+    ({}, lambda r: r.cumsum(np.log(r.label))),
+    ({}, lambda r: (r.cumsum(r.label, weight=r.rank <= r.of_query(r.n_relevant)), r.n_relevant)),
+    ({"labels": (0, 1)}, lambda r: r.cumsum(weight=r.cascade(r.label))),
+    ({"labels": (-1, 1)}, lambda r: r.cumsum(r.label, weight=1 / r.rank)),
+    ({"labels": (0, "most")}, lambda r, most=2: r.cumsum(np.eye(most + 1)[most][r.label.astype(int)])),
+    ({"reads_unjudged": True}, lambda r: r.cumsum(r.judged, weight=1 / r.rank)),
+    ({"subtopics": True}, lambda r: r.over_subtopics(lambda s: s.cumsum(weight=s.cascade(s.relevant))).sum(axis=0)),
+    ({"pointwise": True}, lambda r: (r.cumsum((r.label - r.score) ** 2), r.n)),
+    ({"reads_scores": True, "own_ties": True}, lambda r: (r.cumsum(r.relevant * (r.score > 2)), r.n_relevant)),
+    ({"has_cutoff": False, "own_ties": True}, lambda r: r.cumsum(r.centred_ranks(r.score) * r.centred_ranks(r.label))),
+    ({"has_cutoff": False}, lambda r: (r.pairs().right - r.pairs().wrong, np.maximum(r.n, 1))),
+    ({"has_cutoff": False}, lambda r: np.array([y.sum() for y, s in r.queries()])[:, None]),
+    ({"has_cutoff": False, "keeps_unretrieved": True}, lambda r: (r.cumsum(r.label, weight=r.rank), r.cumsum(r.label))),
+    ({"link": np.sqrt}, lambda r: r.cumsum(r.relevant)),
+]
+
+
+@pytest.mark.parametrize(("facts", "formula"), RIGHT)
+def test_a_right_formula_is_tried_and_goes_through(facts, formula):
+    entry = metric("right", **facts)(formula).metric
+    assert any(_compute(entry, None, _untied(entry, grades))[0] is not None for grades in _scales(entry))
+
+
+@each(METRICS)
+def test_ours_go_through_as_well(metric):
+    refuse_wrong_formula(metric)
+    assert _refuse_at(metric, None, _scales(metric)[0])
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, KeyError, ValueError, TypeError])
+def test_a_formula_that_raises_for_a_reason_of_its_own_is_left_alone(error):
+    def picky(r):
+        if r.n.max() < 10:
+            raise error("more!")
+        return r.cumsum(r.label)
+
+    assert metric("picky")(picky)(np.ones(10), np.arange(10), qid=np.zeros(10)) == 10
+
+
+def test_values_of_scores_are_warned_of():
+    def weighted(r):
+        return r.cumsum(r.label * r.score)
+
+    with pytest.warns(UserWarning, match="weighted reads the values of scores, .* Declare reads_scores=True") as found:
+        metric("weighted")(weighted)
+    assert found[0].filename == __file__
+    metric("weighted", reads_scores=True)(weighted)
+
+
+def test_a_formula_is_tried_once():
+    times = []
+
+    def counted(r):
+        times.append(1)
+        return r.cumsum(r.label)
+
+    once = metric("counted")(counted)
+    tried = len(times)
+    cloudpickle = pytest.importorskip("cloudpickle")
+    again = cloudpickle.loads(cloudpickle.dumps(once))
+    _made("counted", counted, {"aliases": {}})
+    assert (tried > 0, len(times)) == (True, tried)
+    assert again([1, 2], [2, 1], qid=[0, 0]) == once([1, 2], [2, 1], qid=[0, 0])
+
+
+def test_ours_are_not_tried_and_imports_do_not_wait():
+    code = "import sys, sklearn_rank; sys.exit('sklearn_rank._probe' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_nothing_of_the_data_is_told():
+    """A formula of ours, under another name, is as good as ours."""
+    entry = metric("again")(formula_of(ndcg_score)).metric
+    assert entry.built_in
+    assert not metric("mine")(lambda r: r.cumsum()).metric.built_in
