@@ -79,13 +79,12 @@ def test_objects_are_told_apart_by_their_places_as_long_as_that_pays(monkeypatch
     monkeypatch.setattr(_grouping, "N_AT_ONCE", 4)
     asked, real = [], _grouping._number_values
     monkeypatch.setattr(_grouping, "_number_values", lambda ids: asked.append(len(ids)) or real(ids))
-    group_rows(np.array([("q", i % 30) for i in range(60)], dtype="O,O").astype(object), 60)
-    assert asked == [60]  # each row is an object of its own
-    few = [("q", 1), ("q", 2), ("q", 3), ("q", 4)]
-    ids = np.empty(60, dtype=object)
-    ids[:] = few * 15
-    group_rows(ids, 60)
-    assert asked == [60, 4]
+    one = ("q", 1)
+    for objects, expected in (([("q", i) for i in range(40)] + [one] * 60, 100), ([one, ("q", 2)] * 50, 2)):
+        ids = np.empty(100, dtype=object)
+        ids[:] = objects
+        group_rows(ids, 100)
+        assert asked.pop() == expected  # all rows, or the objects that are left
 
 
 def test_strings_are_known_when_other_ids_come():
