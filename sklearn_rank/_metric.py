@@ -24,7 +24,7 @@ from sklearn_rank import _check, _compute
 from sklearn_rank._conventions import keywords_of
 from sklearn_rank._docstring import docstring_of, signature_of
 from sklearn_rank._gains import gain_table, make_discount, make_gain, make_stop
-from sklearn_rank._keywords import CUTOFF, OWN, SHARED, SUBTOPICS, Keyword
+from sklearn_rank._keywords import CUTOFF, OWN, SHARED, SUBTOPICS, Keyword, meant_by, refuse_position
 from sklearn_rank._lazy import cached_property
 from sklearn_rank._ranked import FULL, Ranked
 
@@ -159,7 +159,9 @@ class MetricSpec:
         CUTOFF.check("k", self.k, caller)
         for name, value in self.keywords.items():
             if name not in defaults:
-                raise TypeError(f"{caller} has no keyword {name!r}. It takes {', '.join(defaults)}.")
+                takes = ", ".join([*signature_of(self.metric).parameters][2:])
+                hint = meant_by(name, cutoff="k= is the cutoff." if self.metric.has_cutoff else "It has no cutoff.")
+                raise TypeError(f"{caller} has no keyword {name!r}. It takes {takes}.{hint}")
             if rule := self.metric.rule(name):
                 rule.check(name, value, caller)
         if self["average"] == "micro" and not self.metric.pools:
@@ -360,7 +362,9 @@ def metric(name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **fact
         _refuse_bad_keywords(formula)
 
         @functools.wraps(formula)
-        def score(y_true: Any, y_score: Any, **keywords: Any) -> Any:
+        def score(y_true: Any, y_score: Any, *others: Any, **keywords: Any) -> Any:
+            if others:
+                refuse_position(formula.__name__, ["y_true", "y_score"])
             return entry(y_true, y_score, **keywords)
 
         entry = Metric(name=name, formula=formula, function=score, aliases=aliases, **facts)

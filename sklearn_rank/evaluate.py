@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from sklearn_rank import _check, _compute
-from sklearn_rank._keywords import COUNT
+from sklearn_rank._keywords import COUNT, meant_by, named_arguments
 from sklearn_rank._lazy import cached_property
 from sklearn_rank._lists import check_sparse
 from sklearn_rank._metric import MetricSpec
@@ -301,6 +301,7 @@ class Evaluation(Shown, Stored):
         return [Table(("metric", "mean", "undefined"), tuple(rows))]
 
 
+@named_arguments
 def evaluate(
     y_true: Any,
     y_score: Any,
@@ -421,6 +422,5 @@ def parse_metrics(metrics: Any, **keywords: Any) -> dict[str, MetricSpec]:
         raise ValueError("At least one metric is needed. Got none.")
     for keyword in keywords:
         if not any(keyword in spec.metric.defaults for spec in specs.values()):
-            hint = " The cutoff goes into the name: 'ndcg@10'." if keyword == "k" else ""
-            raise TypeError(f"No metric of {', '.join(specs)} has a keyword {keyword!r}.{hint}")
+            raise TypeError(f"No metric of {', '.join(specs)} has a keyword {keyword!r}.{meant_by(keyword)}")
     return specs

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sklearn_rank._check import query_weight
 from sklearn_rank._fit_arguments import Part, fit_model, last_step, query_keyword, takes_evaluation
 from sklearn_rank._grouping import find_qid, group_rows
-from sklearn_rank._keywords import is_count, is_real
+from sklearn_rank._keywords import is_count, is_real, named_arguments
 from sklearn_rank._numbers import refuse_masked
 from sklearn_rank._rows import check_features, check_rows, one_column, queries_in
 
@@ -91,6 +91,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         self.max_queries = max_queries
         self.random_state = random_state
 
+    @named_arguments
     def fit(self, X: Any, y: Any, *, qid: Any = None, sample_weight: Any = None) -> QueryRanker:
         """Fit the model, rows of a query adjacent.
 

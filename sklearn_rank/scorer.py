@@ -12,6 +12,7 @@ import sklearn
 from sklearn.metrics import make_scorer
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from sklearn_rank._keywords import named_arguments
 from sklearn_rank._metric import REGISTRY
 from sklearn_rank._names import parse_metric
 from sklearn_rank.evaluate import evaluate, is_one, parse_metrics
@@ -161,6 +162,7 @@ class RankingScorers:
         self._specs = parse_metrics(map(_without_sign, listed), **keywords)
         self._requests: dict[str, Any] = {"qid": True}
 
+    @named_arguments
     def __call__(self, estimator: Any, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> dict[str, float]:
         """Values of all metrics; higher is better."""
         y_score = predict_scores(estimator, X, self.response_method)
