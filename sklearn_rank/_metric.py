@@ -25,7 +25,18 @@ from sklearn_rank._conventions import keywords_of
 from sklearn_rank._docstring import docstring_of, signature_of
 from sklearn_rank._echo import echo
 from sklearn_rank._gains import check_gain_function, check_weights, gain_table, make_discount, make_gain, make_stop
-from sklearn_rank._keywords import CUTOFF, OWN, SHARED, SUBTOPICS, Keyword, built_in, is_word, unread
+from sklearn_rank._keywords import (
+    CUTOFF,
+    OWN,
+    SHARED,
+    SUBTOPICS,
+    Keyword,
+    built_in,
+    is_word,
+    meant_by,
+    refuse_position,
+    unread,
+)
 from sklearn_rank._lazy import cached_property
 from sklearn_rank._meaning import place_of, text_of
 from sklearn_rank._ranked import FULL, Ranked
@@ -179,7 +190,9 @@ class MetricSpec:
         CUTOFF.check("k", self.k, caller)
         for name, value in self.keywords.items():
             if name not in defaults:
-                raise TypeError(f"{caller} has no keyword {echo(name)}. It takes {', '.join(defaults)}.")
+                takes = ", ".join([*signature_of(self.metric).parameters][2:])
+                hint = meant_by(name, cutoff="k= is the cutoff." if self.metric.has_cutoff else "It has no cutoff.")
+                raise TypeError(f"{caller} has no keyword {echo(name)}. It takes {takes}.{hint}")
             if rule := self.metric.rule(name):
                 rule.check(name, value, caller)
         discount = self._values.get("discount")
@@ -443,7 +456,9 @@ def _define(
         raise ValueError("A pointwise metric has no cutoff, as it reads no order. Got pointwise=True, has_cutoff=True.")
 
     @functools.wraps(formula)
-    def score(y_true: Any, y_score: Any, **keywords: Any) -> Any:
+    def score(y_true: Any, y_score: Any, *others: Any, **keywords: Any) -> Any:
+        if others:
+            refuse_position(formula.__name__, ["y_true", "y_score"])
         return entry(y_true, y_score, **keywords)
 
     entry = Metric(name=name, formula=formula, function=score, aliases=aliases, **facts)

@@ -16,7 +16,7 @@ from scipy.sparse import issparse
 
 from sklearn_rank import _check, _compute
 from sklearn_rank._echo import echo
-from sklearn_rank._keywords import COUNT, is_key
+from sklearn_rank._keywords import COUNT, is_key, meant_by, named_arguments
 from sklearn_rank._label_sums import label_sums
 from sklearn_rank._lazy import cached_property
 from sklearn_rank._lists import check_sparse
@@ -321,6 +321,7 @@ class Evaluation(Shown, Stored):
         return [Table(("metric", "mean", "undefined"), tuple(rows))]
 
 
+@named_arguments
 def evaluate(
     y_true: Any,
     y_score: Any,
@@ -461,9 +462,8 @@ def parse_metrics(metrics: Any, **keywords: Any) -> dict[str, MetricSpec]:
     plain = any(is_plain(metric if named is None else named[metric]) for metric in listed)
     for keyword in keywords.keys() - direction.keys() if plain else keywords:
         if not any(keyword in spec.metric.defaults for spec in specs.values()):
-            of_plain = ", of a function into parse_metric(f, k=10)" * plain
-            hint = f" The cutoff goes into the name, 'ndcg@10'{of_plain}." if keyword == "k" else ""
-            raise TypeError(f"No metric of {', '.join(specs)} has a keyword {keyword!r}.{hint}")
+            of_plain = " Of a function it goes into parse_metric(f, k=10)." * (plain and keyword == "k")
+            raise TypeError(f"No metric of {', '.join(specs)} has a keyword {keyword!r}.{meant_by(keyword)}{of_plain}")
         if all(keyword in spec.unread for spec in specs.values() if keyword in spec.metric.defaults):
             next(spec for spec in specs.values() if keyword in spec.unread).refuse_unread([keyword])
     return specs

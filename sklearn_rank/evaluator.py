@@ -16,7 +16,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn_rank._echo import echo
 from sklearn_rank._folds import Held, Split, fit_folds
 from sklearn_rank._grouping import find_qid
-from sklearn_rank._keywords import is_count
+from sklearn_rank._keywords import is_count, named_arguments
 from sklearn_rank._numbers import refuse_masked
 from sklearn_rank._progress import counted_fits
 from sklearn_rank._qid import ids_of
@@ -95,6 +95,7 @@ class RankingEvaluator:
         """Scorer of all metrics, for ``scoring=``."""
         return get_scorers(self.metrics)
 
+    @named_arguments
     def split(self, X: Any, y: Any, *, qid: Any = None) -> list[Split]:
         """Folds that all models are given.
 
@@ -118,6 +119,7 @@ class RankingEvaluator:
         y, _, number = _rows_and_queries(X, y, qid)
         return whole_folds(self.cv, X, y, number)
 
+    @named_arguments
     def cross_validate(
         self, estimator: Any, X: Any, y: Any, *, qid: Any = None, return_train_score: bool = False,
         return_estimator: bool = False, return_indices: bool = False,
@@ -181,6 +183,7 @@ class RankingEvaluator:
             pooled = evaluate(y, _pool(held, folds, len(y)), qid=ids, metrics=self.metrics)
         return CrossValidation(scores, pooled)
 
+    @named_arguments
     def compare(self, estimators: Mapping[str, Any], X: Any, y: Any, *, qid: Any = None) -> Comparison:
         """Score each model on queries it has not seen, all models on the same folds.
 
@@ -239,7 +242,7 @@ class RankingEvaluator:
             raise ValueError(f"All models failed, so there is nothing to compare. {told}")
         for name, errors in failures.items():
             told = "; ".join(f"fold {i}: {error}" for i, error in errors.items())
-            warnings.warn(f"{name} failed and is left out of the comparison. {told}", FitFailedWarning, stacklevel=2)
+            warnings.warn(f"{name} failed and is left out of the comparison. {told}", FitFailedWarning, stacklevel=3)
         y_score = {name: _pool(held, folds, len(y)) for name, held in outcomes.items() if name not in failures}
         return Comparison(
             results={name: evaluate(y, s, qid=ids, metrics=self.metrics) for name, s in y_score.items()},
@@ -253,6 +256,7 @@ class RankingEvaluator:
             correction=self.correction,
         )
 
+    @named_arguments
     def search(self, search: Any, X: Any, y: Any, *, qid: Any = None) -> Any:
         """Fit a search of scikit-learn with these metrics, this splitter, and qid routed.
 

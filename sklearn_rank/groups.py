@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._check import check_scores
 from sklearn_rank._grouping import find_qid, group_rows
+from sklearn_rank._keywords import named_arguments
 from sklearn_rank._numbers import refuse_masked
 from sklearn_rank._rows import check_rows
 
@@ -80,6 +81,7 @@ def group_sizes(qid: Any) -> NDArray[np.int64]:
 TIED_RANKS = ("average", "min", "max", "dense", "ordinal")
 
 
+@named_arguments
 def rank_within(score: Any, qid: Any = None, *, ties: str = "average") -> NDArray[np.float64]:
     """Rank of each row inside its query, 1 for the highest score.
 

@@ -15,7 +15,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_rank._fitted_queries import check_test_queries
 from sklearn_rank._grouping import find_qid
-from sklearn_rank._keywords import COUNT, one_of
+from sklearn_rank._keywords import COUNT, named_arguments, one_of
 from sklearn_rank._numbers import refuse_masked
 from sklearn_rank._rows import check_features, check_rows
 from sklearn_rank._threads import check_n_jobs
@@ -24,6 +24,7 @@ from sklearn_rank.model_selection import query_numbers
 from sklearn_rank.scorer import RankingScorers, get_scorers
 
 
+@named_arguments
 def query_permutation_importance(
     estimator: Any,
     X: Any,

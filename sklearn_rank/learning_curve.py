@@ -14,6 +14,7 @@ from sklearn.model_selection import cross_validate
 from sklearn.utils import check_random_state
 
 from sklearn_rank._grouping import find_qid
+from sklearn_rank._keywords import named_arguments
 from sklearn_rank._rows import check_features, check_rows
 from sklearn_rank.evaluator import RankingEvaluator
 from sklearn_rank.model_selection import query_numbers
@@ -21,6 +22,7 @@ from sklearn_rank.model_selection import query_numbers
 Curve = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
 
 
+@named_arguments
 def query_learning_curve(
     estimator: Any,
     X: Any,

@@ -19,7 +19,7 @@ from sklearn_rank._fit_arguments import Part, fit_model, last_step, query_keywor
 from sklearn_rank._fitted_queries import FittedQueries
 from sklearn_rank._grouping import find_qid, group_rows
 from sklearn_rank._id_order import id_order
-from sklearn_rank._keywords import is_count, is_real
+from sklearn_rank._keywords import is_count, is_real, named_arguments
 from sklearn_rank._numbers import refuse_masked
 from sklearn_rank._response import predict_scores
 from sklearn_rank._routing import consumes
@@ -100,6 +100,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         self.max_queries = max_queries
         self.random_state = random_state
 
+    @named_arguments
     def fit(self, X: Any, y: Any, *, qid: Any = None, sample_weight: Any = None) -> QueryRanker:
         """Fit the model, rows of a query adjacent.
 

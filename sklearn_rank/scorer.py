@@ -13,6 +13,7 @@ from sklearn.metrics import make_scorer
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from sklearn_rank._fitted_queries import check_test_queries
+from sklearn_rank._keywords import named_arguments
 from sklearn_rank._metric import REGISTRY
 from sklearn_rank._names import parse_metric
 from sklearn_rank._response import RESPONSE, predict_scores
@@ -178,6 +179,7 @@ class RankingScorers:
         self.names = [m.strip() if isinstance(m, str) else name for m, name in zip(listed, self._specs, strict=True)]
         self._requests: dict[str, Any] = {"qid": True}
 
+    @named_arguments
     def __call__(self, estimator: Any, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> dict[str, float]:
         """Values of all metrics; higher is better."""
         check_test_queries(estimator, X, y, qid)

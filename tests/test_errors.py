@@ -1,21 +1,31 @@
 """Bad input: each error says the rule, the value, and the way out."""
 
+from functools import partial
+
 import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
 
 from sklearn_rank import (
+    QueryRanker,
+    RankingEvaluator,
     evaluate,
     get_scorers,
     group_sizes,
     make_ranking_scorer,
     parse_metric,
     qid_from_group_sizes,
+    query_learning_curve,
+    query_permutation_importance,
+    rank_within,
 )
 from sklearn_rank.metrics import (
     alpha_dcg_score,
     dcg_score,
     err_ia_score,
     err_score,
+    kendall_score,
     map_score,
     ndcg_score,
     query_auc_score,
@@ -144,8 +154,62 @@ def test_objects_of_numbers_are_numbers():
 
 
 def test_unknown_keyword_lists_those_there_are():
-    with pytest.raises(TypeError, match=r"ndcg_score has no keyword 'topn'. It takes gain, discount, base"):
+    with pytest.raises(TypeError, match=r"ndcg_score has no keyword 'topn'. It takes qid, k, gain, discount, base"):
         ndcg_score(Y, S, qid=Q, topn=3)
+
+
+QIDS = ("group", "groups", "group_id", "qids", "query_id")
+CUTOFFS = ("at", "topk", "top_k", "n", "cutoff")
+
+
+@pytest.mark.parametrize("name", [*QIDS, *CUTOFFS, "weights", "nothing_known"])
+def test_what_other_libraries_call_it(name):
+    """The message has qid and k among what there is, and says which of them is meant."""
+    hints = dict.fromkeys(QIDS, "qid= is the query of each row.*qid_from_group_sizes")
+    hints |= dict.fromkeys(CUTOFFS, "k= is the cutoff") | {"weights": "sample_weight="}
+    hint = hints.get(name, "$")
+    with pytest.raises(TypeError, match=rf"ndcg_score has no keyword '{name}'. It takes qid, k, gain.*n_jobs. ?{hint}"):
+        ndcg_score(Y, S, qid=Q, **{name: Q})
+    with pytest.raises(TypeError, match=rf"ndcg_score has no keyword '{name}'.*{hint}"):
+        make_ranking_scorer("ndcg", **{name: 3})
+    hint = "goes into the name of a metric: 'ndcg@10'" if name in CUTOFFS else hint
+    with pytest.raises(TypeError, match=rf"No metric of ndcg has a keyword '{name}'.*{hint}"):
+        evaluate(Y, S, qid=Q, metrics="ndcg", **{name: Q})
+    model, evaluator, ranker = Ridge().fit(np.eye(4), Y), RankingEvaluator("ndcg"), QueryRanker(Ridge())
+    for call, arguments in (
+        (evaluator.compare, ({"r": Ridge()}, np.eye(4), Y)),
+        (evaluator.cross_validate, (Ridge(), np.eye(4), Y)),
+        (evaluator.search, (GridSearchCV(Ridge(), {}), np.eye(4), Y)),
+        (evaluator.split, (np.eye(4), Y)),
+        (ranker.fit, (np.eye(4), Y)),
+        (get_scorers("ndcg"), (model, np.eye(4), Y)),
+        (rank_within, (S,)),
+        (query_permutation_importance, (model, np.eye(4), Y)),
+        (query_learning_curve, (Ridge(), np.eye(4), Y)),
+    ):
+        with pytest.raises(TypeError, match=rf"has no argument '{name}'. It takes .*qid.*{hint}"):
+            call(*arguments, **{name: Q})
+
+
+def test_no_cutoff_is_meant_where_there_is_none():
+    with pytest.raises(TypeError, match="kendall_score has no keyword 'at'.*It has no cutoff"):
+        kendall_score(Y, S, qid=Q, at=3)
+
+
+def test_qid_goes_by_name():
+    model, evaluator = Ridge().fit(np.eye(4), Y), RankingEvaluator("ndcg")
+    for call, arguments in (
+        (ndcg_score, (Y, S)),
+        (partial(evaluate, metrics="ndcg"), (Y, S)),
+        (evaluator.compare, ({"r": Ridge()}, np.eye(4), Y)),
+        (evaluator.cross_validate, (Ridge(), np.eye(4), Y)),
+        (evaluator.split, (np.eye(4), Y)),
+        (QueryRanker(Ridge()).fit, (np.eye(4), Y)),
+        (query_permutation_importance, (model, np.eye(4), Y)),
+        (query_learning_curve, (Ridge(), np.eye(4), Y)),
+    ):
+        with pytest.raises(TypeError, match="by position and all else by name, such as qid="):
+            call(*arguments, Q)
 
 
 def test_no_cutoff_says_so():

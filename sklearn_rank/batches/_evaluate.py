@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import Any
 
 from sklearn_rank._check import Queries
+from sklearn_rank._keywords import named_arguments
 from sklearn_rank._metric import MetricSpec
 from sklearn_rank._threads import check_n_jobs
 from sklearn_rank.batches._columns import Columns, batches_of, check_names
@@ -16,6 +17,7 @@ from sklearn_rank.batches._whole_queries import adjacent_queries, scattered_quer
 from sklearn_rank.evaluate import Evaluation, parse_metrics
 
 
+@named_arguments
 def evaluate_batches(
     batches: Any,
     *,
