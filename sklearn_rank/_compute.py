@@ -69,11 +69,11 @@ class PerQuery:
         with np.errstate(over="ignore", invalid="ignore"):  # told of below
             for points, ranked in self._read(ranking):
                 numerator[:, points], denominator[:, points] = metric.ratio(ranked, keywords)
-            sums = numerator.sum() + denominator.sum()
+            total = np.add.reduce(numerator, axis=None) + np.add.reduce(denominator, axis=None)
         np.equal(denominator, 0, out=undefined)
         if metric.needs_relevant:
             undefined |= ranked.n_relevant == 0
-        if not (math.isfinite(sums) and denominator.min() >= LEAST):
+        if not math.isfinite(total) or np.minimum.reduce(denominator, axis=None) < LEAST:
             self._check_range(numerator, denominator, undefined)
         if math.isnan(self.spec["replace_undefined_by"]):  # left out of means, also of those that are pooled
             numerator[undefined] = denominator[undefined] = 0
@@ -125,13 +125,13 @@ class PerQuery:
         """Mean over queries at each cutoff, macro, micro or geometric as the metric's keyword says."""
         return self.sums(weight).average(self.spec, stacklevel=5)
 
+    @np.errstate(over="ignore", invalid="ignore")  # the mean is looked at
     def sums(self, weight: Array | None) -> Sums:
         """What the mean is made of."""
         average, defined = self.spec["average"], ~self.undefined
 
         def total(x: NDArray[Any]) -> NDArray[Any]:
-            with np.errstate(over="ignore", invalid="ignore"):  # the mean is looked at
-                return _sum(x if weight is None else weight[:, None] * x)
+            return _sum(x if weight is None else weight[:, None] * x)
 
         if average == "micro":
             return Sums(total(self.numerator), total(self.denominator), total(defined))
@@ -185,16 +185,11 @@ class Sums:
         ValueError
             If sums of the metric of the function `caller` were beyond the range of a float.
         """
-        mean = self._mean(average, link, otherwise)
-        if caller is not None and not np.isfinite(mean[self.counted > 0]).all():
+        if caller is not None and not all(map(math.isfinite, self.numerator.tolist() + self.denominator.tolist())):
             refuse_range(caller, "a sum over queries that is not finite")
-        return mean
-
-    def _mean(self, average: str, link: Link | None, otherwise: float) -> Array:
         if average == "micro":
             return _ratio(self.numerator, self.denominator, self.counted > 0, link, otherwise)
-        with np.errstate(invalid="ignore"):
-            mean = self.numerator / np.where(self.counted > 0, self.denominator, np.nan)
+        mean = self.numerator / np.where(self.counted > 0, self.denominator, np.nan)
         return np.exp(mean) if average == "geometric" else mean
 
 

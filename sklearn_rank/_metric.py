@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
@@ -20,8 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank import _check, _compute
+from sklearn_rank import _check, _compute, _labels
 from sklearn_rank._conventions import keywords_of
+from sklearn_rank._definition import refuse_bad_keywords, refuse_bad_names, refuse_taken_names
 from sklearn_rank._docstring import docstring_of, signature_of
 from sklearn_rank._echo import echo
 from sklearn_rank._gains import check_gain_function, check_weights, gain_table, make_discount, make_gain, make_stop
@@ -325,30 +325,30 @@ class MetricSpec:
     def _check_labels(self, queries: _check.Queries, values: Mapping[str, Any]) -> None:
         caller = self.metric.caller
         if not self.metric.subtopics:
-            _check.check_one_label(queries, caller)
+            _labels.check_one_label(queries, caller)
         low, high = self.metric.labels
         if is_word(values.get("stop"), "label"):
             high, scale = 1.0, "the probability 1 with stop='label'"
         else:
             high = values[high] if isinstance(high, str) else high
             scale = f"max_grade={high:g}" if high is not None else ""
-        _check.check_labels(
+        _labels.check_labels(
             queries, caller, low=low, high=high, scale=scale, unjudged=self["unjudged"],
             reads_unjudged=self.metric.reads_unjudged, min_relevance=self["min_relevance"],
         )  # fmt: skip
         if self.metric.pointwise and self.metric.finite:
-            _check.check_retrieved(queries, caller)
+            _labels.check_retrieved(queries, caller)
 
     def _resolve_gain(self, queries: _check.Queries, values: Mapping[str, Any]) -> Any:
         gain, top, caller = values["gain"], values.get("max_grade"), self.metric.caller
         table = gain_table(gain)
         if table is not None:
-            _check.check_grades(queries, caller, table[0], max_grade=top, unjudged=self["unjudged"])
+            _labels.check_grades(queries, caller, table[0], max_grade=top, unjudged=self["unjudged"])
         if is_word(gain, "exp2"):
-            _check.check_exponent(queries, caller)
+            _labels.check_exponent(queries, caller)
         function, lowest = make_gain(gain, self["min_relevance"]), queries.label_range[0]
         if callable(gain):
-            at_hand = _check.distinct_labels(queries, self["unjudged"], top)
+            at_hand = _labels.distinct_labels(queries, self["unjudged"], top)
             check_gain_function(function, at_hand, caller)
             lowest = at_hand[0] if len(at_hand) else 0.0
         known = isinstance(gain, str) and lowest >= 0
@@ -440,7 +440,7 @@ def metric(name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **fact
     if not isinstance(aliases, Mapping):
         aliases = {alias: {} for alias in aliases}
 
-    _refuse_bad_names(name, aliases)
+    refuse_bad_names(name, aliases)
 
     return functools.partial(_define, name, aliases, facts)
 
@@ -449,8 +449,8 @@ def _define(
     name: str, aliases: Mapping[str, Any], facts: Mapping[str, Any], formula: Formula, *, tried: bool = False
 ) -> Any:
     """Public function of a formula, which is tried first, and its entry in the registry."""
-    _refuse_taken_names(name, aliases, formula)
-    _refuse_bad_keywords(formula)
+    refuse_taken_names(name, aliases, formula, REGISTRY.values())
+    refuse_bad_keywords(formula)
     facts = {"has_cutoff": not facts.get("pointwise", False), **facts}
     if facts["has_cutoff"] and facts.get("pointwise"):
         raise ValueError("A pointwise metric has no cutoff, as it reads no order. Got pointwise=True, has_cutoff=True.")
@@ -471,34 +471,6 @@ def _define(
     score.metric = entry  # type: ignore[attr-defined]
     REGISTRY[name] = entry
     return score
-
-
-def _refuse_bad_names(name: Any, aliases: Iterable[Any]) -> None:
-    for text in (name, *aliases):
-        if not isinstance(text, str) or not re.fullmatch(r"[a-z0-9_-]+", text):
-            raise ValueError(
-                "The name of a metric must be a str of a-z, 0-9, '_' and '-', as in @metric(\"my_metric\"). "
-                f"Got {text!r} instead."
-            )
-
-
-def _refuse_bad_keywords(formula: Formula) -> None:
-    parameters = inspect.signature(formula).parameters.values()
-    without = [p for p in parameters if p.default is p.empty]
-    if len(without) != 1:
-        raise TypeError(
-            "A formula takes the ranked queries, then keywords that have defaults. "
-            f"Got {formula.__name__}({', '.join(map(str, parameters))})."
-        )
-
-
-def _refuse_taken_names(name: str, aliases: Iterable[str], formula: Formula) -> None:
-    """A metric may be defined again, as a cell of a notebook is, but not take the name of another."""
-    for entry in REGISTRY.values():
-        again = (entry.formula.__module__, entry.caller) == (formula.__module__, formula.__name__)
-        taken = {name, *aliases} & {entry.name, *entry.aliases}
-        if taken and not again:
-            raise ValueError(f"The name of a metric must not be taken. Got {min(taken)!r}, a name of {entry.caller}.")
 
 
 def _found(module: str, name: str) -> Metric:

@@ -34,10 +34,12 @@ ARROWS = {
         "_check",
         "_compute",
         "_conventions",
+        "_definition",
         "_docstring",
         "_echo",
         "_gains",
         "_keywords",
+        "_labels",
         "_lazy",
         "_meaning",
         "_probe",
@@ -201,6 +203,8 @@ ARROWS = {
     "_rows": {"_echo"},
     "_qid": {"_rows"},
     "_probe": {"_check", "_compute", "_metric", "_ranked"},
+    "_definition": set(),
+    "_labels": {"_check", "_pooled"},
 }
 
 
