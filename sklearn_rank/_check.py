@@ -1,6 +1,6 @@
 """User input in, contiguous float64 arrays by query out.
 
-The only module that judges data and words the errors about it. It knows nothing of ranking.
+Judges the arrays and words the errors about them. It knows nothing of ranking.
 """
 
 from __future__ import annotations
