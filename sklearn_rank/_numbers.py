@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
+from numpy.ma import MaskedArray
 from numpy.typing import NDArray
 
 from sklearn_rank._echo import echo
@@ -33,14 +34,15 @@ def as_floats(x: Any, name: str) -> Array:
 
 def as_reals(x: Any, name: str) -> NDArray[Any]:
     """As `as_floats`, but in a narrower type where the numbers came in one."""
-    array = _array(x, name)
-    if array.dtype == object and array.ndim > 0:
-        array = _of_objects(array, name)
-    if array.dtype.kind not in "biuf":
+    array = x if type(x) is np.ndarray else _array(x, name)
+    kind = array.dtype.kind
+    if kind == "O" and array.ndim > 0:
+        array, kind = _of_objects(array, name), "f"
+    if kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers. Got {type(x).__name__} of dtype {array.dtype} instead.")
     if array.ndim not in (1, 2):
         raise ValueError(f"{name} must have one or two dimensions. Got {array.ndim} instead.")
-    is_narrow = array.dtype.itemsize <= (8 if array.dtype.kind == "f" else 4)
+    is_narrow = array.dtype.itemsize <= (8 if kind == "f" else 4)
     return array if is_narrow else _of_wide(array, name)
 
 
@@ -87,25 +89,29 @@ def refuse_masked(x: Any, name: str) -> None:
     ValueError
         If one is masked.
     """
-    if isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):
+    if isinstance(x, MaskedArray) and np.ma.is_masked(x):
         raise ValueError(f"{name} must not have masked entries. Got {np.ma.count_masked(x)}.")
 
 
 def _array(x: Any, name: str) -> NDArray[Any]:
     """Array of numbers, or of objects where NumPy would lose something: a mask, or digits of large numbers."""
-    if isinstance(x, np.ma.MaskedArray):
+    if isinstance(x, MaskedArray):
         return np.ma.filled(x.astype(object), np.nan) if np.ma.is_masked(x) else np.ma.getdata(x)
-    if isinstance(x, (list, tuple)) and any(issubclass(t, np.ma.MaskedArray) for t in set(map(type, x))):
+    if isinstance(x, (list, tuple)) and any(issubclass(t, MaskedArray) for t in set(map(type, x))):
         return np.array([_array(row, name).tolist() for row in x], dtype=object)
     try:
         array = np.asarray(x)
     except ValueError as error:
         raise ValueError(_not_rectangular(x, name)) from error
-    if array.dtype == np.float64 and not _is_float(x):
-        large = np.abs(array) >= EXACT
-        if large.any() and np.isfinite(array[large]).any():
-            return _objects(x)
-    return array
+    return _objects(x) if array.dtype == np.float64 and _has_large(array) and not _is_float(x) else array
+
+
+def _has_large(array: Array) -> bool:
+    """Whether there is a finite number beyond those that are all exact."""
+    size = np.abs(array)
+    if array.size == 0 or size.item(size.argmax()) < EXACT:  # NaN, which argmax finds first, is not
+        return False
+    return bool(np.isfinite(array[size >= EXACT]).any())
 
 
 def _is_float(x: Any) -> bool:
@@ -163,7 +169,7 @@ def _number(value: Any, name: str) -> float:
 def _of_wide(array: NDArray[Any], name: str) -> Array:
     """Numbers of a type that has some which float64 has not: 64-bit ints, and floats of more bits."""
     whole = array.dtype.kind != "f"
-    if whole and (array.size == 0 or (array.max() <= EXACT and array.min() >= -EXACT)):
+    if whole and (array.size == 0 or -EXACT <= array.item(array.argmin()) <= array.item(array.argmax()) <= EXACT):
         return array.astype(np.float64)
     with np.errstate(over="ignore"):
         floats = array.astype(np.float64)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.ma import MaskedArray
 from numpy.typing import NDArray
 
 from sklearn_rank._rows import one_column
@@ -19,8 +20,10 @@ MISSING = "Every row needs a query, so qid must not contain missing values. Got 
 
 def id_array(qid: Any) -> tuple[NDArray[Any], Callable[[NDArray[Any]], NDArray[Any]]]:
     """Array that is equal where the ids are, and what turns entries of it into ids."""
+    if isinstance(qid, (list, tuple)):
+        return _of_list(qid)
     qid = one_column(qid)
-    if isinstance(qid, np.ma.MaskedArray) and np.ma.is_masked(qid):
+    if isinstance(qid, MaskedArray) and np.ma.is_masked(qid):
         raise ValueError(MISSING)
     dtype = getattr(qid, "dtype", None)
     if dtype is None and isinstance(qid, Sequence) and not isinstance(qid, (str, bytes)):
@@ -89,7 +92,7 @@ def _is_plain(kind: type) -> bool:
 
 def _objects(qid: Sequence[Any]) -> NDArray[Any]:
     ids = np.empty(len(qid), dtype=object)  # NumPy would stack tuples, and turn 1 beside "1" into "1"
-    ids[:] = [*qid]
+    ids[:] = qid if isinstance(qid, (list, tuple)) else [*qid]
     return ids
 
 
