@@ -19,7 +19,7 @@ ARROWS = {
     "_unlisted": set(),
     "_lazy": set(),
     "_table": set(),
-    "_gains": set(),
+    "_gains": {"_kernels"},
     "_conventions": set(),
     "_ranked": {"_kernels", "_lazy", "_unlisted"},
     "_keywords": {"_conventions", "_ranked"},
