@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
@@ -10,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_rank import _kernels
+
 Array = NDArray[np.float64]
 Function = Callable[[Any], Array]
-
-LOG_2 = math.log(2.0)
 
 FEW = 2**10
 """Ranks whose weights are worth remembering, as much of a small call is making them."""
@@ -48,10 +47,9 @@ def make_gain(gain: Any, min_relevance: float) -> Function:
 
 def exp2_minus_1(label: Array) -> Array:
     """``2**label - 1``, also where a label is so near 0 that 2**label is 1; exact for whole labels."""
-    value = np.exp2(label) - 1.0
-    near_0 = (np.abs(label) < 1.0) & (label != 0.0)
-    if near_0.any():
-        value[near_0] = np.expm1(label[near_0] * LOG_2)
+    label = np.ascontiguousarray(label, dtype=np.float64)
+    value = np.empty(len(label))
+    _kernels.exp2_minus_1(label, value)
     return value
 
 

@@ -12,7 +12,7 @@ and looks now and then whether to go on.
 from os import urandom
 
 from libc.float cimport DBL_MAX
-from libc.math cimport INFINITY, NAN, ceil, exp, fabs, log, log1p
+from libc.math cimport INFINITY, NAN, ceil, exp, exp2, expm1, fabs, log, log1p
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
@@ -24,6 +24,7 @@ cdef int64_t RUN = 16           # keys that are few enough to compare them all; 
 cdef double ALIKE = 1 + 1e-12   # what a row adds must be more than this times what another adds, to count as more
 cdef double NEGLIGIBLE = 1e-18  # a probability of survival below this changes no double that it is added to
 cdef double LOG_NEGLIGIBLE = log(NEGLIGIBLE)
+cdef double LOG_2 = log(2.0)
 cdef int64_t FEW = 8            # labels not worth counting by grade, and tied items not worth taking together
 
 cdef int64_t STEPS = 1 << 24    # steps between two looks at whether to go on: some hundredths of a second
@@ -386,6 +387,17 @@ cdef double _worth_of(const double[:, ::1] relevant, int64_t row, const double[:
     for t in range(worth.shape[0]):
         total += relevant[row, t] * worth[t]
     return total
+
+
+def exp2_minus_1(const double[::1] x, double[::1] out):
+    """Write 2**x - 1, of which near 0 only the difference is computed."""
+    cdef int64_t i
+    with nogil:
+        for i in range(x.shape[0]):
+            if -1.0 < x[i] < 1.0:
+                out[i] = expm1(x[i] * LOG_2) if x[i] != 0.0 else 0.0
+            else:
+                out[i] = exp2(x[i]) - 1.0
 
 
 def count_at_least(const double[::1] x, const int64_t[::1] indptr, double threshold, double[:, ::1] out):

@@ -88,7 +88,7 @@ class Metric:
         facts = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("name", "formula", "function")}
         return _made, (self.name, self.formula, facts)
 
-    @property
+    @cached_property
     def built_in(self) -> bool:
         """Whether it is one of ours, which the tests hold to what is asked of all: no cutoff reads below it."""
         return getattr(self.formula, "__module__", "").startswith("sklearn_rank.metrics.")

@@ -20,7 +20,7 @@ ARROWS = {
     "_unlisted": set(),
     "_lazy": set(),
     "_table": set(),
-    "_gains": set(),
+    "_gains": {"_kernels"},
     "_conventions": set(),
     "_pooled": set(),
     "_ranked": {"_kernels", "_lazy", "_pooled", "_threads", "_unlisted"},
