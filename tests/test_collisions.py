@@ -79,8 +79,8 @@ def test_objects_are_told_apart_by_their_places_as_long_as_that_pays(monkeypatch
     monkeypatch.setattr(_grouping, "N_AT_ONCE", 4)
     asked, real = [], _grouping._number_values
     monkeypatch.setattr(_grouping, "_number_values", lambda ids: asked.append(len(ids)) or real(ids))
-    one = ("q", 1)
-    for objects, expected in (([("q", i) for i in range(40)] + [one] * 60, 100), ([one, ("q", 2)] * 50, 2)):
+    two = [("q", 1), ("q", 2)]
+    for objects, expected in (([("q", i) for i in range(40)] + two * 30, 100), (two * 50, 2)):
         ids = np.empty(100, dtype=object)
         ids[:] = objects
         group_rows(ids, 100)
