@@ -41,11 +41,14 @@ NUMBERS = {
 }
 CHOICES = {  # not drawn: a label that is a probability, and means of queries
     "denominator": ["relevant", "min_k_relevant", "retrieved_relevant", "k", "min_k_n", "min_relevant_nonrelevant"],
+    "negative": ["keep", "unjudged"],
+    "no_relevant": ["zero", "undefined"],
     "precision_at": ["rank", "threshold"],
     "rounding": ["up", "nearest", "cut"],
     "stop": ["exp2"],
     "tied_curve": ["expected", "straight"],
     "ties": ["average", "stable", "worst", "best"],
+    "variant": ["a", "b"],
     "gain": GAINS,
     "discount": DISCOUNTS,
     **NUMBERS,
