@@ -69,8 +69,9 @@ def check_features(X: Any, name_of_X: str = "X", /, **given: Any) -> None:
         other = labels_of(x)
         if index is None or other is None or _names_queries(index) != _names_queries(other) or _equal(index, other):
             continue
-        if other.isin(index).all() and index.isin(other).all():
-            _refuse((name_of_X, index), (name, other))
+        of_X, of_x = _of_one_kind(index, other)
+        if of_X.nlevels == of_x.nlevels and of_x.isin(of_X).all() and of_X.isin(of_x).all():
+            _refuse((name_of_X, of_X), (name, of_x))
 
 
 def check_columns(first: Any, second: Any) -> None:
@@ -94,8 +95,16 @@ def _names_queries(index: Any) -> bool:
     return [*index.names] == ["qid"]
 
 
+def _of_one_kind(index: Any, other: Any) -> tuple[Any, Any]:
+    """Two indexes without the level "qid" where one of them alone has it, beside labels of rows."""
+    if ("qid" in index.names) == ("qid" in other.names):
+        return index, other
+    return tuple(x.droplevel("qid") if "qid" in x.names and x.nlevels > 1 else x for x in (index, other))  # type: ignore[return-value]
+
+
 def _equal(index: Any, other: Any) -> bool:
     """Whether labels are equal, or differ in their number, of which others tell."""
+    index, other = _of_one_kind(index, other)
     if other is index or len(other) != len(index) or other.equals(index):
         return True
     return _difference(index, other) is None  # equal ones of different types
@@ -111,6 +120,7 @@ def _difference(index: Any, other: Any) -> str | None:
 
 def _refuse(first: tuple[str, Any], second: tuple[str, Any]) -> NoReturn:
     (a, index), (b, other) = first, second
+    index, other = _of_one_kind(index, other)
     raise ValueError(
         f"{a} and {b} must have the same index, as rows with labels are not matched by position. "
         f"Take {b}.loc[{a}.index] if it has the same rows in another order, or {b}.to_numpy() if it has them in the "

@@ -307,7 +307,7 @@ class RankingEvaluator:
         ):
             ready.fit(X, y, qid=ids)
         _check_scored(ready)
-        return ready
+        return ready.set_params(cv=with_qid(cv)) if hasattr(cv, "split") else ready  # to be fitted on other rows
 
     def _setup(self, number: NDArray[np.int64]) -> SearchSetup:
         """What searches inside are given; a splitter that knows no queries serves only on the rows it was made for."""

@@ -165,6 +165,18 @@ REFUSED = {
 }  # fmt: skip
 
 
+def test_an_index_of_several_levels_is_compared_by_those_that_name_rows():
+    """Rows of `both` have the labels 0 to 23 and a query each; the same labels without queries are the same rows."""
+    both = Ys.set_axis(pd.MultiIndex.from_arrays([ROWS, Q], names=["row", "qid"]))
+    assert ndcg_score(both, Ss, sample_weight=Ws) == EXPECTED
+    assert ndcg_score(both.iloc[P], Ss.iloc[P], sample_weight=Ws.iloc[P]) == pytest.approx(EXPECTED, rel=1e-12)
+    QueryRanker(Ridge()).fit(Xs.iloc[P], both.iloc[P])
+    with pytest.raises(ValueError, match="y_true and y_score must have the same index"):
+        ndcg_score(both, Ss.iloc[P])
+    with pytest.raises(ValueError, match="X and y must have the same index"):
+        QueryRanker(Ridge()).fit(Xs, both.iloc[P])
+
+
 @pytest.mark.parametrize("call", REFUSED.values(), ids=REFUSED)
 def test_labels_in_another_order_are_refused(call):
     message = r"must (have the same index|be the same in the same order).*to_numpy\(\)"
