@@ -99,7 +99,7 @@ def _of_one_kind(index: Any, other: Any) -> tuple[Any, Any]:
     """Two indexes without the level "qid" where one of them alone has it, beside labels of rows."""
     if ("qid" in index.names) == ("qid" in other.names):
         return index, other
-    return tuple(x.droplevel("qid") if "qid" in x.names and x.nlevels > 1 else x for x in (index, other))  # type: ignore[return-value]
+    return tuple(x.droplevel("qid") if "qid" in x.names and x.nlevels > 1 else x for x in (index, other))
 
 
 def _equal(index: Any, other: Any) -> bool:
