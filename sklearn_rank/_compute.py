@@ -89,7 +89,7 @@ class PerQuery:
     def _read(self, ranking: Ranking) -> Iterator[tuple[slice, Ranked]]:
         """Points of the curve, and what the formula reads for them: at once, or of each the lists cut there."""
         least = self.spec["min_relevance"]
-        if self.spec.metric.built_in:
+        if self.spec.metric.is_built_in:
             yield slice(None), Ranked(ranking, self.cutoffs, least)
             return
         for i, cutoff in enumerate(self.cutoffs.tolist()):

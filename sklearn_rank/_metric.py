@@ -88,8 +88,8 @@ class Metric:
         facts = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("name", "formula", "function")}
         return _made, (self.name, self.formula, facts)
 
-    @cached_property
-    def built_in(self) -> bool:
+    @property
+    def is_built_in(self) -> bool:
         """Whether it is one of ours, which the tests hold to what is asked of all: no cutoff reads below it."""
         return getattr(self.formula, "__module__", "").startswith("sklearn_rank.metrics.")
 
@@ -462,7 +462,7 @@ def _define(
         return entry(y_true, y_score, **keywords)
 
     entry = Metric(name=name, formula=formula, function=score, aliases=aliases, **facts)
-    if not (tried or entry.built_in):
+    if not (tried or entry.is_built_in):
         from sklearn_rank._probe import refuse_wrong_formula
 
         refuse_wrong_formula(entry)

@@ -191,9 +191,7 @@ def test_join_knows_runs_from_judgements():
 
 def test_whole_numbers_keep_their_order_or_are_refused():
     times = np.array([2**60 + 1, 2**60 + 2])
-    with pytest.raises(
-        ValueError, match=rf"'score' must hold numbers that float64 can tell apart\. Got {2**60 + 1} in row 0"
-    ):
+    with pytest.raises(ValueError, match=rf"'score' must hold numbers that are still different.* Got {2**60 + 1} and"):
         read_entries({"qid": [1, 1], "doc_id": [1, 2], "score": times}, value="score")
     assert read_entries({"qid": [1], "doc_id": [1], "score": [2**60]}, value="score").value.tolist() == [2.0**60]
 

@@ -168,5 +168,5 @@ def test_ours_are_not_tried_and_imports_do_not_wait():
 def test_nothing_of_the_data_is_told():
     """A formula of ours, under another name, is as good as ours."""
     entry = metric("again")(formula_of(ndcg_score)).metric
-    assert entry.built_in
-    assert not metric("mine")(lambda r: r.cumsum()).metric.built_in
+    assert entry.is_built_in
+    assert not metric("mine")(lambda r: r.cumsum()).metric.is_built_in
