@@ -106,19 +106,10 @@ def _greater_is_better(function: Any) -> bool:
 
 
 def _each_query(function: Plain, r: Ranked) -> Any:
-    """A plain function on one query after the other, at each cutoff; where it returns nan, the query is undefined."""
-    cutoffs, tied, values = r.cutoff.ravel().tolist(), r.tied, np.full(r.shape, np.nan)
-    for i, (label, score) in enumerate(r.queries()):
-        for j, k in enumerate(cutoffs):
-            n = min(int(k), len(score))
-            if tied and n < len(score) and score[n - 1] == score[n]:
-                raise ValueError(
-                    f"A cutoff of a plain function, {name_of(function)} here, must not part equal scores, unless "
-                    f"ties='stable' takes them in the order of the input. Got equal scores at ranks {n} and {n + 1}."
-                )
-            if n:
-                values[i, j] = _number_of(function, function(label[:n].copy(), score[:n].copy()))
-    return np.where(np.isnan(values), 0.0, values), ~np.isnan(values)
+    """A plain function on one query after the other; where it returns nan, the query is undefined."""
+    lists = r.queries(f"A plain function, {name_of(function)} here,")
+    value = np.array([[np.nan if len(y) == 0 else _number_of(function, function(y, s))] for y, s in lists])
+    return np.where(np.isnan(value), 0.0, value), ~np.isnan(value)
 
 
 def _number_of(function: Plain, value: Any) -> float:

@@ -356,9 +356,9 @@ class Ranked:
         blocks = self._ranking.tie_end - np.arange(self._n_positions) > 1
         return bool((blocks & (self.rank <= self._cutoffs[-1])).any())
 
-    def queries(self) -> Iterator[tuple[Array, Array]]:
+    def queries(self, reader: str = "queries() of a formula") -> Iterator[tuple[Array, Array]]:
         """Labels and scores of one query after the other, copies that may be changed: for plain functions, slow."""
-        self._refuse_ties_at_the_cutoff("queries() of a formula")
+        self._refuse_ties_at_the_cutoff(reader)
         for start, stop in zip(self._ranking.ptr[:-1], self._ranking.ptr[1:], strict=True):
             heed()
             yield self.label[start:stop].copy(), self.score[start:stop].copy()
@@ -375,8 +375,8 @@ class Ranked:
         """Raise ValueError if a list goes on below the cutoff, as it does to the end of a tie block alone."""
         if self._ranking.tie_end is not None and (self._ranking.length > self._cutoffs[-1]).any():
             raise ValueError(
-                f"{what} reads whole lists, and has no closed form for documents tied across the cutoff: declare "
-                "has_cutoff=False, or use ties='stable', 'worst' or 'best'. Got ties='average' and equal scores."
+                f"{what} has no expectation over documents tied across the cutoff: use ties='stable', or whole lists "
+                "(has_cutoff=False of a formula, no k of a function). Got ties='average' and equal scores."
             )
 
     def of_query(self, x: ArrayLike) -> Array:
