@@ -22,9 +22,9 @@ cdef double ALIKE = 1 + 1e-12   # what a row adds must be more than this times w
 cdef double NEGLIGIBLE = 1e-18  # a probability of survival below this changes no double that it is added to
 cdef double LOG_NEGLIGIBLE = log(NEGLIGIBLE)
 cdef double LOG_2 = log(2.0)
-cdef int64_t FEW = 8            # labels not worth counting by grade, and tied items not worth taking together
 
 cdef enum:
+    FEW = 8                     # labels not worth counting by grade, and tied items not worth taking together
     TERMS = 64                  # of a series that has less than 50 which matter
 
 # The tie policies as the kernels know them.

@@ -401,14 +401,12 @@ class Ranked:
         p_i * prod over j < i (upwards: j > i) of (1 - p_j).
         """
         p, ptr, tie_end, n = self._flat(p), self._ranking.ptr, self._ranking.tie_end, self._n_positions
-        depth = self._ranking.depth
         if upwards:  # the lists turned round
             self._refuse_ties_at_the_cutoff("cascade(upwards=True) of a formula")
-            depth = FULL
             p, ptr = np.ascontiguousarray(p[::-1]), n - ptr[::-1]
             tie_end = None if tie_end is None else n - np.searchsorted(tie_end, tie_end)[::-1]
         out, work = np.empty(n), np.empty(int(self._ranking.length.max(initial=0)) + 1)
-        if not _kernels.cascade(p, ptr, tie_end, depth, work, out):
+        if not _kernels.cascade(p, ptr, tie_end, self._ranking.depth, work, out):
             wrong = p[~((p >= 0) & (p <= 1))][0]
             raise ValueError(f"What cascade() of a formula takes must be probabilities, from 0 to 1. Got {wrong:g}.")
         return out[::-1] if upwards else out

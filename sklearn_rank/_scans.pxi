@@ -151,8 +151,9 @@ cdef double _cascade_block(
     Both are sums of what is not negative, so that nothing cancels. Down to `depth` positions are wanted, and no more
     than `top` matter: s_j <= mean(1 - p)^j (Maclaurin's inequality). What is done does not depend on `depth`.
     """
-    cdef int64_t t, j, top = m, n_items = 0
+    cdef int64_t t, j, likely, top = m, n_items = 0
     cdef double through = 1.0, mean = 0.0, least = -1.0
+    cdef double[FEW] rising
     for t in range(m):
         out[t] = 0.0
         mean += p[t] / m
@@ -167,14 +168,29 @@ cdef double _cascade_block(
     s[0] = 1.0
     if least >= 0.0:
         n_items = _start_block(p, m, least, top, min(depth, top), s, out)
+    elif m <= FEW:
+        _copy_rising(p, m, rising)
+        p = rising
     top = max(min(depth, top), 1)
-    for t in range(m):
-        if p[t] > least:
-            n_items += 1
-            _add_item(p[t], n_items, top, s, out)
+    for likely in range(2):  # 0 and 1 are so added in one order
+        for t in range(m):
+            if p[t] > least and (p[t] > 0.5) == likely:
+                n_items += 1
+                _add_item(p[t], n_items, top, s, out)
     for j in range(top):
         out[j] *= survive
     return survive * through
+
+
+cdef void _copy_rising(const double* p, int64_t m, double* out) noexcept nogil:
+    """Copy few values in rising order, so that the order in which they came decides no digit."""
+    cdef int64_t t, j
+    for t in range(m):
+        j = t
+        while j > 0 and out[j - 1] > p[t]:
+            out[j] = out[j - 1]
+            j -= 1
+        out[j] = p[t]
 
 
 cdef void _add_item(double p, int64_t n, int64_t top, double* s, double* out) noexcept nogil:

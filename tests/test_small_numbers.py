@@ -59,6 +59,16 @@ def test_each_digit_of_a_cascade_is_right(drawn, m):
         assert_array_equal(cascade(stop, depth)[:depth], found[:depth])
 
 
+@pytest.mark.parametrize("m", [3, 8, 9, 40])
+def test_the_order_of_tied_rows_decides_no_digit(m):
+    """Of few rows, and of any number that stop a user surely or not at all."""
+    rng = np.random.default_rng(m)
+    for stop in (rng.random(m), (rng.random(m) < 0.3) * 1.0)[m > 8 :]:
+        found = cascade(stop)
+        for _ in range(20):
+            assert_array_equal(cascade(rng.permutation(stop)), found)
+
+
 @pytest.mark.parametrize("p", SMALL)
 def test_a_tie_of_one_small_probability(p):
     """It stands at rank 1 or 2: (1 + 1/2) / 2 of what it is worth at rank 1."""
