@@ -151,7 +151,7 @@ cdef double _cascade_block(
     Both are sums of what is not negative, so that nothing cancels. Down to `depth` positions are wanted, and no more
     than `top` matter: s_j <= mean(1 - p)^j (Maclaurin's inequality). What is done does not depend on `depth`.
     """
-    cdef int64_t t, j, top = m, n_items = 0
+    cdef int64_t t, j, likely, top = m, n_items = 0
     cdef double through = 1.0, mean = 0.0, least = -1.0
     cdef double[FEW] rising
     for t in range(m):
@@ -174,11 +174,12 @@ cdef double _cascade_block(
         _copy_rising(p, m, rising)
         p = rising
     top = max(min(depth, top), 1)
-    for t in range(m):
-        if p[t] > least:
-            n_items += 1
-            _count_steps(steps, min(n_items, top))
-            _add_item(p[t], n_items, top, s, out)
+    for likely in range(2):  # 0 and 1 are so added in one order
+        for t in range(m):
+            if p[t] > least and (p[t] > 0.5) == likely:
+                n_items += 1
+                _count_steps(steps, min(n_items, top))
+                _add_item(p[t], n_items, top, s, out)
     for j in range(top):
         out[j] *= survive
     return survive * through

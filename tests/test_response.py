@@ -11,7 +11,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression, Perceptron, Ridge, RidgeClassifier, SGDClassifier
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
@@ -38,7 +38,6 @@ NO_PROBABILITIES = [
     SGDClassifier(random_state=0),
     Perceptron(),
     make_pipeline(StandardScaler(), LinearSVC(random_state=0)),
-    GridSearchCV(LinearSVC(random_state=0), {"C": [1.0]}),
 ]
 PROBABILITIES = [
     LogisticRegression(),
