@@ -13,7 +13,7 @@ from sklearn_rank import evaluate, metrics
 from sklearn_rank._ranked import FULL, Ranked, Ranking
 
 ZERO = {"qid": [0, 0]}
-SMALL = [0.5, 1e-3, 1e-9, 1e-15, 1e-17, 1e-100, 1e-300]
+SMALL = [0.5, 1e-3, 1e-9, 1e-15, 1e-17, 1e-100, 1e-280]
 
 
 def cascade(stop, depth=FULL):
@@ -98,7 +98,7 @@ def test_nrbp_of_great_patience(alpha):
     assert_allclose(metrics.nrbp_score([1, 1], [2, 1], alpha=alpha, p=p, **ZERO), expected, rtol=1e-13)
 
 
-@pytest.mark.parametrize("label", [1e-16, 1e-300, 1e-9, 0.3, 0.999, -1e-16, -0.5])
+@pytest.mark.parametrize("label", [1e-16, 1e-280, 1e-9, 0.3, 0.999, -1e-16, -0.5])
 def test_gains_of_small_labels(label):
     expected = expm1(abs(label) * log(2)) if label > 0 else expm1(label * log(2))
     assert_allclose(metrics.dcg_score([label, 0], [2, 1], **ZERO), expected, rtol=1e-14)
@@ -127,7 +127,7 @@ def test_a_large_block_of_small_probabilities_takes_no_square_time(drawn, limit)
     found = cascade(stop)
     assert process_time() - begin < limit  # 2.5 billion steps and more, one by one
     assert_allclose(found[0], stop.mean(), rtol=1e-12)
-    assert_allclose(found.sum(), -expm1(np.log1p(-np.minimum(stop, 1 - 1e-300)).sum()), rtol=1e-11)
+    assert_allclose(found.sum(), -expm1(np.log1p(-np.minimum(stop, 1 - 1e-280)).sum()), rtol=1e-11)
     assert (found >= 0).all()
     assert (np.diff(found) <= 1e-15 * found[0]).all()  # those who stopped are gone
 
@@ -157,7 +157,7 @@ def test_the_residual_of_a_long_judged_list_is_what_is_below_it(p):
     assert_allclose(found.mean()["rbp_residual"], p**200, rtol=1e-12)
 
 
-@pytest.mark.parametrize("p", [5e-324, 1e-320, 1e-300, 1e-17, 1 - 2.0**-53])
+@pytest.mark.parametrize("p", [5e-324, 1e-320, 1e-280, 1e-17, 1 - 2.0**-53])
 def test_persistence_near_its_ends(p):
     """Near 0 all weight is on the first rank; near 1 the overlap of the whole lists is what counts."""
     y, s, qid = [2, 0, 1], [3, 2, 1], [0] * 3
@@ -176,7 +176,7 @@ def test_the_overlap_at_a_deep_cutoff_keeps_its_digits():
     assert found == 1
 
 
-@pytest.mark.parametrize("max_fpr", [1e-300, 1e-100, 1e-17, 1e-9])
+@pytest.mark.parametrize("max_fpr", [1e-280, 1e-100, 1e-17, 1e-9])
 @pytest.mark.parametrize("tied_curve", ["expected", "straight"])
 def test_a_tiny_part_of_the_area_under_the_curve(max_fpr, tied_curve):
     """Where the curve begins it is as high as the share of the relevant documents above all others."""

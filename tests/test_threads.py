@@ -67,7 +67,7 @@ def test_sparse_lists_use_threads(monkeypatch):
 
 
 def test_ties_are_looked_for_on_threads(small_blocks, monkeypatch):
-    meet, real = meeting(), evaluate.__globals__["_compute"].rank_block
+    meet, real = meeting(), sys.modules["sklearn_rank._compute"].rank_block
     result = evaluate(np.ones(40), np.ones(40), qid=np.arange(40) // 2, metrics="map", n_jobs=2)
     monkeypatch.setattr("sklearn_rank._compute.rank_block", lambda *a: meet(real(*a)))
     assert result.n_tied == {"map": 20}
@@ -75,7 +75,7 @@ def test_ties_are_looked_for_on_threads(small_blocks, monkeypatch):
 
 @pytest.mark.parametrize("n_rows", [41, 40])
 def test_checks_use_threads(n_rows, small_blocks, monkeypatch):
-    meet, real = meeting(), evaluate.__globals__["_check"]._range
+    meet, real = meeting(), sys.modules["sklearn_rank._check"]._range
     monkeypatch.setattr("sklearn_rank._check._range", lambda x: meet(real(x)))
     check_queries(np.ones(n_rows), np.ones(n_rows), qid=np.arange(n_rows), n_jobs=2)
 
