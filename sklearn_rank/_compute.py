@@ -29,7 +29,7 @@ T = TypeVar("T")
 FLOOR = 1e-5
 """What a query counts at least in a geometric mean, so that one of value 0 does not decide it: as trec_eval has it."""
 
-
+HIGHEST = float(np.finfo(np.float64).max)
 LEAST = 1e-292
 """Least denominator that is not 0: what is below it is rounded to few digits."""
 
@@ -66,14 +66,12 @@ class PerQuery:
         """Compute the queries `first` to `last`."""
         metric, undefined = self.spec.metric, self.undefined[first:last]
         numerator, denominator = self.numerator[first:last], self.denominator[first:last]
-        with np.errstate(over="ignore", invalid="ignore"):  # told of below
-            for points, ranked in self._read(ranking):
-                numerator[:, points], denominator[:, points] = metric.ratio(ranked, keywords)
-            total = np.add.reduce(numerator, axis=None) + np.add.reduce(denominator, axis=None)
+        for points, ranked in self._read(ranking):
+            numerator[:, points], denominator[:, points] = metric.ratio(ranked, keywords)
         np.equal(denominator, 0, out=undefined)
         if metric.needs_relevant:
             undefined |= ranked.n_relevant == 0
-        if not math.isfinite(total) or np.minimum.reduce(denominator, axis=None) < LEAST:
+        if not (_within(numerator, -HIGHEST) and _within(denominator, LEAST)):
             self._check_range(numerator, denominator, undefined)
         if math.isnan(self.spec["replace_undefined_by"]):  # left out of means, also of those that are pooled
             numerator[undefined] = denominator[undefined] = 0
@@ -193,6 +191,11 @@ class Sums:
         return np.exp(mean) if average == "geometric" else mean
 
 
+def _within(x: Array, least: float) -> bool:
+    """Whether all are numbers from `least` to the highest float; by min() and max() few would take much longer."""
+    return bool(least <= x.item(x.argmin()) and x.item(x.argmax()) <= HIGHEST)
+
+
 def _ratio(
     numerator: Array, denominator: Array, defined: NDArray[np.bool_], link: Link | None, otherwise: float
 ) -> Array:
@@ -262,9 +265,10 @@ def per_query(queries: Queries | Batches, specs: Sequence[MetricSpec], n_jobs: i
 
     def compute(first: int, last: int) -> None:
         rankings = {key: rank_block(queries, first, last, key, d) for key, d in depth.items()}
-        for curve, key, keywords in plan:
-            heed()
-            curve.fill(first, last, rankings[key], keywords)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is told of by each metric
+            for curve, key, keywords in plan:
+                heed()
+                curve.fill(first, last, rankings[key], keywords)
 
     for_each(compute, query_blocks(queries.indptr, max(depth.values())), n_jobs)
     return [curves[spec.curve].at(spec) for spec in specs]
