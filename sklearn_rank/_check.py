@@ -201,7 +201,7 @@ def refuse_one_column(shape: tuple[int, ...]) -> None:
 
 
 def _tie_keys(tie_break: Any, n_dimensions: int) -> NDArray[Any]:
-    """What orders rows of equal score, as an array."""
+    """Keys that order rows of equal score, as an array."""
     refuse_masked(tie_break, "tie_break")
     if n_dimensions == 1 and isinstance(tie_break, (list, tuple)):
         return ids_of(tie_break)

@@ -1,4 +1,4 @@
-"""What errors repeat of a value that was given: as much as tells the reader which one it is."""
+"""Values in error messages, shortened to one line."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def check_test_queries(estimator: Any, X: Any, y: Any, qid: Any = None) -> None:
 
 
 def _fitted_in(estimator: Any, before: tuple[Any, ...], seen: set[int]) -> Iterator[tuple[FittedQueries, Any]]:
-    """What fitted models inside an estimator remember, each with the Pipelines that transform its features."""
+    """Queries that fitted models inside an estimator remember, each with the Pipelines around the model."""
     if id(estimator) in seen or isinstance(estimator, type):
         return
     seen.add(id(estimator))

@@ -154,7 +154,7 @@ def _refuse_unlike(values: Array, others: Array, at: NDArray[Any], name: str, of
 
 
 def call(function: Callable[[Any], ArrayLike], of: Any, name: str) -> Array:
-    """What a user's function returns, if it is one finite number an entry.
+    """Call a user's function, and check that it returns one finite number an entry.
 
     Raises
     ------

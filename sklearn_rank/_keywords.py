@@ -29,7 +29,7 @@ MEANT = {
     **dict.fromkeys(("query", "queries", "query_id", "query_ids"), QID),
     **dict.fromkeys(("weight", "weights", "sample_weights"), "sample_weight= is the weight of each row's query."),
 }
-"""What other libraries call something, and what it is called here."""
+"""Keywords of other libraries, and hints to those of this one."""
 
 CALLED_K = ("k", "at", "topk", "top_k", "n", "cutoff", "cutoffs")
 IN_NAMES = "The cutoff goes into the name of a metric: 'ndcg@10'."
@@ -97,7 +97,7 @@ def is_key(value: Any, known: Mapping[Any, Any]) -> bool:
 
 
 def unread(name: str, values: Mapping[str, Any]) -> str:
-    """What another keyword must be for this one to have any effect, or "" if it has."""
+    """Condition on another keyword under which this one has an effect; "" if it has one."""
     if name == "base" and "discount" in values:
         return "" if is_word(values["discount"], "jarvelin") else "discount='jarvelin'"
     if name == "max_grade" and "stop" in values:

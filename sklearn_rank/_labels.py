@@ -1,4 +1,4 @@
-"""What one metric asks of the labels: their range, whether they are judged, an entry in a table of gains.
+"""Checks of the labels for one metric: their range, whether they are judged, an entry in a table of gains.
 
 Words the errors about it; what holds of the data for all metrics is checked before.
 """

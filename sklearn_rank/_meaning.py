@@ -84,7 +84,7 @@ def _hash(value: Any) -> str:
 
 
 def _code(code: CodeType) -> Iterator[str]:
-    """What a function does, but for what it reads from outside."""
+    """Code of a function, without the values that it reads from outside."""
     yield code.co_code.hex()
     yield from code.co_names
     for constant in code.co_consts:
@@ -95,7 +95,7 @@ def _code(code: CodeType) -> Iterator[str]:
 
 
 def _read_by(function: FunctionType) -> Iterator[Any]:
-    """What a function reads from outside: defaults, what it closes over, and the globals that it names."""
+    """Values that a function reads from outside: defaults, what it closes over, and the globals that it names."""
     yield from function.__defaults__ or ()
     yield from (function.__kwdefaults__ or {}).values()
     for cell in function.__closure__ or ():

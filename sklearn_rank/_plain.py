@@ -113,7 +113,7 @@ def _each_query(function: Plain, r: Ranked) -> Any:
 
 
 def _number_of(function: Plain, value: Any) -> float:
-    """What a plain function returned, if it is one real number."""
+    """Check that a plain function returned one real number."""
     array = np.asarray(value)
     if array.ndim or array.dtype.kind not in "biuf":
         raise TypeError(

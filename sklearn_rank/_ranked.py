@@ -132,7 +132,7 @@ class Ranking:
 
 
 def _read_only(x: NDArray[Any]) -> Any:
-    """What several formulas read, and none may change."""
+    """View that no formula can change, as several read it."""
     x = x.view()
     x.flags.writeable = False
     return x
@@ -434,7 +434,7 @@ class Ranked:
         return out
 
     def at_cutoff(self, x: ArrayLike) -> Array:
-        """What `x` is at the last position down to each cutoff; 0 for a list without a document."""
+        """Value of `x` at the last position down to each cutoff; 0 for a list without a document."""
         start, length = self._ranking.ptr[:-1, None], self._ranking.length[:, None]
         last = start + np.minimum(self._cutoffs, length) - 1
         return np.where(length > 0, np.append(self._flat(x), 0.0)[last], 0.0)

@@ -1,4 +1,4 @@
-"""What scikit-learn hands on to splitters and scorers: metadata, when its routing is on.
+"""Metadata that scikit-learn hands on to splitters and scorers when its routing is on.
 
 Uses the public API of scikit-learn alone.
 """

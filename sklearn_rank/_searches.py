@@ -151,7 +151,7 @@ class FirstScorer:
         return self.scorers(estimator, X, y, qid=qid, sample_weight=sample_weight)[self.scorers.names[0]]
 
     def get_metadata_routing(self) -> Any:
-        """What the scorers ask of metadata routing."""
+        """Metadata that the scorers request."""
         return self.scorers.get_metadata_routing()
 
     def __repr__(self) -> str:

@@ -19,10 +19,10 @@ LATEX_SPECIAL = {c: "\\" + c for c in "&%$#_{}"} | {
     ">": r"\textgreater{}",
 }
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-"""What a terminal obeys rather than shows, and what ends a line or turns the order of letters round."""
+"""Characters that control a terminal, end a line, or change the direction of text."""
 
 MARKUP = re.compile(r"[\\|<`*\[]|(?<!\w)_|_(?!\w)")
-"""What Markdown reads as its own, in the cell of a table."""
+"""Characters that Markdown interprets in the cell of a table."""
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ def make_ranking_scorer(metric: Any, *, response_method: Any = RESPONSE, **param
 
 
 class _RankingScorer(type(make_scorer(max))):  # type: ignore[misc]
-    """What `make_scorer` makes, but scores are those of `predict_scores`, and queries cut in two are refused."""
+    """Scorer of `make_scorer` that gets scores from `predict_scores` and refuses queries cut in two."""
 
     def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **kwargs: Any) -> Any:
         def scores(estimator: Any, _: Any, X: Any, **keywords: Any) -> Any:

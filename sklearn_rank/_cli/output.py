@@ -11,7 +11,7 @@ from typing import Any
 from sklearn_rank._table import Table, printable
 
 FORMULA = ("=", "+", "-", "@")
-"""What cells begin with that spreadsheets compute."""
+"""First characters of cells that spreadsheets compute."""
 
 FORMATS = ["table", "csv", "json", "markdown", "latex"]
 
@@ -34,7 +34,7 @@ def tell(text: str) -> None:
 
 
 def _safe(value: Any) -> Any:
-    """What a spreadsheet shows: text that it would compute as a formula stands behind an apostrophe."""
+    """Text of a cell; an apostrophe stands before what a spreadsheet would compute as a formula."""
     if not isinstance(value, str):
         return value
     text = printable(value)

@@ -259,7 +259,7 @@ def _refuse_no_rows(found: Any) -> None:
 
 
 class Total(NamedTuple):
-    """What the means are made of, by metric; the highest weight, if there are any."""
+    """Sums that make the means, by metric; the highest weight, if there are any."""
 
     sums: dict[str, Sums]
     weight: float | None

@@ -68,7 +68,7 @@ class Text:
         return len(self.end)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled: not the hashes, which are others in another process."""
+        """State without the hashes, which are others in another process."""
         return {"data": self.data, "end": self.end}
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:

@@ -26,7 +26,7 @@ OTHER_KINDS = {
     "a zip archive": rb"PK(\x03\x04|\x05\x06)",
     "text in UTF-16": rb"\xfe\xff|\xff\xfe(?!\xff\xff)",  # four of 255 begin a stream of Arrow
 }
-"""What files are that begin so, and that are not read."""
+"""Formats that are not read, by the first bytes of the file."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PIECE = 2**20  # bytes, of which what is made of them stays in memory that was used before
