@@ -29,6 +29,14 @@ def registry_as_found():
     REGISTRY.update(before)
 
 
+@pytest.fixture(autouse=True)
+def figures_closed():
+    """Figures do not outlive the test that draws them: pyplot warns about the twenty-first that is open."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
+
+
 @pytest.fixture(scope="session")
 def ranking():
     """Sorted integer qid: X, y, qid."""
