@@ -10,8 +10,8 @@ import re
 import sys
 from pathlib import Path
 
-from sklearn_rank._keywords import CUTOFF, DATA_DOC, JOBS_DOC, SHARED, TIE_BREAK_DOC, WEIGHT_DOC
-from sklearn_rank._metric import REGISTRY, Metric
+from sklearn_rank._metric.keywords import CUTOFF, DATA_DOC, JOBS_DOC, SHARED, TIE_BREAK_DOC, WEIGHT_DOC
+from sklearn_rank._metric.metric import REGISTRY, Metric
 
 FOLDER = Path(__file__).parent / "metrics"
 NOTE = "<!-- Written by docs/make_pages.py from the docstrings; edit those. -->\n\n"

@@ -11,17 +11,17 @@ except ModuleNotFoundError as error:
     ) from None
 
 from sklearn_rank import datasets, metrics
-from sklearn_rank._metric import metric
-from sklearn_rank._names import get_metric_names, parse_metric
+from sklearn_rank._evaluation.evaluate import Evaluation, evaluate
+from sklearn_rank._groups import group_sizes, qid_from_group_sizes, rank_within
+from sklearn_rank._metric.metric import metric
+from sklearn_rank._metric.names import get_metric_names, parse_metric
 from sklearn_rank.batches import evaluate_batches
-from sklearn_rank.evaluate import Evaluation, evaluate
-from sklearn_rank.evaluator import Comparison, RankingEvaluator
-from sklearn_rank.groups import group_sizes, qid_from_group_sizes, rank_within
 from sklearn_rank.inspection import query_permutation_importance
-from sklearn_rank.learning_curve import query_learning_curve
-from sklearn_rank.model_selection import LeaveOneQueryOut, QueryKFold, QueryShuffleSplit
-from sklearn_rank.ranker import QueryRanker
-from sklearn_rank.scorer import get_scorer, get_scorer_names, get_scorers, make_ranking_scorer
+from sklearn_rank.model_selection._evaluator import Comparison, RankingEvaluator
+from sklearn_rank.model_selection._learning_curve import query_learning_curve
+from sklearn_rank.model_selection._query_ranker import QueryRanker
+from sklearn_rank.model_selection._scorer import get_scorer, get_scorer_names, get_scorers, make_ranking_scorer
+from sklearn_rank.model_selection._split import LeaveOneQueryOut, QueryKFold, QueryShuffleSplit
 
 __version__ = "0.1.0"
 

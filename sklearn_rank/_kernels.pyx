@@ -16,7 +16,7 @@ from libc.math cimport INFINITY, NAN, ceil, exp, exp2, expm1, fabs, log, log1p
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
-from sklearn_rank._threads import heed
+from sklearn_rank._utils.threads import heed
 
 cdef int64_t LANES = 6          # least number of lanes that rows are dealt out to
 cdef int64_t PATIENCE = 16      # moves per item that insertion is given before merging takes over

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from sklearn_rank._metric import REGISTRY
+from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.datasets import make_ranking
 
 os.environ["MPLBACKEND"] = "agg"  # pictures are drawn, but no window is opened

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import sklearn_rank.metrics
-from sklearn_rank._metric import REGISTRY
-from sklearn_rank._ranked import POLICIES
+from sklearn_rank._engine.ranked import POLICIES
+from sklearn_rank._metric.metric import REGISTRY
 
 METRICS = list(REGISTRY.values())
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from sklearn_rank._metric import REGISTRY
+from sklearn_rank._metric.metric import REGISTRY
 
 SHARED = Path(__file__).parents[2] / "shared"
 ABSENT = "the folder ../shared with the cases is not there"

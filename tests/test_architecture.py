@@ -279,7 +279,7 @@ def test_public_names():
     for name in sklearn_rank.__all__:
         assert getattr(sklearn_rank, name).__doc__
     assert (PACKAGE / "py.typed").exists()
-    for metric in sklearn_rank._metric.REGISTRY.values():
+    for metric in sklearn_rank._metric.metric.REGISTRY.values():
         assert getattr(sklearn_rank.metrics, metric.caller) is metric.function
 
 

@@ -5,10 +5,10 @@ import pytest
 from batch_cases import NAMES, assert_same, make
 
 from sklearn_rank import evaluate
-from sklearn_rank._check import check_queries
-from sklearn_rank.batches._partial import concatenate_evaluations, evaluate_part
-from sklearn_rank.batches._seen import SeenIds
-from sklearn_rank.evaluate import Evaluation, parse_metrics
+from sklearn_rank._chunks.evaluate import concatenate_evaluations, evaluate_part
+from sklearn_rank._chunks.query_ids import SeenIds
+from sklearn_rank._engine.check import check_queries
+from sklearn_rank._evaluation.evaluate import Evaluation, parse_metrics
 
 
 def part_of(data, specs, **keywords):

@@ -10,8 +10,8 @@ from batch_cases import NAMES, assert_same, check, cut, make
 from registry import METRICS, Data, each, rough_data_for, tie_policy
 
 from sklearn_rank import evaluate, evaluate_batches, parse_metric
+from sklearn_rank._evaluation.evaluate import Evaluation
 from sklearn_rank.batches import _whole_queries
-from sklearn_rank.evaluate import Evaluation
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from registry import METRICS, curve, data_for, each_metric, rough_data_for, tie_policy
 
 from sklearn_rank import evaluate, evaluate_batches
-from sklearn_rank._metric import REGISTRY
+from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.metrics import (
     alpha_ndcg_score,
     dcg_score,

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from sklearn_rank import _grouping
-from sklearn_rank._grouping import Distinct, Keys, group_rows, number_together
-from sklearn_rank._ranked import Greedy, Ideal, Ranking
-from sklearn_rank.batches._seen import SeenIds
+from sklearn_rank._chunks.query_ids import SeenIds
+from sklearn_rank._engine import grouping as _grouping
+from sklearn_rank._engine.grouping import Distinct, Keys, group_rows, number_together
+from sklearn_rank._engine.ranked import Greedy, Ideal, Ranking
 from sklearn_rank.io import join, read_trec_qrels, read_trec_run
-from sklearn_rank.io.entries import match
+from sklearn_rank.io._entries import match
 
 # --- ids -----------------------------------------------------------------------------------------------------
 

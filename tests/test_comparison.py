@@ -12,7 +12,7 @@ from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import Ridge
 
 from sklearn_rank import Comparison, Evaluation, RankingEvaluator, evaluate, stats
-from sklearn_rank._table import Table, cell
+from sklearn_rank._utils.table import Table, cell
 
 METRICS = ["ndcg@5", "map", "rmse", "p(average=micro)@5"]
 

@@ -9,8 +9,8 @@ from registry import labels_of, policies, tie_policy
 from scipy.sparse import csr_array
 
 from sklearn_rank import evaluate, evaluate_batches, get_scorer, parse_metric
-from sklearn_rank._conventions import CONVENTIONS
-from sklearn_rank._metric import REGISTRY
+from sklearn_rank._metric.conventions import CONVENTIONS
+from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.io import join, read_trec_qrels, read_trec_run
 from sklearn_rank.metrics import (
     acg_score,

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from sklearn_rank import display
-from sklearn_rank._conventions import CONVENTIONS
-from sklearn_rank._metric import REGISTRY
+from sklearn_rank._metric.conventions import CONVENTIONS
+from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.metrics import ndcg_score
 
 ROOT = Path(__file__).parents[1]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank import evaluate, evaluate_batches, get_metric_names, metric, parse_metric
-from sklearn_rank._metric import REGISTRY
+from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.metrics import map_score, ndcg_score, precision_at_k_score
 
 METRICS = [

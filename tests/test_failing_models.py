@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_rank import QueryRanker, RankingEvaluator, query_learning_curve
-from sklearn_rank._folds import check_predictions
+from sklearn_rank.model_selection._folds import check_predictions
 
 EVALUATOR = RankingEvaluator(["map", "ndcg@5"], cv=3)
 

@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from registry import METRICS, data_for, each, policies, tie_policy
 
 from sklearn_rank import evaluate, metric
-from sklearn_rank._metric import _made, formula_of
-from sklearn_rank._names import parse_metric
-from sklearn_rank._ranked import FULL, InOrder, Ranked, Ranking
+from sklearn_rank._engine.ranked import FULL, InOrder, Ranked, Ranking
+from sklearn_rank._metric.metric import _made, formula_of
+from sklearn_rank._metric.names import parse_metric
 from sklearn_rank.metrics import map_score
 
 
@@ -216,7 +216,7 @@ def test_a_cascade_is_of_probabilities(p, score):
 
 def test_overlap_needs_all_labels():
     """Where documents have no row, a metric must say that it reads their labels."""
-    from sklearn_rank._unlisted import Unlisted
+    from sklearn_rank._engine.unlisted import Unlisted
 
     arrays = np.array([0]), np.array([2.0]), np.array([3]), np.array([3])
     ranking = Ranking(

@@ -12,8 +12,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from sklearn_rank import _grouping, _kernels, evaluate, group_sizes
-from sklearn_rank._grouping import group_rows
+from sklearn_rank import _kernels, evaluate, group_sizes
+from sklearn_rank._engine import grouping as _grouping
+from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank.io import join, read_trec_qrels, read_trec_run
 from sklearn_rank.metrics import ndcg_score
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from sklearn_rank import evaluate, evaluate_batches, group_sizes, stats
-from sklearn_rank.batches._partial import concatenate_evaluations
+from sklearn_rank._chunks.evaluate import concatenate_evaluations
 from sklearn_rank.display import DifferenceDisplay
 from sklearn_rank.io import read_entries, read_table
 

@@ -5,7 +5,7 @@ import pytest
 from registry import cutoffs, each_metric, rough_data_for, tie_policy, value
 
 from sklearn_rank import RankingEvaluator, evaluate, get_scorer, get_scorers, make_ranking_scorer, parse_metric
-from sklearn_rank._conventions import CONVENTIONS, keywords_of
+from sklearn_rank._metric.conventions import CONVENTIONS, keywords_of
 from sklearn_rank.metrics import dcg_score, err_score, pfound_score, rbp_score
 
 Y, S, Q = [2, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], ["a", "a", "b", "b"]

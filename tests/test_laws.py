@@ -28,8 +28,8 @@ from registry import (
 )
 
 from sklearn_rank import get_metric_names
-from sklearn_rank._metric import REGISTRY
-from sklearn_rank._ranked import Ranked
+from sklearn_rank._engine.ranked import Ranked
+from sklearn_rank._metric.metric import REGISTRY
 
 each_ranking_metric = each([m for m in METRICS if not m.pointwise and not m.reads_scores])
 each_cut_metric = each([m for m in METRICS if m.has_cutoff])

@@ -28,7 +28,8 @@ from registry import (
 )
 
 import sklearn_rank.metrics
-from sklearn_rank import _threads, parse_metric
+from sklearn_rank import parse_metric
+from sklearn_rank._utils import threads as _threads
 
 # --- kinds of input ------------------------------------------------------------------------------------------
 

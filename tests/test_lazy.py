@@ -1,6 +1,6 @@
 from threading import Barrier, Thread
 
-from sklearn_rank._lazy import cached_property
+from sklearn_rank._utils.lazy import cached_property
 
 
 class Lazy:

@@ -8,9 +8,9 @@ import pytest
 from scipy import sparse
 
 from sklearn_rank import Evaluation, RankingEvaluator, evaluate, evaluate_batches, metric, parse_metric
-from sklearn_rank._label_sums import label_sums
-from sklearn_rank._storage import load, save
-from sklearn_rank.batches._partial import concatenate_evaluations
+from sklearn_rank._chunks.evaluate import concatenate_evaluations
+from sklearn_rank._engine.label_sums import label_sums
+from sklearn_rank._utils.storage import load, save
 from sklearn_rank.stats import compare, compare_all
 
 Y, S, QID = [0, 1, 2, 0, 1, 0], [3.0, 2.0, 1.0, 1.0, 2.0, 3.0], ["a", "a", "a", "b", "b", "b"]

@@ -5,7 +5,7 @@ from time import perf_counter
 import pytest
 
 from sklearn_rank import evaluate, get_scorer, get_scorers, parse_metric
-from sklearn_rank._echo import echo
+from sklearn_rank._utils.echo import echo
 
 N = 200_000
 LONG = {

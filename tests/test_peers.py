@@ -28,7 +28,7 @@ from numpy.testing import assert_allclose
 from shared_cases import COUNT_HITS
 
 from sklearn_rank import evaluate
-from sklearn_rank._metric import REGISTRY
+from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.metrics import (
     mrr_score,
     ndcg_score,

@@ -8,8 +8,8 @@ import pytest
 from registry import METRICS, each
 
 from sklearn_rank import metric
-from sklearn_rank._metric import REGISTRY, _made, formula_of
-from sklearn_rank._probe import _compute, _refuse_at, _scales, _untied, refuse_wrong_formula
+from sklearn_rank._metric.metric import REGISTRY, _made, formula_of
+from sklearn_rank._metric.probe import _compute, _refuse_at, _scales, _untied, refuse_wrong_formula
 from sklearn_rank.metrics import map_score, ndcg_score
 
 ALONE, TIES, ROWS = "whatever queries stand beside it", "the mean over all their orders", "the order of the rows"

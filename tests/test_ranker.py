@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sklearn_rank import QueryRanker
 from sklearn_rank.metrics import ndcg_score
-from sklearn_rank.ranker import as_query_ranker
+from sklearn_rank.model_selection._query_ranker import as_query_ranker
 
 
 @parametrize_with_checks([QueryRanker(Ridge())])

@@ -228,5 +228,5 @@ def test_qid_and_the_index_say_the_same():
 
 def test_arrays_are_not_looked_at_for_labels(monkeypatch):
     """No cost where there is nothing to compare."""
-    monkeypatch.setattr("sklearn_rank._rows._equal", lambda a, b: pytest.fail("compared"))
+    monkeypatch.setattr("sklearn_rank._engine.rows._equal", lambda a, b: pytest.fail("compared"))
     assert ndcg_score(Y, Ss, qid=Q, sample_weight=W) == EXPECTED

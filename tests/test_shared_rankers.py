@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 from shared_cases import ABSENT, SHARED, needs_shared, read, translate
 
 from sklearn_rank import parse_metric
-from sklearn_rank._metric import REGISTRY
+from sklearn_rank._metric.metric import REGISTRY
 
 # --- stored values -------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from sklearn_rank import Comparison, Evaluation, RankingEvaluator, evaluate
-from sklearn_rank._writing import written_whole
+from sklearn_rank._utils.writing import written_whole
 from sklearn_rank.datasets import make_ranking
 
 X, Y, QID = make_ranking(n_queries=12, random_state=0)

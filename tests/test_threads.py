@@ -10,9 +10,10 @@ from threading import Barrier, Event, current_thread
 import numpy as np
 import pytest
 
-from sklearn_rank import _threads, evaluate
-from sklearn_rank._check import check_queries
-from sklearn_rank._threads import StoppedError, for_each, heed, on_threads
+from sklearn_rank import evaluate
+from sklearn_rank._engine.check import check_queries
+from sklearn_rank._utils import threads as _threads
+from sklearn_rank._utils.threads import StoppedError, for_each, heed, on_threads
 from sklearn_rank.io import read_trec_run
 
 BLOCKS = [(i, i + 1) for i in range(1000)]
@@ -60,23 +61,23 @@ def test_evaluate_uses_threads(small_blocks):
 def test_sparse_lists_use_threads(monkeypatch):
     from scipy import sparse
 
-    monkeypatch.setattr("sklearn_rank._lists.PAIRS", 4)
+    monkeypatch.setattr("sklearn_rank._engine.sparse.PAIRS", 4)
     meet, ones = meeting(), np.ones((20, 2))
     result = evaluate(sparse.csr_array(ones), ones, metrics=lambda y, s: meet(0.5), n_jobs=2)
     assert [*result.mean().values()] == [0.5]
 
 
 def test_ties_are_looked_for_on_threads(small_blocks, monkeypatch):
-    meet, real = meeting(), sys.modules["sklearn_rank._compute"].rank_block
+    meet, real = meeting(), sys.modules["sklearn_rank._engine.per_query"].rank_block
     result = evaluate(np.ones(40), np.ones(40), qid=np.arange(40) // 2, metrics="map", n_jobs=2)
-    monkeypatch.setattr("sklearn_rank._compute.rank_block", lambda *a: meet(real(*a)))
+    monkeypatch.setattr("sklearn_rank._engine.per_query.rank_block", lambda *a: meet(real(*a)))
     assert result.n_tied == {"map": 20}
 
 
 @pytest.mark.parametrize("n_rows", [41, 40])
 def test_checks_use_threads(n_rows, small_blocks, monkeypatch):
-    meet, real = meeting(), sys.modules["sklearn_rank._check"]._range
-    monkeypatch.setattr("sklearn_rank._check._range", lambda x: meet(real(x)))
+    meet, real = meeting(), sys.modules["sklearn_rank._engine.check"]._range
+    monkeypatch.setattr("sklearn_rank._engine.check._range", lambda x: meet(real(x)))
     check_queries(np.ones(n_rows), np.ones(n_rows), qid=np.arange(n_rows), n_jobs=2)
 
 
@@ -194,7 +195,8 @@ def test_a_long_kernel_stops_when_another_thread_fails():
 SCRIPT = """
 import sys, threading, time
 import numpy as np
-from sklearn_rank import _threads, evaluate
+from sklearn_rank import evaluate
+from sklearn_rank._utils import threads as _threads
 n_jobs, rng = int(sys.argv[1]), np.random.default_rng(0)
 
 def start():

@@ -13,8 +13,8 @@ from registry import labels_of, policies
 from scipy import stats
 
 from sklearn_rank import metrics
-from sklearn_rank._metric import REGISTRY, MetricSpec
-from sklearn_rank._ranked import FULL, Ranked, Ranking
+from sklearn_rank._engine.ranked import FULL, Ranked, Ranking
+from sklearn_rank._metric.metric import REGISTRY, MetricSpec
 
 CUTOFFS = [1, 2, 3, 4, 5, 6, 7]  # the lists have up to six documents
 NO_CLOSED_FORM = "no closed form for tied documents: use ties='stable', 'worst' or 'best'"

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 from shared_cases import COUNT_HITS, READS_UNJUDGED, SHARED, Call, needs_shared, read
 
 from sklearn_rank import evaluate, parse_metric
-from sklearn_rank._metric import REGISTRY
+from sklearn_rank._metric.metric import REGISTRY
 
 LINEAR = {"gain": "linear"}
 

@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 import sklearn_rank
 from sklearn_rank._cli import commands
 from sklearn_rank._cli.output import FORMATS, tell
-from sklearn_rank._conventions import CONVENTIONS
-from sklearn_rank._ranked import POLICIES
+from sklearn_rank._engine.ranked import POLICIES
+from sklearn_rank._metric.conventions import CONVENTIONS
 
 METRICS = ["ndcg@10", "map"]
 TESTS = ["t", "wilcoxon", "sign", "randomization", "bootstrap", "welch", "mannwhitney", "permutation"]

@@ -11,9 +11,9 @@ from typing import Any
 from sklearn_rank._cli.data import metrics_of, results
 from sklearn_rank._cli.output import show
 from sklearn_rank._cli.trec_eval import is_count
-from sklearn_rank._metric import REGISTRY, Metric
-from sklearn_rank._writing import written_whole
-from sklearn_rank.evaluate import Evaluation
+from sklearn_rank._evaluation.evaluate import Evaluation
+from sklearn_rank._metric.metric import REGISTRY, Metric
+from sklearn_rank._utils.writing import written_whole
 
 
 def evaluate_runs(options: argparse.Namespace) -> None:

@@ -12,13 +12,13 @@ import numpy as np
 
 from sklearn_rank._cli.output import tell
 from sklearn_rank._cli.trec_eval import expanded, own_measure
-from sklearn_rank._keywords import COUNT
-from sklearn_rank._metric import MetricSpec
-from sklearn_rank._names import parse_metric
-from sklearn_rank._table import printable
-from sklearn_rank.evaluate import Evaluation, evaluate
+from sklearn_rank._evaluation.evaluate import Evaluation, evaluate
+from sklearn_rank._metric.keywords import COUNT
+from sklearn_rank._metric.metric import MetricSpec
+from sklearn_rank._metric.names import parse_metric
+from sklearn_rank._utils.table import printable
 from sklearn_rank.io import RankingData, join, read_table, read_trec_qrels, read_trec_run
-from sklearn_rank.io.frames import opened
+from sklearn_rank.io._tables import opened
 
 OF_TABLES = ("y_true", "y_score", "qid", "doc_id")
 OF_RUNS = ("missing_from_run", "missing_from_qrels", "float32", "keep_negative", "max_documents")

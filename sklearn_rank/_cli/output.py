@@ -8,7 +8,7 @@ import math
 import sys
 from typing import Any
 
-from sklearn_rank._table import Table, printable
+from sklearn_rank._utils.table import Table, printable
 
 FORMULA = ("=", "+", "-", "@")
 """First characters of cells that spreadsheets compute."""

@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from sklearn_rank import stats
-from sklearn_rank._names import find_spec
-from sklearn_rank._plain import must_say
-from sklearn_rank._qid import MISSING
+from sklearn_rank._engine.qid import MISSING
+from sklearn_rank._metric.names import find_spec
+from sklearn_rank._metric.plain import must_say
 from sklearn_rank.dask._partitions import ATTRIBUTE, check_frame
 from sklearn_rank.stats._arguments import check_arguments
-from sklearn_rank.stats.compare import ComparisonResult, check_test
+from sklearn_rank.stats._compare import ComparisonResult, check_test
 
 
 def compare(

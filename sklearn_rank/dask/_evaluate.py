@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._check import refuse_bad_weight
-from sklearn_rank._compute import PerQuery, Sums
-from sklearn_rank._metric import MetricSpec
-from sklearn_rank._qid import joined_ids
-from sklearn_rank.batches._columns import Columns
-from sklearn_rank.batches._discount import discounts_of
-from sklearn_rank.batches._partial import join_parts
-from sklearn_rank.batches._seen import SeenIds
+from sklearn_rank._chunks.columns import Columns
+from sklearn_rank._chunks.discounts import discounts_of
+from sklearn_rank._chunks.evaluate import join_parts
+from sklearn_rank._chunks.query_ids import SeenIds
+from sklearn_rank._engine.check import refuse_bad_weight
+from sklearn_rank._engine.per_query import PerQuery, Sums
+from sklearn_rank._engine.qid import joined_ids
+from sklearn_rank._evaluation.evaluate import Evaluation, parse_metrics
+from sklearn_rank._metric.metric import MetricSpec
 from sklearn_rank.dask._partitions import ATTRIBUTE, Asked, Part, Parts, import_dask, parts_of
-from sklearn_rank.evaluate import Evaluation, parse_metrics
 
 FAN = 16
 """Sums that are added up at a time."""

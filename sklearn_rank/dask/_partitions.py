@@ -11,11 +11,11 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._check import Queries
-from sklearn_rank._metric import MetricSpec
-from sklearn_rank.batches._columns import Columns, check_names, read_columns, refuse_missing
-from sklearn_rank.batches._partial import check_part, evaluate_part
-from sklearn_rank.evaluate import Evaluation
+from sklearn_rank._chunks.columns import Columns, check_names, read_columns, refuse_missing
+from sklearn_rank._chunks.evaluate import check_part, evaluate_part
+from sklearn_rank._engine.check import Queries
+from sklearn_rank._evaluation.evaluate import Evaluation
+from sklearn_rank._metric.metric import MetricSpec
 
 Index = NDArray[np.int64]
 T = TypeVar("T", bound=np.generic)

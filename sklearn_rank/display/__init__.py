@@ -4,13 +4,13 @@ Values of `evaluate` in, pictures out. May not touch formulas or kernels. Each i
 tells apart, a line style, a marker or a hatch tells apart as well.
 """
 
-from sklearn_rank.display.critical_difference import CriticalDifferenceDisplay
-from sklearn_rank.display.cutoff import CutoffDisplay
-from sklearn_rank.display.difference import DifferenceDisplay
-from sklearn_rank.display.distribution import DistributionDisplay
-from sklearn_rank.display.list_length import ListLengthDisplay
-from sklearn_rank.display.precision_recall import QueryPrecisionRecallDisplay
-from sklearn_rank.display.query_size import QuerySizeDisplay
+from sklearn_rank.display._critical_difference import CriticalDifferenceDisplay
+from sklearn_rank.display._cutoff import CutoffDisplay
+from sklearn_rank.display._difference import DifferenceDisplay
+from sklearn_rank.display._distribution import DistributionDisplay
+from sklearn_rank.display._list_length import ListLengthDisplay
+from sklearn_rank.display._precision_recall import QueryPrecisionRecallDisplay
+from sklearn_rank.display._query_size import QuerySizeDisplay
 
 __all__ = [
     "CriticalDifferenceDisplay",

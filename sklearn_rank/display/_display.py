@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from sklearn_rank._fitted_queries import check_test_queries
-from sklearn_rank._response import predict_scores
 from sklearn_rank.display._figure import open_axes
-from sklearn_rank.ranker import QueryRanker
+from sklearn_rank.model_selection._fitted_queries import check_test_queries
+from sklearn_rank.model_selection._query_ranker import QueryRanker
+from sklearn_rank.model_selection._response import predict_scores
 
 
 class Display:

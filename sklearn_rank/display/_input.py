@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._grouping import number_together
-from sklearn_rank._metric import MetricSpec
-from sklearn_rank._names import parse_metric
-from sklearn_rank.evaluate import Evaluation, evaluate
+from sklearn_rank._engine.grouping import number_together
+from sklearn_rank._evaluation.evaluate import Evaluation, evaluate
+from sklearn_rank._metric.metric import MetricSpec
+from sklearn_rank._metric.names import parse_metric
 from sklearn_rank.stats._align import refuse_other_labels
 
 Array = NDArray[np.float64]

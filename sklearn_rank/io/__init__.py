@@ -3,11 +3,11 @@
 Files in, arrays out. May not touch formulas. ``docs/files.md`` shows each.
 """
 
-from sklearn_rank.io.entries import Entries
-from sklearn_rank.io.frames import read_entries, read_table
-from sklearn_rank.io.join import RankingData, join
-from sklearn_rank.io.svmlight import read_svmlight
-from sklearn_rank.io.trec import read_trec_qrels, read_trec_run, write_trec_run
+from sklearn_rank.io._entries import Entries
+from sklearn_rank.io._join import RankingData, join
+from sklearn_rank.io._svmlight import read_svmlight
+from sklearn_rank.io._tables import read_entries, read_table
+from sklearn_rank.io._trec import read_trec_qrels, read_trec_run, write_trec_run
 
 __all__ = [
     "Entries",

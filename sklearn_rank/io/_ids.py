@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._grouping import Keys, hashed
-from sklearn_rank._lazy import cached_property
+from sklearn_rank._engine.grouping import Keys, hashed
+from sklearn_rank._utils.lazy import cached_property
 
 Index = NDArray[np.int64]
 ERRORS = "surrogateescape"

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
-from sklearn_rank._writing import written_whole
+from sklearn_rank._utils.writing import written_whole
 from sklearn_rank.io._ids import ERRORS
 
 GZIP = b"\x1f\x8b"

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._keywords import one_of, real
-from sklearn_rank._metric import NO_RELEVANT, metric
+from sklearn_rank._metric.keywords import one_of, real
+from sklearn_rank._metric.metric import NO_RELEVANT, metric
 
 __all__ = [
     "fall_out_error",

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._keywords import Keyword, is_real, one_of
-from sklearn_rank._metric import NO_RELEVANT, metric
+from sklearn_rank._metric.keywords import Keyword, is_real, one_of
+from sklearn_rank._metric.metric import NO_RELEVANT, metric
 
 __all__ = [
     "interpolated_precision_score",

@@ -10,15 +10,15 @@ import numpy as np
 import sklearn
 from joblib import effective_n_jobs
 
-from sklearn_rank._check import Words, check_query_weight
-from sklearn_rank._compute import Batches
-from sklearn_rank._echo import echo
-from sklearn_rank._grouping import group_rows
-from sklearn_rank._keywords import is_real
-from sklearn_rank._progress import import_tqdm
-from sklearn_rank._rows import check_features, check_rows
-from sklearn_rank._threads import check_n_jobs
-from sklearn_rank.evaluate import Evaluation, evaluate_queries, parse_metrics
+from sklearn_rank._engine.check import Words, check_query_weight
+from sklearn_rank._engine.grouping import group_rows
+from sklearn_rank._engine.per_query import Batches
+from sklearn_rank._engine.rows import check_features, check_rows
+from sklearn_rank._evaluation.evaluate import Evaluation, evaluate_queries, parse_metrics
+from sklearn_rank._metric.keywords import is_real
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.threads import check_n_jobs
+from sklearn_rank.model_selection._progress import import_tqdm
 from sklearn_rank.retrieval._relevance import make_grades
 from sklearn_rank.retrieval._search import search
 from sklearn_rank.retrieval._similarity import make_similarity

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sklearn_rank._lists import Array, Grades, Groups, Index, Judgements, csr
-from sklearn_rank._numbers import refuse_masked
-from sklearn_rank._qid import ids_of
+from sklearn_rank._engine.qid import ids_of
+from sklearn_rank._engine.sparse import Array, Grades, Groups, Index, Judgements, csr
+from sklearn_rank._utils.numbers import refuse_masked
 
 WORD = 64
 """Labels whose indicators are looked at together."""

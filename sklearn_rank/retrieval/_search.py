@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank import _kernels
-from sklearn_rank._check import Queries
-from sklearn_rank._compute import Batches
-from sklearn_rank._lists import Grades, Index, as_queries, drop_self, row_blocks
+from sklearn_rank._engine.check import Queries
+from sklearn_rank._engine.per_query import Batches
+from sklearn_rank._engine.sparse import Grades, Index, as_queries, drop_self, row_blocks
 from sklearn_rank.retrieval._similarity import Similarity
 
 PAIRS = 2**20

@@ -12,8 +12,8 @@ from sklearn_rank.spark._partition import column_name
 from sklearn_rank.spark._result import Result, read_result
 from sklearn_rank.stats._align import read_values
 from sklearn_rank.stats._arguments import check_arguments
+from sklearn_rank.stats._compare import ComparisonResult, check_test
 from sklearn_rank.stats._tests import TESTS
-from sklearn_rank.stats.compare import ComparisonResult, check_test
 
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 

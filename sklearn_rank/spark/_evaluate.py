@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from sklearn_rank._metric import MetricSpec
-from sklearn_rank.batches._columns import Columns, check_names, refuse_missing
-from sklearn_rank.evaluate import parse_metrics
+from sklearn_rank._chunks.columns import Columns, check_names, refuse_missing
+from sklearn_rank._evaluation.evaluate import parse_metrics
+from sklearn_rank._metric.metric import MetricSpec
 from sklearn_rank.spark._on_workers import OnWorkers
 from sklearn_rank.spark._partition import column_name, evaluate_partition
 from sklearn_rank.spark._result import import_spark, result_schema

@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._check import Queries
-from sklearn_rank._compute import PerQuery
-from sklearn_rank._metric import MetricSpec
-from sklearn_rank._ranked import Ranking
-from sklearn_rank.batches._columns import Columns
-from sklearn_rank.batches._partial import evaluate_parts
-from sklearn_rank.batches._stream import Checker, Rows
-from sklearn_rank.batches._whole_queries import adjacent_queries
-from sklearn_rank.evaluate import Evaluation
+from sklearn_rank._chunks.checker import Checker, Rows
+from sklearn_rank._chunks.columns import Columns
+from sklearn_rank._chunks.evaluate import evaluate_parts
+from sklearn_rank._engine.check import Queries
+from sklearn_rank._engine.per_query import PerQuery
+from sklearn_rank._engine.ranked import Ranking
+from sklearn_rank._evaluation.evaluate import Evaluation
+from sklearn_rank._metric.metric import MetricSpec
+from sklearn_rank.batches._partition_on_disk import adjacent_queries
 
 Specs = Mapping[str, MetricSpec]
 PARTS = ("numerator", "denominator", "defined")

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sklearn_rank._compute import PerQuery
-from sklearn_rank._metric import MetricSpec
-from sklearn_rank._storage import StoredMetric
-from sklearn_rank.evaluate import Evaluation
+from sklearn_rank._engine.per_query import PerQuery
+from sklearn_rank._evaluation.evaluate import Evaluation
+from sklearn_rank._metric.metric import MetricSpec
+from sklearn_rank._utils.storage import StoredMetric
 from sklearn_rank.spark._partition import PARTS, column_name, parts_name
 
 KEY = "sklearn_rank"

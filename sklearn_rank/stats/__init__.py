@@ -4,12 +4,12 @@ Values query by query in, answers out. May not touch formulas or kernels. What a
 not, is in ``docs/statistics.md``.
 """
 
+from sklearn_rank.stats._compare import ComparisonResult, compare
+from sklearn_rank.stats._compare_all import MultipleComparison, compare_all
 from sklearn_rank.stats._corrections import adjust_pvalues
+from sklearn_rank.stats._folds import FoldComparison, compare_folds
 from sklearn_rank.stats._intervals import confidence_interval
-from sklearn_rank.stats.compare import ComparisonResult, compare
-from sklearn_rank.stats.folds import FoldComparison, compare_folds
-from sklearn_rank.stats.many import MultipleComparison, compare_all
-from sklearn_rank.stats.power import minimal_detectable_difference, power_of, queries_needed
+from sklearn_rank.stats._power import minimal_detectable_difference, power_of, queries_needed
 
 __all__ = [
     "ComparisonResult",

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._echo import echo
-from sklearn_rank._grouping import number_together
-from sklearn_rank._keywords import is_key
-from sklearn_rank.evaluate import Evaluation
+from sklearn_rank._engine.grouping import number_together
+from sklearn_rank._evaluation.evaluate import Evaluation
+from sklearn_rank._metric.keywords import is_key
+from sklearn_rank._utils.echo import echo
 from sklearn_rank.stats._arguments import numbers
 
 Array = NDArray[np.float64]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._keywords import COUNT, Keyword, is_count, is_real, one_of
-from sklearn_rank._numbers import refuse_masked
+from sklearn_rank._metric.keywords import COUNT, Keyword, is_count, is_real, one_of
+from sklearn_rank._utils.numbers import refuse_masked
 
 Array = NDArray[np.float64]
 

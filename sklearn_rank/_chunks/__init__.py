@@ -1,0 +1,1 @@
+"""Whole queries out of pieces: what batches, dask and Spark share."""

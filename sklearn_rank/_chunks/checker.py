@@ -1,0 +1,133 @@
+"""Batches of a stream, checked as they come in: rows are from then on known by the numbers of their queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._chunks.columns import Columns, read_columns
+from sklearn_rank._chunks.evaluate import check_part
+from sklearn_rank._chunks.query_ids import SeenIds
+from sklearn_rank._engine.check import Queries
+from sklearn_rank._engine.grouping import Number
+from sklearn_rank._metric.metric import MetricSpec
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+
+class Rows(NamedTuple):
+    """Checked rows of a batch, by query: as `Queries`, but with the number of each query, which may go on elsewhere."""
+
+    label: Array
+    score: Array
+    indptr: Index
+    order: Index | None
+    number: Number
+
+
+class Checker:
+    """Checks batches, and knows all queries of those before: their ids and weights, by number."""
+
+    def __init__(self, names: Columns, specs: Iterable[MetricSpec], grouped: bool, n_jobs: int | None) -> None:
+        self._names, self._specs, self._grouped, self._n_jobs = names, list(specs), grouped, n_jobs
+        self.seen, self._weight = SeenIds(), np.empty(256)
+        self._shape: tuple[int, ...] | None = None  # of the labels of a row
+        self._weighted: bool | None = None
+        self._last = -1  # number of the query that the last batch ended with
+
+    def checked(self, batches: Iterable[Any]) -> Iterator[Rows]:
+        """Rows of each batch that has any.
+
+        Raises
+        ------
+        ValueError or TypeError
+            As `evaluate` does, naming the batch and the row of the stream that it starts at; also if rows of a query
+            are not adjacent, but were said to be.
+        """
+        start = 0
+        for i, batch in enumerate(batches):
+            try:
+                rows = self._check(batch)
+            except (TypeError, ValueError) as error:
+                kind = TypeError if isinstance(error, TypeError) else ValueError
+                raise kind(f"{error} This is batch {i}, whose row 0 is row {start} of the stream.") from error
+            if rows is not None:
+                yield rows
+                start += len(rows.score)
+        if start == 0:
+            raise ValueError("At least one row is needed. Got batches without rows.")
+
+    @property
+    def weight(self) -> Array | None:
+        """Weight of each query."""
+        return self._weight[: self.seen.n] if self._weighted else None
+
+    def _check(self, batch: Any) -> Rows | None:
+        queries = check_part(read_columns(batch, self._names), self._n_jobs)
+        if queries is None:
+            return None
+        self._check_alike(queries)
+        for spec in self._specs:
+            spec.resolve(queries)  # refuses labels
+        n_before, number = self.seen.n, self.seen.number(queries.qid)
+        if self._grouped:
+            self._check_adjacent(queries, number, n_before)
+        if queries.weight is not None:
+            self._check_weight(queries.weight, queries, number, n_before)
+        return Rows(queries.label, queries.score, queries.indptr, queries.order, number)
+
+    def _check_alike(self, queries: Queries) -> None:
+        """Refuse a batch with other columns than those before."""
+        weighted = queries.weight is not None
+        if self._shape is None:
+            self._shape, self._weighted = queries.label.shape[1:], weighted
+        if queries.label.shape[1:] != self._shape:
+            raise ValueError(
+                "y_true must have the same subtopics in all batches. "
+                f"Got rows of shape {queries.label.shape[1:]} after {self._shape}."
+            )
+        if weighted != self._weighted:
+            having = ("with", "without") if weighted else ("without", "with")
+            raise ValueError(
+                f"Either all batches have sample_weight or none. Got one {having[0]} after one {having[1]}."
+            )
+
+    def _check_adjacent(self, queries: Queries, number: Number, n_before: int) -> None:
+        """Refuse rows of a query that other rows stand between."""
+        row = None
+        again = number < n_before
+        again[0] &= number[0] != self._last
+        if queries.order is not None:
+            place = int(np.argmax(queries.order != np.arange(len(queries.order))))
+            query, row = int(np.searchsorted(queries.indptr, place, side="right")) - 1, int(queries.order[place])
+        elif again.any():
+            query = int(np.argmax(again))
+            row = int(queries.indptr[query])
+        if row is not None:
+            raise ValueError(
+                "With grouped=True the rows of a query must be adjacent; use grouped=False for rows in any order. "
+                f"Got query {_id(queries, query)} again in row {row}."
+            )
+        self._last = number[-1]
+
+    def _check_weight(self, weight: Array, queries: Queries, number: Number, n_before: int) -> None:
+        """Keep the weight of each query; refuse one that differs from that in another batch."""
+        while len(self._weight) < self.seen.n:
+            self._weight = np.concatenate([self._weight, np.empty_like(self._weight)])
+        known = number < n_before
+        self._weight[number[~known]] = weight[~known]
+        differs = self._weight[number] != weight
+        if differs.any():
+            query = int(np.argmax(differs))
+            raise ValueError(
+                "sample_weight weights whole queries, so it must be constant within each. Got "
+                f"{self._weight[number[query]]:g} and {weight[query]:g} in query {_id(queries, query)}."
+            )
+
+
+def _id(queries: Queries, query: int) -> str:
+    return repr(queries.qid[query : query + 1].tolist()[0])

@@ -1,0 +1,335 @@
+"""The query of each row: found, numbered in order of first appearance, and rows grouped by it.
+
+Where most rows are of the query of the row before, runs of rows stand for their rows, so that grouped rows cost one
+comparison each and no memory. What is left is numbered by hashing, and put in order by counting; nothing is sorted.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from itertools import count
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+
+from sklearn_rank import _kernels
+from sklearn_rank._engine.qid import NO_QID, id_array, joined_ids, refuse_missing
+from sklearn_rank._engine.rows import queries_in
+from sklearn_rank._utils.threads import for_each, row_blocks
+
+Index = NDArray[np.int64]
+Number = NDArray[np.uint32]
+T = TypeVar("T", bound=np.generic)
+
+N_SAMPLED = 1024  # pairs of rows that are looked at to tell whether rows are grouped
+N_OBJECTS = 2**18  # objects that are told apart by their addresses before it is asked whether that is worth it
+N_IN_PART = 2**18  # rows that are worth a thread
+N_AT_ONCE = 2**14  # rows whose keys stay in the cache between being made and being numbered
+
+
+def find_qid(y: Any, qid: Any = None, *, name: str = "y_true") -> Any:
+    """Query of each row: `qid` if given, else the level "qid" of y's index; never silently one query.
+
+    Raises
+    ------
+    ValueError
+        If there is neither, or they do not say the same.
+    """
+    if qid is not None:
+        refuse_other_queries(y, qid, name=name)
+        return qid
+    level = queries_in(y)
+    if level is None:
+        raise ValueError(NO_QID.format(y=name))
+    return level
+
+
+def refuse_other_queries(x: Any, qid: Any, *, name: str) -> None:
+    """Refuse a level "qid" of the index of x that does not put the same rows together as `qid` does.
+
+    Raises
+    ------
+    ValueError
+        Naming the first row.
+    """
+    level = queries_in(x)
+    if level is None or level is qid:
+        return
+    of_level, of_qid = (number_of_rows(ids, len(level)) for ids in (level, qid))
+    if not np.array_equal(of_level, of_qid):
+        raise ValueError(
+            f"qid and the level 'qid' of the index of {name} must name the same queries; drop one of them, "
+            f"as {name}.to_numpy() does. Got other queries from row {int(np.argmax(of_level != of_qid))} on."
+        )
+
+
+def number_of_rows(qid: Any, n_rows: int) -> Index:
+    """Number of each row's query, in order of first appearance."""
+    _, indptr, order = group_rows(qid, n_rows)
+    number = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    if order is not None:
+        number[order] = number.copy()
+    return number
+
+
+def group_rows(qid: Any, n_rows: int, n_jobs: int | None = None) -> tuple[NDArray[Any], Index, Index | None]:
+    """Group rows by query, queries in order of first appearance.
+
+    Returns
+    -------
+    ids : ndarray of shape (n_queries,)
+    indptr : ndarray of shape (n_queries + 1,)
+        Where each query starts once its rows are adjacent.
+    order : ndarray of shape (n_rows,) or None
+        Rows in that order; None if they are adjacent already.
+    """
+    ids, to_qid = id_array(qid)
+    _check_shape(ids, n_rows)
+    try:
+        starts = _starts(ids, n_jobs)
+        heads = ids if starts is None else ids[starts[:-1]]
+        if heads.dtype.kind in "iu" and _rises(heads, np.less):
+            refuse_missing(distinct := to_qid(heads))
+            return distinct, np.arange(n_rows + 1) if starts is None else starts, None
+        number, first = _number_in_parts(heads, n_jobs)
+        distinct = to_qid(heads[first])
+        refuse_missing(distinct)
+    except TypeError as error:
+        raise ValueError(f"Query ids must be hashable, and qid must not contain missing values. Got {error}.") from None
+    if _rises(number, np.less_equal):
+        return distinct, np.append(first if starts is None else starts[first], n_rows), None
+    return distinct, *sort_by_number(number, len(first), starts, n_rows, n_jobs)
+
+
+def number_together(ids: list[NDArray[Any]]) -> tuple[NDArray[Any], list[Index]]:
+    """Distinct ids of several lists in order of first appearance, and the number of each id of each list."""
+    together = joined_ids(ids)
+    known, indptr, order = group_rows(together, len(together))
+    number = np.repeat(np.arange(len(known)), np.diff(indptr))
+    if order is not None:
+        number[order] = number.copy()
+    return known, np.split(number, np.cumsum([len(one) for one in ids])[:-1])
+
+
+def _check_shape(ids: NDArray[Any], n_rows: int) -> None:
+    if ids.ndim != 1:
+        raise ValueError(f"qid must be one-dimensional, the query of each row. Got shape {ids.shape} instead.")
+    if len(ids) == n_rows:
+        return
+    message = f"qid must name the query of each row, so it needs {n_rows} entries. Got {len(ids)} instead."
+    if ids.dtype.kind in "iu" and ids.sum() == n_rows:
+        message += " Its sum is the number of rows: for group sizes use qid=qid_from_group_sizes(sizes)."
+    elif len(ids) < n_rows:
+        message += " With one id per group, repeat each id as often as its group has rows: np.repeat(ids, sizes)."
+    raise ValueError(message)
+
+
+# --- runs ----------------------------------------------------------------------------------------------------
+
+
+def _starts(ids: NDArray[Any], n_jobs: int | None) -> Index | None:
+    """Where each run of equal ids starts, and the last one ends; None if most rows seem to be runs of their own."""
+    if ids.dtype == object:
+        starts = _starts(_addresses(ids), n_jobs)
+        if starts is not None:
+            return starts
+    n_rows = len(ids)
+    if n_rows > 16 * N_SAMPLED:
+        sampled = np.arange(1, n_rows, n_rows // N_SAMPLED)
+        if np.mean(ids[sampled] != ids[sampled - 1]) > 0.5:
+            return None
+
+    def find(start: int, stop: int) -> Index:
+        start = max(start, 1)
+        return (ids[start:stop] != ids[start - 1 : stop - 1]).nonzero()[0] + start
+
+    return np.concatenate([[0], *for_each(find, row_blocks(n_rows), n_jobs), [n_rows]])
+
+
+def _rises(x: NDArray[Any], compare: np.ufunc) -> bool:
+    """Whether each entry compares so with the next one."""
+    return all(compare(x[a:b], x[a + 1 : b + 1]).all() for a, b in row_blocks(len(x) - 1))
+
+
+def _addresses(objects: NDArray[Any]) -> Index:
+    """Where the objects are: what is at one address is one object, and need not be looked at again."""
+    return np.frombuffer(np.ascontiguousarray(objects), dtype=np.intp).astype(np.int64, copy=False)
+
+
+# --- numbers -------------------------------------------------------------------------------------------------
+
+
+def _parts(n_rows: int, n_jobs: int | None) -> list[tuple[int, int]]:
+    """Cut rows into a large part for each thread."""
+    n_parts = max(min(effective_n_jobs(n_jobs), n_rows // N_IN_PART), 1) if n_rows > N_IN_PART else 1
+    return [(n_rows * i // n_parts, n_rows * (i + 1) // n_parts) for i in range(n_parts)]
+
+
+def _number_in_parts(ids: NDArray[Any], n_jobs: int | None) -> tuple[Number, Index]:
+    """What `_number` returns: parts are numbered each by itself, and then the distinct values of all parts."""
+    blocks = _parts(len(ids), n_jobs)
+    if len(blocks) == 1:
+        return _number(ids)
+    numbers, firsts = zip(*for_each(lambda a, b: _number(ids[a:b]), blocks, n_jobs), strict=True)
+    heads = np.concatenate([first + a for first, (a, _) in zip(firsts, blocks, strict=True)])
+    of_head, first = _number(ids[heads])
+    begin = np.append(0, np.cumsum([len(first) for first in firsts]))
+    number = np.empty(len(ids), dtype=np.uint32)
+
+    def renumber(i: int, _: int) -> None:
+        number[slice(*blocks[i])] = of_head[begin[i] : begin[i + 1]].take(numbers[i])
+
+    for_each(renumber, [(i, i + 1) for i in range(len(blocks))], n_jobs)
+    return number, heads[first]
+
+
+def sort_by_number(
+    number: Number, n_numbers: int, starts: Index | None, n_rows: int, n_jobs: int | None
+) -> tuple[Index, Index]:
+    """Counting sort of rows, or of runs of rows from `starts` on: where each number starts, and the rows in order."""
+    blocks = _parts(len(number), n_jobs) if starts is None and 8 * n_numbers < n_rows else [(0, len(number))]
+    at, order = np.zeros((len(blocks), n_numbers), dtype=np.int64), np.empty(n_rows, dtype=np.int64)
+    parts = [(i, i + 1) for i in range(len(blocks))]
+    for_each(lambda i, _: _kernels.count_rows(number[slice(*blocks[i])], starts, at[i]), parts, n_jobs)
+    indptr = np.zeros(n_numbers + 1, dtype=np.int64)
+    at.sum(axis=0).cumsum(out=indptr[1:])
+    following = indptr[:-1].copy()
+    for of_part in at:  # from counts to where the rows of the part go
+        here = of_part.copy()
+        of_part[:] = following
+        following += here
+    for_each(
+        lambda i, _: _kernels.place_rows(number[slice(*blocks[i])], starts, blocks[i][0], at[i], order), parts, n_jobs
+    )
+    return indptr, order
+
+
+def _number(ids: NDArray[Any]) -> tuple[Number, Index]:
+    """Number the distinct values in order of first appearance: number of each entry, first entry of each number."""
+    kind, width, n_rows = ids.dtype.kind, ids.dtype.itemsize, len(ids)
+    if kind in "biumM":
+        return _number_keys(n_rows, lambda a, b: Keys(ids[a:b].astype(np.int64)))
+    if kind == "f" and width <= 8:
+        return _number_keys(
+            n_rows, lambda a, b: Keys((ids[a:b].astype(np.float64) + 0.0).view(np.int64))
+        )  # -0.0 is 0.0
+    if kind in "SU":
+        return _number_keys(
+            n_rows, lambda a, b: hashed(ids[a:b].copy().view(np.uint8), width * np.arange(1, b - a + 1))
+        )
+    return _number_objects(ids.astype(object, copy=False))
+
+
+def _number_objects(ids: NDArray[Any]) -> tuple[Number, Index]:
+    """Number what Python's dict tells apart: first by address, then the objects that are left by what they are."""
+    address = _addresses(ids)
+    try:
+        number, first = _number_keys(len(ids), lambda a, b: Keys(address[a:b]), most=N_OBJECTS)
+    except _TooManyError:
+        return _number_values(ids)
+    of_object, first_object = _number_values(ids[first])
+    if len(first_object) < len(first):
+        for a, b in row_blocks(len(ids)):
+            number[a:b] = of_object[number[a:b]]
+        first = first[first_object]
+    return number, first
+
+
+def _number_values(ids: NDArray[Any]) -> tuple[Number, Index]:
+    """Number objects by their text if all are str, else by a dict."""
+    try:
+        return _number_keys(len(ids), lambda a, b: joined(ids[a:b].tolist()))
+    except _NotTextError:
+        entry: defaultdict[Any, int] = defaultdict(count().__next__)
+        look_up = entry.__getitem__
+        return _number_keys(len(ids), lambda a, b: Keys(np.fromiter(map(look_up, ids[a:b].tolist()), np.int64, b - a)))
+
+
+class Keys(NamedTuple):
+    """A key for each row; or a text of which each row has a piece, up to its end, and hashes of the pieces for keys."""
+
+    key: Index
+    text: NDArray[np.uint8] | None = None
+    end: Index | None = None
+
+
+def hashed(text: NDArray[np.uint8], end: Index) -> Keys:
+    """Keys of the pieces of a text."""
+    _kernels.hash_pieces(text, end, key := np.empty(len(end), dtype=np.int64))
+    return Keys(key, text, end)
+
+
+def joined(strings: list[Any]) -> Keys:
+    """One text of all strings, each with a NUL at its end.
+
+    Raises
+    ------
+    _NotTextError
+        If one is no str, or has a NUL of its own.
+    """
+    try:
+        text = "\0".join(strings) + "\0"
+    except TypeError:
+        raise _NotTextError from None
+    encoded = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
+    end = np.flatnonzero(encoded == 0) + 1
+    if len(end) != len(strings):
+        raise _NotTextError
+    return hashed(encoded, end)
+
+
+class _NotTextError(Exception):
+    """There is no text that tells these objects apart."""
+
+
+class _TooManyError(Exception):
+    """More distinct keys than it is worth to look for."""
+
+
+def _number_keys(n_rows: int, keys: Callable[[int, int], Keys], most: int | None = None) -> tuple[Number, Index]:
+    """Number keys, given rows by rows.
+
+    Raises
+    ------
+    _TooManyError
+        If more than `most` are found, and more than one in two rows.
+    """
+    number, found = np.empty(n_rows, dtype=np.uint32), Distinct()
+    for begin in range(0, n_rows, N_AT_ONCE):
+        found.number(keys(begin, min(begin + N_AT_ONCE, n_rows)), begin, number)
+        if most is not None and found.n > most and 2 * found.n > begin:
+            raise _TooManyError
+    return number, found.first[: found.n]
+
+
+class Distinct:
+    """The `n` distinct keys found so far, and the row where each came `first`."""
+
+    def __init__(self) -> None:
+        self.n = 0
+        self._key_of, self.first, self._kept_end = np.empty((3, 256), dtype=np.int64)
+        self._table, self._kept = np.zeros(4 * len(self.first), dtype=np.uint32), np.empty(4096, dtype=np.uint8)
+
+    def number(self, rows: Keys, begin: int, number: Number) -> None:
+        """Write the number of each key to `number`, from the row `begin` on."""
+        n_done = 0
+        while True:
+            n_done, self.n = _kernels.number_keys(
+                *rows, n_done, begin, self._table, self.n, number, self._key_of, self.first, self._kept, self._kept_end
+            )
+            if n_done == len(rows.key):
+                return
+            if self.n < len(self.first):
+                self._kept = _doubled(self._kept)
+                continue
+            self._table = np.zeros(2 * len(self._table), dtype=np.uint32)
+            _kernels.fill_table(self._key_of, self._table)
+            self._key_of, self.first = _doubled(self._key_of), _doubled(self.first)
+            self._kept_end = _doubled(self._kept_end)
+
+
+def _doubled(room: NDArray[T]) -> NDArray[T]:
+    return np.concatenate([room, np.empty_like(room)])

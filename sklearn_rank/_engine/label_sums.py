@@ -1,0 +1,57 @@
+"""Which judgements a result is of: a number for each query, so that results on other labels are not compared.
+
+It is a sum of hashes over the documents of a query, so that their order does not matter. Documents of label 0 and those
+without a label do not count: what a system retrieved decides how many there are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._engine.check import Queries, rows_of
+from sklearn_rank._utils.threads import for_each
+
+Sums = NDArray[np.uint32]
+BLOCK = 2**14
+"""Documents at a time: few enough that arrays of them come from memory that was used before."""
+
+
+def label_sums(queries: Queries, n_jobs: int | None = None) -> Sums:
+    """Sum over the documents of each query, also those without a row, of hashes of their labels."""
+    sums, indptr = np.empty(len(queries.indptr) - 1, dtype=np.uint32), queries.indptr
+
+    def add(first: int, last: int) -> None:
+        label = rows_of(queries.label, indptr, queries.order, first, last)
+        total = np.zeros(len(label) + 1, dtype=np.uint32)
+        np.cumsum(_hashes(label, queries.has_unjudged), out=total[1:])
+        ends = total[indptr[first : last + 1] - indptr[first]]
+        np.subtract(ends[1:], ends[:-1], out=sums[first:last])
+
+    edges = np.unique(np.append(np.searchsorted(indptr[:-1], np.arange(0, indptr[-1], BLOCK)), [0, len(sums)])).tolist()
+    for_each(add, list(zip(edges[:-1], edges[1:], strict=True)), n_jobs)
+    if (unlisted := queries.unlisted) is not None:
+        hashes = _hashes(unlisted.label, queries.has_unjudged)
+        np.add.at(sums, unlisted.query, hashes * unlisted.count.astype(np.uint32))
+    return sums
+
+
+def _hashes(label: NDArray[np.float64], has_unjudged: bool) -> Sums:
+    """Hash of the label, or of the labels for all subtopics, of each document; 0 if there is no other label than 0."""
+    with np.errstate(over="ignore"):  # 0.1 is 0.1 in both precisions, and -0.0 is 0.0
+        hashes = _mixed((label + 0.0).astype(np.float32).view(np.uint32))
+    if has_unjudged:
+        hashes[np.isnan(label)] = 0
+    if label.ndim == 1:
+        return hashes
+    number = np.arange(1, 2 * label.shape[1], 2, dtype=np.uint32)  # of the subtopic
+    return _mixed((hashes * number).sum(axis=1, dtype=np.uint32))
+
+
+def _mixed(x: NDArray[np.uint32]) -> Sums:
+    """Bits mixed in place, so that sums tell apart what they are sums of; 0 stays 0 (MurmurHash3's last steps)."""
+    x ^= x >> np.uint32(16)  # without it the sign, the highest bit, would only add the same to every hash
+    for multiplier, shift in ((0x85EBCA6B, 13), (0xC2B2AE35, 16)):
+        x *= np.uint32(multiplier)
+        x ^= x >> np.uint32(shift)
+    return x

@@ -1,0 +1,106 @@
+"""Query ids as the user gave them, in any container, as one array that is equal where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.ma import MaskedArray
+from numpy.typing import NDArray
+
+from sklearn_rank._engine.rows import one_column
+
+NO_QID = (
+    "Ranking metrics are computed query by query, so the query of each row must be known: pass qid=, or give "
+    "{y} as a pandas Series whose index has a level named 'qid'. Got neither."
+)
+MISSING = "Every row needs a query, so qid must not contain missing values. Got None or NaN."
+
+
+def id_array(qid: Any) -> tuple[NDArray[Any], Callable[[NDArray[Any]], NDArray[Any]]]:
+    """Array that is equal where the ids are, and what turns entries of it into ids."""
+    if isinstance(qid, (list, tuple)):
+        return _of_list(qid)
+    qid = one_column(qid)
+    if isinstance(qid, MaskedArray) and np.ma.is_masked(qid):
+        raise ValueError(MISSING)
+    dtype = getattr(qid, "dtype", None)
+    if dtype is None and isinstance(qid, Sequence) and not isinstance(qid, (str, bytes)):
+        return _of_list(qid)
+    if isinstance(dtype, np.dtype) or getattr(dtype, "storage", None) == "python":
+        return np.asarray(qid), _as_they_are
+    array = getattr(qid, "array", qid)  # what a Series or an Index of pandas holds
+    if hasattr(array, "factorize"):  # it is no array of NumPy, but a Categorical, say
+        code, names = array.factorize()
+    elif str(dtype) in ("String", "Categorical") and hasattr(qid, "replace_strict"):  # a Series of polars
+        distinct = qid.unique(maintain_order=True)
+        code, names = np.asarray(qid.replace_strict(distinct, np.arange(len(distinct)))), np.asarray(distinct)
+        names = ids_of(distinct.to_list()) if names.dtype.kind == "U" else names  # NumPy drops a NUL at the end
+    else:
+        return np.asarray(qid), _as_they_are
+    names = np.asarray(names)
+    if code.min(initial=0) < 0:
+        raise ValueError(MISSING)
+    return code, lambda distinct: names[distinct]
+
+
+def ids_of(qid: Any) -> NDArray[Any]:
+    """The ids themselves, as an array."""
+    array, to_qid = id_array(qid)
+    return to_qid(array)
+
+
+def joined_ids(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Arrays of ids one after the other; as objects where NumPy would turn some into what they are not."""
+    if len({part.dtype.kind for part in parts}) > 1:
+        parts = [part.astype(object) for part in parts]
+    return np.concatenate(parts)
+
+
+def refuse_missing(ids: NDArray[Any]) -> None:
+    """Refuse ids that are none.
+
+    Raises
+    ------
+    ValueError
+        If there is one.
+    """
+    kind = ids.dtype.kind
+    if kind in "iubSU":
+        return
+    if (ids != ids).any() if kind in "fcmM" else any(q is None or q is np.ma.masked or q != q for q in ids.tolist()):
+        raise ValueError(MISSING)
+
+
+def _of_list(qid: Sequence[Any]) -> tuple[NDArray[Any], Callable[[NDArray[Any]], NDArray[Any]]]:
+    """NumPy's array of entries of one plain type, if it keeps them as they are; else an array of the objects."""
+    types = set(map(type, qid))
+    if all(issubclass(t, str) for t in types):
+        return _objects(qid), _as_text
+    if len(types) > 1 or not _is_plain(*types) or (types == {bytes} and b"\0" in b"".join(qid)):
+        return _objects(qid), _as_they_are
+    array = np.asarray(qid)
+    lost = types == {int} and array.dtype.kind == "f"  # of ints below 0 beside some from 2**63 on
+    return _objects(qid) if lost else array, _as_they_are
+
+
+def _is_plain(kind: type) -> bool:
+    """Whether NumPy has a type of its own for what this one is."""
+    return kind in (int, float, bool, bytes) or (issubclass(kind, np.generic) and not issubclass(kind, bytes))
+
+
+def _objects(qid: Sequence[Any]) -> NDArray[Any]:
+    ids = np.empty(len(qid), dtype=object)  # NumPy would stack tuples, and turn 1 beside "1" into "1"
+    ids[:] = qid if isinstance(qid, (list, tuple)) else [*qid]
+    return ids
+
+
+def _as_they_are(distinct: NDArray[Any]) -> NDArray[Any]:
+    return distinct
+
+
+def _as_text(distinct: NDArray[Any]) -> NDArray[Any]:
+    """Array of strings; of objects if one has a NUL, which NumPy drops at the end."""
+    strings = distinct.tolist()
+    return distinct if "\0" in "".join(strings) else np.asarray(strings)

@@ -1,0 +1,498 @@
+"""Ranked queries: order, depth, ties, and the three primitives that every metric is written with.
+
+`Ranking` is the order of a block of queries, shared by all metrics that agree on it. `Ranked` is what one
+formula reads: a ranking together with the cutoffs. Ties live here and nowhere else. This module never
+sees user input and never averages over queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_rank import _kernels
+from sklearn_rank._engine.pooled import is_pooled
+from sklearn_rank._engine.unlisted import Unlisted
+from sklearn_rank._utils.lazy import cached_property
+from sklearn_rank._utils.threads import heed
+
+FULL = 2**62
+"""The depth of a list that is read to its end."""
+
+POLICIES = {
+    "average": _kernels.AVERAGE,
+    "stable": _kernels.STABLE,
+    "worst": _kernels.WORST,
+    "best": _kernels.BEST,
+}
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+
+class Ranking:
+    """The order of a block of queries, best score first, down to a depth, under one tie policy.
+
+    `order` holds the row at each position, `ptr` the first position of each query, `tie_end` the end of the
+    tie block around each position, or None where the order is taken as it stands. Labels of
+    subtopics have a second axis; `subtopics` are then rankings that differ in their labels alone. `unlisted` documents
+    have no row, and count where documents are counted.
+    """
+
+    unlisted: Unlisted | None = None
+
+    def __init__(
+        self,
+        label: Array,
+        score: Array,
+        indptr: Index,
+        *,
+        depth: int = FULL,
+        ties: str = "average",
+        keep_unretrieved: bool = False,
+        unlisted: Unlisted | None = None,
+    ) -> None:
+        self.row_label, self.row_score, self.indptr = label, score, indptr
+        self.depth, self.unlisted = depth, unlisted
+        n_rows, longest = len(score), _longest(indptr)
+        order = np.empty(n_rows, dtype=np.int64)
+        tie_end = np.empty(n_rows if ties == "average" else 0, dtype=np.int64)
+        self.ptr = np.empty(len(indptr), dtype=np.int64)
+        tied = _kernels.rank_queries(
+            score, label if label.ndim == 1 else score, indptr, depth, POLICIES[ties], keep_unretrieved,
+            order, tie_end, self.ptr,
+            np.empty(longest), np.empty(2 * longest), *np.empty((2, 2 * longest + 1), dtype=np.int64),
+        )  # fmt: skip
+        n_positions = self.ptr[-1]
+        self.order = order[:n_positions]
+        self.tie_end = tie_end[:n_positions] if tied else None
+
+    def with_other(self, **attributes: Any) -> Ranking:
+        """A ranking that differs in some attributes; what was computed of this one is not taken over."""
+        kept = ("row_label", "row_score", "indptr", "unlisted", "depth", "order", "ptr", "tie_end")
+        other = Ranking.__new__(Ranking)
+        vars(other).update({name: getattr(self, name) for name in kept} | attributes)
+        return other
+
+    def cut(self, depth: int) -> Ranking:
+        """The order down to a depth, as if it had never been ranked deeper: to the end of the tie block at `depth`."""
+        if depth >= self.depth:
+            return self
+        start, length = self.ptr[:-1], np.minimum(self.length, depth)
+        if self.tie_end is not None:
+            length = np.where(length > 0, self.tie_end.take(start + length - 1, mode="clip") - start, 0)
+        kept, ptr = self.rank <= np.repeat(length, self.length), np.append(0, np.cumsum(length))
+        tie_end = None if self.tie_end is None else self.tie_end[kept] - np.repeat(start - ptr[:-1], length)
+        return self.with_other(depth=depth, order=self.order[kept], ptr=ptr, tie_end=tie_end)
+
+    @cached_property
+    def label(self) -> Array:
+        return _read_only(self.row_label.take(self.order, axis=0))
+
+    @cached_property
+    def score(self) -> Array:
+        return _read_only(self.row_score.take(self.order))
+
+    @cached_property
+    def length(self) -> Index:
+        """Positions of each query."""
+        return np.diff(self.ptr)
+
+    @cached_property
+    def rank(self) -> Index:
+        rank = np.empty(self.ptr[-1], dtype=np.int64)
+        _kernels.number(self.ptr, rank)
+        return _read_only(rank)
+
+    @cached_property
+    def shared(self) -> dict[Any, Array]:
+        """What one formula has computed and others may read."""
+        return {}
+
+    @cached_property
+    def judged(self) -> tuple[Array, Index]:
+        """Labels of the documents that an ideal list is made of, and where each query starts."""
+        rows = self.row_label, self.indptr
+        return rows if self.unlisted is None else self.unlisted.add_kept(*rows)
+
+    @cached_property
+    def ideal(self) -> Ranking:
+        return Ideal(*self.judged, self.depth)
+
+    @cached_property
+    def subtopics(self) -> list[Ranking]:
+        """The same order with the labels of each subtopic; labels without a second axis are one subtopic."""
+        if self.row_label.ndim == 1:
+            return [self]
+        of_all = {"rank": self.rank, "length": self.length}
+        return [self.with_other(row_label=label, **of_all) for label in np.ascontiguousarray(self.row_label.T)]
+
+
+def _read_only(x: NDArray[Any]) -> Any:
+    """View that no formula can change, as several read it."""
+    x = x.view()
+    x.flags.writeable = False
+    return x
+
+
+def _longest(indptr: Index) -> int:
+    """Rows of the longest query."""
+    length = indptr[1:] - indptr[:-1]
+    return int(length[length.argmax()])
+
+
+class Ideal(Ranking):
+    """The best order of each query: every judged document, highest label first."""
+
+    def __init__(self, label: Array, indptr: Index, depth: int) -> None:
+        self.row_label, self.row_score, self.indptr = label, label, indptr
+        self.depth, self.tie_end = depth, None
+        longest = _longest(indptr)
+        out, self.ptr = np.empty(len(label)), np.empty(len(indptr), dtype=np.int64)
+        _kernels.rank_labels(
+            label, indptr, depth, out, self.ptr,
+            np.empty(2 * longest), *np.empty((3, 2 * longest + 1), dtype=np.int64),
+        )  # fmt: skip
+        self.label = self.score = _read_only(out[: self.ptr[-1]])
+
+
+class Greedy(Ranking):
+    """An order of all judged documents in which each adds most to those before it.
+
+    A document adds the sum of its relevant subtopics, each worth (1 - alpha)**(relevant documents before). Among
+    equals the one relevant to the first subtopic comes first, then to the second, and so on, so that the order of the
+    rows decides nothing but which of several with the same labels it is.
+    """
+
+    def __init__(self, label: Array, indptr: Index, *, depth: int, alpha: float, min_relevance: float) -> None:
+        self.row_label, self.row_score, self.indptr = label, np.zeros(len(label)), indptr
+        self.depth, self.tie_end = depth, None
+        relevant = (label.reshape(len(label), label.shape[-1] if label.ndim == 2 else 1) >= min_relevance) * 1.0
+        query = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+        by_labels = np.lexsort([*-relevant.T[::-1], query])
+        order, self.ptr = np.empty(len(label), dtype=np.int64), np.empty(len(indptr), dtype=np.int64)
+        _kernels.rank_greedily(
+            relevant[by_labels], indptr, depth, 1.0 - alpha, order, self.ptr,
+            np.empty(relevant.shape[1]), np.empty(len(label)), np.empty((2, len(label)), dtype=np.int64),
+        )  # fmt: skip
+        self.order = by_labels[order[: self.ptr[-1]]]
+
+
+class AsGiven(Ranking):
+    """Rows in the order they came: for pointwise errors, which no order can change."""
+
+    def __init__(self, label: Array, score: Array, indptr: Index) -> None:
+        self.row_label, self.row_score, self.indptr, self.ptr = label, score, indptr, indptr
+        self.depth, self.tie_end = FULL, None
+        self.label, self.score = _read_only(label), _read_only(score)
+
+    @cached_property
+    def order(self) -> Index:
+        return np.arange(len(self.label))
+
+
+class InOrder(AsGiven):
+    """Whole lists whose rows come best score first; runs of equal scores end at `tie_ends`, None: ties are no ties.
+
+    Few formulas read scores, which may be of a smaller type until then.
+    """
+
+    def __init__(self, label: Array, score: NDArray[Any], indptr: Index, tie_ends: Index | None) -> None:
+        self.row_label, self.small_score, self.indptr, self.ptr = label, score, indptr, indptr
+        self.label, self.depth, self.tie_end = _read_only(label), FULL, None
+        if tie_ends is not None and len(tie_ends) < len(score):
+            self.tie_end = np.repeat(tie_ends, np.diff(tie_ends, prepend=0))
+
+    @cached_property
+    def score(self) -> Array:
+        return _read_only(self.small_score.astype(np.float64))
+
+    @cached_property
+    def row_score(self) -> Array:
+        return self.score
+
+
+class Pairs(NamedTuple):
+    """Pairs of documents of each query, shape (n_queries, 1) each; those alike in score and label are in none."""
+
+    right: Array
+    wrong: Array
+    equal_scores: Array
+    equal_labels: Array
+
+
+class Ranked:
+    """Ranked queries as a formula reads them: the only thing that it may read.
+
+    Three shapes occur, and they combine by NumPy's rules of broadcasting:
+
+    - **items** and **positions**, flat over all queries: `label`, `score`, `relevant` belong to items, `rank`
+      to positions. With ``ties="average"`` the order of the items inside a tie block means nothing; the
+      primitives take their expectation over it.
+    - **queries**, shape (n_queries, 1): `n`, `n_relevant`.
+    - **the curve**, shape (n_queries, n_cutoffs): `k` and what `cumsum` returns, the value that the metric has
+      if every list stops at rank k.
+    """
+
+    def __init__(self, ranking: Ranking, cutoffs: Index, min_relevance: float = 1.0) -> None:
+        self._ranking, self._cutoffs, self._min_relevance = ranking, cutoffs, min_relevance
+
+    @property
+    def rank(self) -> Index:
+        """Rank of each position, 1 to n."""
+        return self._ranking.rank
+
+    @property
+    def label(self) -> Array:
+        """Label of each item."""
+        return self._ranking.label
+
+    @property
+    def score(self) -> Array:
+        """Score of each item; ranking metrics have no use for it."""
+        return self._ranking.score
+
+    @property
+    def relevant(self) -> Array:
+        """Whether each item's label is at least `min_relevance`, as 0.0 or 1.0."""
+        return self._once("relevant", lambda: (self.label >= self._min_relevance).astype(np.float64))
+
+    @property
+    def judged(self) -> Array:
+        """Whether each item has a label that is not NaN, as 0.0 or 1.0."""
+        return self._once("judged", lambda: (self.label == self.label).astype(np.float64))
+
+    @property
+    def pooled(self) -> Array:
+        """Whether each item was in the pool of documents to judge, judged or not, as 0.0 or 1.0."""
+        return self._once("pooled", lambda: np.maximum(self.judged, is_pooled(self.label)))
+
+    @property
+    def n_relevant(self) -> Array:
+        """Relevant documents of each query, also those not retrieved."""
+        return self._once("n_relevant", lambda: self._count_labels(self._min_relevance))
+
+    @property
+    def n_judged(self) -> Array:
+        """Judged documents of each query, also those not retrieved."""
+        return self._once("n_judged", lambda: self._count_labels(np.finfo(np.float64).min))
+
+    @property
+    def n(self) -> Array:
+        """Ranked documents of each query: all but those not retrieved."""
+        return self._once("n", self._count_ranked)
+
+    def _once(self, name: str, compute: Callable[[], Array]) -> Array:
+        """Compute it for the first of the formulas that share the ranking and `min_relevance`, for all to read."""
+        shared, key = self._ranking.shared, (name, self._min_relevance)
+        if key not in shared:
+            shared[key] = compute()
+            shared[key].flags.writeable = False
+        return shared[key]
+
+    def _count_labels(self, threshold: float) -> Array:
+        """Documents of each query with a label of at least `threshold`."""
+        count, unlisted = self._count(self._ranking.row_label, threshold), self._ranking.unlisted
+        return count if unlisted is None else count + unlisted.count_at_least(threshold)
+
+    def _count_ranked(self) -> Array:
+        count, unlisted = self._count(self._ranking.row_score, np.finfo(np.float64).min), self._ranking.unlisted
+        return count if unlisted is None else count + unlisted.n_ranked
+
+    def _count(self, x: Array, threshold: float) -> Array:
+        """Rows of each query with a value of at least `threshold`, shape (n_queries, 1)."""
+        count = np.empty((len(self._ranking.indptr) - 1, 1))
+        _kernels.count_at_least(x, self._ranking.indptr, threshold, count)
+        return count
+
+    @cached_property
+    def k(self) -> Array:
+        """Cutoff at each point of the curve; a list read to its end is cut at its length (at least 1)."""
+        if self._cutoffs[-1] < FULL:
+            return self.cutoff
+        return np.where(self._cutoffs == FULL, np.maximum(self.n, 1.0), self._cutoffs)
+
+    @cached_property
+    def cutoff(self) -> Array:
+        """Cutoff at each point of the curve; beyond every list where there is none."""
+        return self._cutoffs[None].astype(np.float64)
+
+    @cached_property
+    def ideal(self) -> Ranked:
+        """The best order of all judged documents, with the same cutoffs."""
+        return self._of(self._ranking.ideal)
+
+    def over_subtopics(self, value: Callable[[Ranked], ArrayLike]) -> Array:
+        """Values of a function of the ranked queries for each subtopic's labels, on a first axis."""
+        return np.stack([value(self._of(s)) for s in self._ranking.subtopics])
+
+    @cached_property
+    def n_subtopics(self) -> Array:
+        """Subtopics of each query that have a relevant document, also one not retrieved."""
+        return self.over_subtopics(lambda s: np.minimum(s.n_relevant, 1.0)).sum(axis=0)
+
+    def most_novel(self, alpha: float) -> Ranked:
+        """All judged documents in the order in which each adds most, one subtopic's being worth less each time."""
+        ranking, depth = self._ranking, int(self._cutoffs[-1])
+        return self._of(Greedy(*ranking.judged, depth=depth, alpha=alpha, min_relevance=self._min_relevance))
+
+    def _of(self, ranking: Ranking) -> Ranked:
+        """Another ranking, read in the same way."""
+        return type(self)(ranking, self._cutoffs, self._min_relevance)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of the curve: how many queries and cutoffs there are."""
+        return len(self._ranking.ptr) - 1, len(self._cutoffs)
+
+    @property
+    def tied(self) -> bool:
+        """Whether the expectation over tied items is asked for, and some of those that count are tied."""
+        if self._ranking.tie_end is None:
+            return False
+        blocks = self._ranking.tie_end - np.arange(self._n_positions) > 1
+        return bool((blocks & (self.rank <= self._cutoffs[-1])).any())
+
+    def queries(self, reader: str = "queries() of a formula") -> Iterator[tuple[Array, Array]]:
+        """Labels and scores of one query after the other, copies that may be changed: for plain functions, slow."""
+        self._refuse_ties_at_the_cutoff(reader)
+        for start, stop in zip(self._ranking.ptr[:-1], self._ranking.ptr[1:], strict=True):
+            heed()
+            yield self.label[start:stop].copy(), self.score[start:stop].copy()
+
+    def refuse_ties(self, what: str) -> None:
+        """Raise ValueError if documents are tied, for what has no closed form for its expectation over them."""
+        if self.tied:
+            raise ValueError(
+                f"{what} has no closed form for tied documents: use ties='stable', 'worst' or 'best'. "
+                "Got ties='average' and equal scores."
+            )
+
+    def _refuse_ties_at_the_cutoff(self, what: str) -> None:
+        """Raise ValueError if a list goes on below the cutoff, as it does to the end of a tie block alone."""
+        if self._ranking.tie_end is not None and (self._ranking.length > self._cutoffs[-1]).any():
+            raise ValueError(
+                f"{what} has no expectation over documents tied across the cutoff: use ties='stable', or whole lists "
+                "(has_cutoff=False of a formula, no k of a function). Got ties='average' and equal scores."
+            )
+
+    def of_query(self, x: ArrayLike) -> Array:
+        """A value of each query, shape (n_queries, 1), at each of its positions."""
+        return np.repeat(np.ravel(np.asarray(x, dtype=np.float64)), self._ranking.length)
+
+    def ideal_sum(self, value: Callable[[Array], Array]) -> Array:
+        """Sum of a function of the label over the best items, as many as the rank at each position says."""
+        ideal, length = self._ranking.ideal, self._ranking.length
+        last = np.minimum(self.rank, np.repeat(ideal.length, length))  # tied items go on past the last cutoff
+        return self.ideal.joint(1.0, value(ideal.label))[np.repeat(ideal.ptr[:-1], length) + last - 1]
+
+    def cumsum(self, value: ArrayLike = 1.0, weight: ArrayLike = 1.0) -> Array:
+        """Sum of the value of each item times the weight of its position, down to each cutoff."""
+        out = np.empty(self.shape)
+        _kernels.cumsum(
+            self._one_or_flat(value),
+            self._one_or_flat(weight),
+            self._ranking.ptr,
+            self._cutoffs,
+            self._ranking.tie_end,
+            out,
+        )
+        return out
+
+    def cascade(self, p: ArrayLike, *, upwards: bool = False) -> Array:
+        """Probability of each position to be the last one seen.
+
+        A user goes down the list, or up from its end, and stops at an item with probability `p`:
+        p_i * prod over j < i (upwards: j > i) of (1 - p_j).
+        """
+        p, ptr, tie_end, n = self._flat(p), self._ranking.ptr, self._ranking.tie_end, self._n_positions
+        if upwards:  # the lists turned round
+            self._refuse_ties_at_the_cutoff("cascade(upwards=True) of a formula")
+            p, ptr = np.ascontiguousarray(p[::-1]), n - ptr[::-1]
+            tie_end = None if tie_end is None else n - np.searchsorted(tie_end, tie_end)[::-1]
+        out, work = np.empty(n), np.empty(int(self._ranking.length.max(initial=0)) + 1)
+        if not _kernels.cascade(p, ptr, tie_end, self._ranking.depth, work, out):
+            wrong = p[~((p >= 0) & (p <= 1))][0]
+            raise ValueError(f"What cascade() of a formula takes must be probabilities, from 0 to 1. Got {wrong:g}.")
+        return out[::-1] if upwards else out
+
+    def at_tie_end(self, x: Array) -> Array:
+        """What `x` is at the last of the positions that are tied with each."""
+        return x if self._ranking.tie_end is None else x[self._ranking.tie_end - 1]
+
+    def joint(self, x: ArrayLike, y: ArrayLike, most: Array | None = None) -> Array:
+        """`x` of the item at each position times the sum of `y` over the items down to it, inclusive.
+
+        `most` is what that sum counts for at most, a whole number for each query; x and y are then 0 or 1, and never
+        both 1.
+        """
+        out, most = np.empty(self._n_positions), None if most is None else most.ravel()
+        _kernels.joint(self._flat(x), self._flat(y), most, self._ranking.ptr, self._ranking.tie_end, out)
+        return out
+
+    def at_cutoff(self, x: ArrayLike) -> Array:
+        """Value of `x` at the last position down to each cutoff; 0 for a list without a document."""
+        start, length = self._ranking.ptr[:-1, None], self._ranking.length[:, None]
+        last = start + np.minimum(self._cutoffs, length) - 1
+        return np.where(length > 0, np.append(self._flat(x), 0.0)[last], 0.0)
+
+    def highest(self, x: ArrayLike) -> Array:
+        """Largest `x`, not below 0, of the positions down to each cutoff."""
+        start, length = self._ranking.ptr[:-1, None], self._ranking.length[:, None]
+        bounds = np.stack(np.broadcast_arrays(start, start + np.minimum(self._cutoffs, length)), axis=-1)
+        found = np.maximum.reduceat(np.append(self._flat(x), 0.0), bounds.ravel())[::2]
+        return np.where(length > 0, found.reshape(bounds.shape[:2]), 0.0)
+
+    def overlap(self) -> Array:
+        """How many items down to each position the ideal order has down to it too; equal labels there are tied."""
+        if self._ranking.unlisted is not None:
+            raise ValueError(
+                "overlap() of a formula reads the labels of all documents: declare reads_all_labels=True. "
+                "Got documents without a row."
+            )
+        best = Ideal(self._ranking.row_label, self._ranking.indptr, FULL)
+        out, count = np.empty(self._n_positions), np.empty((2, int(best.length.max(initial=0))), dtype=np.int64)
+        _kernels.overlap(self.label, best.label, self._ranking.ptr, best.ptr, self._ranking.tie_end, count, out)
+        return out
+
+    def pairs(self) -> Pairs:
+        """How many pairs of items are ranked as their labels are, the other way, or tied in score or label alone."""
+        self._refuse_ties_at_the_cutoff("pairs() of a formula")
+        out = np.empty((4, self.shape[0]))
+        _kernels.pairs(self.label, self._ranking.ptr, self._ranking.tie_end, out, *self._room())
+        return Pairs(*out[..., None])
+
+    def centred_ranks(self, x: ArrayLike) -> Array:
+        """Rank of each item by `x`, highest first, equal ones sharing their mean rank, less the query's mean rank."""
+        self._refuse_ties_at_the_cutoff("centred_ranks() of a formula")
+        out = np.empty(self._n_positions)
+        _kernels.centred_ranks(self._flat(x), self._ranking.ptr, out, *self._room())
+        return out
+
+    def _room(self) -> tuple[Array, Array, Index, Index]:
+        """Room to sort the longest query in."""
+        longest = int(self._ranking.length.max(initial=1))
+        return np.empty(longest), np.empty(longest), *np.empty((2, longest), dtype=np.int64)
+
+    @property
+    def _n_positions(self) -> int:
+        return int(self._ranking.ptr[-1])
+
+    def _flat(self, x: ArrayLike) -> Array:
+        x = self._one_or_flat(x)
+        return x if len(x) == self._n_positions else np.full(self._n_positions, x[0])
+
+    def _one_or_flat(self, x: ArrayLike) -> Array:
+        """A number as an array of one, or an array of a number for each position."""
+        x = np.asarray(x, dtype=np.float64)
+        if x.ndim == 0:
+            return x.reshape(1)
+        if x.shape != (self._n_positions,):
+            raise ValueError(
+                "What a formula sums must be a number, or an array of one for each ranked document, "
+                f"{self._n_positions} here; of_query spreads what each query has one of. Got shape {x.shape} instead."
+            )
+        return np.ascontiguousarray(x)

@@ -1,0 +1,251 @@
+"""Lists of few of many documents, and sparse judgements of them: `evaluate` on sparse matrices.
+
+Judges such data and words the errors about it. Knows nothing of ranking.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sklearn_rank._engine.check import Queries, check_matrix, check_query_weight, refuse_one_column
+from sklearn_rank._engine.per_query import Batches
+from sklearn_rank._engine.unlisted import Unlisted
+from sklearn_rank._utils.numbers import as_floats, as_reals
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+Groups = tuple[Index, Array, Index]
+
+BLOCK = 2**17
+"""Listed documents in a block of queries."""
+
+PAIRS = 2**20
+"""Pairs of a query and a document in a block, where each must have a row."""
+
+
+class Grades(ABC):
+    """What is relevant to what: grades of `n_documents` documents for queries, which are asked for in slices.
+
+    To look them up, a query takes room for `width` numbers; all of them fit into `dtype`, or into float64.
+    """
+
+    n_documents: int
+    width: int = 1
+    dtype: type = np.float64
+
+    @abstractmethod
+    def write(self, rows: slice, out: Array) -> None:
+        """Write the grades of all documents, shape (n_rows, n_documents), into float64 or into `dtype`."""
+
+    @abstractmethod
+    def split(self, rows: slice, query: Index, item: Index) -> tuple[Array, Groups]:
+        """Grades of some documents, and query, label and count of groups of all others.
+
+        The queries count from the first of `rows`.
+        """
+
+    def listed(
+        self, rows: slice, query: Index, item: Index, *, depth: int, ranked: bool, without_self: bool = False
+    ) -> tuple[Array, Unlisted]:
+        """Grades of listed documents, and the others; document i does not count for query i if `without_self`."""
+        n_listed, n_queries = len(query), rows.stop - rows.start
+        if without_self:
+            query = np.append(query, np.arange(n_queries))
+            item = np.append(item, np.arange(rows.start, rows.stop))
+        label, groups = self.split(rows, query, item)
+        return label[:n_listed], Unlisted.groups(*groups, n_queries, depth=depth, ranked=ranked)
+
+
+class Judgements(Grades):
+    """Grades from a sparse matrix of them, which is asked for in slices of rows; 0 where it has no entry."""
+
+    def __init__(self, rows: Callable[[slice], Any], n_documents: int) -> None:
+        self.rows, self.n_documents, self.width = rows, n_documents, n_documents
+
+    def write(self, rows: slice, out: Array) -> None:
+        """Write the grades of all documents."""
+        self.rows(rows).toarray(out=out)
+
+    def split(self, rows: slice, query: Index, item: Index) -> tuple[Array, Groups]:
+        """Grades of some documents, and groups of all others: one of each that has an entry, one of the rest."""
+        matrix, n_queries = self.rows(rows), rows.stop - rows.start
+        judged = np.repeat(np.arange(n_queries), np.diff(matrix.indptr))
+        place, rest = judged * self.n_documents + matrix.indices, np.ones(len(judged) + 1, dtype=bool)
+        asked = query * self.n_documents + item
+        at = np.searchsorted(place, asked)
+        found = np.append(place, -1)[at] == asked
+        label = np.where(found, np.append(matrix.data, 0.0)[at], 0.0)
+        rest[at[found]] = False
+        judged, grade = judged[rest[:-1]], matrix.data[rest[:-1]]
+        n_others = self.n_documents - np.bincount(query, minlength=n_queries) - np.bincount(judged, minlength=n_queries)
+        return label, (
+            np.append(judged, np.arange(n_queries)),
+            np.append(grade, np.zeros(n_queries)),
+            np.append(np.ones(len(judged), dtype=np.int64), n_others),
+        )
+
+
+def as_queries(
+    label: Array,
+    score: NDArray[Any],
+    indptr: Index,
+    first: int,
+    *,
+    unlisted: Unlisted | None = None,
+    tie_ends: Index | None = None,
+) -> Queries:
+    """Queries of rows that are known to be sound, the first of them in row `first` of the input."""
+    labels = label if unlisted is None else np.append(label, unlisted.label[unlisted.count > 0])
+    low, high = labels.min(initial=0.0), labels.max(initial=0.0)
+    unjudged = bool(np.isnan(low))
+    if unjudged:
+        low, high = np.nanmin(labels, initial=0.0), np.nanmax(labels, initial=0.0)
+    ids, label_range = np.arange(len(indptr) - 1), (float(low), float(high))
+    return Queries(label, score, indptr, ids, None, None, label_range, unjudged, False, unlisted, tie_ends, first)
+
+
+def csr(matrix: Any, name: str, first: int = 0) -> Any:
+    """Sparse matrix of float64 in canonical form; missing values (NaN) are kept, infinite ones refused.
+
+    Its first row is row `first` of the whole.
+
+    Raises
+    ------
+    TypeError
+        If it does not hold real numbers.
+    ValueError
+        If it has not two dimensions, or an entry is infinite.
+    """
+    matrix = _reals(matrix, name)
+    if matrix.ndim != 2:
+        raise ValueError(f"{name} must have two dimensions, a row for each query. Got shape {matrix.shape} instead.")
+    matrix = sparse.csr_array(matrix, dtype=np.float64)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    if np.isinf(matrix.data).any():
+        row = first + np.searchsorted(matrix.indptr, np.argmax(np.isinf(matrix.data)), side="right") - 1
+        raise ValueError(f"{name} must be finite. Got an infinite entry in row {row}.")
+    return matrix
+
+
+def _reals(matrix: Any, name: str) -> Any:
+    """Matrix, sparse or not, of real numbers, none of which is lost as float64."""
+    if not sparse.issparse(matrix):
+        return as_reals(matrix, name)
+    if matrix.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers. Got dtype {matrix.dtype} instead.")
+    as_reals(matrix.tocsr().data, name)
+    return matrix
+
+
+def list_batches(indptr: Index, item: Index, score: Array, grades: Grades, *, without_self: bool = False) -> Batches:
+    """Batches of lists: query q has the documents ``item[indptr[q] : indptr[q + 1]]``, and no others are retrieved."""
+    n_queries, indptr, item = len(indptr) - 1, indptr.astype(np.int64), item.astype(np.int64)
+
+    def blocks(depth: int | None) -> list[tuple[int, int]]:
+        if depth is None:
+            return row_blocks(n_queries, PAIRS // grades.n_documents)
+        edges = np.unique(np.append(np.searchsorted(indptr[:-1], np.arange(0, indptr[-1] + 1, BLOCK)), [0, n_queries]))
+        return [block for a, b in zip(edges[:-1], edges[1:], strict=True) for block in row_blocks(b, BLOCK, a)]
+
+    def make(first: int, last: int, depth: int | None) -> Queries:
+        rows, part = slice(first, last), slice(indptr[first], indptr[last])
+        query = np.repeat(np.arange(last - first), np.diff(indptr[first : last + 1]))
+        if depth is not None:
+            label, unlisted = grades.listed(
+                rows, query, item[part], depth=depth, ranked=False, without_self=without_self
+            )
+            return as_queries(label, score[part], indptr[first : last + 1] - part.start, first, unlisted=unlisted)
+        labels = np.empty((last - first, grades.n_documents))
+        scores = np.full(labels.shape, -np.inf)
+        scores[query, item[part]] = score[part]
+        grades.write(rows, labels)
+        if without_self:
+            labels, scores = drop_self(labels, first), drop_self(scores, first)
+        return replace(check_matrix(labels, scores), first_query=first)
+
+    return Batches(np.full(n_queries, grades.n_documents - without_self), blocks, make)
+
+
+def row_blocks(stop: int, n_rows: int, start: int = 0) -> list[tuple[int, int]]:
+    """Cut rows into (first, last) pieces of at most `n_rows`, and at least one."""
+    n_rows = max(n_rows, 1)
+    return [(a, min(a + n_rows, stop)) for a in range(int(start), int(stop), n_rows)]
+
+
+def drop_self(x: NDArray[Any], first: int) -> NDArray[Any]:
+    """The rows without the column of each row's own number, the first row's being `first`; `x` is changed."""
+    for i, row in enumerate(x):
+        row[first + i : -1] = row[first + i + 1 :]
+    return x[:, :-1]
+
+
+def check_sparse(
+    y_true: Any, y_score: Any, *, qid: Any, sample_weight: Any, tie_break: Any
+) -> tuple[Batches, Array | None]:
+    """Check sparse judgements and their scores, sparse or not, a row a query; return weights of queries besides.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, a score is NaN or +inf, a label is infinite, or there is a qid.
+    TypeError
+        If labels, scores or weights are not real numbers.
+    """
+    for name, given in (("qid", qid), ("tie_break", tie_break)):
+        if given is not None:
+            raise ValueError(f"With sparse matrices each row is a query and {name} must be None. Got a {name}.")
+    label, y_score = csr(y_true, "y_true"), _reals(y_score, "y_score")
+    if label.shape != y_score.shape:
+        raise ValueError(f"y_true and y_score must have the same shape. Got {label.shape} and {y_score.shape}.")
+    n_queries, n_documents = label.shape
+    if n_queries * n_documents == 0:
+        raise ValueError(f"At least one row and one column are needed. Got shape {label.shape}.")
+    refuse_one_column(label.shape)
+    weight = None if sample_weight is None else check_query_weight(sample_weight, n_queries)
+    grades = Judgements(label.__getitem__, n_documents)
+    if not sparse.issparse(y_score):
+        _refuse_bad_scores(y_score, lambda at: at // n_documents)
+        return _dense_batches(y_score, grades), weight
+    score = _list_scores(y_score)
+    return list_batches(score.indptr, score.indices, score.data, grades), weight
+
+
+def _list_scores(y_score: Any) -> Any:
+    """Scores of retrieved documents, the entries of a sparse matrix that are not -inf."""
+    score = sparse.csr_array(y_score, dtype=np.float64, copy=True)
+    score.sum_duplicates()
+    _refuse_bad_scores(score.data, lambda at: np.searchsorted(score.indptr, at, side="right") - 1)
+    retrieved = score.data > -np.inf
+    indptr = np.append(0, np.cumsum(retrieved))[score.indptr]
+    return sparse.csr_array((score.data[retrieved], score.indices[retrieved], indptr), shape=score.shape)
+
+
+def _refuse_bad_scores(score: NDArray[Any], row_of: Callable[[Any], Any]) -> None:
+    fault = ~(score < np.inf)  # catches NaN too
+    if fault.any():
+        raise ValueError(
+            "y_score must not contain NaN or +inf (a document without an entry, or with -inf, was not retrieved). "
+            f"Got {score[fault][0]} in row {row_of(np.argmax(fault))}."
+        )
+
+
+def _dense_batches(score: NDArray[Any], grades: Grades) -> Batches:
+    """Batches of a dense matrix of scores."""
+    n_queries, n_documents = score.shape
+
+    def make(first: int, last: int, depth: int | None) -> Queries:
+        label = np.empty((last - first, n_documents))
+        grades.write(slice(first, last), label)
+        return replace(check_matrix(label, as_floats(score[first:last], "y_score")), first_query=first)
+
+    n_rows = PAIRS // n_documents
+    return Batches(np.full(n_queries, n_documents), lambda depth: row_blocks(n_queries, n_rows), make)

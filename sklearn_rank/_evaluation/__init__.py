@@ -1,0 +1,1 @@
+"""Many metrics in one pass, and the result."""

@@ -1,0 +1,1 @@
+"""What a metric is: its formula, name, keywords and conventions."""

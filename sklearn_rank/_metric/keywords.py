@@ -1,0 +1,346 @@
+"""Keywords of the metric functions: default, rule and documentation of each, written once.
+
+A keyword that several metrics share is found in `SHARED`; one that belongs to a formula is found by its name in
+`OWN`, or declared by the metric itself. Knows no data.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from sklearn_rank._engine.ranked import POLICIES
+from sklearn_rank._metric.conventions import CONVENTIONS
+from sklearn_rank._utils.echo import echo
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+QID = "qid= is the query of each row; qid_from_group_sizes makes it of the sizes of groups."
+MEANT = {
+    **dict.fromkeys(("group", "groups", "group_id", "group_ids", "group_sizes", "qids"), QID),
+    **dict.fromkeys(("query", "queries", "query_id", "query_ids"), QID),
+    **dict.fromkeys(("weight", "weights", "sample_weights"), "sample_weight= is the weight of each row's query."),
+}
+"""Keywords of other libraries, and hints to those of this one."""
+
+CALLED_K = ("k", "at", "topk", "top_k", "n", "cutoff", "cutoffs")
+IN_NAMES = "The cutoff goes into the name of a metric: 'ndcg@10'."
+
+
+def meant_by(name: str, *, cutoff: str = IN_NAMES) -> str:
+    """Hint to add to an error about a keyword that does not exist; `cutoff` says where one is given."""
+    hint = cutoff if name in CALLED_K else MEANT.get(name)
+    return f" {hint}" if hint else ""
+
+
+def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
+    """Word the errors about arguments that a function does not have, or takes by name alone."""
+    parameters = inspect.signature(function).parameters
+    by_position = [n for n, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    takes_others = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+
+    @functools.wraps(function)
+    def call(*args: P.args, **keywords: P.kwargs) -> T:
+        if len(args) > len(by_position):
+            refuse_position(function.__qualname__, [n for n in by_position if n != "self"])
+        unknown = None if takes_others else next((n for n in keywords if n not in parameters), None)
+        if unknown is not None:
+            takes = ", ".join(n for n in parameters if n != "self")
+            raise TypeError(
+                f"{function.__qualname__} has no argument {unknown!r}. It takes {takes}.{meant_by(unknown)}"
+            )
+        return function(*args, **keywords)
+
+    return call
+
+
+def refuse_position(caller: str, by_position: list[str]) -> None:
+    """Refuse arguments by position that are to be named.
+
+    Raises
+    ------
+    TypeError
+        Always.
+    """
+    takes = ", ".join(by_position)
+    raise TypeError(f"{caller} takes {takes} by position and all else by name, such as qid=. Got more by position.")
+
+
+@dataclass(frozen=True)
+class Keyword:
+    """What a keyword accepts: `rule` completes "The 'x' parameter of f must be ..."."""
+
+    rule: str
+    accepts: Callable[[Any], bool]
+    doc: str
+
+    def check(self, name: str, value: Any, caller: str) -> None:
+        """Raise ValueError if `value` is not what the rule says."""
+        if not self.accepts(value):
+            raise ValueError(f"The {name!r} parameter of {caller} must be {self.rule}. Got {echo(value)} instead.")
+
+
+def is_key(value: Any, known: Mapping[Any, Any]) -> bool:
+    """Whether a value, which may be a list, is one of the keys."""
+    try:
+        return value in known
+    except TypeError:  # it has no hash
+        return False
+
+
+def unread(name: str, values: Mapping[str, Any]) -> str:
+    """Condition on another keyword under which this one has an effect; "" if it has one."""
+    if name == "base" and "discount" in values:
+        return "" if is_word(values["discount"], "jarvelin") else "discount='jarvelin'"
+    if name == "max_grade" and "stop" in values:
+        return "" if is_word(values["stop"], "exp2") else "stop='exp2'"
+    if name == "max_grade" and "gain" in values:
+        return "a graded gain, such as gain='exp2'" if is_word(values["gain"], "binary") else ""
+    return ""
+
+
+def is_word(value: Any, word: str) -> bool:
+    """Whether a keyword, which may be an array, is this word."""
+    return isinstance(value, str) and value == word
+
+
+def is_real(value: Any) -> bool:
+    """Whether a value is a finite real number; bool does not count as one."""
+    if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an int beyond the range of a float
+        return False
+
+
+def built_in(value: Any) -> Any:
+    """A number of any type as an int or a float, so that no formula computes in fewer digits, or in other types."""
+    if type(value) in (int, float) and -(2**53) <= value <= 2**53:
+        return value
+    if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
+        return value
+    return int(value) if isinstance(value, Integral) and abs(int(value)) <= 2**53 else float(value)
+
+
+def is_count(value: Any) -> bool:
+    """Whether a value is an int >= 1; bool does not count as one."""
+    return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_)) and int(value) >= 1
+
+
+COUNT = Keyword("an int >= 1", is_count, "")
+"""Of arguments that say how many."""
+
+
+def one_of(*choices: Any, doc: str) -> Keyword:
+    """Keyword that takes one of a few words."""
+    names = ", ".join(map(repr, choices[:-1]))
+    return Keyword(
+        f"{names} or {choices[-1]!r}",
+        lambda v: v in choices if isinstance(v, str) else any(v is c for c in choices),
+        doc,
+    )
+
+
+def real(rule: str, inside: Callable[[float], bool], doc: str) -> Keyword:
+    """Keyword that takes a finite number."""
+    return Keyword(rule, lambda v: is_real(v) and inside(v), doc)
+
+
+def _is_cutoff(k: Any) -> bool:
+    if k is None or is_count(k):
+        return True
+    listed = isinstance(k, (list, tuple, range)) or (isinstance(k, np.ndarray) and k.ndim == 1)
+    return listed and len(k) > 0 and all(map(is_count, k))
+
+
+def _is_table(value: Any) -> bool:
+    listed = isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    return listed and len(value) > 0 and all(map(is_real, value))
+
+
+def _is_gain_table(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        if not all(map(is_real, value)):
+            return False
+        value = [value[grade] for grade in sorted(value)]
+    return _is_table(value) and all(a <= b for a, b in zip(value[:-1], value[1:], strict=True))
+
+
+CUTOFF = Keyword(
+    "an int >= 1, a sequence of them, or None",
+    _is_cutoff,
+    """k : int, sequence of int or None, default=None
+    Cutoff: only the first k ranks count. None, or a k beyond the end, reads the whole list. A sequence gives one
+    value per cutoff for the price of one sort.""",
+)
+
+DATA_DOC = """y_true : array-like of shape (n_samples,) or (n_queries, n_documents)
+    Relevance of each document to its query. NaN: ranked but not judged, see `unjudged`.
+y_score : array-like of the same shape
+    Output of the model, higher ranks first; only the order matters. ``-inf``: judged but not retrieved.
+qid : array-like of shape (n_samples,), default=None
+    Query of each row: any hashable ids, in any order. None: taken from the level "qid" of the index of `y_true`.
+    Two-dimensional input needs none: a row is a query. Objects of pandas must have equal indexes."""
+
+SUBTOPICS_DATA_DOC = """y_true : array-like of shape (n_samples, n_subtopics) or (n_samples,)
+    Relevance of each document to each subtopic of its query; one dimension is one subtopic. Subtopics without a
+    relevant document do not count, so queries may have different numbers of them. NaN: not judged, see `unjudged`.
+y_score : array-like of shape (n_samples,)
+    Output of the model, higher ranks first; only the order matters. ``-inf``: judged but not retrieved.
+qid : array-like of shape (n_samples,), default=None
+    Query of each row: any hashable ids, in any order. None: taken from the level "qid" of the index of `y_true`."""
+
+WEIGHT_DOC = """sample_weight : array-like of shape (n_samples,), default=None
+    Weight of each row's query in the mean; constant within a query. Shape (n_queries,) with
+    two-dimensional input."""
+
+JOBS_DOC = """n_jobs : int or None, default=None
+    Threads to use, as joblib counts them. The result is the same to the last bit."""
+
+TIE_BREAK_DOC = """tie_break : array-like of shape (n_samples,), default=None
+    For ``ties="stable"``: among equal scores the higher value ranks first, and equal values in the order of the
+    input. Anything that sorts; document ids give trec_eval's order."""
+
+SHARED: dict[str, tuple[Any, Keyword]] = {
+    "min_relevance": (
+        1,
+        real(
+            "a finite number",
+            lambda v: True,
+            """min_relevance : float, default=1
+    A document is relevant when its label is at least this.""",
+        ),
+    ),
+    "ties": (
+        "average",
+        one_of(
+            *POLICIES,
+            doc="""ties : {"average", "stable", "worst", "best"}, default="average"
+    What equal scores mean: the exact expectation over all orders of the tied documents, the order of the
+    input, lower labels first, or higher labels first.""",
+        ),
+    ),
+    "unjudged": (
+        None,
+        one_of(
+            None,
+            "nonrelevant",
+            "drop",
+            doc="""unjudged : {"nonrelevant", "drop"} or None, default=None
+    How to read NaN labels: as label 0, or as if the document had not been ranked. None: an error, except in
+    metrics of incomplete judgements, which read them as what they are.""",
+        ),
+    ),
+    "negative": (
+        "keep",
+        one_of(
+            "keep",
+            "unjudged",
+            doc="""negative : {"keep", "unjudged"}, default="keep"
+    What a negative label says: it is a label like others, below 0; or, as in TREC's files, the document was in the pool
+    and nobody judged it, which is read as NaN is, except by infAP.""",
+        ),
+    ),
+    "replace_undefined_by": (
+        0.0,
+        Keyword(
+            "a float or nan",
+            lambda v: is_real(v) or (isinstance(v, Real) and math.isnan(v)),
+            """replace_undefined_by : float, default=0.0
+    Value of a query for which the metric is not defined; ``np.nan`` leaves such queries out of the mean, whatever its
+    `average`. A number takes no part in a pooled mean, to which such a query adds its numerator and denominator, unless
+    no query is defined.""",
+        ),
+    ),
+    "convention": (
+        None,
+        one_of(
+            None,
+            *CONVENTIONS,
+            doc=f"""convention : {{{", ".join(f'"{name}"' for name in CONVENTIONS)}}}, default=None
+    System whose choice of the other keywords to follow, where they are not given.""",
+        ),
+    ),
+    "average": (
+        "macro",
+        one_of(
+            "macro",
+            "micro",
+            "geometric",
+            None,
+            doc="""average : {"macro", "micro", "geometric"} or None, default="macro"
+    Mean over queries; or pooled, the ratio of the sums over all queries, where that means something; or the
+    geometric mean, values below 0.00001 counting as that, where none can be negative; or None for the value of each
+    query.""",
+        ),
+    ),
+}
+
+SUBTOPICS = {
+    "ties": Keyword(
+        "'average' or 'stable', as documents with labels of subtopics have no worst and no best order",
+        lambda v: isinstance(v, str) and v in ("average", "stable"),
+        """ties : {"average", "stable"}, default="average"
+    What equal scores mean: the exact expectation over all orders of the tied documents, or the order of the input. Of
+    two documents with several labels neither need be the better one, so there is no worst and no best order.""",
+    ),
+    "unjudged": one_of(
+        None,
+        "nonrelevant",
+        "drop",
+        doc="""unjudged : {"nonrelevant", "drop"} or None, default=None
+    How to read NaN labels: as label 0; or documents without any label as if they had not been ranked, and NaN beside
+    a label as label 0. None: an error.""",
+    ),
+}
+"""Keywords of `SHARED` that mean something else where labels have subtopics."""
+
+OWN: dict[str, Keyword] = {
+    "alpha": real(
+        "a number between 0 and 1",
+        lambda v: 0 <= v <= 1,
+        """alpha : float, default=<default>
+    How much less a subtopic is worth each time it was covered: 0 is no less, with 1 only the first time counts.""",
+    ),
+    "gain": Keyword(
+        "'exp2', 'linear', 'binary', an array or mapping of gains by grade that do not fall, or a callable",
+        lambda v: callable(v) or (v in ("exp2", "linear", "binary") if isinstance(v, str) else _is_gain_table(v)),
+        """gain : {"exp2", "linear", "binary"}, array, mapping or callable, default="<default>"
+    Gain of a label: ``2**label - 1``, the label, or 1 for a relevant document; a table by grade; or a
+    function of an array of labels. It must not fall as the label rises.""",
+    ),
+    "discount": Keyword(
+        "'log2', 'jarvelin', 'reciprocal', an array of finite weights by rank, or a callable",
+        lambda v: callable(v) or (v in ("log2", "jarvelin", "reciprocal") if isinstance(v, str) else _is_table(v)),
+        """discount : {"log2", "jarvelin", "reciprocal"}, array or callable, default="<default>"
+    Weight of rank i: ``1/log2(1 + i)``; 1 for i < `base`, else ``1/log_base(i)``; ``1/i``; the weights of
+    ranks 1, 2, ...; or a function of an array of ranks.""",
+    ),
+    "stop": one_of(
+        "exp2",
+        "label",
+        doc="""stop : {"exp2", "label"}, default="<default>"
+    Probability that a document of label g stops the user: ``(2**g - 1) / 2**max_grade``, or g itself.""",
+    ),
+    "base": real(
+        "a number > 1",
+        lambda v: v > 1,
+        """base : float, default=<default>
+    Base of the logarithm of the "jarvelin" discount; the others have none.""",
+    ),
+    "max_grade": real(
+        "a number above 0 and not above 1000",
+        lambda v: 0 < v <= 1000,
+        """max_grade : float, default=<default>
+    Highest grade of the scale (not of the data). Labels that are probabilities, and a binary gain, have no scale.""",
+    ),
+}

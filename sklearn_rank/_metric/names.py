@@ -1,0 +1,226 @@
+"""Names of metrics: "ndcg(gain=linear)@10" to a metric with its keywords, and lists of all names.
+
+Parsing is literal, numbers and words, never evaluation.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from sklearn_rank._metric.conventions import our_name, why_not_here
+from sklearn_rank._metric.metric import REGISTRY, Metric, MetricSpec, spec_of
+from sklearn_rank._metric.plain import PlainMetric, is_plain, plain_metric
+from sklearn_rank._utils.echo import echo
+
+LONGEST = 80
+"""Characters of a name that is worth a hint."""
+BLANKS = " \t\n\r\f\v"
+_NAME = re.compile(r"(?P<name>[\w-]+)\s*(?:\((?P<keywords>[^()]*)\)\s*)?(?:@\s*(?P<k>[^\s()@]+))?", re.ASCII)
+"""Of a name without blanks around it. No two parts of it can match the same blanks, so it takes linear time."""
+_WORD = re.compile(r"\w+", re.ASCII)
+_WRITTEN = re.compile(r"(?:neg_)?(?P<name>[a-z][\w-]*?)(?:_(?:score|error))?(?:_?at_?(?P<k>\d+|k)|_?(?P<digits>\d+))?")
+
+ELSEWHERE = {
+    "area_under_curve": "auc",
+    "auroc": "auc",
+    "average_precision": "map",
+    "avg_prec": "map",
+    "avg_precision": "map",
+    "average_relevance_position": "arp",
+    "cumulative_gain": "cg",
+    "discounted_cumulative_gain": "dcg",
+    "expected_reciprocal_rank": "err",
+    "f2": "f(beta=2)",
+    "f_measure": "f1",
+    "hit_ratio": "hit",
+    "hits": "hit",
+    "hitrate": "hit",
+    "hr": "hit",
+    "kendalltau": "kendall",
+    "label_ranking_average_precision": "lrap",
+    "mean_absolute": "mae",
+    "mean_ap": "map",
+    "mean_average_precision": "map",
+    "mean_reciprocal_rank": "mrr",
+    "mean_squared": "mse",
+    "normalized_dcg": "ndcg",
+    "normalized_discounted_cumulative_gain": "ndcg",
+    "prec": "precision",
+    "rank_biased_overlap": "rbo",
+    "rank_biased_precision": "rbp",
+    "reciprocal_rank": "mrr",
+    "roc_auc": "auc",
+    "rocauc": "auc",
+    "root_mean_squared": "rmse",
+    "spearmanr": "spearman",
+}
+"""What metrics are called elsewhere, without "_score" and "_error", and here: for hints, as meanings may differ."""
+
+
+def get_metric_names() -> list[str]:
+    """Canonical names of all metrics.
+
+    Returns
+    -------
+    list of str
+        Sorted. `parse_metric` also takes each metric's aliases, keywords and a cutoff.
+
+    Examples
+    --------
+    >>> from sklearn_rank import get_metric_names
+    >>> "ndcg" in get_metric_names()
+    True
+    """
+    return sorted(REGISTRY)
+
+
+def parse_metric(metric: Any, /, **keywords: Any) -> MetricSpec:
+    """Metric that a name, a function or a parsed metric stands for.
+
+    Parameters
+    ----------
+    metric : str, metric function, MetricSpec or callable
+        Name ``"name(keyword=value, ...)@k"`` in any case, with any alias of the metric; with
+        ``convention="trec_eval"`` also what trec_eval calls it, such as "P_10" or "ndcg_cut.10"; or a plain function
+        ``f(y_true, y_score) -> float`` of one query.
+    **keywords
+        More keywords of the metric, and its cutoff `k`; the name wins over them. A plain function has two:
+        `greater_is_better`, which must be given where the name ends in "_error", "_loss", "_distance" and the like, but
+        for functions of `sklearn.metrics`, which are known; and `k`, with which it is called on the first k documents
+        of each list, best score first. Where the cut would part equal scores, it takes ``ties="stable"``.
+
+    Returns
+    -------
+    MetricSpec
+        ``str()`` of it is a name that parses back, if its keywords are numbers and words.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown or malformed, or a keyword has a bad value.
+    TypeError
+        If the metric has no such keyword, or `metric` is nothing that names one.
+
+    Examples
+    --------
+    >>> from sklearn_rank import parse_metric
+    >>> spec = parse_metric("RBP(p=0.9)@10")
+    >>> spec.metric.name, spec.k, spec["p"]
+    ('rbp', 10, 0.9)
+    >>> str(spec)
+    'rbp(p=0.9)@10'
+    >>> def top_loss(y_true, y_score):
+    ...     return 4 - max(y_true)
+    >>> str(parse_metric(top_loss, greater_is_better=False, k=3))
+    'top_loss@3'
+    """
+    spec = MetricSpec(*_read(metric, keywords))
+    spec.refuse_unread(spec.keywords)
+    return spec
+
+
+def find_spec(metric: Any, /, **keywords: Any) -> MetricSpec:
+    """As `parse_metric`, but shared by all who ask for the same: not for users, who might change its keywords."""
+    return spec_of(*_read(metric, keywords))
+
+
+def _read(metric: Any, keywords: dict[str, Any]) -> tuple[Metric, Any, dict[str, Any]]:
+    """Metric, cutoff and keywords."""
+    if isinstance(metric, MetricSpec):
+        given = {"k": metric.k, **metric.keywords}
+        entry = metric.metric
+    elif isinstance(metric, str):
+        text, more = our_name(metric) if keywords.get("convention") == "trec_eval" else (metric, {})
+        entry, given = _parse(text)
+        given |= more
+    elif hasattr(metric, "metric"):
+        entry, given = metric.metric, {}
+    elif is_plain(metric):
+        entry, given = plain_metric(metric, keywords.pop("greater_is_better", None)), {}
+    else:
+        raise TypeError(
+            f"A metric is a name such as 'ndcg@10' or a function of sklearn_rank.metrics. Got {echo(metric)}."
+        )
+    k = given.pop("k", None)
+    outer_k = keywords.pop("k", None)
+    k = outer_k if k is None else k
+    if isinstance(entry, PlainMetric):
+        better = keywords.pop("greater_is_better", entry.greater_is_better)
+        entry = plain_metric(entry.function, better, cut=k is not None)
+    return entry, k, keywords | given
+
+
+def _parse(text: str) -> tuple[Metric, dict[str, Any]]:
+    match = _NAME.fullmatch(text.strip(BLANKS))
+    if match is None:
+        raise ValueError(
+            "A metric name looks like 'name', 'name@10' or 'name(keyword=value)@10'. "
+            f"Got {echo(text)}.{_theirs(text) if len(text) <= LONGEST else ''}"
+        )
+    entry, fixed = _find(match["name"], text)
+    given: dict[str, Any] = dict(fixed)
+    for argument in filter(None, map(str.strip, (match["keywords"] or "").split(","))):
+        keyword, equals, value = (part.strip() for part in argument.partition("="))
+        if not equals or not keyword or not value:
+            raise ValueError(
+                f"Inside the brackets of a metric name goes keyword=value. Got {echo(argument)} in {echo(text)}."
+            )
+        if keyword == "k" or keyword in given:
+            raise ValueError(
+                f"The cutoff goes after '@', and each keyword is set once. Got {echo(keyword)} in {echo(text)}."
+            )
+        given[keyword] = _literal(value, text)
+    if match["k"] is not None:
+        given["k"] = _literal(match["k"], text)
+    return entry, given
+
+
+def _find(name: str, text: str) -> tuple[Metric, Mapping[str, Any]]:
+    name = name.lower()
+    if name in REGISTRY:
+        return REGISTRY[name], {}
+    for entry in REGISTRY.values():
+        if name in entry.aliases:
+            return entry, entry.aliases[name]
+    hint = _theirs(text) or _did_you_mean(name, text) if len(text) <= LONGEST else ""
+    raise ValueError(f"A metric must be one of get_metric_names() or an alias. Got {echo(text)} instead.{hint}")
+
+
+def _did_you_mean(name: str, text: str) -> str:
+    """Hint for a name that is written otherwise here: "precision_at_10", "roc_auc_score", "ndgc"."""
+    known = {alias: alias for entry in REGISTRY.values() for alias in (entry.name, *entry.aliases)} | ELSEWHERE
+    match = None if name in known else _WRITTEN.fullmatch(name)
+    bare = match["name"] if match is not None else name
+    if bare in known:
+        cutoff = text.partition("@")[2].strip() or (match and (match["k"] or match["digits"])) or ""
+        nearest = [known[bare] + f"@{cutoff.replace('k', '10')}" * bool(cutoff)]
+    else:
+        nearest = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+        nearest = list(dict.fromkeys(known[found] for found in nearest))
+    return f" Did you mean {' or '.join(map(repr, nearest))}?" if nearest else ""
+
+
+def _theirs(text: str) -> str:
+    """Hint for a name that trec_eval has and we do not."""
+    ours, gain = our_name(text)
+    if ours != text.strip():
+        ours += "(gain=...)" if gain else ""
+        return f" It is trec_eval's name of {ours!r}: convention='trec_eval' reads it."
+    reason = why_not_here(text)
+    return reason and f" trec_eval's {text.strip()} {reason}."
+
+
+def _literal(value: str, text: str) -> int | float | str | None:
+    if value.lower() == "none":
+        return None
+    for convert in (int, float):
+        try:
+            return convert(value)
+        except ValueError:
+            pass
+    if _WORD.fullmatch(value):
+        return value.lower()
+    raise ValueError(f"A value in a metric name is a number or a word. Got {echo(value)} in {echo(text)}.")

@@ -1,0 +1,122 @@
+"""Plain functions ``f(y_true, y_score) -> float`` of one query as metrics: which way is better, cutoffs, values.
+
+They are called query by query, which is slow; a formula of the decorator `metric` is not.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn import metrics as of_sklearn
+
+from sklearn_rank._engine.ranked import Ranked
+from sklearn_rank._metric.meaning import text_of
+from sklearn_rank._metric.metric import Metric, MetricSpec
+from sklearn_rank._utils.echo import echo
+
+Plain = Callable[[Any, Any], float]
+
+LOWER = re.compile(
+    r"(?:^|_)(?:error|loss|deviance|distance|divergence|[rn]?mse|mae|mape)$|(?:Error|Loss|Deviance|Distance|Divergence)$"
+)
+"""Ends of names of functions of which the lower value tends to be the better one."""
+
+
+class PlainMetric(Metric):
+    """Metric of a plain function; one with a cutoff is given the first k documents of each list, best score first."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by what it is made of."""
+        return plain_metric, (self.function, self.greater_is_better, self.has_cutoff)
+
+    @property
+    def meaning(self) -> str:
+        """What it computes, as text."""
+        return text_of(self.function) + ("" if self.greater_is_better else ", lower is better")
+
+    @property
+    def score_func(self) -> Callable[..., Any]:
+        """What `sklearn.metrics.make_scorer` is given: this metric, as the function knows no queries."""
+        return self
+
+
+def is_plain(metric: Any) -> bool:
+    """Whether this is a plain function, not a metric, the name of one, or a function of one."""
+    return callable(metric) and not isinstance(metric, (str, Metric, MetricSpec)) and not hasattr(metric, "metric")
+
+
+def plain_metric(function: Plain, greater_is_better: bool | None = None, cut: bool = False) -> PlainMetric:
+    """Metric of a plain function of the labels and scores of one query, rows in the order they came unless `cut`.
+
+    Raises
+    ------
+    ValueError
+        If it is not said which way is better, and the name leaves it open.
+    TypeError
+        If it is a scorer.
+    """
+    if hasattr(function, "set_score_request"):
+        raise TypeError(
+            "A metric is a function of labels and scores, which a scorer is not: pass the function that it is made of, "
+            f"or a name. Got {echo(function)}."
+        )
+    if greater_is_better is None:
+        greater_is_better = _greater_is_better(function)
+    elif not isinstance(greater_is_better, (bool, np.bool_)):
+        raise ValueError(
+            "The 'greater_is_better' parameter of a plain function must be True, False or None. "
+            f"Got {echo(greater_is_better)}."
+        )
+    formula = functools.partial(_each_query, function)
+    return PlainMetric(
+        name_of(function), formula, function, greater_is_better=bool(greater_is_better), has_cutoff=cut,
+        pointwise=not cut, subtopics=True, finite=False,
+    )  # fmt: skip
+
+
+def name_of(function: Any) -> str:
+    """Name of a function, also of one with arguments filled in."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def must_say(name: str) -> bool:
+    """Whether values of this name may well be such that the lower one is better."""
+    return LOWER.search(name) is not None
+
+
+def _greater_is_better(function: Any) -> bool:
+    """Which way is better by the name, where that is sure: scikit-learn keeps to its ends of names."""
+    name, inner = name_of(function), function
+    if not must_say(name):
+        return True
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    if getattr(of_sklearn, name, None) is inner:
+        return False
+    raise ValueError(
+        "Of a plain function whose name ends as that of an error it must be said which way is better: "
+        f"parse_metric({name}, greater_is_better=False), or True. Got {echo(function)}."
+    )
+
+
+def _each_query(function: Plain, r: Ranked) -> Any:
+    """A plain function on one query after the other; where it returns nan, the query is undefined."""
+    lists = r.queries(f"A plain function, {name_of(function)} here,")
+    value = np.array([[np.nan if len(y) == 0 else _number_of(function, function(y, s))] for y, s in lists])
+    return np.where(np.isnan(value), 0.0, value), ~np.isnan(value)
+
+
+def _number_of(function: Plain, value: Any) -> float:
+    """Check that a plain function returned one real number."""
+    array = np.asarray(value)
+    if array.ndim or array.dtype.kind not in "biuf":
+        raise TypeError(
+            f"A plain function must return one real number for a query. Got {echo(value)} of {name_of(function)}."
+        )
+    return float(array)

@@ -1,0 +1,213 @@
+"""A new formula is tried on a few short queries when it is defined, so that a wrong one says so instead of a number.
+
+What is asked of a formula: a query has one value, whatever queries stand beside it and in whatever order its rows come;
+and tied documents are worth the mean over their orders. Where values of scores count though nothing says so, it warns.
+A formula that raises on the queries, for a reason of its own, is left alone.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import permutations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._engine.check import queries_of
+from sklearn_rank._engine.per_query import rank_block, ranking_key
+from sklearn_rank._engine.ranked import Pairs, Ranked
+from sklearn_rank._metric.metric import Metric, MetricSpec
+
+Array = NDArray[np.float64]
+
+TIED = ((1.0, 1.0, 1.0, 1.0), (1.0, 1.0, 1.0, 0.0), (2.0, 1.0, 1.0, -np.inf), (1.0, 1.0, 0.0, 0.0))
+"""Scores of tied documents."""
+
+APART = (
+    "a query must have the same value whatever queries stand beside it",
+    "What r.label, r.rank and the like hold is flat over all queries: sum it by r.cumsum, and spread by r.of_query "
+    "what each query has one of",
+)
+ROWS = (
+    "the order of the rows of a query must not matter",
+    "Where it is equal scores that leave it open, call r.refuse_ties in the formula",
+)
+TIES = (
+    "tied documents must be worth the mean over all their orders",
+    "In r.cumsum what belongs to an item (labels, gains) is a value, what belongs to a position (functions of r.rank, "
+    "results of r.cascade and r.joint) is a weight; a denominator must not depend on the order. Otherwise call "
+    "r.refuse_ties in the formula, or declare own_ties=True if equal scores are part of the definition",
+)
+
+
+class Probe(NamedTuple):
+    """Labels and scores of a few queries, one after the other."""
+
+    label: Array
+    score: Array
+    length: tuple[int, ...]
+
+    def queries(self) -> Iterator[Probe]:
+        """Each of them alone."""
+        for stop, n in zip(np.cumsum(self.length), self.length, strict=True):
+            yield Probe(self.label[stop - n : stop], self.score[stop - n : stop], (n,))
+
+    def reordered(self) -> Probe:
+        """The same queries with the rows of each in the reverse order."""
+        return Probe(
+            np.concatenate([query.label[::-1] for query in self.queries()]),
+            np.concatenate([query.score[::-1] for query in self.queries()]),
+            self.length,
+        )
+
+
+def refuse_wrong_formula(metric: Metric) -> None:
+    """Try a metric's formula.
+
+    Raises
+    ------
+    ValueError
+        If it breaks one of the rules that are asked of all formulas.
+    """
+    reads_scores = False
+    for grades in _scales(metric):
+        if any([_refuse_at(metric, k, grades) for k in ((1, 2, 3, None) if metric.has_cutoff else (None,))]):
+            reads_scores = _reads_scores(metric, grades)
+            break
+    if reads_scores and not (metric.reads_scores or metric.pointwise):
+        warnings.warn(
+            f"The formula of {metric.caller} reads the values of scores, not their order alone. "
+            "Declare reads_scores=True, or pointwise=True if scores are predictions of the label.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _scales(metric: Metric) -> list[Array]:
+    """Labels to try it with, the next ones if it takes none of the first: grades, then probabilities."""
+    lowest, highest = metric.labels
+    highest = metric.own.get(highest) if isinstance(highest, str) else highest
+    low, high = lowest or 0.0, highest if isinstance(highest, (int, float)) else 3.0
+    return [np.unique(np.linspace(low, high, 4).round()), np.linspace(max(low, 0.0), min(high, 1.0), 3)]
+
+
+def _refuse_at(metric: Metric, k: int | None, grades: Array) -> bool:
+    """Refuse a formula that is wrong at a cutoff; whether it could be computed there."""
+    data = _untied(metric, grades)
+    values, _ = _compute(metric, k, data)
+    if values is None:
+        return False
+    for i, query in enumerate(data.queries()):
+        _refuse_unlike(metric, k, values[i : i + 1], _compute(metric, k, query)[0], APART)
+    _refuse_unlike(metric, k, values, _compute(metric, k, data.reordered())[0], ROWS)
+    if not metric.pointwise:
+        _refuse_ties_at(metric, k, grades)
+    return True
+
+
+def _reads_scores(metric: Metric, grades: Array) -> bool:
+    """Whether other scores in the same order change a value."""
+    data = _untied(metric, grades)
+    stretched = data._replace(score=data.score**3 + data.score)
+    values, others = (_compute(metric, None, one)[0] for one in (data, stretched))
+    return values is not None and others is not None and not _alike(values, others).all()
+
+
+def _refuse_ties_at(metric: Metric, k: int | None, grades: Array) -> None:
+    """Refuse a formula of which tied documents have another value than the mean over their orders."""
+    orders = [np.array(order) for order in permutations(range(4))]
+    lists = [(_labels(metric, grades, 4, seed), np.array(score)) for seed, score in enumerate(TIED)]
+    data = Probe(
+        np.concatenate([label[order] for label, _ in lists for order in orders]),
+        np.concatenate([score[order] for _, score in lists for order in orders]),
+        (4,) * (len(lists) * len(orders)),
+    )
+    values, defines_ties = _compute(metric, k, data)
+    if values is None:  # it refuses ties
+        return
+    of_lists, defines_ties = values.reshape(len(lists), -1), defines_ties or metric.own_ties
+    _refuse_unlike(metric, k, values, np.repeat(of_lists[:, 0], len(orders)), ROWS if defines_ties else TIES)
+    if defines_ties:
+        return
+    ordered, _ = _compute(metric, k, data, ties="stable")
+    if ordered is not None:
+        means = ordered.reshape(of_lists.shape).mean(axis=1)
+        _refuse_unlike(metric, k, of_lists[:, 0], means, TIES)
+
+
+def _untied(metric: Metric, grades: Array) -> Probe:
+    """Queries of several lengths without equal scores; of some a document was not retrieved."""
+    length = (5, 3, 4, 2)
+    label, score = _labels(metric, grades, sum(length), 0), np.array([3, 1, 5, 2, 4, 7, 9, 8, 2, 6, 1, 3, 5, 4.0])
+    if not metric.pointwise:
+        score[[1, 10]] = -np.inf
+    return Probe(label, score, length)
+
+
+def _labels(metric: Metric, grades: Array, n: int, seed: int) -> Array:
+    """Labels of so many documents, of all grades; not judged for some, where the metric tells those from others."""
+    rng = np.random.default_rng(seed)
+    pool = np.where(np.arange(n) % 2, grades[0], np.resize(grades[::-1], n))
+    columns = [rng.permutation(pool) for _ in range(3 if metric.subtopics else 1)]
+    label: Array = np.stack(columns, axis=1) if metric.subtopics else columns[0]
+    if metric.reads_unjudged:
+        label[rng.integers(n)] = np.nan
+    return label
+
+
+def _compute(metric: Metric, k: int | None, data: Probe, **keywords: Any) -> tuple[Array | None, bool]:
+    """Value of each query, NaN where it is undefined, and whether the formula says itself what ties are worth.
+
+    None if the formula, or a check before it, raises.
+    """
+    ranked_type = _watched()
+    with suppress(Exception), warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        spec = MetricSpec(metric, k, keywords)
+        indptr = np.append(0, np.cumsum(data.length))
+        queries = queries_of(data.label, data.score, indptr, np.arange(len(data.length)), None, None, 1)
+        ranking = rank_block(queries, 0, len(data.length), ranking_key(spec, queries), spec.depth)
+        ranked = ranked_type(ranking, spec.cutoffs, spec["min_relevance"])
+        numerator, denominator = metric.ratio(ranked, spec.resolve(queries))
+        undefined = np.broadcast_to(denominator == 0, ranked.shape)
+        if metric.needs_relevant:
+            undefined = undefined | (ranked.n_relevant == 0)
+        value = np.where(undefined, np.nan, np.divide(numerator, denominator))
+        return value[:, 0], ranked_type.defines_ties
+    return None, False
+
+
+def _watched() -> Any:
+    """A type of `Ranked` that knows whether it was asked where ties end, or what pairs are tied."""
+
+    class Watched(Ranked):
+        defines_ties = False
+
+        def at_tie_end(self, x: Array) -> Array:
+            Watched.defines_ties = True
+            return super().at_tie_end(x)
+
+        def pairs(self) -> Pairs:
+            Watched.defines_ties = True
+            return super().pairs()
+
+    return Watched
+
+
+def _alike(found: Array, expected: Array) -> NDArray[np.bool_]:
+    """Where two computations agree to rounding."""
+    return np.isclose(found, expected, rtol=1e-9, atol=1e-12, equal_nan=True)
+
+
+def _refuse_unlike(metric: Metric, k: int | None, found: Array, expected: Array | None, rule: tuple[str, str]) -> None:
+    """Refuse a formula if two computations differ by more than rounding."""
+    if expected is None or (alike := _alike(found, expected)).all():
+        return
+    i, at = int(np.argmin(alike)), "" if k is None else f" at k={k}"
+    raise ValueError(
+        f"The formula of {metric.caller} was tried on a few queries, and {rule[0]}. "
+        f"Got {found[i]:.6g} and {expected[i]:.6g} for one query{at}. {rule[1]}."
+    )

@@ -1,0 +1,1 @@
+"""Tools that know nothing of ranking: threads, tables, storage, optional imports."""

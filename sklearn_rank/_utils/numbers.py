@@ -1,0 +1,196 @@
+"""Real numbers out of any container: missing and masked ones are NaN, and different ones stay different as float64."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.ma import MaskedArray
+from numpy.typing import NDArray
+
+from sklearn_rank._utils.echo import echo
+
+Array = NDArray[np.float64]
+
+EXACT = 2**53
+"""float64 holds every whole number up to this one."""
+
+
+def as_floats(x: Any, name: str) -> Array:
+    """Contiguous float64 array of one or two dimensions.
+
+    Raises
+    ------
+    TypeError
+        If an entry is no real number.
+    ValueError
+        If there is another number of dimensions, rows differ in length, or numbers are lost as float64.
+    """
+    return np.ascontiguousarray(as_reals(x, name), dtype=np.float64)
+
+
+def as_reals(x: Any, name: str) -> NDArray[Any]:
+    """As `as_floats`, but in a narrower type where the numbers came in one."""
+    array = x if type(x) is np.ndarray else _array(x, name)
+    kind = array.dtype.kind
+    if kind == "O" and array.ndim > 0:
+        array, kind = _of_objects(array, name), "f"
+    if kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers. Got {type(x).__name__} of dtype {array.dtype} instead.")
+    if array.ndim not in (1, 2):
+        raise ValueError(f"{name} must have one or two dimensions. Got {array.ndim} instead.")
+    is_narrow = array.dtype.itemsize <= (8 if kind == "f" else 4)
+    return array if is_narrow else _of_wide(array, name)
+
+
+def refuse_inexact(x: Any, name: str) -> None:
+    """Refuse whole numbers and decimals that float64 rounds, where others are read later that could become equal.
+
+    Raises
+    ------
+    ValueError
+        Naming the first.
+    """
+    array = _array(x, name)
+    if array.dtype.kind in "iu":
+        suspects: list[Any] = array[(array > EXACT) | (array < -EXACT)].tolist()
+    else:
+        suspects = [v for v in array.ravel().tolist() if isinstance(v, (int, Decimal))] if array.dtype == object else []
+    for value in suspects:
+        if value == value and not _stays_distinct(value):
+            raise ValueError(
+                f"{name} that comes in parts must hold numbers that float64 can tell apart, of up to 15 digits, or "
+                "equal ones would be ties: subtract a constant from all, or convert them to floats if ties do no harm. "
+                f"Got {value}, which would be {float(value)!r}."
+            )
+
+
+def _stays_distinct(value: int | Decimal) -> bool:
+    """Whether no other number that may stay is the same as float64."""
+    number = float(value)
+    if isinstance(value, int) or not value.is_finite() or value % 1 == 0:
+        return number == value
+    return Decimal(repr(number)) == value
+
+
+def column(array: NDArray[Any]) -> NDArray[Any]:
+    """A column, shape (n_samples, 1), is one entry a row."""
+    return array.ravel() if array.ndim == 2 and array.shape[1] == 1 else array
+
+
+def refuse_masked(x: Any, name: str) -> None:
+    """Refuse masked entries where nothing may be missing.
+
+    Raises
+    ------
+    ValueError
+        If one is masked.
+    """
+    if isinstance(x, MaskedArray) and np.ma.is_masked(x):
+        raise ValueError(f"{name} must not have masked entries. Got {np.ma.count_masked(x)}.")
+
+
+def _array(x: Any, name: str) -> NDArray[Any]:
+    """Array of numbers, or of objects where NumPy would lose something: a mask, or digits of large numbers."""
+    if isinstance(x, MaskedArray):
+        return np.ma.filled(x.astype(object), np.nan) if np.ma.is_masked(x) else np.ma.getdata(x)
+    if isinstance(x, (list, tuple)) and any(issubclass(t, MaskedArray) for t in set(map(type, x))):
+        return np.array([_array(row, name).tolist() for row in x], dtype=object)
+    try:
+        array = np.asarray(x)
+    except ValueError as error:
+        raise ValueError(_not_rectangular(x, name)) from error
+    return _objects(x) if array.dtype == np.float64 and _has_large(array) and not _is_float(x) else array
+
+
+def _has_large(array: Array) -> bool:
+    """Whether there is a finite number beyond those that are all exact."""
+    size = np.abs(array)
+    if array.size == 0 or size.item(size.argmax()) < EXACT:  # NaN, which argmax finds first, is not
+        return False
+    return bool(np.isfinite(array[size >= EXACT]).any())
+
+
+def _is_float(x: Any) -> bool:
+    """Whether a container says that it holds nothing but floats."""
+    dtype = getattr(x, "dtype", None)
+    return isinstance(dtype, np.dtype) or any(word in str(dtype).lower() for word in ("float", "double"))
+
+
+def _objects(x: Any) -> NDArray[Any]:
+    """Numbers as the container has them."""
+    to_list = getattr(x, "to_list", None) or getattr(x, "to_pylist", None)
+    return np.array(to_list() if to_list else x, dtype=object)
+
+
+def _not_rectangular(x: Any, name: str) -> str:
+    sizes = {len(row) if hasattr(row, "__len__") else 1 for row in x} if isinstance(x, Iterable) else set()
+    got = f"rows of {min(sizes)} to {max(sizes)} entries" if len(sizes) > 1 else type(x).__name__
+    return (
+        f"{name} must have one entry per row, or rows of equal length. Lists of unequal length go one after the other "
+        f"into one list, and qid= says whose each entry is: qid_from_group_sizes([len(row) for row in {name}]). "
+        f"Got {got}."
+    )
+
+
+# --- what float64 cannot hold --------------------------------------------------------------------------------
+
+
+def _of_objects(array: NDArray[Any], name: str) -> Array:
+    values = array.ravel().tolist()
+    floats = np.array([_number(v, name) for v in values], dtype=np.float64)
+    if not set(map(type, values)) <= {float, bool, type(None)}:
+        first: dict[float, Any] = {}
+        for value, number in zip(values, floats.tolist(), strict=True):
+            if number == number and (other := first.setdefault(number, value)) != value:
+                _refuse_equal((other, value), name)
+    return floats.reshape(array.shape)
+
+
+def _number(value: Any, name: str) -> float:
+    if value is None or type(value).__name__ == "NAType" or value is np.ma.masked:
+        return np.nan
+    if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim > 0):
+        raise ValueError(_not_rectangular([value], name))
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__float__"):
+        raise TypeError(f"{name} must hold real numbers. Got {echo(value)} instead.")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if math.isinf(number) and value != number:
+        _refuse_range(name)
+    return number
+
+
+def _of_wide(array: NDArray[Any], name: str) -> Array:
+    """Numbers of a type that has some which float64 has not: 64-bit ints, and floats of more bits."""
+    whole = array.dtype.kind != "f"
+    if whole and (array.size == 0 or -EXACT <= array.item(array.argmin()) <= array.item(array.argmax()) <= EXACT):
+        return array.astype(np.float64)
+    with np.errstate(over="ignore"):
+        floats = array.astype(np.float64)
+    if not whole and (np.isinf(floats) != np.isinf(array)).any():
+        _refuse_range(name)
+    distinct = np.unique(array)
+    with np.errstate(over="ignore"):
+        equal = np.diff(distinct.astype(np.float64)) == 0
+    if equal.any():
+        at = int(equal.argmax())
+        _refuse_equal((distinct[at], distinct[at + 1]), name)
+    return floats
+
+
+def _refuse_equal(pair: tuple[Any, Any], name: str) -> None:
+    raise ValueError(
+        f"{name} must hold numbers that are still different as float64, which has whole numbers up to 2**53. "
+        f"Subtract an offset, or take ranks: scipy.stats.rankdata(..., method='dense'). "
+        f"Got {pair[0]!s} and {pair[1]!s}, which would be equal."
+    )
+
+
+def _refuse_range(name: str) -> None:
+    raise ValueError(f"{name} must be within the range of float64, about 1.8e308. Got a number beyond it.")

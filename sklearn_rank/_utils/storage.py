@@ -1,0 +1,347 @@
+"""Results on disk: one .npz file of plain arrays, with a JSON text among them that says what they are.
+
+No pickle: NumPy alone, or any program that reads zip files of .npy arrays, can read them years later.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import zipfile
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._utils.writing import written_whole
+
+T = TypeVar("T")
+
+VERSION = 1
+"""Of the layout; a reader refuses a later one."""
+
+META = "meta"
+
+DEFLATED_AT_MOST = 1100
+"""Bytes that a byte of a compressed array stands for at most, whatever they are: 1032 by the format."""
+
+OTHER_FORMATS = (
+    ".arrow .csv .db .docx .feather .gz .h5 .hdf5 .html .ipc .joblib .json .jsonl .latex .md .npy .orc .parquet .pdf "
+    ".pickle .pkl .png .qrels .run .sqlite .svg .tex .tsv .txt .xls .xlsx .xml .yaml .yml .zip"
+).split()
+"""Endings of names that promise another format."""
+
+
+def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write arrays, and `meta` as JSON under the name "meta", to `path`, as it stands.
+
+    Raises
+    ------
+    ValueError
+        If the path ends as files of another format do.
+    TypeError
+        If an array holds objects that are neither numbers, strings nor tuples of them.
+    """
+    suffix = os.path.splitext(os.fspath(path))[1].lower()
+    if suffix in OTHER_FORMATS:
+        raise ValueError(
+            "A result is saved as NumPy's .npz, so its name must not be that of another format; to_frame() gives a "
+            f"frame, which pandas writes in others. Got {os.fspath(path)!r}."
+        )
+    text = {"kind": kind, "version": VERSION, "objects": {}, **meta}
+    plain: dict[str, NDArray[Any]] = {}
+    for name, array in arrays.items():
+        if array.dtype == object:
+            text["objects"][name] = [_jsonable(value, name) for value in array.tolist()]
+        else:
+            plain[name] = array
+    with written_whole(path) as file:
+        np.savez_compressed(file, allow_pickle=False, **{META: np.array(json.dumps(text))}, **plain)
+
+
+def load(path: Any, kind: str, make: Callable[[Mapping[str, Any], SavedArrays], T]) -> T:
+    """What `make` makes of what `save` wrote: meta and arrays.
+
+    Raises
+    ------
+    ValueError
+        If the file holds something else, is damaged, or was written by a later version.
+    """
+    with open(path, "rb") as file:
+        if not zipfile.is_zipfile(file):
+            raise ValueError(_not_a(kind, "no description", path))
+        try:
+            with zipfile.ZipFile(file) as archive:
+                arrays = SavedArrays(archive)
+                meta = arrays.meta()
+                if meta.get("kind") != kind or not isinstance(meta.get("version"), int) or meta["version"] > VERSION:
+                    found = f"{meta['kind']} of layout {meta.get('version')}" if "kind" in meta else "no description"
+                    raise _OtherFileError(_not_a(kind, found, path))
+                return make(meta, arrays)
+        except (_OtherFileError, MemoryError):
+            raise
+        except Exception as error:  # whatever a damaged file leads to
+            found = f"what is damaged, or was not written by save ({type(error).__name__}: {_short(error)})"
+            raise ValueError(_not_a(kind, found, path)) from error
+
+
+class _OtherFileError(ValueError):
+    """A sound file of something else."""
+
+
+def _not_a(kind: str, found: str, path: Any) -> str:
+    return f"The file must hold a saved {kind} of layout {VERSION} or earlier. Got {found[:300]} in {path}."
+
+
+def _short(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]
+
+
+class SavedArrays(Mapping[str, NDArray[Any]]):
+    """Arrays of a file, each read when it is asked for, and never more than the file can hold.
+
+    Names may end in a `suffix`, which is left out.
+    """
+
+    def __init__(self, archive: zipfile.ZipFile, objects: Mapping[str, Any] | None = None, suffix: str = "") -> None:
+        self._archive, self._objects, self._suffix = archive, objects or {}, suffix
+        self._read: dict[str, NDArray[Any]] = {}
+        names = archive.namelist()
+        if len({*names}) < len(names):
+            raise ValueError("an array is there twice")
+
+    def meta(self) -> dict[str, Any]:
+        """The description; the objects in it are from then on among the arrays."""
+        if META not in self:
+            return {}
+        self.check(META, (), "U")
+        meta = json.loads(str(self[META]))
+        if not isinstance(meta, dict):
+            raise ValueError("the description must be a JSON object")
+        self._objects = part(meta, "objects", dict) if "kind" in meta else {}
+        return meta
+
+    def ending(self, suffix: str) -> SavedArrays:
+        """Those whose names end so."""
+        return SavedArrays(self._archive, self._objects, suffix)
+
+    def check(self, name: str, shape: tuple[int | None, ...], kinds: str) -> None:
+        """Refuse an array of another shape (None: any length) or kind of dtype; what it holds is not read for that.
+
+        Raises
+        ------
+        ValueError
+            If it is none of these.
+        """
+        found, dtype = self._header(name)
+        if len(found) != len(shape) or any(n is not None and n != m for n, m in zip(shape, found, strict=True)):
+            raise ValueError(f"{name} must have shape {shape}, not {found}")
+        if dtype.kind not in kinds:
+            raise ValueError(f"{name} must not have dtype {dtype}")
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """The array of a name."""
+        if name not in self._read:
+            if name + self._suffix in self._objects:
+                self._read[name] = _objects(self._objects[name + self._suffix])
+            else:
+                self._header(name)
+                with self._archive.open(self._member(name)) as file:
+                    self._read[name] = np.lib.format.read_array(file, allow_pickle=False)
+        return self._read[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is one; it is not read for that."""
+        return any(one == name for one in self)
+
+    def __iter__(self) -> Iterator[str]:
+        """Names of all of them."""
+        names = [*self._objects, *(name.removesuffix(".npy") for name in self._archive.namelist())]
+        return (name.removesuffix(self._suffix) for name in names if name.endswith(self._suffix))
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len([*self])
+
+    def _member(self, name: str) -> zipfile.ZipInfo:
+        return self._archive.getinfo(f"{name}{self._suffix}.npy")
+
+    def _header(self, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        """Shape and dtype, if that many bytes are there: an array is made before it is read."""
+        if name + self._suffix in self._objects:
+            return self[name].shape, self[name].dtype
+        member = self._member(name)
+        with self._archive.open(member) as file:
+            version = np.lib.format.read_magic(file)
+            if version == (1, 0):
+                shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+            else:
+                shape, _, dtype = np.lib.format.read_array_header_2_0(file)
+            n_bytes = file.tell() + math.prod(shape) * dtype.itemsize
+        deflated = member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+        if n_bytes != member.file_size or not deflated or n_bytes > DEFLATED_AT_MOST * (member.compress_size + 1):
+            raise ValueError(f"{name} must have as many entries as it says, {shape}")
+        return shape, dtype
+
+
+def part(words: Any, name: str, *types: type) -> Any:
+    """An entry of a saved description, of one of some types.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    value = words.get(name) if isinstance(words, dict) else None
+    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+        raise ValueError(f"the description must have {name!r} as {' or '.join(t.__name__ for t in types)}")
+    return value
+
+
+def names(words: Any, name: str) -> list[str]:
+    """An entry of a saved description that is a list of distinct strings.
+
+    Raises
+    ------
+    ValueError
+        If it is not.
+    """
+    found: list[str] = part(words, name, list)
+    if not all(isinstance(one, str) for one in found) or len({*found}) < len(found) or not found:
+        raise ValueError(f"the description must have {name!r} as a list of distinct names")
+    return found
+
+
+def _objects(values: Any) -> NDArray[Any]:
+    if not isinstance(values, list):
+        raise ValueError("ids must be a list")
+    array = np.empty(len(values), dtype=object)
+    array[:] = [_id(value) for value in values]
+    return array
+
+
+def _id(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_id, value))
+    if not isinstance(value, (str, int, float)):
+        raise ValueError("ids must be numbers, strings or tuples of them")
+    return value
+
+
+def _jsonable(value: Any, name: str) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, tuple):
+        return [_jsonable(part, name) for part in value]
+    if not isinstance(value, (str, int, float)):
+        raise TypeError(
+            f"To be saved, {name} must hold numbers, strings or tuples of them. "
+            f"Got {value!r} of type {type(value).__name__}."
+        )
+    return value
+
+
+class Stored(ABC):
+    """A result that can be saved: it says what is to be kept of it, as words and arrays, and can be made of these."""
+
+    @abstractmethod
+    def _plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """What is to be saved: words and arrays."""
+
+    @classmethod
+    @abstractmethod
+    def _of_plain(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
+        """What was saved."""
+
+    def save(self, path: Any) -> None:
+        """Save the result to one .npz file without pickle.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to, as it stands. What was there is replaced when all is written.
+
+        Raises
+        ------
+        ValueError
+            If the path ends as files of another format do, such as ".parquet".
+        TypeError
+            If query ids are neither numbers, strings nor tuples of them.
+        OSError
+            If it cannot be written; then nothing has changed.
+        """
+        save(path, type(self).__name__, *self._plain())
+
+    @classmethod
+    def load(cls, path: Any) -> Self:
+        """A result that was saved.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Returns
+        -------
+        Evaluation or Comparison
+            Of the class that this is called on.
+
+        Raises
+        ------
+        ValueError
+            If the file holds something else, or is damaged.
+        """
+        return load(path, cls.__name__, cls._of_plain)
+
+
+@dataclass(frozen=True)
+class StoredMetric:
+    """What is saved of a metric: answers as a computed one does, but cannot be computed again."""
+
+    of_queries: NDArray[np.float64]
+    undefined: NDArray[np.bool_]
+    mean: float
+    meaning: str
+    average_kind: str
+    greater_is_better: bool
+
+    def values(self) -> NDArray[np.float64]:
+        """Value of each query, shape (n_queries, 1)."""
+        return self.of_queries[:, None]
+
+    def average(self, weight: Any) -> NDArray[np.float64]:
+        """The mean, as it was."""
+        return np.array([self.mean])
+
+
+def check_saved(words: Any, arrays: SavedArrays) -> list[Any]:
+    """Metrics of a saved evaluation, if all that is kept of it fits together.
+
+    Raises
+    ------
+    ValueError
+        If it does not.
+    """
+    metrics: list[Any] = part(words, "metrics", list)
+    for metric in metrics:
+        for name in ("name", "meaning"):
+            part(metric, name, str)
+        part(metric, "mean", int, float), part(metric, "greater_is_better", bool)
+        if part(metric, "average", str) not in ("macro", "micro", "geometric"):
+            raise ValueError("an average must be macro, micro or geometric")
+    names({"metrics": [metric["name"] for metric in metrics]}, "metrics")
+    arrays.check("qid", (None,), "biufcmMSUO")
+    n_queries = len(arrays["qid"])
+    if len({*arrays["qid"].tolist()}) < max(n_queries, 1):
+        raise ValueError("queries must be distinct")
+    shapes = {"values": ((len(metrics), n_queries), "f"), "undefined": ((len(metrics), n_queries), "b")}
+    of_queries = {
+        "n_documents": "iu",
+        **{name: k for name, k in (("weight", "f"), ("label_sums", "u")) if name in arrays},
+    }
+    for name, (shape, kinds) in (shapes | {name: ((n_queries,), kinds) for name, kinds in of_queries.items()}).items():
+        arrays.check(name, shape, kinds)
+    return metrics

@@ -1,0 +1,111 @@
+"""How the values of queries are distributed."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_rank._evaluation.evaluate import Evaluation, evaluate
+from sklearn_rank.display._display import FromEstimator
+from sklearn_rank.display._docstring import documented
+from sklearn_rank.display._figure import add_legend, style, thin, value_label, wrap
+from sklearn_rank.display._input import name_in
+
+
+@documented
+class DistributionDisplay(FromEstimator):
+    """Distribution of a metric over queries: the share of them that have at most each value.
+
+    A steep piece is where many queries are, a vertical one is one value that many of them have, often 0 or 1; the line
+    of a better system lies lower and further to the right. It needs no bins, and several systems can be told
+    apart: plot another one on ``ax=display.ax_``.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_queries,)
+        Value of each query; NaN is left out.
+    name : str, default=None
+        Name in the legend, before the mean.
+
+    Attributes
+    ----------
+    ax_ : Matplotlib Axes
+    figure_ : Matplotlib Figure
+    line_ : Line2D
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn_rank.display import DistributionDisplay
+    >>> display = DistributionDisplay.from_predictions([0, 1, 1, 0], [2, 1, 2, 1], qid=list("aabb"), metric="mrr")
+    >>> display.values
+    array([0.5, 1. ])
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(
+        self, values: ArrayLike, *, metric: str = "metric", greater_is_better: bool = True, name: str | None = None
+    ) -> None:
+        self.values = np.asarray(values, dtype=np.float64)
+        self.metric, self.greater_is_better, self.name = metric, greater_is_better, name
+
+    def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw the line.
+
+        Parameters
+        ----------
+        **kwargs
+            Passed to Matplotlib's `step`.
+
+        Raises
+        ------
+        ValueError
+            If no query has a value.
+        """
+        values = np.sort(self.values[~np.isnan(self.values)])
+        if not len(values):
+            raise ValueError("A distribution needs a query with a value. Got none, or NaN alone.")
+        ax = self._open(ax)
+        name = self.name if name is None else name
+        mean = f"mean {values.mean():#.3g}"
+        drawn = thin(len(values))
+        x, share = np.append(values[0], values[drawn]), np.append(0.0, (drawn + 1) / len(values))
+        look = style(len(ax.lines), len(x)) | {"label": wrap(mean if name is None else f"{name}: {mean}")}
+        look["markevery"] = (look["markevery"], look["markevery"])  # none where the line begins
+        (self.line_,) = ax.step(x, share, where="post", **look | kwargs)
+        what = value_label(self.metric, self.greater_is_better)
+        ax.set(xlabel=f"{what} of a query", ylabel="share of queries with at most this value")
+        ax.set_ylim(-0.02, 1.02)
+        add_legend(ax)
+        return self
+
+    @classmethod
+    def from_result(
+        cls, result: Evaluation, metric: str | None = None, *, name: str | None = None, ax: Any = None, **kwargs: Any
+    ) -> Self:
+        """Picture of a metric of a result.
+
+        Parameters
+        ----------
+        **kwargs
+            Passed to Matplotlib's `step`.
+
+        Raises
+        ------
+        ValueError
+            If the result has no such metric.
+        """
+        metric = name_in(result, metric)
+        values, better = result.per_query[metric], result.greater_is_better[metric]
+        return cls(values, metric=metric, greater_is_better=better, name=name).plot(ax, **kwargs)
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: Any, y_score: Any, *, qid: Any = None, metric: Any = "ndcg", name: str | None = None,
+        ax: Any = None, n_jobs: int | None = None, **keywords: Any,
+    ) -> Self:  # fmt: skip
+        """Picture of labels and scores."""
+        result = evaluate(y_true, y_score, qid=qid, metrics=[metric], n_jobs=n_jobs, **keywords)
+        return cls.from_result(result, name=name, ax=ax)

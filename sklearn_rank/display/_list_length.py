@@ -1,0 +1,119 @@
+"""Precision and recall against the length of the list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_rank._evaluation.evaluate import Evaluation, evaluate
+from sklearn_rank.display._display import FromEstimator
+from sklearn_rank.display._docstring import documented
+from sklearn_rank.display._figure import add_legend, set_count_axis, style, wrap
+from sklearn_rank.display._input import at_cutoffs, family_of
+
+
+@documented
+class ListLengthDisplay(FromEstimator):
+    """Precision and recall of lists of length N, means over queries: what a longer list gains and what it costs.
+
+    Of each system precision is a solid line with full markers, recall a dashed one with hollow markers. Plot another
+    system on ``ax=display.ax_`` to compare them.
+
+    Parameters
+    ----------
+    k : array-like of shape (n_lengths,)
+        Lengths N of the list, ascending.
+    precision, recall : array-like of shape (n_lengths,)
+        Mean over queries of each.
+
+    Attributes
+    ----------
+    ax_ : Matplotlib Axes
+    figure_ : Matplotlib Figure
+    precision_line_, recall_line_ : Line2D
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn_rank.display import ListLengthDisplay
+    >>> display = ListLengthDisplay.from_predictions([0, 1, 1], [3, 2, 1], qid=["a", "a", "a"], k=[1, 2, 3])
+    >>> display.recall
+    array([0. , 0.5, 1. ])
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, k: ArrayLike, precision: ArrayLike, recall: ArrayLike, *, name: str | None = None) -> None:
+        self.k, self.precision, self.recall = np.asarray(k), np.asarray(precision), np.asarray(recall)
+        self.name = name
+
+    def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw both curves.
+
+        Parameters
+        ----------
+        **kwargs
+            Passed to Matplotlib's `plot`, for both curves.
+        """
+        ax = self._open(ax)
+        name = self.name if name is None else name
+        after = "" if name is None else f" of {name}"
+        look = style(len(ax.lines) // 2, len(self.k))
+        full = look | {"linestyle": "-", "label": wrap(f"precision{after}")}
+        hollow = look | {"linestyle": "--", "markerfacecolor": "white", "label": wrap(f"recall{after}")}
+        (self.precision_line_,) = ax.plot(self.k, self.precision, **full | kwargs)
+        (self.recall_line_,) = ax.plot(self.k, self.recall, **hollow | kwargs)
+        set_count_axis(ax, self.k, "list length N (documents)")
+        ax.set(ylabel="mean over queries at N", ylim=(-0.02, 1.02))
+        add_legend(ax)
+        return self
+
+    @classmethod
+    def from_result(
+        cls, result: Evaluation, *, precision: Any = "precision", recall: Any = "recall", name: str | None = None,
+        ax: Any = None, **kwargs: Any,
+    ) -> Self:  # fmt: skip
+        """Picture of a result that has precision and recall at the same cutoffs, "p@1", "r@1" and so on.
+
+        Parameters
+        ----------
+        precision, recall : str, default="precision", "recall"
+            The metrics without their cutoff, for those with keywords, such as "precision(min_relevance=2)".
+        **kwargs
+            Passed to Matplotlib's `plot`, for both curves.
+
+        Raises
+        ------
+        ValueError
+            If the result lacks one of them, or has them at different cutoffs.
+        """
+        means = result.mean()
+        (_, precisions), (_, recalls) = family_of(result, precision), family_of(result, recall)
+        if list(precisions) != list(recalls):
+            raise ValueError(
+                "Precision and recall must be of the same cutoffs. "
+                f"Got {list(precisions)} for precision and {list(recalls)} for recall."
+            )
+        curves = ([means[at_k] for at_k in names.values()] for names in (precisions, recalls))
+        return cls(list(precisions), *curves, name=name).plot(ax, **kwargs)
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: Any, y_score: Any, *, qid: Any = None, k: Iterable[int] = range(1, 21), name: str | None = None,
+        ax: Any = None, n_jobs: int | None = None, **keywords: Any,
+    ) -> Self:  # fmt: skip
+        """Picture of labels and scores.
+
+        Parameters
+        ----------
+        k : iterable of int, default=range(1, 21)
+            Lengths of the list.
+        **keywords
+            More keywords of `evaluate`: those of the metrics, `sample_weight` and `tie_break`.
+        """
+        k = list(k)
+        metrics = [*at_cutoffs("precision", k), *at_cutoffs("recall", k)]
+        result = evaluate(y_true, y_score, qid=qid, metrics=metrics, n_jobs=n_jobs, **keywords)
+        return cls.from_result(result, name=name, ax=ax)

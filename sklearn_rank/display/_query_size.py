@@ -1,0 +1,161 @@
+"""A metric against the size of the query."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_rank._evaluation.evaluate import Evaluation, evaluate
+from sklearn_rank._metric.keywords import is_count, is_real
+from sklearn_rank.display._display import FromEstimator
+from sklearn_rank.display._docstring import documented
+from sklearn_rank.display._figure import add_legend, set_count_axis, style, thin, value_label, wrap
+from sklearn_rank.display._input import name_in
+
+Array = NDArray[np.float64]
+
+
+@documented
+class QuerySizeDisplay(FromEstimator):
+    """Value of each query against its number of documents, with means of queries of about the same size.
+
+    Sizes are cut into bins of about equally many queries; the bar at each mean is its confidence interval by Student's
+    t. Of many queries only some are drawn as points; the means are of all.
+
+    Parameters
+    ----------
+    n_documents : array-like of shape (n_queries,)
+        Number of documents of each query.
+    values : array-like of shape (n_queries,)
+        Value of each query; NaN is left out.
+    n_bins : int, default=10
+        Bins, at most; there are fewer where sizes repeat, or where a bin would have fewer than ten queries.
+    level : float, default=0.95
+        Level of the confidence intervals.
+
+    Attributes
+    ----------
+    bin_size_, bin_mean_, bin_reach_ : ndarray of shape (n_bins,)
+        Mean size and mean value of each bin, and half the length of the interval, NaN of a single query.
+    ax_ : Matplotlib Axes
+    figure_ : Matplotlib Figure
+    points_ : PathCollection
+    means_ : ErrorbarContainer
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn_rank.display import QuerySizeDisplay
+    >>> display = QuerySizeDisplay.from_predictions([0, 1, 1], [2, 1, 2], qid=["a", "a", "b"], metric="mrr")
+    >>> display.bin_size_, display.bin_mean_
+    (array([1.5]), array([0.75]))
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(
+        self, n_documents: ArrayLike, values: ArrayLike, *, n_bins: int = 10, level: float = 0.95,
+        metric: str = "metric", greater_is_better: bool = True, name: str | None = None,
+    ) -> None:  # fmt: skip
+        self.n_documents, self.values = np.asarray(n_documents), np.asarray(values, dtype=np.float64)
+        self.n_bins, self.level, self.name = n_bins, level, name
+        self.metric, self.greater_is_better = metric, greater_is_better
+
+    def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw the points and the means.
+
+        Parameters
+        ----------
+        **kwargs
+            Passed to Matplotlib's `scatter`.
+        """
+        if not is_count(self.n_bins) or not (is_real(self.level) and 0 < self.level < 1):
+            raise ValueError(
+                "'n_bins' must be an int >= 1 and 'level' between 0 and 1, exclusive. "
+                f"Got {self.n_bins!r} and {self.level!r}."
+            )
+        size, values = self._defined()
+        ax = self._open(ax)
+        self.bin_size_, self.bin_mean_, self.bin_reach_ = _binned(size, values, self.n_bins, self.level)
+        look = style(len(ax.containers), len(self.bin_size_)) | {"markevery": 1, "markersize": 6}
+        shown = np.argsort(size, kind="stable")[thin(len(size))]
+        alpha = np.clip(60 / len(size), 0.2, 0.6)
+        dots = {"s": 12, "color": look["color"], "alpha": alpha, "linewidth": 0, "rasterized": True}
+        self.points_ = ax.scatter(size[shown], values[shown], **dots | kwargs)
+        name = self.name if name is None else name
+        label = {"label": wrap(name)} if name is not None else {}
+        look |= {"capsize": 3, "markeredgecolor": "white", "linewidth": 2} | label
+        self.means_ = ax.errorbar(self.bin_size_, self.bin_mean_, self.bin_reach_, **look)
+        set_count_axis(ax, size, "size of the query (documents)")
+        what = value_label(self.metric, self.greater_is_better)
+        ax.set_ylabel(f"{what} of a query; means with {100 * self.level:g} % interval")
+        add_legend(ax)
+        return self
+
+    def _defined(self) -> tuple[NDArray[Any], Array]:
+        found = ~np.isnan(self.values)
+        if not found.any():
+            raise ValueError("A picture of values needs a query with a value. Got none, or NaN alone.")
+        return self.n_documents[found], self.values[found]
+
+    @classmethod
+    def from_result(
+        cls, result: Evaluation, metric: str | None = None, *, n_bins: int = 10, level: float = 0.95,
+        name: str | None = None, ax: Any = None, **kwargs: Any,
+    ) -> Self:  # fmt: skip
+        """Picture of a metric of a result.
+
+        Parameters
+        ----------
+        n_bins : int, default=10
+            Bins, at most.
+        level : float, default=0.95
+            Level of the confidence intervals.
+        **kwargs
+            Passed to Matplotlib's `scatter`.
+
+        Raises
+        ------
+        ValueError
+            If the result has no such metric.
+        """
+        metric = name_in(result, metric)
+        display = cls(
+            result.n_documents, result.per_query[metric], n_bins=n_bins, level=level, metric=metric,
+            greater_is_better=result.greater_is_better[metric], name=name,
+        )  # fmt: skip
+        return display.plot(ax, **kwargs)
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: Any, y_score: Any, *, qid: Any = None, metric: Any = "ndcg", n_bins: int = 10,
+        level: float = 0.95, name: str | None = None, ax: Any = None, n_jobs: int | None = None, **keywords: Any,
+    ) -> Self:  # fmt: skip
+        """Picture of labels and scores.
+
+        Parameters
+        ----------
+        n_bins : int, default=10
+            Bins, at most.
+        level : float, default=0.95
+            Level of the confidence intervals.
+        """
+        result = evaluate(y_true, y_score, qid=qid, metrics=[metric], n_jobs=n_jobs, **keywords)
+        return cls.from_result(result, n_bins=n_bins, level=level, name=name, ax=ax)
+
+
+def _binned(size: NDArray[Any], values: Array, n_bins: int, level: float) -> tuple[Array, Array, Array]:
+    """Mean size, mean value and half the length of its interval, of bins of about equally many queries."""
+    from scipy import stats
+
+    tops, n_bins = np.unique(size), max(1, min(n_bins, len(size) // 10))
+    if len(tops) > n_bins:
+        tops = np.unique(np.quantile(size, np.arange(1, n_bins + 1) / n_bins, method="inverted_cdf"))
+    number = np.searchsorted(tops, size)
+    n = np.bincount(number)
+    mean_size, mean = np.bincount(number, size) / n, np.bincount(number, values) / n
+    squares, df = np.bincount(number, (values - mean[number]) ** 2), n - 1.0
+    df[df == 0] = np.nan  # one query has no spread
+    reach = stats.t.ppf((1 + level) / 2, df) * np.sqrt(squares / df / n)
+    return mean_size, mean, reach

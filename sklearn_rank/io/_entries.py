@@ -1,0 +1,118 @@
+"""`Entries`: documents of queries with a value each, which is what a run and what judgements are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank import _kernels
+from sklearn_rank._engine.grouping import Keys, number_together, sort_by_number
+from sklearn_rank.io._ids import QueryIds, Text
+
+Index = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Entries:
+    """Rows of a run or of judgements: what `read_trec_run`, `read_trec_qrels` and `read_entries` return.
+
+    No document is in a query twice.
+
+    Attributes
+    ----------
+    qid : QueryIds of shape (n_rows,)
+        Query of each row; ``numpy.asarray(qid)`` is an array of ids.
+    doc_id : array-like of shape (n_rows,)
+        Document of each row; ``numpy.asarray(doc_id)`` is an array of ids.
+    value : ndarray of shape (n_rows,)
+        Score, or relevance.
+    """
+
+    qid: QueryIds
+    doc_id: Any
+    value: NDArray[np.float64]
+    _kind: str | None = None  # of a file that can hold nothing else: "run" or "judgements"
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return len(self.value)
+
+    def __repr__(self) -> str:
+        """How many rows and queries."""
+        return f"Entries of {len(self)} rows and {len(self.qid.names)} queries"
+
+
+def grouped(code: NDArray[Any], n_codes: int) -> tuple[Index, Index | None]:
+    """Where the rows of each code start once they are adjacent, and rows in that order; None if they are already."""
+    if (code[1:] >= code[:-1]).all():
+        return np.searchsorted(code, np.arange(n_codes + 1, dtype=code.dtype)), None
+    return sort_by_number(code.astype(np.uint32, copy=False), n_codes, None, len(code), None)
+
+
+def checked(entries: Entries, place: Callable[[int], str]) -> Entries:
+    """The same entries, if no document is in a query twice; `place` tells where a row is.
+
+    Raises
+    ------
+    ValueError
+        Naming the query, the document and where it is.
+    """
+    keys = document_keys(entries.doc_id)[0]
+    n_queries = len(entries.qid.names)
+    rows = grouped(entries.qid.code, n_queries)
+    nothing = np.empty(0, dtype=np.int64)
+    _, twice = match(keys, rows, Keys(nothing), (np.zeros(n_queries + 1, dtype=np.int64), None))
+    if twice[0] >= 0:
+        first, second = sorted(twice)
+        query = entries.qid.names[entries.qid.code[second]]
+        document = taken(entries.doc_id, [second]).tolist()[0]
+        raise ValueError(
+            "A document must be in a query once, so leave one of two lines or rows out. "
+            f"Got document {document!r} of query {query!s} again {place(second)}, first {place(first)}."
+        )
+    return entries
+
+
+def match(
+    keys: Keys, rows: tuple[Index, Index | None], other_keys: Keys, other_rows: tuple[Index, Index | None]
+) -> tuple[Index, tuple[int, int]]:
+    """For each of the other rows the row with its key in its query, or -1; and two rows that are alike, or -1 twice.
+
+    Rows are given as `grouped` returns them.
+    """
+    found = np.empty(len(other_keys.key), dtype=np.int64)
+    table = np.empty(4 * max(1, int(np.diff(rows[0]).max(initial=0))), dtype=np.int64)
+    return found, _kernels.match_rows(*keys, *rows, *other_keys, *other_rows, table, found)
+
+
+def document_keys(*lists: Any) -> list[Keys]:
+    """Keys that are equal where documents of several lists are.
+
+    Raises
+    ------
+    TypeError
+        If ids of some are strings and those of others are not, so that none could be equal.
+    """
+    strings = [isinstance(ids, Text) or _is_text(ids) for ids in lists]
+    if not all(strings) and any(strings):
+        other = taken(lists[strings.index(False)], [0]).tolist()[0]
+        raise TypeError(
+            "Document ids must be of one type in the run and in the judgements; those of TREC's files are strings. "
+            f"Got strings and {other!r}; make strings of them with astype(str)."
+        )
+    if any(isinstance(ids, Text) for ids in lists):
+        return [(ids if isinstance(ids, Text) else Text.of(ids.tolist())).keys for ids in lists]
+    return [Keys(code) for code in number_together([*lists])[1]]
+
+
+def taken(ids: Any, rows: Any) -> NDArray[Any]:
+    """Ids of some rows."""
+    return np.array(ids.strings(rows)) if isinstance(ids, Text) else ids[rows]
+
+
+def _is_text(ids: NDArray[Any]) -> bool:
+    return ids.dtype.kind == "U" or (ids.dtype == object and all(isinstance(d, str) for d in ids.tolist()))

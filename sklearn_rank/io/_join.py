@@ -1,0 +1,270 @@
+"""A run and judgements in, the three arrays of a metric out: `join`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank import _kernels
+from sklearn_rank._engine.grouping import number_together
+from sklearn_rank._engine.pooled import pooled_if_negative
+from sklearn_rank._metric.keywords import one_of
+from sklearn_rank._utils.lazy import cached_property
+from sklearn_rank.io._entries import Entries, document_keys, grouped, match, taken
+from sklearn_rank.io._ids import QueryIds, Text
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+DONE = {"zero": "kept, without a relevant document retrieved", "drop": "left out"}
+MISSING = one_of("zero", "drop", "raise", doc="")
+TIE_ORDER = one_of("input", "trec_eval", doc="")
+NEGATIVE = one_of("unjudged", "keep", doc="")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RankingData:
+    """Rows as metrics take them: what `join` and `read_table` return.
+
+    Attributes
+    ----------
+    y_true : ndarray of shape (n_samples,)
+        Relevance; NaN: not judged.
+    y_score : ndarray of shape (n_samples,)
+        Score; ``-inf``: not retrieved.
+    qid : QueryIds or ndarray of shape (n_samples,)
+        Query of each row; ``numpy.asarray(qid)`` is an array of ids.
+    doc_id : ndarray of shape (n_samples,) or None
+        Document of each row.
+    not_in_run : ndarray
+        Queries of the judgements that the run does not have.
+    not_in_qrels : ndarray
+        Queries of the run that the judgements do not have.
+    missing_from_run, missing_from_qrels : str
+        What was done with these.
+    """
+
+    y_true: Array
+    y_score: Array
+    qid: Any
+    not_in_run: NDArray[Any]
+    not_in_qrels: NDArray[Any]
+    missing_from_run: str
+    missing_from_qrels: str
+    _documents: tuple[Any, ...]
+    _source: Index | None = None
+
+    @cached_property
+    def doc_id(self) -> Any:
+        """Document of each row."""
+        if self._source is None:
+            return self._documents[0] if self._documents else None
+        run, qrels = self._documents
+        retrieved = self._source < len(run)
+        parts = taken(run, self._source[retrieved]), taken(qrels, self._source[~retrieved] - len(run))
+        ids = np.empty(len(self._source), dtype=np.result_type(*parts))
+        ids[retrieved], ids[~retrieved] = parts
+        return ids
+
+    def counts(self) -> str:
+        """What was found, in a line: rows, and queries that one side lacks and what was done with them."""
+        retrieved, judged = self.y_score > -np.inf, ~np.isnan(self.y_true)
+        text = (
+            f"{retrieved.sum()} documents retrieved, {(retrieved & judged).sum()} of them judged, "
+            f"{(~retrieved).sum()} judged only"
+        )
+        if self._source is None:
+            return text
+        return (
+            f"{text}; queries not in the run: {_listed(self.not_in_run, self.missing_from_run)}; "
+            f"queries without judgements: {_listed(self.not_in_qrels, self.missing_from_qrels)}"
+        )
+
+    def __repr__(self) -> str:
+        """The same."""
+        return f"RankingData of {len(self.y_true)} rows: {self.counts()}"
+
+
+def _listed(ids: NDArray[Any], done: str) -> str:
+    if len(ids) == 0:
+        return "0"
+    shown = ", ".join(map(str, ids[:3].tolist())) + (", ..." if len(ids) > 3 else "")
+    return f"{len(ids)}, {'counted as zero' if done == 'zero' else 'left out'} ({shown})"
+
+
+def join(
+    run: Entries,
+    qrels: Entries,
+    *,
+    missing_from_run: str = "zero",
+    missing_from_qrels: str = "drop",
+    tie_order: str = "input",
+    float32: bool = False,
+    negative: str = "unjudged",
+) -> RankingData:
+    r"""Join a run with judgements: a row for each document that was retrieved or judged.
+
+    Judged but not retrieved is a score of ``-inf``, retrieved but not judged a label of NaN. Queries come in the order
+    of the judgements, which is the same for every run.
+
+    Parameters
+    ----------
+    run : Entries
+        Scores, of `read_trec_run` or `read_entries`.
+    qrels : Entries
+        Relevance, of `read_trec_qrels` or `read_entries`.
+    missing_from_run : {"zero", "drop", "raise"}, default="zero"
+        Queries of the judgements for which nothing was retrieved: keep them, so that metrics count what they lack as
+        zero (trec_eval with ``-c``), leave them out (trec_eval without), or raise.
+    missing_from_qrels : {"zero", "drop", "raise"}, default="drop"
+        Queries of the run without judgements, likewise; trec_eval leaves them out.
+    tie_order : {"input", "trec_eval"}, default="input"
+        Order of documents of equal score, which ``ties="stable"`` reads: that of the run, or trec_eval's, by falling
+        document id as bytes.
+    float32 : bool, default=False
+        Whether scores are rounded to single precision first, as version 9 of trec_eval does.
+    negative : {"unjudged", "keep"}, default="unjudged"
+        Documents of negative relevance: in the pool but not judged, as trec_eval has it, a NaN that infAP tells from
+        that of a document outside the pool; or the labels as they are, which metrics read by their own `negative`, and
+        all alike with ``convention="trec_eval"``. Keep them where pandas writes data to a file: NaN is null there.
+
+    Returns
+    -------
+    RankingData
+        With `y_true`, `y_score`, `qid`, `doc_id` and which queries were missing on either side.
+
+    Raises
+    ------
+    ValueError
+        If a query is missing and that is to raise, no query is in both, run and judgements are the wrong way round, or
+        a keyword is not what it must be.
+    TypeError
+        If ids are strings on one side only, or one side is not Entries.
+
+    Examples
+    --------
+    Document c was judged and not found, b found and not judged, and query q2 was not asked:
+
+    >>> import io
+    >>> from sklearn_rank import evaluate
+    >>> from sklearn_rank.io import join, read_trec_qrels, read_trec_run
+    >>> qrels = read_trec_qrels(io.BytesIO(b"q1 0 a 1\nq1 0 c 1\nq2 0 a 1\n"))
+    >>> run = read_trec_run(io.BytesIO(b"q1 Q0 b 1 2.5 me\nq1 Q0 a 2 1.5 me\n"))
+    >>> data = join(run, qrels)
+    >>> data.doc_id, data.y_score, data.y_true
+    (array(['b', 'a', 'c', 'a'], dtype='<U1'), array([ 2.5,  1.5, -inf, -inf]), array([nan,  1.,  1.,  1.]))
+    >>> data.not_in_run
+    array(['q2'], dtype='<U2')
+    >>> evaluate(data.y_true, data.y_score, qid=data.qid, metrics="map", unjudged="nonrelevant").per_query["map"]
+    array([0.25, 0.  ])
+    """
+    MISSING.check("missing_from_run", missing_from_run, "join")
+    MISSING.check("missing_from_qrels", missing_from_qrels, "join")
+    TIE_ORDER.check("tie_order", tie_order, "join")
+    NEGATIVE.check("negative", negative, "join")
+    _check_entries("run", run, "run")
+    _check_entries("qrels", qrels, "judgements")
+    names, of_run, of_qrels = _numbered(run, qrels)
+    keep, lacking = _choose(names, of_run, of_qrels, missing_from_run, missing_from_qrels)
+    label = qrels.value if negative == "keep" else pooled_if_negative(qrels.value)
+    score = run.value
+    if float32:
+        with np.errstate(over="ignore"):  # +inf is refused later, as any is
+            score = score.astype(np.float32).astype(np.float64)
+    judged_keys, keys = document_keys(qrels.doc_id, run.doc_id)
+    judged_rows, rows = grouped(of_qrels, len(names)), grouped(of_run, len(names))
+    found, _ = match(judged_keys, judged_rows, keys, rows)
+    y_true, y_score = np.empty((2, len(run) + len(qrels)))
+    source = np.empty(len(y_true), dtype=np.int64)
+    retrieved = np.zeros(len(qrels), dtype=np.uint8)
+    n = _kernels.join_rows(
+        score, found, *rows, label, *judged_rows, keep.view(np.uint8), retrieved, y_true, y_score, source
+    )
+    y_true, y_score, source = y_true[:n], y_score[:n], source[:n]
+    size = np.diff(rows[0]) + np.bincount(of_qrels[retrieved == 0], minlength=len(names))
+    code = np.repeat(np.arange(keep.sum(), dtype=np.uint32), size[keep])
+    if tie_order == "trec_eval":
+        _put_in_trec_order(code, run.doc_id, [y_score, y_true, source])
+    return RankingData(
+        y_true, y_score, QueryIds(code, names[keep]), *lacking, missing_from_run, missing_from_qrels,
+        (run.doc_id, qrels.doc_id), source,
+    )  # fmt: skip
+
+
+def _check_entries(name: str, entries: Any, kind: str) -> None:
+    """Refuse what was not read, and a run in the place of judgements or the other way round."""
+    if not isinstance(entries, Entries):
+        raise TypeError(
+            f"The {name!r} parameter of join must be Entries, as read_trec_{name}(file) returns, or "
+            "read_entries(table, value=...) of a frame or a mapping of columns. "
+            f"Got {type(entries).__name__} instead."
+        )
+    if entries._kind not in (None, kind):
+        raise ValueError(f"join takes the run first, then the judgements. Got {entries._kind} as {name!r}.")
+
+
+def _numbered(run: Entries, qrels: Entries) -> tuple[NDArray[Any], Index, Index]:
+    """Queries of both, those of the judgements first, and the number of each row's query."""
+    names, numbers = number_together([qrels.qid.names, run.qid.names])
+    of_qrels, of_run = (number.astype(np.uint32) for number in numbers)
+    if of_run.min() >= len(of_qrels):
+        raise ValueError(
+            "A run and judgements must have a query in common, and its id must be of one type. "
+            f"Got ids such as {names.tolist()[0]!r} in the judgements and {run.qid.names.tolist()[0]!r} in the run."
+        )
+    return names, of_run[run.qid.code], of_qrels[qrels.qid.code]
+
+
+def _choose(
+    names: NDArray[Any], of_run: Index, of_qrels: Index, missing_from_run: str, missing_from_qrels: str
+) -> tuple[NDArray[np.bool_], tuple[NDArray[Any], NDArray[Any]]]:
+    """Which queries to keep, and those that the run lacks and that the judgements lack."""
+    sides = ("run", of_run, missing_from_run), ("judgements", of_qrels, missing_from_qrels)
+    keep, lacking = np.ones(len(names), dtype=bool), []
+    for side, code, what in sides:
+        has = np.zeros(len(names), dtype=bool)
+        has[code] = True
+        absent = names[~has]
+        lacking.append(absent)
+        if what == "raise" and len(absent):
+            keyword = "missing_from_run" if side == "run" else "missing_from_qrels"
+            raise ValueError(
+                f"With {keyword}='raise' every query must be in the {side}; 'zero' counts it as zero and 'drop' leaves "
+                f"it out. Got {len(absent)} missing, the first {absent.tolist()[0]!r}."
+            )
+        if what == "drop":
+            keep &= has
+    return keep, (lacking[0], lacking[1])
+
+
+def _put_in_trec_order(code: Index, documents: Any, columns: list[NDArray[Any]]) -> None:
+    """Rows by query, falling score and, where it is equal, falling document id; those not retrieved last.
+
+    The first column has the scores, the last the places of the documents.
+    """
+    score = columns[0]
+    same_query = code[1:] == code[:-1]
+    if ((score[1:] > score[:-1]) & same_query).any():
+        _move(slice(None), np.lexsort((-score, code)), columns)
+    tied = (score[1:] == score[:-1]) & same_query & (score[1:] > -np.inf)
+    edges = np.diff(tied.view(np.int8), prepend=0, append=0)
+    starts, size = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - np.flatnonzero(edges == 1) + 1
+    block = np.repeat(np.arange(len(starts)), size)
+    place = np.arange(len(block)) + np.repeat(starts - np.cumsum(size) + size, size)
+    names = _as_bytes(documents, columns[-1][place])
+    by_name = np.array(sorted(range(len(names)), key=names.__getitem__, reverse=True), dtype=np.int64)
+    _move(place, place[by_name[np.argsort(block[by_name], kind="stable")]], columns)
+
+
+def _move(to: Any, rows: Index, columns: list[NDArray[Any]]) -> None:
+    for column in columns:
+        column[to] = column[rows]
+
+
+def _as_bytes(documents: Any, rows: Index) -> list[bytes]:
+    if isinstance(documents, Text):
+        return documents.encoded(rows)
+    return Text.of([*map(str, documents[rows].tolist())]).encoded(range(len(rows)))

@@ -1,0 +1,242 @@
+"""Tables by column names: frames of pandas and polars, tables of Arrow, files of CSV, Parquet and Arrow."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._engine.check import check_queries
+from sklearn_rank._engine.grouping import number_together
+from sklearn_rank._engine.qid import ids_of
+from sklearn_rank._engine.rows import check_rows
+from sklearn_rank._utils.numbers import as_floats
+from sklearn_rank.io._entries import Entries, checked
+from sklearn_rank.io._ids import QueryIds
+from sklearn_rank.io._join import RankingData
+from sklearn_rank.io._source import name_of, read_bytes
+
+NONE = np.empty(0, dtype=object)
+
+
+def read_table(
+    table: Any, *, y_true: str = "label", y_score: str = "score", qid: str = "qid", doc_id: str | None = None
+) -> RankingData:
+    """Read labels, scores and queries from the columns of a table.
+
+    Parameters
+    ----------
+    table : frame of pandas or polars, table of Arrow, mapping of arrays, path or binary file
+        Files are of CSV (with a header), Parquet or Arrow, known by their first bytes, and need the extra "arrow". In
+        CSV ids are strings, as they stand there.
+    y_true : str, default="label"
+        Column of relevance; a missing value is a document that was not judged.
+    y_score : str, default="score"
+        Column of scores; -inf is a document that was not retrieved.
+    qid : str, default="qid"
+        Column, or level of the index, of queries.
+    doc_id : str, default=None
+        Column of documents, if they matter.
+
+    Returns
+    -------
+    RankingData
+        The rows of the table, in their order.
+
+    Raises
+    ------
+    ValueError
+        If there is no such column, it has a missing value where none may be, a document is in a query twice, or there
+        is no row.
+    TypeError
+        If labels or scores are not numbers.
+    ImportError
+        If a file is given and pyarrow is not installed.
+
+    Examples
+    --------
+    >>> from sklearn_rank.io import read_table
+    >>> data = read_table({"query": ["a", "a"], "label": [0, 1], "model": [0.2, 0.1]}, y_score="model", qid="query")
+    >>> data.y_true, data.y_score, data.qid
+    (array([0., 1.]), array([0.2, 0.1]), array(['a', 'a'], dtype='<U1'))
+    """
+    table = opened(table, [qid] if doc_id is None else [qid, doc_id])
+    _check_labels(table, y_true, y_score, qid, doc_id)
+    columns = _number(table, y_true), _number(table, y_score), _ids(table, qid)
+    found = check_queries(columns[0], columns[1], qid=columns[2])
+    documents = () if doc_id is None else (_entries(found.score, columns[2], _ids(table, doc_id)).doc_id,)
+    return RankingData(found.label, found.score, columns[2], NONE, NONE, "zero", "drop", documents)
+
+
+def read_entries(table: Any, *, value: str, qid: str = "qid", doc_id: str = "doc_id") -> Entries:
+    """Read a run or judgements from the columns of a table, to `join` them.
+
+    Parameters
+    ----------
+    table : frame of pandas or polars, table of Arrow, mapping of arrays, path or binary file
+        As in `read_table`.
+    value : str
+        Column of the scores, or of relevance.
+    qid : str, default="qid"
+        Column, or level of the index, of queries.
+    doc_id : str, default="doc_id"
+        Column of documents.
+
+    Returns
+    -------
+    Entries
+
+    Raises
+    ------
+    ValueError
+        If there is no such column, it has a missing value, a value is not finite, or a document is in a query twice.
+    TypeError
+        If values are not numbers.
+    ImportError
+        If a file is given and pyarrow is not installed.
+
+    Examples
+    --------
+    >>> from sklearn_rank.io import read_entries
+    >>> read_entries({"qid": [1, 1, 2], "doc_id": [7, 8, 7], "score": [0.5, 0.4, 0.1]}, value="score")
+    Entries of 3 rows and 2 queries
+    """
+    table = opened(table, [qid, doc_id])
+    _check_labels(table, value, qid, doc_id)
+    numbers, queries, documents = _number(table, value), _ids(table, qid), _ids(table, doc_id)
+    if not np.isfinite(numbers).all():
+        row = int(np.argmin(np.isfinite(numbers)))
+        raise ValueError(f"Column {value!r} must hold finite numbers. Got {numbers[row]} in row {row}.")
+    return _entries(numbers, queries, documents)
+
+
+def _entries(values: NDArray[np.float64], queries: NDArray[Any], documents: NDArray[Any]) -> Entries:
+    if not len(values) == len(queries) == len(documents) > 0:
+        raise ValueError(
+            f"Columns must have one entry per row, and at least one row. "
+            f"Got {len(values)}, {len(queries)} and {len(documents)} entries."
+        )
+    names, (code,) = number_together([queries])
+    return checked(Entries(QueryIds(code.astype(np.uint32), names), documents, values), lambda row: f"in row {row}")
+
+
+# --- columns -------------------------------------------------------------------------------------------------
+
+
+def _column(table: Any, name: str) -> Any:
+    names = next((list(getattr(table, found)) for found in ("column_names", "columns") if hasattr(table, found)), None)
+    names = list(table) if names is None else names
+    if names.count(name) == 1:
+        return table[name]
+    index = getattr(table, "index", None)
+    if name not in names and name in (getattr(index, "names", None) or ()):
+        return index.get_level_values(name)  # type: ignore[union-attr]
+    known = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
+    raise ValueError(f"A column must be one of the table's: {known}. Got {name!r}, {names.count(name)} times there.")
+
+
+def _check_labels(table: Any, *names: str | None) -> None:
+    """Refuse a mapping of objects of pandas that have other rows, or the same in another order."""
+    if isinstance(table, Mapping):
+        check_rows(**{name: table[name] for name in names if name is not None and name in table})
+
+
+def _missing(column: Any) -> NDArray[np.bool_]:
+    """Which entries are missing, as the column's library has it; None in an array."""
+    if isinstance(column, np.ma.MaskedArray):
+        return np.ma.getmaskarray(column)
+    if hasattr(column, "isna"):  # pandas
+        return np.asarray(column.isna())
+    if hasattr(column, "is_null"):  # polars and Arrow
+        return np.asarray(column.is_null())
+    array = ids_of(column) if isinstance(column, (list, tuple)) else np.asarray(column)
+    none = [v is None or v != v for v in array.tolist()] if array.dtype == object else np.zeros(len(array))
+    return np.array(none, dtype=bool)
+
+
+def _number(table: Any, name: str) -> NDArray[np.float64]:
+    """Column of numbers, NaN where one is missing."""
+    column = _column(table, name)
+    array, missing = np.asarray(column), _missing(column)
+    given = array[~missing]
+    if given.dtype == object:
+        wrong = [v for v in given if isinstance(v, (str, bytes)) or not hasattr(v, "__float__") or np.ndim(v)]
+    else:
+        wrong = [] if given.dtype.kind in "biuf" else given[:1].tolist()
+    if wrong or array.ndim != 1:
+        raise TypeError(f"Column {name!r} must hold real numbers, one a row. Got {[*wrong, array.shape][0]!r} instead.")
+    return as_floats(column, f"Column {name!r}")
+
+
+def _ids(table: Any, name: str) -> NDArray[Any]:
+    """Column of ids, none of which may be missing."""
+    column = _column(table, name)
+    array, missing = ids_of(column) if isinstance(column, (list, tuple)) else np.asarray(column), _missing(column)
+    if array.dtype.kind in "fcmM":
+        missing = missing | (array != array)
+    if missing.any():
+        raise ValueError(
+            f"Every row needs an id, so column {name!r} must not have missing values. "
+            f"Got {missing.sum()}, the first in row {int(np.argmax(missing))}."
+        )
+    return array
+
+
+# --- files ---------------------------------------------------------------------------------------------------
+
+
+def opened(table: Any, ids: list[str]) -> Any:
+    """The table, read if it is a file, collected if it is a plan of polars."""
+    if isinstance(table, (str, os.PathLike)) or hasattr(table, "read"):
+        return _read(table, ids)
+    if hasattr(table, "collect") and hasattr(table, "collect_schema"):
+        return table.collect()
+    if not hasattr(table, "columns") and not hasattr(table, "keys"):
+        raise TypeError(f"A table is a frame, a mapping of arrays, or a file. Got {type(table).__name__} instead.")
+    return table
+
+
+def _read(source: Any, ids: list[str]) -> Any:
+    import_pyarrow()
+    from pyarrow import ArrowException, csv, ipc, parquet, py_buffer, string
+
+    data, name = read_bytes(source), name_of(source)
+    file = io.BytesIO(data) if isinstance(data, bytes) else py_buffer(data)
+    try:
+        if data[:4] == b"PAR1":
+            return parquet.ParquetFile(file).read()
+        if data[:6] == b"ARROW1":
+            return ipc.open_file(file).read_all()
+        if data[:4] == b"\xff\xff\xff\xff":
+            return ipc.open_stream(file).read_all()
+        options = csv.ConvertOptions(
+            column_types=dict.fromkeys(ids, string()), null_values=["", "nan", "NaN", "NA", "null"],
+            strings_can_be_null=False,
+        )  # fmt: skip
+        return _without_empty(csv.read_csv(io.BytesIO(bytes(data)), convert_options=options), ids)
+    except ArrowException as error:
+        raise ValueError(f"A table is a file of CSV, Parquet or Arrow. Got {name}: {error}") from None
+
+
+def _without_empty(table: Any, ids: list[str]) -> Any:
+    """Table with null for ids that are empty."""
+    from pyarrow import compute, scalar, string
+
+    for name in (name for name in {*ids} if table.column_names.count(name) == 1):
+        column = table[name]
+        given = compute.if_else(compute.equal(column, ""), scalar(None, string()), column)
+        table = table.set_column(table.column_names.index(name), name, given)
+    return table
+
+
+def import_pyarrow() -> Any:
+    """Pyarrow, or an ImportError that names the extra to install."""
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise ImportError('Tables in files need pyarrow: pip install "sklearn-rank[arrow]".') from error
+    return pyarrow

@@ -1,0 +1,264 @@
+"""Files of TREC: runs and judgements (qrels), lines of fields between blanks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+
+from sklearn_rank import _kernels
+from sklearn_rank._engine.check import check_scores
+from sklearn_rank._engine.grouping import find_qid, group_rows, number_together
+from sklearn_rank._utils.threads import check_n_jobs, on_threads
+from sklearn_rank.io._entries import Entries, checked
+from sklearn_rank.io._ids import ERRORS, QueryIds, Text
+from sklearn_rank.io._source import name_of, open_to_read, open_to_write, whole_lines
+
+RUN_FIELDS = ("query", "Q0", "document", "rank", "score", "tag")
+QRELS_FIELDS = ("query", "iteration", "document", "relevance")
+LOOKS_SO = {
+    len(QRELS_FIELDS): "Judgements look so: read_trec_qrels reads them, and they come first on the command line.",
+    len(RUN_FIELDS): "Runs look so: read_trec_run reads them, and they come after the judgements on the command line.",
+}
+
+
+def read_trec_run(path: Any, *, n_jobs: int | None = None) -> Entries:
+    r"""Read a run of TREC: lines ``query Q0 document rank score tag``.
+
+    The score alone orders documents, as in trec_eval; Q0, rank and tag are not used. Blanks are spaces and tabs, any
+    number of them; lines without a field are skipped. What gzip made is unpacked.
+
+    Parameters
+    ----------
+    path : str, path or binary file
+    n_jobs : int or None, default=None
+        Threads to use, as joblib counts them.
+
+    Returns
+    -------
+    Entries
+        Their value is the score. See `join`.
+
+    Raises
+    ------
+    ValueError
+        If a line is not so, a score is not a finite number, or a document is in a query twice: naming the line. If
+        there is no line.
+
+    Examples
+    --------
+    >>> import io
+    >>> from sklearn_rank.io import read_trec_run
+    >>> run = read_trec_run(io.BytesIO(b"q1 Q0 d2 1 0.9 me\nq1 Q0 d1 2 0.5 me\n"))
+    >>> run
+    Entries of 2 rows and 1 queries
+    >>> run.value
+    array([0.9, 0.5])
+    """
+    return _read(path, "A run of TREC", RUN_FIELDS, n_jobs)
+
+
+def read_trec_qrels(path: Any, *, n_jobs: int | None = None) -> Entries:
+    r"""Read judgements of TREC (qrels): lines ``query iteration document relevance``.
+
+    As `read_trec_run` reads a run; the iteration is not used.
+
+    Parameters
+    ----------
+    path : str, path or binary file
+    n_jobs : int or None, default=None
+        Threads to use, as joblib counts them.
+
+    Returns
+    -------
+    Entries
+        Their value is the relevance. See `join`.
+
+    Raises
+    ------
+    ValueError
+        As for `read_trec_run`.
+
+    Examples
+    --------
+    >>> import io
+    >>> from sklearn_rank.io import read_trec_qrels
+    >>> read_trec_qrels(io.BytesIO(b"q1 0 d1 2\nq1\t0\td3\t0\n")).value
+    array([2., 0.])
+    """
+    return _read(path, "A file of TREC's judgements", QRELS_FIELDS, n_jobs)
+
+
+class _Rows(NamedTuple):
+    """What some lines hold; the text is kept if a line is wrong or blank."""
+
+    n_lines: int
+    wrong: int | None
+    text: bytes
+    query: NDArray[Any]
+    length: NDArray[np.int64]
+    document: NDArray[np.uint8]
+    document_end: NDArray[np.int64]
+    value: NDArray[np.float64]
+
+
+def _read(path: Any, what: str, fields: Sequence[str], n_jobs: int | None) -> Entries:
+    check_n_jobs(n_jobs)
+    name = name_of(path)
+    with open_to_read(path) as file:
+        parts = on_threads(lambda text: _read_lines(text, fields), whole_lines(file), effective_n_jobs(n_jobs))
+    for i, part in enumerate(parts):
+        if part.wrong is not None:
+            _refuse_line(part, sum(p.n_lines for p in parts[:i]), what, fields, name)
+    value = np.concatenate([part.value for part in parts])
+    if len(value) == 0:
+        raise ValueError(f"{what} must have at least one line: {' '.join(fields)}. Got none in {name}.")
+    start = 0
+    for part in parts:
+        part.document_end[:] += start
+        start += len(part.document)
+    names, (number,) = number_together([np.concatenate([part.query for part in parts])])
+    names = np.array(names.tolist())  # all strings, so no array of objects is needed
+    lengths = np.concatenate([part.length for part in parts])
+    documents = Text(
+        np.concatenate([part.document for part in parts]), np.concatenate([part.document_end for part in parts])
+    )
+    kind = "run" if fields is RUN_FIELDS else "judgements"
+    entries = Entries(QueryIds(np.repeat(number.astype(np.uint32), lengths), names), documents, value, kind)
+    return checked(entries, lambda row: f"in line {_line(parts, row)} of {name}")
+
+
+def _read_lines(text: bytes, fields: Sequence[str]) -> _Rows:
+    data = np.frombuffer(text, dtype=np.uint8)
+    n_lines = int(np.count_nonzero(data == ord("\n")))
+    query, document = np.empty((2, len(text)), dtype=np.uint8)
+    query_end, run_start = np.empty((2, n_lines), dtype=np.int64)
+    document_end, value = np.empty(n_lines, dtype=np.int64), np.empty(n_lines)
+    stopped, n_rows, n_runs = _kernels.read_fields(
+        data, len(fields), len(fields) - (2 if fields is RUN_FIELDS else 1),
+        query, query_end, run_start, document, document_end, value,
+    )  # fmt: skip
+    if b"\0" in text:
+        stopped = min(stopped, text.rfind(b"\n", 0, text.index(b"\0")) + 1)
+    wrong = stopped if stopped < len(text) else None
+    used = document_end[n_rows - 1] if n_rows else 0
+    return _Rows(
+        n_lines, wrong, b"" if wrong is None and n_rows == n_lines else text,
+        _decoded(query, query_end[:n_runs]), np.diff(run_start[:n_runs], append=n_rows),
+        document[:used].copy(), document_end[:n_rows], value[:n_rows],
+    )  # fmt: skip
+
+
+def _decoded(query: NDArray[np.uint8], end: NDArray[np.int64]) -> NDArray[Any]:
+    data = query[: end[-1] if len(end) else 0].tobytes()
+    ids = np.empty(len(end), dtype=object)
+    ids[:] = [data[a:b].decode("utf-8", ERRORS) for a, b in pairwise([0, *end.tolist()])]
+    return ids
+
+
+def _refuse_line(part: _Rows, n_before: int, what: str, fields: Sequence[str], name: str) -> None:
+    """Say what is wrong with a line; `n_before` is how many lines stand before these."""
+    before, line = part.text[: part.wrong], part.text[part.wrong :].partition(b"\n")[0].strip()
+    n_before += before.count(b"\n")
+    shown, found = line.decode("utf-8", "replace"), line.split()
+    shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
+    place = f"in line {n_before + 1} of {name}: {shown!r}"
+    if b"\0" in line:
+        raise ValueError(f"{what} must be text in UTF-8, without NUL bytes. Got one {place}.")
+    if len(found) != len(fields):
+        hint = "Ids and tags have no blanks in them." if len(found) > len(fields) else "Blanks part the fields."
+        hint = "There are no comments." if line.startswith(b"#") else LOOKS_SO.get(len(found), hint)
+        raise ValueError(
+            f"{what} has lines of {len(fields)} fields: {' '.join(fields)}. Got {len(found)} {place}. {hint}"
+        )
+    field = "score" if "score" in fields else "relevance"
+    value = found[fields.index(field)].decode("utf-8", "replace")
+    raise ValueError(f"{what} must have a finite decimal number as {field}. Got {value!r} {place}.")
+
+
+def _line(parts: list[_Rows], row: int) -> int:
+    """Number of the line that a row was read from."""
+    number = 1
+    for part in parts:
+        if row < len(part.value):
+            break
+        row -= len(part.value)
+        number += part.n_lines
+    if not part.text:
+        return number + row
+    filled = [i for i, line in enumerate(part.text.split(b"\n")) if line.strip()]
+    return number + filled[row]
+
+
+def write_trec_run(path: Any, y_score: Any, *, qid: Any = None, doc_id: Any, tag: str = "sklearn_rank") -> None:
+    """Write a run of TREC: lines ``query Q0 document rank score tag``, each query by falling score.
+
+    Scores are written so that they are read back as they are.
+
+    Parameters
+    ----------
+    path : str, path or binary file
+        Through gzip if the name ends in ".gz".
+    y_score : array-like of shape (n_samples,)
+        Higher ranks first; documents of equal score in the order of the input. ``-inf``: not retrieved, left out.
+    qid : array-like of shape (n_samples,), default=None
+        Query of each row. None: taken from the level "qid" of the index of `y_score`.
+    doc_id : array-like of shape (n_samples,)
+        Document of each row. Ids are written as ``str`` has them.
+    tag : str, default="sklearn_rank"
+        Name of the run.
+
+    Raises
+    ------
+    ValueError
+        If an id or the tag is empty or has a blank in it, which no reader could tell from two fields; if a document
+        is in a query twice, a score is NaN or +inf, or lengths differ.
+
+    Examples
+    --------
+    >>> import io
+    >>> from sklearn_rank.io import write_trec_run
+    >>> file = io.BytesIO()
+    >>> write_trec_run(file, [0.5, 0.9], qid=["q1", "q1"], doc_id=["d1", "d2"], tag="me")
+    >>> print(file.getvalue().decode(), end="")
+    q1 Q0 d2 1 0.9 me
+    q1 Q0 d1 2 0.5 me
+    """
+    score = check_scores(y_score, "y_score")
+    ids, indptr, order = group_rows(find_qid(y_score, qid, name="y_score"), len(score))
+    documents = _writable(np.asarray(doc_id).tolist(), "doc_id")
+    if len(documents) != len(score):
+        raise ValueError(f"doc_id must have one entry per row ({len(score)}). Got {len(documents)} instead.")
+    queries = _writable(ids.tolist(), "qid")
+    (tag,) = _writable([tag], "tag")
+    order = np.arange(len(score)) if order is None else order
+    query = np.repeat(np.arange(len(ids)), np.diff(indptr))
+    checked(
+        Entries(QueryIds(query, ids), Text.of([documents[row] for row in order.tolist()]), score),
+        lambda row: f"in row {order[row]}",
+    )
+    with open_to_write(path) as file:
+        for q, name in enumerate(queries):
+            rows = order[indptr[q] : indptr[q + 1]]
+            rows = rows[np.argsort(-score[rows], kind="stable")]
+            rows = rows[score[rows] > -np.inf].tolist()
+            lines = (
+                f"{name} Q0 {documents[row]} {rank} {value!r} {tag}\n"
+                for rank, (row, value) in enumerate(zip(rows, score[rows].tolist(), strict=True), 1)
+            )
+            file.write("".join(lines).encode("utf-8", ERRORS))
+
+
+def _writable(ids: list[Any], name: str) -> list[str]:
+    texts = [*map(str, ids)]
+    for text in texts:
+        encoded = text.encode("utf-8", ERRORS)
+        if encoded.split() != [encoded]:
+            raise ValueError(
+                f"A run of TREC has blanks between its fields, so {name} must be without, and not empty. Got {text!r}."
+            )
+    return texts

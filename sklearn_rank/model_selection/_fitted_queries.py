@@ -1,0 +1,188 @@
+"""Which queries a model was fitted on, so that a test set that cuts one of them in two is noticed.
+
+Knows no metric and no model by name.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._engine.grouping import group_rows, number_together
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.threads import row_blocks
+from sklearn_rank.model_selection._routing import find_routed_qid
+
+TOLERANCE = 1e-4
+"""Share of a query's features below which two sums of them are the same: steps of a Pipeline may round."""
+
+
+@dataclass(frozen=True)
+class FittedQueries:
+    """The queries that came into a fit: ids, numbers of rows, and fingerprints that do not depend on the rows' order.
+
+    A fingerprint is a sum over the rows of a query: of hashed labels, and of a fixed projection of the features.
+    """
+
+    ids: NDArray[Any]
+    n_rows: NDArray[np.int64]
+    labels: NDArray[np.uint64]
+    features: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls, ids: NDArray[Any], indptr: NDArray[np.int64], order: NDArray[np.int64] | None, X: Any, y: Any
+    ) -> FittedQueries:
+        """Queries as `group_rows` returns them, with the rows they came with."""
+        return cls(ids, np.diff(indptr), _sums(hash_rows(y), indptr, order), _sums(project_rows(X), indptr, order))
+
+    def check(self, X: Any, y: Any, qid: Any, before: tuple[Any, ...]) -> None:
+        """Refuse a test set in which one of these queries has other rows; `before` are Pipelines around the model."""
+        ids, indptr, order = group_rows(qid, len(y))
+        number = _numbers(self.ids, ids)
+        seen = np.flatnonzero(number < len(self.ids))
+        known, n_rows = number[seen], np.diff(indptr)[seen]
+        torn = n_rows != self.n_rows[known]
+        if not torn.all():
+            torn |= _sums(hash_rows(y), indptr, order)[seen] != self.labels[known]
+        doubtful = torn & (n_rows == self.n_rows[known])
+        if doubtful.any():  # other labels; the same rows may be given other labels on purpose
+            for pipeline in before:
+                X = pipeline[:-1].transform(X)
+            rows = project_rows(X)
+            found, size = (_sums(x, indptr, order)[seen] for x in (rows, np.abs(rows)))
+            torn &= ~doubtful | ~(np.abs(found - self.features[known]) <= TOLERANCE * size)
+        if torn.any():
+            one = int(np.argmax(torn * (1 + np.abs(n_rows - self.n_rows[known]))))
+            raise ValueError(_message(torn.sum(), len(ids), ids[seen[one]], self.n_rows[known[one]], n_rows[one]))
+
+
+def check_test_queries(estimator: Any, X: Any, y: Any, qid: Any = None) -> None:
+    """Refuse rows to score that hold a part of a query, when a model inside was fitted on another part of it."""
+    if len(np.shape(y)) == 1:
+        qid = find_routed_qid(y, qid)
+        for fitted, before in _fitted_in(estimator, (), set()):
+            fitted.check(X, y, qid, before)
+
+
+def _fitted_in(estimator: Any, before: tuple[Any, ...], seen: set[int]) -> Iterator[tuple[FittedQueries, Any]]:
+    """Queries that fitted models inside an estimator remember, each with the Pipelines around the model."""
+    if id(estimator) in seen or isinstance(estimator, type):
+        return
+    seen.add(id(estimator))
+    fitted = getattr(estimator, "_fitted_queries", None)
+    if isinstance(fitted, FittedQueries):
+        yield fitted, before
+    elif hasattr(estimator, "best_estimator_"):
+        yield from _fitted_in(estimator.best_estimator_, before, seen)
+    elif hasattr(estimator, "steps"):
+        inside = before if len(estimator.steps) == 1 else (*before, estimator)
+        yield from _fitted_in(estimator.steps[-1][1], inside, seen)
+    else:
+        for value in getattr(estimator, "__dict__", {}).values():
+            for part in value if isinstance(value, (list, tuple)) else [value]:
+                if hasattr(part, "fit"):
+                    yield from _fitted_in(part, before, seen)
+
+
+def _numbers(known: NDArray[Any], ids: NDArray[Any]) -> NDArray[np.int64]:
+    """Number of each id: its place in `known`, or one beyond."""
+    if known.dtype.kind != ids.dtype.kind:  # NumPy would turn 1 into "1", and refuse dates beside numbers
+        known, ids = known.astype(object), ids.astype(object)
+    return number_together([known, ids])[1][1]
+
+
+def _message(n_torn: int, n_queries: int, one: Any, n_fit: int, n_here: int) -> str:
+    return (
+        "A query must have the same rows in fit and where it is scored, or not be in both: a list cut in two gives a "
+        "wrong value. Split with QueryKFold, QueryShuffleSplit or LeaveOneQueryOut. If this is a test set of its own "
+        "whose ids are numbered from 0 again, make them distinct from those of the training set. "
+        f"Got {n_torn} of {n_queries} queries with other rows than in fit, one of them "
+        f"{echo(one.item() if isinstance(one, np.generic) else one)}: {n_fit} rows in fit, "
+        f"{n_here} {'others here' if n_fit == n_here else 'here'}."
+    )
+
+
+# --- fingerprints --------------------------------------------------------------------------------------------
+
+
+def _sums(x: NDArray[Any], indptr: NDArray[np.int64], order: NDArray[np.int64] | None) -> NDArray[Any]:
+    """Sum over the rows of each query."""
+    return np.add.reduceat(x if order is None else x[order], indptr[:-1])
+
+
+def hash_rows(y: Any) -> NDArray[np.uint64]:
+    """Hash of each row's label or labels; equal numbers have equal hashes."""
+    labels = np.asarray(y)
+    try:
+        bits = (labels.astype(np.float64).reshape(len(labels), -1) + 0.0).view(np.uint64)  # -0.0 is 0.0
+    except (TypeError, ValueError):  # names of grades
+        return _hash_values(labels).astype(np.uint64)
+    odd = np.arange(1, 2 * bits.shape[1], 2, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (bits ^ (bits >> np.uint64(32))) * odd
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    return np.asarray((mixed ^ (mixed >> np.uint64(32))).sum(axis=1, dtype=np.uint64))
+
+
+def project_rows(X: Any) -> NDArray[np.float64]:
+    """Weighted sum of each row's features, always with the same weights; of the numeric ones if there are any.
+
+    NaN where X is of a kind that is not known here, as no model should fail for want of a fingerprint.
+    """
+    X = X.tocsr() if hasattr(X, "tocsr") else X
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    try:
+        with np.errstate(all="ignore"):
+            return np.concatenate([_project(_numeric(_slice(X, a, b))) for a, b in row_blocks(n_rows)])
+    except (AttributeError, TypeError, ValueError):
+        return np.full(n_rows, np.nan)
+
+
+def _project(block: Any) -> NDArray[np.float64]:
+    if getattr(block, "dtype", None) is None or block.dtype.kind not in "biuf":
+        return _hash_values(np.asarray(block)).astype(np.float64)
+    if not hasattr(block, "tocsr"):
+        block = block.reshape(len(block), -1)
+    weight = _weights(block.shape[1], np.dtype(np.float32 if block.dtype == np.float32 else np.float64))
+    found = np.asarray(block @ weight, dtype=np.float64)
+    lost = ~np.isfinite(found)
+    if lost.any() and not hasattr(block, "tocsr"):
+        found[lost] = np.nan_to_num(block[lost].astype(np.float64), nan=0.5, posinf=2.0, neginf=-2.0) @ weight
+    return np.nan_to_num(found, nan=0.0, posinf=0.0, neginf=0.0)
+
+
+@lru_cache(maxsize=8)
+def _weights(n_features: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    return np.random.default_rng(0).uniform(0.5, 1.5, n_features).astype(dtype)
+
+
+def _slice(X: Any, start: int, stop: int) -> Any:
+    return (X.iloc if hasattr(X, "iloc") else X)[start:stop]
+
+
+def _numeric(block: Any) -> Any:
+    """The numeric columns of a frame, if there are any, else all; anything else as an array."""
+    if hasattr(block, "tocsr"):
+        return block
+    if hasattr(block, "select_dtypes"):  # pandas
+        numeric = block.select_dtypes(["number", "bool"])
+        block = numeric if numeric.shape[1] else block
+    elif hasattr(block, "schema"):  # polars
+        numeric = [name for name, dtype in block.schema.items() if dtype.is_numeric()]
+        block = block[numeric] if numeric else block
+    array = np.asarray(block)
+    try:
+        return array.astype(np.float64) if array.dtype == object else array
+    except (TypeError, ValueError):
+        return array
+
+
+def _hash_values(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Hash of each row of names, text or other objects, the same in every process."""
+    return np.array([zlib.crc32(repr(value).encode()) for value in values.tolist()], dtype=np.int64)

@@ -1,0 +1,97 @@
+"""Fit models on folds, score the rows held out: in parallel, with a progress bar, one failure at a time.
+
+Knows no metric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import sklearn
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.parallel import Parallel, delayed
+
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.numbers import as_floats
+from sklearn_rank.model_selection._progress import progress_bar
+from sklearn_rank.model_selection._query_ranker import take_rows
+from sklearn_rank.model_selection._response import predict_scores
+from sklearn_rank.model_selection._routing import consumes
+
+Split = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a model fitted on the training rows of one fold says of those held out; without scores, it failed."""
+
+    y_score: Any
+    y_score_train: Any
+    fit_time: float
+    score_time: float
+    estimator: Any
+    error: Exception | None = None
+
+
+def fit_folds(
+    estimators: Sequence[Any], X: Any, y: Any, qid: NDArray[np.int64], folds: Sequence[Split], *,
+    n_jobs: int | None = None, progress: bool = False, keep_estimator: bool = False, score_train: bool = False,
+) -> list[list[Held]]:  # fmt: skip
+    """Each estimator on each fold, in that order, as many at a time as `n_jobs` says."""
+    with sklearn.config_context(enable_metadata_routing=True):
+        found = Parallel(n_jobs=n_jobs, return_as="generator")(
+            delayed(_fit_fold)(clone(e), X, y, qid, fold, keep_estimator, score_train)
+            for e in estimators
+            for fold in folds
+        )
+        held = [*progress_bar(found, len(estimators) * len(folds), progress)]
+    return [held[i : i + len(folds)] for i in range(0, len(held), len(folds))]
+
+
+def _fit_fold(
+    estimator: Any, X: Any, y: Any, qid: NDArray[np.int64], fold: Split, keep_estimator: bool, score_train: bool
+) -> Held:
+    train, test = fold
+    takes_qid = consumes(estimator, "fit", "qid")
+    began = perf_counter()
+    try:
+        estimator.fit(take_rows(X, train), take_rows(y, train), **({"qid": qid[train]} if takes_qid else {}))
+        fitted = perf_counter()
+        y_score, y_score_train = check_predictions(predict_scores(estimator, take_rows(X, test)), len(test)), None
+        scored = perf_counter()
+        if score_train:
+            y_score_train = check_predictions(predict_scores(estimator, take_rows(X, train)), len(train))
+    except Exception as error:  # a model may fail in any way; the others go on
+        return Held(None, None, perf_counter() - began, 0.0, None, error)
+    return Held(y_score, y_score_train, fitted - began, scored - fitted, estimator if keep_estimator else None)
+
+
+def check_predictions(y_score: Any, n_rows: int) -> NDArray[Any]:
+    """Scores that a model predicted, one for each row; a column is one for each row, too.
+
+    Raises
+    ------
+    ValueError
+        If there are more or fewer, one is no real number, NaN or +inf, or large integers would become ties.
+    """
+    scores = np.asarray(y_score)
+    scores = scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
+    if scores.shape != (n_rows,):
+        what = f"shape {np.shape(y_score)}" if np.ndim(y_score) else echo(y_score)
+        raise ValueError(f"A model must predict one score for each of the {n_rows} rows. Got {what} instead.")
+    if scores.dtype.kind in "iu":
+        return as_floats(scores, "predictions")
+    not_real = [x for x in scores.tolist() if not isinstance(x, Real)] if scores.dtype.kind not in "bf" else []
+    if not_real:
+        raise ValueError(f"A prediction must be a real number. Got {echo(not_real[0])}.")
+    scores = scores.astype(np.float64)
+    for is_bad, name in ((np.isnan, "NaN"), (np.isposinf, "+inf")):
+        if is_bad(scores).any():
+            raise ValueError(f"A prediction must not be {name}. Got {is_bad(scores).sum()} of {n_rows}.")
+    return scores

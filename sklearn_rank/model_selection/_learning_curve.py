@@ -1,0 +1,125 @@
+"""Learning curves over queries: how good a model is when trained on some, on more, on all of them.
+
+Uses the public API of scikit-learn alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import sklearn
+from numpy.typing import NDArray
+from sklearn.model_selection import cross_validate
+from sklearn.utils import check_random_state
+
+from sklearn_rank._engine.grouping import find_qid
+from sklearn_rank._engine.rows import check_features, check_rows
+from sklearn_rank._metric.keywords import named_arguments
+from sklearn_rank.model_selection._evaluator import RankingEvaluator
+from sklearn_rank.model_selection._split import query_numbers
+
+Curve = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
+
+
+@named_arguments
+def query_learning_curve(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    qid: Any = None,
+    metric: Any = "ndcg@10",
+    train_sizes: Any = (0.1, 0.325, 0.55, 0.775, 1.0),
+    cv: Any = 5,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+) -> Curve:
+    """Scores of a model trained on ever more queries, as `sklearn.model_selection.learning_curve` returns them.
+
+    scikit-learn's cuts each training fold at a number of rows, and a query with it.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Ranker, regressor, classifier of grades, Pipeline or search; wrapped in `QueryRanker` if it needs to be.
+    X : array-like or frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        Relevance of each document to its query.
+    qid : array-like of shape (n_samples,), default=None
+        Query of each row. None: taken from the level "qid" of the index of y.
+    metric : str, metric function or callable, default="ndcg@10"
+        As `get_scorers` takes one; higher is better, so the values of an error are negative.
+    train_sizes : array-like of int or float, default=(0.1, 0.325, 0.55, 0.775, 1.0)
+        Numbers of queries to train on, or shares of the queries of the smallest training fold.
+    cv : int or splitter, default=5
+        Number of folds of `QueryKFold`, or a splitter that keeps queries whole.
+    n_jobs : int or None, default=None
+        Fits to run at a time, as joblib counts them.
+    random_state : int, RandomState instance or None, default=None
+        Which queries of a fold are drawn; those of a smaller size are among those of a larger one.
+
+    Returns
+    -------
+    train_sizes : ndarray of shape (n_sizes,)
+        Queries trained on, rising, each number once.
+    train_scores, test_scores : ndarray of shape (n_sizes, n_splits)
+        On the queries trained on; on those of the test fold, which are the same for all sizes.
+
+    Raises
+    ------
+    ValueError
+        If qid is missing, a size is out of range, there is more than one metric, or the splitter tears queries apart.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn_rank import query_learning_curve
+    >>> from sklearn_rank.datasets import make_ranking
+    >>> X, y, qid = make_ranking(n_queries=50, random_state=0)
+    >>> sizes, train, test = query_learning_curve(Ridge(), X, y, qid=qid, train_sizes=[0.5, 1.0], cv=5)
+    >>> sizes, test.shape
+    (array([20, 40]), (2, 5))
+    """
+    evaluator = RankingEvaluator(metric, cv=cv)
+    name, *more = evaluator.scorers.names
+    if more:
+        raise ValueError(f"A learning curve is that of one metric. Got {evaluator.scorers.names}.")
+    check_rows(y=y, qid=qid)
+    check_features(X, y=y, qid=qid)
+    number = query_numbers(find_qid(y, qid, name="y"), len(y))
+    folds, random = evaluator.split(X, y, qid=number), check_random_state(random_state)
+    drawn = [random.permutation(np.unique(number[train])) for train, _ in folds]
+    sizes = _query_counts(train_sizes, min(map(len, drawn)))
+    parts = [
+        (train[np.isin(number[train], queries[:size])], test)
+        for (train, test), queries in zip(folds, drawn, strict=True)
+        for size in sizes
+    ]
+    ready = evaluator._prepare(estimator, X, y, number, parts)
+    with sklearn.config_context(enable_metadata_routing=True):
+        found = cross_validate(
+            ready, X, y, cv=parts, scoring=evaluator.scorers, params={"qid": number},
+            n_jobs=n_jobs, return_train_score=True, error_score="raise",
+        )  # fmt: skip
+    shape = len(folds), len(sizes)
+    return sizes, found[f"train_{name}"].reshape(shape).T, found[f"test_{name}"].reshape(shape).T
+
+
+def _query_counts(train_sizes: Any, n_queries: int) -> NDArray[np.int64]:
+    """Sizes as numbers of queries; shares are of `n_queries`."""
+    sizes = np.asarray(train_sizes)
+    highest = 1.0 if sizes.dtype.kind == "f" else n_queries
+    if (
+        sizes.ndim != 1
+        or sizes.size == 0
+        or sizes.dtype.kind not in "iuf"
+        or not ((0 < sizes) & (sizes <= highest)).all()
+    ):
+        raise ValueError(
+            "The 'train_sizes' must be shares above 0 and up to 1.0, or numbers of queries up to "
+            f"those of the smallest training fold, {n_queries}. Got {train_sizes!r} instead."
+        )
+    if sizes.dtype.kind == "f":
+        sizes = np.maximum(1, np.round(sizes * n_queries))
+    return np.unique(sizes.astype(np.int64))

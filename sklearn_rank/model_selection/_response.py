@@ -1,0 +1,98 @@
+"""Scores that a fitted model gives documents: the same in scorers, `QueryRanker`, the evaluator and pictures.
+
+Uses the public API of scikit-learn alone.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+
+from sklearn_rank._utils.echo import echo
+
+RESPONSE = ("predict_proba", "decision_function", "predict")
+"""Methods to get scores from: the first that a model has, and that gives one score a document."""
+
+Call = Callable[[Any, str, Any], Any]
+
+
+def _call(estimator: Any, method: str, X: Any) -> Any:
+    return getattr(estimator, method)(X)
+
+
+def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE, call: Call = _call) -> Any:
+    """Scores of documents: the expected grade where there are probabilities, else decisions, else predictions.
+
+    ``call(estimator, method, X)`` calls a method; that of scikit-learn keeps what one scorer of several asked for.
+
+    Raises
+    ------
+    TypeError
+        If the estimator has none of the methods, or is a classifier whose classes are no numbers.
+    """
+    asked = (response_method,) if isinstance(response_method, str) else tuple(response_method)
+    methods = [method for method in asked if hasattr(estimator, method)]
+    if not methods:
+        raise TypeError(f"A model that ranks needs one of the methods {', '.join(asked)}. Got {echo(estimator)}.")
+    if not is_classifier(estimator):
+        methods = [method for method in methods if method != "predict_proba"] or methods
+        return call(estimator, methods[0], X)
+    grades = _grades(estimator)
+    if len(grades) == 1:
+        return np.asarray(estimator.predict(X), dtype=np.float64)
+    y_score, method = _scores_of_grades(estimator, X, methods, grades, call)
+    if method == "predict" and len(asked) > 1:
+        warnings.warn(
+            "A classifier that has neither probabilities nor one decision value a document ranks by the predicted "
+            "grade, which ties most documents: wrap it in CalibratedClassifierCV, or use a regressor. "
+            f"Got {type(estimator).__name__} of {len(grades)} grades.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return y_score
+
+
+def _scores_of_grades(
+    estimator: Any, X: Any, methods: list[str], grades: NDArray[np.float64], call: Call
+) -> tuple[NDArray[Any], str]:
+    """Scores by the first method that gives one a document, and that method."""
+    for method in methods:
+        y_score = np.asarray(call(estimator, method, X))
+        if method == "predict_proba":
+            return _expected_grade(y_score, grades), method
+        if method == "decision_function" and len(grades) == 2:  # positive for the second of the two
+            y_score = -y_score if grades[1] < grades[0] else y_score
+        if y_score.ndim == 1:
+            break
+    return y_score, method
+
+
+def _expected_grade(probability: NDArray[Any], grades: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum of the grades, each times its probability; of two grades that of the second may be all that is given."""
+    if len(grades) > 2:
+        return np.asarray(probability @ grades)
+    of_second = probability if probability.ndim == 1 else probability[:, 1]
+    return np.asarray(grades[0] + of_second * (grades[1] - grades[0]))
+
+
+def _grades(estimator: Any) -> NDArray[np.float64]:
+    """Classes of a classifier, which are grades.
+
+    Raises
+    ------
+    TypeError
+        If they are no numbers.
+    """
+    classes = estimator.classes_
+    if not all(isinstance(grade, Real) for grade in np.asarray(classes, dtype=object).tolist()):
+        raise TypeError(
+            "A classifier ranks documents by the grades that are its classes, so these must be numbers, the more "
+            f"relevant the higher: encode them before fit. Got classes {echo(classes)} of {type(estimator).__name__}."
+        )
+    return np.asarray(classes, dtype=np.float64)

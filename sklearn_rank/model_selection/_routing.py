@@ -1,0 +1,35 @@
+"""Metadata that scikit-learn hands on to splitters and scorers when its routing is on.
+
+Uses the public API of scikit-learn alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sklearn
+from sklearn.utils.metadata_routing import get_routing_for_object
+
+from sklearn_rank._engine.grouping import find_qid
+
+ROUTING_IS_OFF = (
+    " Metadata routing is off, so scikit-learn does not hand on qid from params={'qid': qid} or fit(..., qid=qid): "
+    "switch it on by sklearn.set_config(enable_metadata_routing=True)."
+)
+
+
+def find_routed_qid(y: Any, qid: Any) -> Any:
+    """Query of each row, for a splitter or scorer; where there is none, say whether routing has lost it."""
+    try:
+        return find_qid(y, qid, name="y")
+    except ValueError as error:
+        lost = "" if sklearn.get_config()["enable_metadata_routing"] else ROUTING_IS_OFF
+        raise ValueError(f"{error}{lost}") from None
+
+
+def consumes(consumer: Any, method: str, *names: str) -> bool:
+    """Whether metadata of one of these names reaches a method of an estimator, splitter or scorer."""
+    try:
+        return bool(get_routing_for_object(consumer).consumes(method, list(names)))
+    except RecursionError:  # RidgeCV of scikit-learn 1.9 asks itself
+        return False

@@ -1,0 +1,237 @@
+"""Scorers: metrics as scikit-learn's `scoring=` takes them, with qid already requested.
+
+Uses the public API of scikit-learn alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn.metrics import make_scorer
+from sklearn.utils.metadata_routing import MetadataRequest
+
+from sklearn_rank._evaluation.evaluate import evaluate, is_one, parse_metrics
+from sklearn_rank._metric.keywords import named_arguments
+from sklearn_rank._metric.metric import REGISTRY
+from sklearn_rank._metric.names import parse_metric
+from sklearn_rank.model_selection._fitted_queries import check_test_queries
+from sklearn_rank.model_selection._response import RESPONSE, predict_scores
+
+
+def make_ranking_scorer(metric: Any, *, response_method: Any = RESPONSE, **params: Any) -> Any:
+    """Make a scorer of a ranking metric: what `sklearn.metrics.make_scorer` makes, with qid requested.
+
+    With metadata routing, qid is passed once, as ``params={"qid": qid}``. Without, it is taken from the level
+    "qid" of the index of y. Where there is neither, the scorer raises; it never takes a fold for one query. It also
+    raises where a `QueryRanker` inside the estimator was fitted on other rows of a query that is scored.
+
+    Parameters
+    ----------
+    metric : str, metric function or callable
+        Name such as "ndcg@10", a function of `sklearn_rank.metrics`, what `parse_metric` makes of one, or any function
+        ``f(y_true, y_score) -> float`` of one query.
+    response_method : str or tuple of str, default=("predict_proba", "decision_function", "predict")
+        Methods of the estimator to get scores from; the first that it has is used. Of probabilities it is the expected
+        grade, the sum of ``predict_proba`` times ``classes_``; a decision function with a column for each class is
+        passed over.
+    **params
+        Keywords of the metric, and its cutoff `k`; of a plain function also `greater_is_better`, see `parse_metric`.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(estimator, X, y)``; higher is better, so the value of an error is negative. Request weights in
+        addition by ``scorer.set_score_request(qid=True, sample_weight=True)``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the metric or a keyword is unknown or has a bad value.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn_rank import make_ranking_scorer
+    >>> scorer = make_ranking_scorer("ndcg", k=3, gain="linear")
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 2]
+    >>> y = pd.Series(y, index=pd.Index(["a", "a", "b", "b"], name="qid"))
+    >>> float(scorer(Ridge().fit(X, y), X, y))
+    1.0
+    """
+    spec = parse_metric(metric, **params)
+    if np.ndim(spec.k) or spec["average"] is None:
+        raise ValueError(
+            "A scorer returns one number, so it needs a single cutoff and a mean. "
+            f"Got k={spec.k!r}, average={spec['average']!r}; get_scorers makes one object of many metrics."
+        )
+    keywords = dict(spec.keywords) if spec.k is None else {"k": spec.k, **spec.keywords}
+    scorer = make_scorer(
+        spec.metric.score_func,
+        response_method=response_method,
+        greater_is_better=spec.metric.greater_is_better,
+        **keywords,
+    )
+    scorer.__class__ = _RankingScorer
+    with sklearn.config_context(enable_metadata_routing=True):
+        return scorer.set_score_request(qid=True)
+
+
+class _RankingScorer(type(make_scorer(max))):  # type: ignore[misc]
+    """Scorer of `make_scorer` that gets scores from `predict_scores` and refuses queries cut in two."""
+
+    def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **kwargs: Any) -> Any:
+        def scores(estimator: Any, _: Any, X: Any, **keywords: Any) -> Any:
+            return predict_scores(estimator, X, self._response_method, method_caller)
+
+        check_test_queries(estimator, X, y_true, kwargs.get("qid"))
+        return super()._score(scores, estimator, X, y_true, **kwargs)
+
+
+def get_scorer(name: str) -> Any:
+    """Scorer of a named metric, as `make_ranking_scorer` makes it.
+
+    Parameters
+    ----------
+    name : str
+        Name such as "ndcg@10" or "neg_rmse"; for errors the prefix "neg_" may be left out.
+
+    Returns
+    -------
+    scorer : callable
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the name is unknown or malformed.
+
+    Examples
+    --------
+    >>> from sklearn_rank import get_scorer
+    >>> get_scorer("ndcg@10")
+    make_scorer(ndcg_score, response_method=('predict_proba', 'decision_function', 'predict'), k=10)
+    """
+    return make_ranking_scorer(_without_sign(name))
+
+
+def get_scorer_names() -> list[str]:
+    """Names for `get_scorer`: those of all metrics, with "neg_" before errors, whose scorers are negative.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from sklearn_rank import get_scorer_names
+    >>> [name for name in get_scorer_names() if name.startswith("neg_r")]
+    ['neg_ranking_loss', 'neg_rbp_residual', 'neg_rmse']
+    """
+    return sorted(name if entry.greater_is_better else f"neg_{name}" for name, entry in REGISTRY.items())
+
+
+def get_scorers(metrics: Any, *, response_method: Any = RESPONSE, **keywords: Any) -> RankingScorers:
+    """One scorer of many metrics: predicts once, sorts once, returns a dict.
+
+    Parameters
+    ----------
+    metrics : str, metric function or sequence of them
+        As `evaluate` takes them; for errors the prefix "neg_" may be written or left out.
+    response_method : str or tuple of str, default=("predict_proba", "decision_function", "predict")
+        Methods of the estimator to get scores from; the first that it has is used. Of probabilities it is the expected
+        grade, the sum of ``predict_proba`` times ``classes_``; a decision function with a column for each class is
+        passed over.
+    **keywords
+        Keywords for all metrics that have them.
+
+    Returns
+    -------
+    RankingScorers
+        For ``scoring=`` of `cross_validate` and the searches; these want ``refit="ndcg@10"``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a metric or a keyword is unknown or has a bad value.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn_rank import get_scorers
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 2]
+    >>> y = pd.Series(y, index=pd.Index(["a", "a", "b", "b"], name="qid"))
+    >>> get_scorers(["ndcg@10", "mrr"])(Ridge().fit(X, y), X, y)
+    {'ndcg@10': 1.0, 'mrr': 1.0}
+    """
+    return RankingScorers(metrics, response_method=response_method, **keywords)
+
+
+class RankingScorers:
+    """Many ranking metrics as one scorer: ``scorers(estimator, X, y, qid=...)`` returns a dict."""
+
+    def __init__(self, metrics: Any, *, response_method: Any = RESPONSE, **keywords: Any) -> None:
+        listed = [metrics] if is_one(metrics) else [*metrics]
+        self.response_method, self.keywords = response_method, keywords
+        self._specs = parse_metrics([*map(_without_sign, listed)], **keywords)
+        self.names = [m.strip() if isinstance(m, str) else name for m, name in zip(listed, self._specs, strict=True)]
+        self._requests: dict[str, Any] = {"qid": True}
+
+    @named_arguments
+    def __call__(self, estimator: Any, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> dict[str, float]:
+        """Values of all metrics; higher is better."""
+        check_test_queries(estimator, X, y, qid)
+        return self.values(estimator, X, y, qid, sample_weight)
+
+    def values(self, estimator: Any, X: Any, y: Any, qid: Any, sample_weight: Any = None) -> dict[str, float]:
+        """Values of all metrics, where it is known that no query is cut in two."""
+        y_score = predict_scores(estimator, X, self.response_method)
+        result = evaluate(y, y_score, qid=qid, metrics=self._specs, sample_weight=sample_weight)
+        signs = (1 if spec.metric.greater_is_better else -1 for spec in self._specs.values())
+        return {name: sign * value for name, sign, value in zip(self.names, signs, result.mean().values(), strict=True)}
+
+    def set_score_request(self, **requests: Any) -> RankingScorers:
+        """Request metadata besides qid, or qid under another name, as scikit-learn's scorers do.
+
+        Parameters
+        ----------
+        **requests
+            `sample_weight` or `qid`, each True, False or the name under which it is passed.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError
+            If this scorer has no use for what is requested.
+        """
+        unknown = set(requests) - {"qid", "sample_weight"}
+        if unknown:
+            raise TypeError(f"Ranking scorers take 'qid' and 'sample_weight'. Got {', '.join(sorted(unknown))}.")
+        self._requests |= requests
+        return self
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """What this scorer asks of scikit-learn's metadata routing: qid, and what was requested besides."""
+        request = MetadataRequest(owner=self)
+        for name, alias in self._requests.items():
+            request.score.add_request(param=name, alias=alias)
+        return request
+
+    def __repr__(self) -> str:
+        """Call that makes this object."""
+        keywords = "".join(f", {name}={value!r}" for name, value in self.keywords.items())
+        return f"get_scorers({self.names}{keywords})"
+
+
+def _without_sign(name: Any) -> Any:
+    if not isinstance(name, str):
+        return name
+    bare = name.strip().removeprefix("neg_")
+    if bare != name.strip() and parse_metric(bare).metric.greater_is_better:
+        raise ValueError(f"Only errors have a scorer with 'neg_', and higher is better here. Got {name!r}.")
+    return bare

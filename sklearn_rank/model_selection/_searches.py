@@ -1,0 +1,279 @@
+"""Searches among models: set up with ranking scorers and splitters of whole queries, or refused.
+
+Uses the public API of scikit-learn alone.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sklearn
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from sklearn_rank._metric.keywords import is_count
+from sklearn_rank._utils.echo import echo
+from sklearn_rank.model_selection._folds import Split
+from sklearn_rank.model_selection._query_ranker import QueryRanker, as_query_ranker, take_rows
+from sklearn_rank.model_selection._routing import consumes
+from sklearn_rank.model_selection._scorer import RankingScorers
+from sklearn_rank.model_selection._split import QueryKFold
+from sklearn_rank.model_selection._tuning import (
+    check_estimator,
+    is_search,
+    knows_queries,
+    refuse_searches,
+    tunes,
+    tunes_itself,
+    with_inner,
+)
+
+GRIDS = ("param_grid", "param_distributions")
+
+
+@dataclass(frozen=True)
+class SearchSetup:
+    """What searches are given: scorers, of which the first decides, a splitter, and the number of queries there are."""
+
+    scorers: RankingScorers
+    cv: Any
+    n_queries: int
+
+    def prepare(self, estimator: Any, name: str = "The estimator") -> Any:
+        """The estimator as one that takes qid, its searches with ranking scorers and whole queries.
+
+        Raises
+        ------
+        TypeError
+            If it is no estimator.
+        ValueError
+            If a search inside cannot be set up.
+        """
+        check_estimator(estimator, name)
+        if is_search(estimator):
+            return self.search(estimator)
+        if tunes(estimator):
+            return self._feature_search(estimator)
+        if not hasattr(estimator, "steps"):
+            return _wrapped(estimator)
+        *first, (last, model) = estimator.steps
+        chosen = {step_name: self._feature_search(step) for step_name, step in first if tunes(step)}
+        for step_name, step in first:
+            if step_name not in chosen:
+                refuse_searches(step, estimator)
+        chosen[last] = self.prepare(model, f"The last step of {name[0].lower()}{name[1:]}")
+        return clone(estimator).set_params(**chosen)
+
+    def search(self, search: Any) -> Any:
+        """A copy of a search, set up; its parameters go on meaning what they meant."""
+        check_estimator(search.estimator, "The estimator of a search")
+        wrapped = self.prepare(search.estimator)
+        chosen: dict[str, Any] = {"estimator": wrapped}
+        for name in GRIDS:
+            if hasattr(search, name):
+                _check_grid(getattr(search, name), search.estimator)
+                chosen[name] = _renamed(getattr(search, name), search.estimator, wrapped)
+        if hasattr(search, "resource"):
+            chosen |= self._halving(search, wrapped)
+        elif search.scoring is None:
+            chosen["scoring"] = self.scorers
+            if search.refit is True:
+                chosen["refit"] = self.scorers.names[0]
+        return clone(search).set_params(**chosen, cv=self._splitter(search.cv))
+
+    def _feature_search(self, search: Any) -> Any:
+        """A copy of a search of features, whose model is fitted on rows, but scored by query."""
+        check_estimator(search.estimator, "The estimator of a search")
+        refuse_searches(search.estimator, search)
+        scoring = FirstScorer(self.scorers) if search.scoring is None else search.scoring
+        return clone(search).set_params(scoring=scoring, cv=self._splitter(search.cv))
+
+    def _splitter(self, cv: Any) -> Any:
+        """Splitter for a search that has this one."""
+        if cv is None or is_count(cv):
+            return QueryKFold(cv) if cv else self.cv
+        return with_qid(cv)
+
+    def _halving(self, search: Any, wrapped: Any) -> dict[str, Any]:
+        """Parameters of a halving search: one scorer, and a resource that keeps queries whole."""
+        if search.resource == "n_samples":
+            raise ValueError(
+                "A halving search over the resource 'n_samples' tears queries apart: use resource='max_queries', or "
+                f"'n_estimators'. Got {search!r}."
+            )
+        resource = _renamed_resource(search.resource, search.estimator, wrapped)
+        chosen: dict[str, Any] = {"resource": resource}
+        if search.scoring is None or isinstance(search.scoring, RankingScorers):
+            chosen["scoring"] = FirstScorer(search.scoring or self.scorers)
+        if resource.split("__")[-1] != "max_queries":
+            if search.max_resources == "auto":
+                raise ValueError(
+                    "A halving search needs max_resources, an int, unless its resource is 'max_queries'. "
+                    f"Got max_resources='auto' and resource={search.resource!r}."
+                )
+            return chosen
+        seed = f"{resource.removesuffix('max_queries')}random_state"
+        if wrapped.get_params()[seed] is None:  # all candidates of a round on the same queries, where there is a seed
+            chosen["estimator"] = clone(wrapped).set_params(**{seed: search.random_state})
+        if search.max_resources == "auto":
+            chosen["max_resources"] = self.n_queries
+        if search.min_resources == "smallest":
+            n_splits = (
+                len(search.cv) if isinstance(search.cv, list) else getattr(self._splitter(search.cv), "n_splits", 5)
+            )
+            chosen["min_resources"] = max(1, min(2 * n_splits, self.n_queries // 2))
+        return chosen
+
+
+def _wrapped(estimator: Any) -> Any:
+    """A model as one that takes qid; a search inside must be set up by whoever put it there."""
+    if isinstance(estimator, QueryRanker):
+        check_estimator(estimator.estimator, "The 'estimator' parameter of QueryRanker")
+    refuse_searches(estimator, unless_whole=True)
+    ready = as_query_ranker(estimator)
+    refuse_searches(estimator, unless_whole=not isinstance(ready, QueryRanker))
+    return ready
+
+
+class FirstScorer:
+    """The first of several ranking metrics, for searches that take one number."""
+
+    def __init__(self, scorers: RankingScorers) -> None:
+        self.scorers = scorers
+
+    def __call__(self, estimator: Any, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> float:
+        """Value of the metric; higher is better."""
+        return self.scorers(estimator, X, y, qid=qid, sample_weight=sample_weight)[self.scorers.names[0]]
+
+    def get_metadata_routing(self) -> Any:
+        """Metadata that the scorers request."""
+        return self.scorers.get_metadata_routing()
+
+    def __repr__(self) -> str:
+        """Which metric it is."""
+        return f"FirstScorer({self.scorers!r})"
+
+
+def with_qid(cv: Any) -> Any:
+    """A splitter that metadata routing gives qid where it asks for groups; any other as it is."""
+    if not hasattr(cv, "split") or not consumes(cv, "split", "groups"):
+        return cv
+    with sklearn.config_context(enable_metadata_routing=True):
+        return copy.deepcopy(cv).set_split_request(groups="qid")
+
+
+def whole_folds(cv: Any, X: Any, y: Any, number: NDArray[np.int64]) -> list[Split]:
+    """Folds of a splitter, or of a list of them, which keep queries whole.
+
+    Raises
+    ------
+    ValueError
+        If a query is in a training set and its test set.
+    """
+    if hasattr(cv, "split"):
+        folds = list(cv.split(X, y, number) if consumes(cv, "split", "groups", "qid") else cv.split(X, y))
+    else:
+        folds = cv = [(np.asarray(train), np.asarray(test)) for train, test in cv]
+    for i, (train, test) in enumerate(folds):
+        if np.concatenate([train, test]).max(initial=-1) >= len(number):
+            raise ValueError(
+                f"A splitter must split the {len(number)} rows it is given, as QueryKFold does. Got {_shown(cv)}."
+            )
+        torn = np.intersect1d(number[train], number[test])
+        if len(torn):
+            raise ValueError(
+                "A splitter must keep queries whole, or scores are taken on lists cut short and seen in training; "
+                "use QueryKFold, QueryShuffleSplit or LeaveOneQueryOut. "
+                f"Got {_shown(cv)}, which tears {len(torn)} queries apart in fold {i}."
+            )
+    return folds
+
+
+def _shown(cv: Any) -> str:
+    """A splitter in a message."""
+    return echo(cv) if hasattr(cv, "split") else f"a list of {len(cv)} splits"
+
+
+def check_inner_searches(estimator: Any, X: Any, y: Any, number: NDArray[np.int64], folds: Sequence[Split]) -> None:
+    """Refuse searches inside whose splitters tear queries of a training set; warn of objectives that are no ranking.
+
+    Raises
+    ------
+    ValueError
+        If queries are torn apart.
+    """
+    for inner in with_inner(estimator):
+        if tunes(inner):
+            warn_of_objective(inner)
+            if consumes(inner.cv, "split", "qid"):
+                continue
+            if not hasattr(inner.cv, "split"):
+                raise ValueError(
+                    "A search inside a training set needs a splitter, as rows have other numbers there: QueryKFold, "
+                    f"QueryShuffleSplit or LeaveOneQueryOut. Got cv={echo(inner.cv)}."
+                )
+            for train, _ in folds:
+                whole_folds(inner.cv, take_rows(X, train), take_rows(y, train), number[train])
+        elif tunes_itself(inner):
+            name = type(inner).__name__
+            warnings.warn(
+                f"{name} chooses its parameters by an objective of its own, on rows; to tune by the ranking metric, "
+                f"use a GridSearchCV of {name.removesuffix('CV')}.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+
+def warn_of_objective(search: Any) -> None:
+    """Warn of a search that was given scorers which know no queries."""
+    if not knows_queries(search.scoring):
+        warnings.warn(
+            f"{type(search).__name__} tunes by scoring={echo(search.scoring)}, which knows no queries; leave "
+            "scoring=None to tune by the first ranking metric, or give get_scorer('ndcg@10').",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+# --- names of parameters once a model is wrapped -------------------------------------------------------------
+
+
+def _check_grid(grid: Any, estimator: Any) -> None:
+    """Refuse grids that would try searches, or other scorers and splitters of a search inside."""
+    known = {"": estimator} | estimator.get_params(deep=True)
+    for part in [grid] if isinstance(grid, Mapping) else grid:
+        for name, values in part.items():
+            owner, _, last = name.rpartition("__")
+            if last in ("cv", "scoring") and tunes(known.get(owner)):
+                raise ValueError(f"A search must not try values of {name!r}, which say how the search inside judges.")
+            for value in values if isinstance(values, list | tuple) else []:
+                refuse_searches(value)
+
+
+def _renamed(grid: Any, before: Any, wrapped: Any) -> Any:
+    """Names of a search's parameters as they are once its estimator is wrapped."""
+    if not isinstance(grid, Mapping):
+        return [_renamed(part, before, wrapped) for part in grid]
+    return {_renamed_parameter(name, before, wrapped): values for name, values in grid.items()}
+
+
+def _renamed_parameter(name: str, before: Any, wrapped: Any) -> str:
+    known, old = wrapped.get_params(deep=True), before.get_params(deep=True)
+    if isinstance(known.get(name), QueryRanker) and not isinstance(old.get(name), QueryRanker):
+        return f"{name}__estimator"  # models tried in a step of a Pipeline
+    parts = name.split("__")
+    deeper = ("__".join([*parts[:i], "estimator", *parts[i:]]) for i in range(len(parts)))
+    return name if name in known else next((found for found in deeper if found in known), name)
+
+
+def _renamed_resource(name: str, before: Any, wrapped: Any) -> str:
+    """Name of a halving search's resource; "max_queries" is that of the one `QueryRanker` inside."""
+    known = wrapped.get_params(deep=True)
+    if name == "max_queries" and name not in known:
+        return next((found for found in known if found.endswith("__max_queries")), name)
+    return _renamed_parameter(name, before, wrapped)

@@ -1,0 +1,84 @@
+"""What is an estimator, what tunes itself, and by what: a search inside another model is found here.
+
+Uses the public API of scikit-learn alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sklearn_rank._utils.echo import echo
+from sklearn_rank.model_selection._routing import consumes
+
+WAY_OUT = (
+    "Put the search around the model: GridSearchCV(QueryRanker(model), grid, scoring=get_scorer('ndcg@10'), "
+    "cv=QueryKFold()), or give RankingEvaluator a search or a Pipeline that ends in one."
+)
+
+
+def is_search(estimator: Any) -> bool:
+    """Whether an estimator is a search of scikit-learn, or works like one."""
+    return tunes(estimator) and hasattr(estimator, "refit")
+
+
+def tunes(estimator: Any) -> bool:
+    """Whether an estimator scores a model inside by cross-validation: a search of parameters or of features."""
+    return not isinstance(estimator, type) and all(hasattr(estimator, name) for name in ("estimator", "scoring", "cv"))
+
+
+def tunes_itself(estimator: Any) -> bool:
+    """Whether a model has a search of its own parameters built in, as RidgeCV."""
+    if isinstance(estimator, type) or not hasattr(estimator, "predict") or not hasattr(estimator, "cv"):
+        return False
+    return not any(hasattr(estimator, name) for name in ("estimator", "estimators"))
+
+
+def with_inner(estimator: Any) -> list[Any]:
+    """An estimator and all inside it, parameters of parameters too."""
+    parameters = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
+    return [estimator, *parameters.values()]
+
+
+def is_whole(search: Any) -> bool:
+    """Whether a search has ranking scorers and a splitter that is given qid."""
+    return knows_queries(search.scoring) and consumes(search.cv, "split", "qid")
+
+
+def knows_queries(scoring: Any) -> bool:
+    """Whether scorers ask for qid; a plain function may find it in the index of y."""
+    if isinstance(scoring, Mapping):
+        return all(map(knows_queries, scoring.values()))
+    return callable(scoring) and (consumes(scoring, "score", "qid") or not hasattr(scoring, "get_metadata_routing"))
+
+
+def check_estimator(estimator: Any, name: str, *, must_predict: bool = True) -> None:
+    """Refuse what is no estimator.
+
+    Raises
+    ------
+    TypeError
+        If it is a class, or has no `fit`, no `get_params`, or nothing to predict with.
+    """
+    hint = f" Make one of the class: {estimator.__name__}()." if isinstance(estimator, type) else ""
+    needed = ("fit", "get_params")
+    predicts = any(hasattr(estimator, method) for method in ("predict", "predict_proba", "decision_function"))
+    if hint or not all(hasattr(estimator, method) for method in needed) or (must_predict and not predicts):
+        raise TypeError(f"{name} must be an estimator with 'fit' and 'predict'.{hint} Got {echo(estimator)}.")
+
+
+def refuse_searches(estimator: Any, outer: Any = None, *, unless_whole: bool = False) -> None:
+    """Refuse a model with a search inside, which would tune by another objective, on queries cut in two.
+
+    Raises
+    ------
+    ValueError
+        If there is one; `unless_whole`, one without ranking scorers and a splitter of queries.
+    """
+    for inner in with_inner(estimator):
+        if tunes(inner) and not (unless_whole and is_whole(inner)):
+            where = type(estimator if outer is None else outer).__name__
+            raise ValueError(
+                f"A search inside {where} tunes by an objective of its own, on rows, as it cannot be given ranking "
+                f"scorers and whole queries there. {WAY_OUT} Got {echo(inner)}."
+            )

@@ -1,0 +1,230 @@
+"""`compare`: two systems, one metric, one test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._metric.keywords import one_of
+from sklearn_rank._utils.table import Shown, Table
+from sklearn_rank.stats._align import Aligned, align
+from sklearn_rank.stats._arguments import check_arguments
+from sklearn_rank.stats._intervals import Interval, t_interval
+from sklearn_rank.stats._power import detectable
+from sklearn_rank.stats._tests import TESTS, Options, run
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, repr=False)
+class ComparisonResult(Shown):
+    """Difference of two systems, a less b: what `compare` returns.
+
+    Attributes
+    ----------
+    difference : float
+        Mean of a less mean of b.
+    pvalue : float
+        How often a difference like this, or a larger one, would be seen if the systems were alike.
+    statistic : float
+        What the test is made of: t; the rank sum or U of `scipy.stats`; queries on which a is higher (sign test);
+        the difference (randomization, permutation).
+    confidence_interval : (float, float)
+        Of the mean difference: BCa for the bootstrap, Welch's for different queries, Student's t otherwise. With a
+        one-sided alternative it is open to one side.
+    effect_size : float
+        Difference in units of its spread: Cohen's d_z (paired) or d; for tests of ranks the rank-biserial correlation,
+        for the sign test the excess of wins over losses, both from -1 to 1.
+    wins, ties, losses : int or None
+        Queries on which a is better, equal, worse; None for different queries.
+    standard_error, df : float
+        Standard error of the difference, and its degrees of freedom.
+    n_queries : int or (int, int)
+        Queries compared.
+    n_left_out, n_filled : int
+        Queries left out because a value was undefined; values filled in because a query was missing.
+    metric : str or None
+    test, alternative : str
+    confidence_level : float
+    """
+
+    metric: str | None
+    test: str
+    alternative: str
+    difference: float
+    pvalue: float
+    statistic: float
+    confidence_interval: Interval
+    confidence_level: float
+    effect_size: float
+    wins: int | None
+    ties: int | None
+    losses: int | None
+    standard_error: float
+    df: float
+    n_queries: int | tuple[int, int]
+    n_left_out: int
+    n_filled: int
+
+    def minimal_detectable_difference(self, *, power: float = 0.8, alpha: float = 0.05) -> float:
+        """Smallest true difference that a t test on as many queries of this kind finds with the given power.
+
+        Parameters
+        ----------
+        power : float, default=0.8
+        alpha : float, default=0.05
+            Level of the test.
+
+        Returns
+        -------
+        float
+        """
+        check_arguments("minimal_detectable_difference", power=power, alpha=alpha)
+        return detectable(self.standard_error, self.df, power, alpha, self.alternative)
+
+    def row(self) -> tuple[Any, ...]:
+        """Difference, interval, p, effect size and wins, ties and losses if there are any."""
+        counts = () if self.wins is None else (self.wins, self.ties, self.losses)
+        return (self.difference, *self.confidence_interval, self.pvalue, self.effect_size, *counts)
+
+    def _title(self) -> str:
+        n = self.n_queries if isinstance(self.n_queries, int) else " and ".join(map(str, self.n_queries))
+        return f"{self.metric or 'a metric'} of a less that of b, {n} queries, test {self.test!r}, {self.alternative}"
+
+    def _tables(self) -> list[Table]:
+        row = self.row()
+        return [Table(COLUMNS[: len(row)], (row,))]
+
+
+COLUMNS = ("difference", "low", "high", "p", "effect", "wins", "ties", "losses")
+
+
+def compare(
+    a: Any,
+    b: Any,
+    *,
+    metric: str | None = None,
+    test: str = "t",
+    alternative: str = "two-sided",
+    confidence_level: float = 0.95,
+    missing: Any = "raise",
+    greater_is_better: bool | None = None,
+    n_resamples: int = 9999,
+    random_state: Any = None,
+) -> ComparisonResult:
+    """Compare two systems by the values that they got query by query.
+
+    Parameters
+    ----------
+    a, b : Evaluation, or array-like of shape (n_queries,)
+        Results of `evaluate`, or values of a metric. Results, and pandas Series, are aligned by query id; other
+        arrays by position. NaN is an undefined query, left out of both.
+    metric : str, default=None
+        Metric to compare, as it was given to `evaluate`; may be left out if there is one only.
+    test : str, default="t"
+        For the same queries ``"t"`` (paired), ``"wilcoxon"``, ``"sign"``, ``"randomization"`` (Fisher's),
+        ``"bootstrap"``; for different queries ``"welch"``, ``"mannwhitney"``, ``"permutation"``.
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+        "greater": a has the higher values, whether or not these are the better ones.
+    confidence_level : float, default=0.95
+        Between 0 and 1, exclusive.
+    missing : "raise" or float, default="raise"
+        Value of a query that one system lacks; ``nan`` leaves it out.
+    greater_is_better : bool, default=None
+        For wins and losses. None: as the metric says, True for arrays.
+    n_resamples : int, default=9999
+        Resamples of ``"randomization"`` and ``"permutation"``, which are exact if there are no more ways than that, and
+        of ``"bootstrap"``.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of resamples.
+
+    Returns
+    -------
+    ComparisonResult
+
+    Raises
+    ------
+    ValueError
+        If a query is missing, fewer than two are left, means are weighted, the metric was computed otherwise or by
+        other labels in one of the results, or a keyword is not what it must be.
+    TypeError
+        If one system names its queries and the other does not.
+
+    Notes
+    -----
+    Systems that no query tells apart have p = 1 with every test and alternative. Values of a query that differ by
+    rounding (a share of 1e-12) are equal.
+
+    References
+    ----------
+    M. D. Smucker, J. Allan, B. Carterette: A comparison of statistical significance tests for information retrieval
+    evaluation. CIKM 2007.
+
+    Examples
+    --------
+    Differences 0.2, 0.1, 0.3, 0, with mean 0.15 and standard error 0.0645, so t = 2.32; of the 2^3 ways to flip their
+    signs two give a sum as far from 0:
+
+    >>> from sklearn_rank.stats import compare
+    >>> result = compare([0.7, 0.5, 0.9, 0.4], [0.5, 0.4, 0.6, 0.4])
+    >>> result
+    a metric of a less that of b, 4 queries, test 't', two-sided
+    difference       low     high        p   effect   wins   ties   losses
+        0.1500   -0.0554   0.3554   0.1027   1.1619      3      1        0
+    >>> compare([0.7, 0.5, 0.9, 0.4], [0.5, 0.4, 0.6, 0.4], test="randomization").pvalue
+    0.25
+    """
+    check_test("compare", test)
+    check_arguments(
+        "compare", alternative=alternative, confidence_level=confidence_level, missing=missing,
+        n_resamples=n_resamples, random_state=random_state, greater_is_better=greater_is_better,
+    )  # fmt: skip
+    paired = TESTS[test].paired
+    found = align(
+        {"a": a, "b": b}, paired=paired, metric=metric, missing=missing, greater_is_better=greater_is_better,
+        caller="compare",
+    )  # fmt: skip
+    options = Options(alternative, confidence_level, n_resamples, random_state)
+    return compare_values(found.values[0], found.values[1], test, options, found)
+
+
+def check_test(caller: str, test: Any) -> None:
+    """Raise ValueError if there is no such test."""
+    one_of(*TESTS, doc="").check("test", test, caller)
+
+
+def compare_values(a: Array, b: Array, test: str, options: Options, found: Aligned) -> ComparisonResult:
+    """Compare two of the systems that were aligned."""
+    sample = TESTS[test].sample(a, b)
+    outcome = run(test, sample, options)
+    wins, ties, losses = _counts(sample.values, found.greater_is_better) if TESTS[test].paired else (None, None, None)
+    return ComparisonResult(
+        metric=found.metric,
+        test=test,
+        alternative=options.alternative,
+        difference=sample.difference,
+        pvalue=outcome.pvalue,
+        statistic=outcome.statistic,
+        confidence_interval=outcome.interval
+        or t_interval(
+            sample.difference, sample.standard_error, sample.df, options.confidence_level, options.alternative
+        ),
+        confidence_level=options.confidence_level,
+        effect_size=0.0 if sample.identical else TESTS[test].effect(sample),
+        wins=wins,
+        ties=ties,
+        losses=losses,
+        standard_error=sample.standard_error,
+        df=sample.df,
+        n_queries=sample.n,
+        n_left_out=found.n_left_out,
+        n_filled=found.n_filled,
+    )
+
+
+def _counts(d: Array, greater_is_better: bool) -> tuple[int, int, int]:
+    above, below = int((d > 0).sum()), int((d < 0).sum())
+    return (above if greater_is_better else below), len(d) - above - below, (below if greater_is_better else above)

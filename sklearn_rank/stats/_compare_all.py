@@ -1,0 +1,204 @@
+"""`compare_all`: many systems, all pairs or all against a baseline, p-values corrected for their number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from sklearn_rank._metric.keywords import is_key
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.table import Shown, Table
+from sklearn_rank.stats._align import align
+from sklearn_rank.stats._arguments import check_arguments
+from sklearn_rank.stats._compare import COLUMNS, ComparisonResult, check_test, compare_values
+from sklearn_rank.stats._corrections import adjust_pvalues, tukey
+from sklearn_rank.stats._samples import mean
+from sklearn_rank.stats._tests import TESTS, Options
+
+
+@dataclass(frozen=True, repr=False)
+class MultipleComparison(Shown):
+    """Many systems on one metric: what `compare_all` returns.
+
+    Attributes
+    ----------
+    means : dict of str to float
+        Mean of each system over the queries compared.
+    comparisons : dict of (str, str) to ComparisonResult
+        Each pair, by itself.
+    corrected : dict of (str, str) to float
+        P-value of each pair, corrected.
+    metric : str or None
+    test, correction : str
+    baseline : str or None
+    greater_is_better : bool
+        Whether a higher value of the metric is better.
+    """
+
+    metric: str | None
+    test: str
+    correction: str | None
+    baseline: str | None
+    means: dict[str, float]
+    comparisons: dict[tuple[str, str], ComparisonResult]
+    corrected: dict[tuple[str, str], float]
+    greater_is_better: bool = True
+
+    def pvalue(self, a: str, b: str) -> float:
+        """Corrected p-value of a pair, as listed or, if two-sided, the other way round.
+
+        Raises
+        ------
+        KeyError
+            If the pair was not compared.
+        """
+        two_sided = all(result.alternative == "two-sided" for result in self.comparisons.values())
+        pair = (b, a) if two_sided and is_key((b, a), self.corrected) else (a, b)
+        if not is_key(pair, self.corrected):
+            listed = ", ".join(f"{x!r} and {y!r}" for x, y in self.corrected)
+            raise KeyError(f"A pair must be one of {listed}. Got {a!r} and {b!r}.")
+        return self.corrected[pair]
+
+    @property
+    def table(self) -> Table:
+        """A row for each pair: difference, interval, p, corrected p, effect size, wins, ties, losses."""
+        rows = []
+        for (a, b), result in self.comparisons.items():
+            row = result.row()
+            rows.append((a, b, *row[:4], self.corrected[a, b], *row[4:]))
+        columns = ("a", "b", *COLUMNS[:4], "corrected", *COLUMNS[4:])
+        return Table(columns[: len(rows[0])], tuple(rows))
+
+    def to_frame(self) -> Any:
+        """The table as a pandas DataFrame; needs the extra "pandas"."""
+        return self.table.to_frame()
+
+    def _title(self) -> str:
+        return f"{self.metric or 'a metric'}, test {self.test!r}, correction {self.correction!r}"
+
+    def _tables(self) -> list[Table]:
+        return [Table(("system", "mean"), tuple(self.means.items())), self.table]
+
+
+def compare_all(
+    results: Mapping[str, Any],
+    *,
+    metric: str | None = None,
+    baseline: str | None = None,
+    test: str = "t",
+    correction: str | None = "holm",
+    alternative: str = "two-sided",
+    confidence_level: float = 0.95,
+    missing: Any = "raise",
+    greater_is_better: bool | None = None,
+    n_resamples: int = 9999,
+    random_state: Any = None,
+) -> MultipleComparison:
+    """Compare many systems, all pairs or all against a baseline.
+
+    Parameters
+    ----------
+    results : dict of str to Evaluation or array-like of shape (n_queries,)
+        Two systems or more, as `compare` takes them. All are compared on the same queries: one that is undefined for
+        one system is left out for all. (Tests for different queries take each system's own.)
+    metric : str, default=None
+        Metric to compare, as it was given to `evaluate`; may be left out if there is one only.
+    baseline : str, default=None
+        System that every other is compared with, other less baseline. None: all pairs.
+    test : str, default="t"
+        As in `compare`.
+    correction : {"holm", "bonferroni", "bh", "tukey"} or None, default="holm"
+        "bh" is Benjamini-Hochberg. "tukey" is Tukey's HSD for all pairs, blocked by query and randomised, which takes
+        the place of the test's own p-values.
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+        As in `compare`.
+    confidence_level : float, default=0.95
+        Of each interval by itself.
+    missing : "raise" or float, default="raise"
+        Value of a query that a system lacks; ``nan`` leaves it out.
+    greater_is_better : bool, default=None
+        For wins and losses. None: as the metric says, True for arrays.
+    n_resamples : int, default=9999
+        As in `compare`, and of Tukey's HSD.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of resamples.
+
+    Returns
+    -------
+    MultipleComparison
+
+    Raises
+    ------
+    ValueError
+        If a query is missing, the metric was computed otherwise or by other labels in one of the results, the baseline
+        is not among the systems, or a keyword is not what it must be.
+    TypeError
+        If `results` is not a mapping of two systems or more.
+
+    References
+    ----------
+    B. Carterette: Multiple testing in statistical analysis of systems-based information retrieval experiments.
+    ACM Transactions on Information Systems 30(1), 2012.
+
+    Examples
+    --------
+    Holm takes the smaller p twice:
+
+    >>> from sklearn_rank.stats import compare_all
+    >>> values = {"new": [0.7, 0.5, 0.9, 0.4], "old": [0.5, 0.4, 0.6, 0.4], "odd": [0.1, 0.9, 0.8, 0.2]}
+    >>> found = compare_all(values, baseline="old", test="randomization")
+    >>> found.comparisons["new", "old"].pvalue, found.pvalue("new", "old")
+    (0.25, 0.5)
+    """
+    check_plan("compare_all", test=test, correction=correction, alternative=alternative, baseline=baseline)
+    check_arguments(
+        "compare_all", confidence_level=confidence_level, missing=missing, n_resamples=n_resamples,
+        random_state=random_state, greater_is_better=greater_is_better,
+    )  # fmt: skip
+    if not isinstance(results, Mapping) or len(results) < 2:
+        raise TypeError(f"compare_all takes a mapping from names to results, two or more. Got {echo(results)}.")
+    if baseline is not None and not is_key(baseline, results):
+        raise ValueError(f"The 'baseline' must be one of {', '.join(map(repr, results))}. Got {echo(baseline)}.")
+    found = align(
+        results, paired=TESTS[test].paired, metric=metric, missing=missing, greater_is_better=greater_is_better,
+        caller="compare_all",
+    )  # fmt: skip
+    values = dict(zip(results, found.values, strict=True))
+    pairs = (
+        [*combinations(values, 2)] if baseline is None else [(name, baseline) for name in values if name != baseline]
+    )
+    options = Options(alternative, confidence_level, n_resamples, random_state)
+    compared = {(a, b): compare_values(values[a], values[b], test, options, found) for a, b in pairs}
+    if correction == "tukey":
+        differences = np.array([result.difference for result in compared.values()])
+        corrected = tukey(np.column_stack(found.values), differences, n_resamples, random_state)
+    else:
+        corrected = adjust_pvalues([result.pvalue for result in compared.values()], correction)
+    means = {name: mean(x) for name, x in values.items()}
+    by_pair = dict(zip(compared, corrected.tolist(), strict=True))
+    return MultipleComparison(
+        found.metric, test, correction, baseline, means, compared, by_pair, found.greater_is_better
+    )
+
+
+def check_plan(
+    caller: str, *, test: Any, correction: Any, alternative: Any = "two-sided", baseline: str | None = None
+) -> None:
+    """Refuse tests and corrections that there are not, or that do not go together.
+
+    Raises
+    ------
+    ValueError
+        If a word is unknown, or Tukey's correction is asked of something else than all pairs of the same queries.
+    """
+    check_test(caller, test)
+    check_arguments(caller, alternative=alternative, correction=correction)
+    if correction == "tukey" and not (TESTS[test].paired and baseline is None and alternative == "two-sided"):
+        raise ValueError(
+            "correction='tukey' is for all pairs, two-sided, on the same queries. "
+            f"Got test={test!r}, alternative={alternative!r}, baseline={baseline!r}."
+        )
