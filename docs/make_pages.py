@@ -39,8 +39,10 @@ def section(metric: Metric) -> str:
     head, named = parts[0], dict(zip(parts[1::2], parts[2::2], strict=True))
     head = re.sub(r"``(.*?)``", r"`\1`", head, flags=re.DOTALL)
     names = ", ".join(f"`{name}`" for name in (metric.name, *metric.aliases))
-    own = "".join(f"- {line}\n" for line in map(keyword, metric.own, [metric] * len(metric.own)) if line)
-    facts = f"- **Function** `{metric.caller}`; **names** {names}.\n{bullets(metric)}{own}"
+    own = "".join(
+        f"- {line}\n" for line in map(keyword, metric.formula_params, [metric] * len(metric.formula_params)) if line
+    )
+    facts = f"- **Function** `{metric.function_name}`; **names** {names}.\n{bullets(metric)}{own}"
     return f"## {metric.name}\n\n{head}\n\n{facts}\n**Source.** {named['References']}\n\n{example(named['Examples'])}"
 
 
@@ -48,14 +50,14 @@ def bullets(metric: Metric) -> str:
     """Bounds, cutoff, undefined queries, ties and pooling."""
     low, high = metric.bounds
     better = "higher" if metric.greater_is_better else "lower"
-    undefined = f"for a query with {metric.undefined}" if metric.undefined else "never"
+    undefined = f"for a query with {metric.undefined_when}" if metric.undefined_when else "never"
     subtopics = ["**Labels** one for each subtopic; a single one is of one subtopic."] * metric.subtopics
     lines = subtopics + [
         f"**Bounds** {low:g} to {high:g}; {better} is better.",
         "**Cutoff** `k`." if metric.has_cutoff else "**No cutoff**: computed on the whole list.",
         f"**Undefined** {undefined}.",
         f"**Ties** {ties(metric)}.",
-        "**Averages** macro, micro, or each query." if metric.pools else "**Averages** macro, or each query.",
+        "**Averages** macro, micro, or each query." if metric.supports_micro else "**Averages** macro, or each query.",
     ]
     return "".join(f"- {line}\n" for line in lines)
 
@@ -76,7 +78,7 @@ def keyword(name: str, metric: Metric) -> str:
     rule = metric.rule(name)
     if rule is None:
         return ""
-    first, *rest = rule.doc.replace("<default>", str(metric.own[name])).split("\n")
+    first, *rest = rule.doc.replace("<default>", str(metric.formula_params[name])).split("\n")
     text = " ".join(map(str.strip, rest)).replace("``", "`")
     return f"`{first}`. {text}"
 
@@ -99,7 +101,7 @@ def index() -> str:
     """Table of all names, and the keywords that all metrics share."""
     rows = [
         f"| `{metric.name}` | {', '.join(f'`{a}`' for a in metric.aliases)} "
-        f"| [`{metric.caller}`]({family}.md#{metric.name}) | {inspect.getdoc(metric.formula).splitlines()[0]} |"
+        f"| [`{metric.function_name}`]({family}.md#{metric.name}) | {inspect.getdoc(metric.formula).splitlines()[0]} |"
         for family, metrics in families().items()
         for metric in metrics
     ]

@@ -15,7 +15,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.rows import check_features, check_rows
-from sklearn_rank._evaluation.evaluate import is_one
+from sklearn_rank._evaluation.evaluate import is_single_metric
 from sklearn_rank._metric.keywords import COUNT, named_arguments, one_of
 from sklearn_rank._utils.numbers import refuse_masked
 from sklearn_rank._utils.threads import check_n_jobs
@@ -117,7 +117,7 @@ def query_permutation_importance(
         found[name] = Bunch(
             importances_mean=importances.mean(axis=1), importances_std=importances.std(axis=1), importances=importances
         )
-    return found[scorers.names[0]] if is_one(metric) else found
+    return found[scorers.names[0]] if is_single_metric(metric) else found
 
 
 def _shuffle(number: NDArray[np.int64], random: np.random.RandomState) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sklearn_rank.metrics
-from sklearn_rank._engine.ranked import POLICIES
+from sklearn_rank._engine.ranked import TIE_POLICIES
 from sklearn_rank._metric.metric import REGISTRY
 
 METRICS = list(REGISTRY.values())
@@ -22,7 +22,7 @@ each_reader_of_unjudged = each([m for m in METRICS if "unjudged" in m.defaults])
 
 
 def public(metric):
-    return getattr(sklearn_rank.metrics, metric.caller)
+    return getattr(sklearn_rank.metrics, metric.function_name)
 
 
 # --- data made from a metric's facts -------------------------------------------------------------------------
@@ -93,7 +93,7 @@ def tie_policy(metric):
 
 def policies(metric):
     """Tie policies that a metric takes."""
-    return [p for p in POLICIES if "ties" in metric.defaults and metric.rule("ties").accepts(p)]
+    return [p for p in TIE_POLICIES if "ties" in metric.defaults and metric.rule("ties").accepts(p)]
 
 
 def rough_data_for(metric, seed=0, **sizes):

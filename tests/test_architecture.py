@@ -280,7 +280,7 @@ def test_public_names():
         assert getattr(sklearn_rank, name).__doc__
     assert (PACKAGE / "py.typed").exists()
     for metric in sklearn_rank._metric.metric.REGISTRY.values():
-        assert getattr(sklearn_rank.metrics, metric.caller) is metric.function
+        assert getattr(sklearn_rank.metrics, metric.function_name) is metric.function
 
 
 def test_a_frame_without_pandas_names_the_extra(monkeypatch):

@@ -11,7 +11,7 @@ import pytest
 from batch_cases import check, cut, make
 
 from sklearn_rank import evaluate_batches
-from sklearn_rank.batches import _spool, _whole_queries
+from sklearn_rank.batches import _spool, _partition_on_disk
 
 ON_LINUX = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="/proc is of Linux")
 
@@ -145,9 +145,9 @@ def test_parts_fit_the_memory(memory_limit, monkeypatch):
             sizes.append(records.nbytes)
         return records
 
-    monkeypatch.setattr(_whole_queries.Spool, "read", read)
+    monkeypatch.setattr(_partition_on_disk.Spool, "read", read)
     check(make(n_queries=8000, longest=9, shuffle=True), 1000, memory_limit=memory_limit)
-    assert max(sizes) <= memory_limit // _whole_queries.SHARE
+    assert max(sizes) <= memory_limit // _partition_on_disk.SHARE
 
 
 def test_many_subtopics_go_to_disk_and_back():

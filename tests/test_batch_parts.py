@@ -6,7 +6,7 @@ from batch_cases import NAMES, assert_same, make
 
 from sklearn_rank import evaluate
 from sklearn_rank._chunks.evaluate import concatenate_evaluations, evaluate_part
-from sklearn_rank._chunks.query_ids import SeenIds
+from sklearn_rank._chunks.query_ids import QueryIdIndex
 from sklearn_rank._engine.check import check_queries
 from sklearn_rank._evaluation.evaluate import Evaluation, parse_metrics
 
@@ -45,7 +45,7 @@ def test_parts_must_fit(tmp_path):
 
 
 def test_ids_of_other_types():
-    seen = SeenIds()
+    seen = QueryIdIndex()
     assert seen.number(np.array([5, 7])).tolist() == [0, 1]
     assert seen.number(np.array([7, 9], dtype=np.int8)).tolist() == [1, 2]
     for ids, kind in [([7.0], "floats"), ([True], "bool"), (["7"], "text"), (np.array([7], dtype=np.uint64), "uint64")]:

@@ -1,4 +1,4 @@
-"""Batches give what all rows at once give, to the last bit, and nothing is lost between them."""
+"""LazyQueries give what all rows at once give, to the last bit, and nothing is lost between them."""
 
 from decimal import Decimal
 
@@ -11,13 +11,13 @@ from registry import METRICS, Data, each, rough_data_for, tie_policy
 
 from sklearn_rank import evaluate, evaluate_batches, parse_metric
 from sklearn_rank._evaluation.evaluate import Evaluation
-from sklearn_rank.batches import _whole_queries
+from sklearn_rank.batches import _partition_on_disk
 
 
 @pytest.fixture
 def at_once(monkeypatch):
     """Queries are evaluated as soon as they have ended."""
-    monkeypatch.setattr(_whole_queries, "ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(_partition_on_disk, "ROWS_AT_ONCE", 1)
 
 
 # --- the same bits -------------------------------------------------------------------------------------------
@@ -36,7 +36,7 @@ def test_rows_in_any_order(size, memory_limit):
 
 
 def test_large_enough_to_be_divided_many_times(monkeypatch):
-    monkeypatch.setattr(_whole_queries, "FAN", 3)
+    monkeypatch.setattr(_partition_on_disk, "FAN", 3)
     data = make(n_queries=700, longest=9, shuffle=True)
     check(data, 100, memory_limit=500)
     check(

@@ -199,8 +199,8 @@ def test_labels_without_a_judgement_are_asked_of_as_they_are_read():
 
 
 def test_each_metric_with_weights_of_ranks_says_what_they_may_be():
-    normalised = {m.name for m in METRICS if "discount" in m.own and m.max_weight is not None}
-    assert {m.name for m in METRICS if "discount" in m.own} - normalised == {"dcg"}
+    normalised = {m.name for m in METRICS if "discount" in m.formula_params and m.max_weight is not None}
+    assert {m.name for m in METRICS if "discount" in m.formula_params} - normalised == {"dcg"}
     assert tie_policy(REGISTRY["ndcg"]) == {}
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from sklearn_rank._chunks.query_ids import SeenIds
+from sklearn_rank._chunks.query_ids import QueryIdIndex
 from sklearn_rank._engine import grouping as _grouping
 from sklearn_rank._engine.grouping import Distinct, Keys, group_rows, number_together
 from sklearn_rank._engine.ranked import Greedy, Ideal, Ranking
@@ -88,7 +88,7 @@ def test_objects_are_told_apart_by_their_places_as_long_as_that_pays(monkeypatch
 
 
 def test_strings_are_known_when_other_ids_come():
-    seen = SeenIds()
+    seen = QueryIdIndex()
 
     def number(*ids):
         array = np.empty(len(ids), dtype=object)

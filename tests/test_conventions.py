@@ -147,7 +147,7 @@ def test_every_metric_takes_every_convention(name, convention):
     scores = [s + 0.001 * i for i, s in enumerate(S)]  # no ties: some denominators refuse them
     spec = parse_metric(f"{name}(convention={convention})")
     assert str(parse_metric(str(spec))) == str(spec)
-    labels = np.minimum(Y, 1) if "stop" in spec.metric.own and spec["stop"] == "label" else Y
+    labels = np.minimum(Y, 1) if "stop" in spec.metric.formula_params and spec["stop"] == "label" else Y
     labels = np.minimum(labels, labels_of(spec.metric)[-1])
     value = evaluate(labels, scores, qid=QID, metrics=[str(spec)]).mean()[str(spec)]
     assert np.isfinite(value)

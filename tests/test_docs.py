@@ -93,7 +93,7 @@ def test_seven_numbers_of_the_readme():
 def test_every_metric_is_in_the_readme():
     text = (ROOT / "README.md").read_text()
     for metric in REGISTRY.values():
-        for word in (metric.name, metric.caller, *metric.aliases):
+        for word in (metric.name, metric.function_name, *metric.aliases):
             assert f"`{word}`" in text or not metric.formula.__module__.startswith("sklearn_rank."), word
 
 

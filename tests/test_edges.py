@@ -38,7 +38,7 @@ def right_or_refused(metric, y_true, y_score, qid, **keywords):
     """Values of queries and their mean, within the bounds; None if they were refused."""
     low, high = metric.bounds
     try:
-        for average in (None, "macro", *["micro"] * metric.pools, *["geometric"] * (low >= 0)):
+        for average in (None, "macro", *["micro"] * metric.supports_micro, *["geometric"] * (low >= 0)):
             given = cutoffs(metric) | tie_policy(metric) | keywords | {"average": average}
             found = np.asarray(metric(y_true, y_score, qid=qid, **given))
             assert np.isfinite(found).all(), given
@@ -93,7 +93,7 @@ def test_keywords_at_the_limits(metric, keyword):
         return
     for value in KEYWORDS[keyword]:
         given = {keyword: value} | ({"discount": "jarvelin"} if keyword == "base" else {})
-        if keyword == "max_grade" and "gain" in metric.own:
+        if keyword == "max_grade" and "gain" in metric.formula_params:
             given["gain"] = "linear"
         if keyword == "replace_undefined_by":
             try:
@@ -176,11 +176,11 @@ def test_values_in_the_limit():
         assert query_auc_score(**tied, max_fpr=x, tied_curve="straight") == pytest.approx(1 / 2, rel=1e-11)
 
 
-@each([m for m in METRICS if m.own])
+@each([m for m in METRICS if m.formula_params])
 def test_numbers_of_any_type_are_numbers(metric):
     """No formula overflows in the type of a keyword, or computes in its few digits."""
     data, plain = data_for(metric), {}
-    for name, default in metric.own.items():
+    for name, default in metric.formula_params.items():
         if type(default) in (int, float) and name not in ("base", "max_grade"):
             plain[name] = 100 if name == "beta" else 0.5
     kinds = [np.float64, np.float16, np.longdouble, Fraction]

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from registry import METRICS, data_for, each, policies, tie_policy
 
 from sklearn_rank import evaluate, metric
-from sklearn_rank._engine.ranked import FULL, InOrder, Ranked, Ranking
+from sklearn_rank._engine.ranked import NO_CUTOFF, InOrder, Ranked, Ranking
 from sklearn_rank._metric.metric import _made, formula_of
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank.metrics import map_score
@@ -216,14 +216,17 @@ def test_a_cascade_is_of_probabilities(p, score):
 
 def test_overlap_needs_all_labels():
     """Where documents have no row, a metric must say that it reads their labels."""
-    from sklearn_rank._engine.unlisted import Unlisted
+    from sklearn_rank._engine.unlisted import DocumentsWithoutRow
 
     arrays = np.array([0]), np.array([2.0]), np.array([3]), np.array([3])
     ranking = Ranking(
-        np.array([1.0]), np.array([1.0]), np.array([0, 1]), unlisted=Unlisted(*arrays, n_queries=1, ranked=True)
+        np.array([1.0]),
+        np.array([1.0]),
+        np.array([0, 1]),
+        unlisted=DocumentsWithoutRow(*arrays, n_queries=1, ranked=True),
     )
     with pytest.raises(ValueError, match="declare reads_all_labels=True"):
-        Ranked(ranking, np.array([FULL])).overlap()
+        Ranked(ranking, np.array([NO_CUTOFF])).overlap()
 
 
 # --- small things that tests did not see ---------------------------------------------------------------------
@@ -258,9 +261,9 @@ def test_one_tie_among_rows_in_order():
     label, score = np.array([1.0, 0.0, 0.0]), np.array([2.0, 1.0, 1.0])
     for ends, tied in (([1, 3], True), ([1, 2, 3], False)):
         ranking = InOrder(label, score, np.array([0, 3]), np.array(ends))
-        assert Ranked(ranking, np.array([FULL])).tied == tied
+        assert Ranked(ranking, np.array([NO_CUTOFF])).tied == tied
     ranking = InOrder(label[::-1].copy(), score, np.array([0, 3]), np.array([1, 3]))
-    mrr = Ranked(ranking, np.array([FULL]))
+    mrr = Ranked(ranking, np.array([NO_CUTOFF]))
     assert mrr.cumsum(weight=mrr.cascade(mrr.relevant) / mrr.rank) == pytest.approx((1 / 2 + 1 / 3) / 2)
 
 

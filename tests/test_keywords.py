@@ -25,7 +25,7 @@ WITHOUT_EFFECT = [
 @pytest.mark.parametrize(("name", "keywords", "keyword", "why"), WITHOUT_EFFECT)
 def test_a_keyword_without_effect_is_refused(name, keywords, keyword, why):
     metric = parse_metric(name).metric
-    message = rf"The '{keyword}' parameter of {metric.caller} is read with {why}.* only\. Got {keyword}="
+    message = rf"The '{keyword}' parameter of {metric.function_name} is read with {why}.* only\. Got {keyword}="
     words = {n: v for n, v in keywords.items() if not isinstance(v, list)}
     in_name = f"{name}({', '.join(f'{n}={v}' for n, v in words.items())})"
     for call in (
@@ -65,7 +65,7 @@ def test_a_convention_is_its_keywords_on_tied_documents(metric, convention):
     keywords = {name: value for name, value in table.items() if metric.takes(name, value)}
     if metric.reads_unjudged:  # no convention blinds these
         keywords.pop("unjudged", None)
-    assert keywords.keys() >= table.keys() & metric.own.keys()
+    assert keywords.keys() >= table.keys() & metric.formula_params.keys()
     policy = tie_policy(metric) if keywords.get("ties", "average") == "average" else {}
     data = rough_data_for(metric, unjudged="unjudged" in keywords and not metric.reads_unjudged)
     if keywords.get("stop") == "label":

@@ -33,7 +33,7 @@ from sklearn_rank._metric.metric import REGISTRY
 
 each_ranking_metric = each([m for m in METRICS if not m.pointwise and not m.reads_scores])
 each_cut_metric = each([m for m in METRICS if m.has_cutoff])
-each_pooling_metric = each([m for m in METRICS if m.pools])
+each_pooling_metric = each([m for m in METRICS if m.supports_micro])
 
 # --- what a metric looks at ----------------------------------------------------------------------------------
 
@@ -148,7 +148,7 @@ def test_values_keep_to_the_bounds(metric):
 def test_bounds_and_names_are_facts(metric):
     assert metric.bounds[0] < metric.bounds[1]
     assert metric.name in get_metric_names()
-    assert metric.caller.endswith("_score" if metric.greater_is_better else "_error")
+    assert metric.function_name.endswith("_score" if metric.greater_is_better else "_error")
 
 
 # --- small and strange queries -------------------------------------------------------------------------------
@@ -213,7 +213,7 @@ def test_undefined_queries_are_declared(metric):
         found = value(metric, data, average=None, replace_undefined_by=np.nan, **read_as(metric))
         assert np.isfinite(found[1])
         undefined.append(np.isnan(found[0]))
-    assert any(undefined) == bool(metric.undefined)
+    assert any(undefined) == bool(metric.undefined_when)
     if metric.needs_relevant:
         assert undefined[0]
 
@@ -231,7 +231,7 @@ def test_undefined_queries_are_replaced_or_left_out(metric):
         assert_allclose(left_out, np.nanmean(nan), rtol=1e-15)
 
 
-@each([m for m in METRICS if m.undefined])
+@each([m for m in METRICS if m.undefined_when])
 def test_the_mean_over_no_defined_query_is_nan(metric):
     for data in degenerate(metric):
         alone = data.rows(data.qid == 0)
@@ -309,13 +309,13 @@ def test_a_shallow_ranking_is_the_head_of_a_deep_one(metric, n):
 @each_cut_metric
 @pytest.mark.parametrize("k", [0, -1, 2.0, True, "3", [], [1, 0], [[1]], np.nan])
 def test_a_cutoff_is_an_int_of_at_least_one(metric, k):
-    with pytest.raises(ValueError, match=rf"The 'k' parameter of {metric.caller} must be an int >= 1"):
+    with pytest.raises(ValueError, match=rf"The 'k' parameter of {metric.function_name} must be an int >= 1"):
         value(metric, data_for(metric), k=k)
 
 
 @each([m for m in METRICS if not m.has_cutoff])
 def test_metrics_without_a_cutoff_refuse_one(metric):
-    with pytest.raises(ValueError, match=f"{metric.caller} has no cutoff"):
+    with pytest.raises(ValueError, match=f"{metric.function_name} has no cutoff"):
         value(metric, data_for(metric), k=3)
     assert "k" not in inspect.signature(public(metric)).parameters
 
@@ -324,7 +324,7 @@ def test_metrics_without_a_cutoff_refuse_one(metric):
 
 
 def averages(metric):
-    return ["macro", "micro"] if metric.pools else ["macro"]
+    return ["macro", "micro"] if metric.supports_micro else ["macro"]
 
 
 @each_metric
@@ -392,7 +392,7 @@ def test_the_micro_average_of_undefined_queries_is_what_replaces_them(metric):
             assert value(metric, alone, average="micro", **keywords) == value(metric, alone, **keywords)
 
 
-@each([m for m in METRICS if m.pools and m.undefined])
+@each([m for m in METRICS if m.supports_micro and m.undefined_when])
 def test_the_micro_average_over_no_defined_query_is_nan(metric):
     for data in degenerate(metric):
         alone, keywords = data.rows(data.qid == 0), {"replace_undefined_by": np.nan, **read_as(metric)}
@@ -401,7 +401,7 @@ def test_the_micro_average_over_no_defined_query_is_nan(metric):
                 assert np.isnan(value(metric, alone, average="micro", **keywords))
 
 
-@each([m for m in METRICS if m.pools and m.undefined])
+@each([m for m in METRICS if m.supports_micro and m.undefined_when])
 def test_the_micro_average_leaves_out_undefined_queries(metric):
     """As if they were not there, also where they have a denominator; a number leaves them in."""
     data, leave_out = rough_data_for(metric), {"average": "micro", "replace_undefined_by": np.nan}
@@ -422,9 +422,9 @@ def test_the_micro_average_leaves_out_undefined_queries(metric):
     assert_array_equal(kept[0], kept[2])
 
 
-@each([m for m in METRICS if not m.pools])
+@each([m for m in METRICS if not m.supports_micro])
 def test_no_micro_average_where_none_is_declared(metric):
-    with pytest.raises(ValueError, match=f"{metric.caller} has no micro average"):
+    with pytest.raises(ValueError, match=f"{metric.function_name} has no micro average"):
         value(metric, data_for(metric), average="micro")
 
 
@@ -447,5 +447,5 @@ def test_the_geometric_mean_is_that_of_the_queries(metric):
 
 @each([m for m in METRICS if m.bounds[0] < 0])
 def test_no_geometric_mean_of_negative_values(metric):
-    with pytest.raises(ValueError, match=f"{metric.caller} has no geometric mean"):
+    with pytest.raises(ValueError, match=f"{metric.function_name} has no geometric mean"):
         value(metric, data_for(metric), average="geometric")

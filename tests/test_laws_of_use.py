@@ -76,7 +76,7 @@ def test_integers_and_booleans(metric):
     )
 
 
-@each([m for m in METRICS if {"gain", "discount"} & m.own.keys()])
+@each([m for m in METRICS if {"gain", "discount"} & m.formula_params.keys()])
 def test_callables_are_given_arrays(metric):
     """Labels of documents, ranks; and the highest grade is an array too."""
     data, given = data_for(metric), []
@@ -85,13 +85,13 @@ def test_callables_are_given_arrays(metric):
         given.append(x)
         return np.ones(x.shape)
 
-    for keyword in {"gain", "discount"} & metric.own.keys():
+    for keyword in {"gain", "discount"} & metric.formula_params.keys():
         curve(metric, data, **{keyword: of_array})
     assert given
     assert all(isinstance(x, np.ndarray) for x in given)
 
 
-@each([m for m in METRICS if "gain" in m.own and "unjudged" in m.defaults])
+@each([m for m in METRICS if "gain" in m.formula_params and "unjudged" in m.defaults])
 def test_a_table_of_gains_needs_an_entry_for_unjudged_documents(metric):
     """Read as not relevant they have label 0; a table that has no such label cannot say what they are worth."""
     data, table = Data(np.array([1, np.nan, 2]), np.array([2.0, 3.0, 1.0]), np.zeros(3)), {1: 5, 2: 7, 4: 9}
@@ -223,7 +223,7 @@ def test_functions_survive_a_pickle(metric):
     function = public(metric)
     assert function.metric is metric
     assert pickle.loads(pickle.dumps(function)) is function
-    assert function.__name__ == metric.caller
+    assert function.__name__ == metric.function_name
 
 
 @each_metric
@@ -265,5 +265,5 @@ def test_every_keyword_is_documented_and_keyword_only(metric):
 
 @each_metric
 def test_unknown_keywords_are_refused(metric):
-    with pytest.raises(TypeError, match=f"{metric.caller} has no keyword 'top'. It takes .*average"):
+    with pytest.raises(TypeError, match=f"{metric.function_name} has no keyword 'top'. It takes .*average"):
         value(metric, data_for(metric), top=3)

@@ -56,7 +56,7 @@ def test_a_wrong_formula_raises_where_it_is_defined(rule, formula):
 
 def test_what_a_wrong_formula_is_told_to_do():
     with pytest.raises(
-        ValueError, match=r"is a value, .* is a weight; .* call r.refuse_ties .* or declare own_ties=True"
+        ValueError, match=r"is a value, .* is a weight; .* call r.refuse_ties .* or declare defines_ties=True"
     ):
         metric("wrong")(lambda r: r.cumsum(weight=r.label))
     with pytest.raises(ValueError, match=r"sum it by r.cumsum, and spread by r.of_query what each query has one of"):
@@ -67,7 +67,7 @@ def test_what_a_wrong_formula_is_told_to_do():
     ("facts", "formula"),
     [
         ({"pointwise": True}, lambda r: r.cumsum(r.label, weight=r.rank)),
-        ({"own_ties": True}, lambda r: r.cumsum(weight=r.label / r.rank)),
+        ({"defines_ties": True}, lambda r: r.cumsum(weight=r.label / r.rank)),
         ({"has_cutoff": False}, lambda r: np.array([y @ np.arange(len(y)) for y, _ in r.queries()])[:, None]),
     ],
 )
@@ -103,12 +103,15 @@ RIGHT = [
     ({"reads_unjudged": True}, lambda r: r.cumsum(r.judged, weight=1 / r.rank)),
     ({"subtopics": True}, lambda r: r.over_subtopics(lambda s: s.cumsum(weight=s.cascade(s.relevant))).sum(axis=0)),
     ({"pointwise": True}, lambda r: (r.cumsum((r.label - r.score) ** 2), r.n)),
-    ({"reads_scores": True, "own_ties": True}, lambda r: (r.cumsum(r.relevant * (r.score > 2)), r.n_relevant)),
-    ({"has_cutoff": False, "own_ties": True}, lambda r: r.cumsum(r.centred_ranks(r.score) * r.centred_ranks(r.label))),
+    ({"reads_scores": True, "defines_ties": True}, lambda r: (r.cumsum(r.relevant * (r.score > 2)), r.n_relevant)),
+    (
+        {"has_cutoff": False, "defines_ties": True},
+        lambda r: r.cumsum(r.centred_ranks(r.score) * r.centred_ranks(r.label)),
+    ),
     ({"has_cutoff": False}, lambda r: (r.pairs().right - r.pairs().wrong, np.maximum(r.n, 1))),
     ({"has_cutoff": False}, lambda r: np.array([y.sum() for y, s in r.queries()])[:, None]),
     ({"has_cutoff": False, "keeps_unretrieved": True}, lambda r: (r.cumsum(r.label, weight=r.rank), r.cumsum(r.label))),
-    ({"link": np.sqrt}, lambda r: r.cumsum(r.relevant)),
+    ({"transform": np.sqrt}, lambda r: r.cumsum(r.relevant)),
 ]
 
 
@@ -161,7 +164,7 @@ def test_a_formula_is_tried_once():
 
 
 def test_ours_are_not_tried_and_imports_do_not_wait():
-    code = "import sys, sklearn_rank; sys.exit('sklearn_rank._probe' in sys.modules)"
+    code = "import sys, sklearn_rank; sys.exit('sklearn_rank._metric.probe' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -97,7 +97,7 @@ LIVE = [0, 1, 2, *STORED]
 
 
 def live_data(source):
-    """Stored predictions, or random queries by seed: some of one document, some without a relevant one, ties.
+    """Saveable predictions, or random queries by seed: some of one document, some without a relevant one, ties.
 
     Scores are exact in single precision.
     """

@@ -10,13 +10,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_rank import evaluate, metrics
-from sklearn_rank._engine.ranked import FULL, Ranked, Ranking
+from sklearn_rank._engine.ranked import NO_CUTOFF, Ranked, Ranking
 
 ZERO = {"qid": [0, 0]}
 SMALL = [0.5, 1e-3, 1e-9, 1e-15, 1e-17, 1e-100, 1e-280]
 
 
-def cascade(stop, depth=FULL):
+def cascade(stop, depth=NO_CUTOFF):
     ranked = Ranked(Ranking(stop, np.zeros(len(stop)), np.array([0, len(stop)]), depth=depth), np.array([depth]))
     return ranked.cascade(ranked.label)
 

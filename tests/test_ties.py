@@ -13,7 +13,7 @@ from registry import labels_of, policies
 from scipy import stats
 
 from sklearn_rank import metrics
-from sklearn_rank._engine.ranked import FULL, Ranked, Ranking
+from sklearn_rank._engine.ranked import NO_CUTOFF, Ranked, Ranking
 from sklearn_rank._metric.metric import REGISTRY, MetricSpec
 
 CUTOFFS = [1, 2, 3, 4, 5, 6, 7]  # the lists have up to six documents
@@ -315,7 +315,7 @@ def test_cascade_over_large_blocks_is_exact(drawn, sizes):
         assert_allclose(cascade(stop, score, depth)[:depth], exact[:depth], rtol=1e-12, atol=1e-15)
 
 
-def cascade(stop, score, depth=FULL):
+def cascade(stop, score, depth=NO_CUTOFF):
     ranking = Ranking(stop, score, np.array([0, len(stop)]), depth=depth)
     ranked = Ranked(ranking, np.array([depth]))
     return ranked.cascade(ranked.label)
@@ -339,7 +339,7 @@ def test_cascade_over_few_distinct_values_is_exact(drawn):
     """Items that stop a user alike are counted, not met one by one."""
     stop = np.random.default_rng(0).permutation([p / 16 for p, n in FEW_STOPS[drawn].items() for _ in range(n)])
     exact = [float(a - b) for a, b in pairwise(survival(stop, one=16))]
-    for depth in (FULL, len(stop) - 1, 50, 1):
+    for depth in (NO_CUTOFF, len(stop) - 1, 50, 1):
         assert_allclose(cascade(stop, np.zeros(len(stop)), depth)[:depth], exact[:depth], rtol=1e-12, atol=1e-17)
 
 

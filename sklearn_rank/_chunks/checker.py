@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._chunks.columns import Columns, read_columns
 from sklearn_rank._chunks.evaluate import check_part
-from sklearn_rank._chunks.query_ids import SeenIds
+from sklearn_rank._chunks.query_ids import QueryIdIndex
 from sklearn_rank._engine.check import Queries
 from sklearn_rank._engine.grouping import Number
 from sklearn_rank._metric.metric import MetricSpec
@@ -29,12 +29,12 @@ class Rows(NamedTuple):
     number: Number
 
 
-class Checker:
+class BatchValidator:
     """Checks batches, and knows all queries of those before: their ids and weights, by number."""
 
     def __init__(self, names: Columns, specs: Iterable[MetricSpec], grouped: bool, n_jobs: int | None) -> None:
         self._names, self._specs, self._grouped, self._n_jobs = names, list(specs), grouped, n_jobs
-        self.seen, self._weight = SeenIds(), np.empty(256)
+        self.seen, self._weight = QueryIdIndex(), np.empty(256)
         self._shape: tuple[int, ...] | None = None  # of the labels of a row
         self._weighted: bool | None = None
         self._last = -1  # number of the query that the last batch ended with
@@ -72,7 +72,7 @@ class Checker:
             return None
         self._check_alike(queries)
         for spec in self._specs:
-            spec.resolve(queries)  # refuses labels
+            spec.bind(queries)  # refuses labels
         n_before, number = self.seen.n, self.seen.number(queries.qid)
         if self._grouped:
             self._check_adjacent(queries, number, n_before)

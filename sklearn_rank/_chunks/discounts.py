@@ -13,7 +13,7 @@ from sklearn_rank._metric.metric import MetricSpec
 
 def discounts_of(specs: Iterable[MetricSpec]) -> list[Discount]:
     """Those of some metrics."""
-    asked = (spec for spec in specs if "discount" in spec.metric.own)
+    asked = (spec for spec in specs if "discount" in spec.metric.formula_params)
     return [Discount(spec["discount"]) for spec in asked if callable(spec["discount"])]
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.grouping import Distinct, Keys, Number, joined
 
 
-class SeenIds:
+class QueryIdIndex:
     """Distinct ids of a stream, numbered in order of first appearance; parts are what `group_rows` returns as ids."""
 
     def __init__(self, where: str = "batches") -> None:

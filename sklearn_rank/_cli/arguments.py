@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import sklearn_rank
 from sklearn_rank._cli import commands
 from sklearn_rank._cli.output import FORMATS, tell
-from sklearn_rank._engine.ranked import POLICIES
+from sklearn_rank._engine.ranked import TIE_POLICIES
 from sklearn_rank._metric.conventions import CONVENTIONS
 
 METRICS = ["ndcg@10", "map"]
@@ -81,7 +81,7 @@ def _add_data(sub: argparse.ArgumentParser, metrics: list[str]) -> None:
     sub.set_defaults(default_metrics=metrics)
     group = sub.add_argument_group("meaning of the numbers")
     group.add_argument("--convention", choices=sorted(CONVENTIONS), help="system whose choices to follow")
-    group.add_argument("--ties", choices=sorted(POLICIES), help="what equal scores mean")
+    group.add_argument("--ties", choices=sorted(TIE_POLICIES), help="what equal scores mean")
     group.add_argument("--unjudged", choices=["nonrelevant", "drop"],
                        help="how to read documents that were not judged (default with QRELS: nonrelevant)")  # fmt: skip
     group.add_argument("-J", action="store_const", const="drop", dest="unjudged", help="short for --unjudged drop")

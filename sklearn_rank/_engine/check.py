@@ -16,7 +16,7 @@ from sklearn_rank._engine.grouping import find_qid, group_rows, refuse_other_que
 from sklearn_rank._engine.pooled import pooled_if_negative
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.rows import check_columns, check_rows, one_column, queries_in
-from sklearn_rank._engine.unlisted import Unlisted
+from sklearn_rank._engine.unlisted import DocumentsWithoutRow
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
 from sklearn_rank._utils.threads import check_n_jobs, for_each, query_blocks, row_blocks
@@ -29,11 +29,11 @@ MOST = 1e200
 """Highest weight; a sum of these, times values, is far from the range of a float."""
 
 
-class NoSuchRow(Exception):
+class RowNotBuilt(Exception):
     """A fault was found with documents that have no row."""
 
 
-class Words(NamedTuple):
+class InputNames(NamedTuple):
     """What errors call the labels, the scores, and where one of them stands: as the user gave them."""
 
     label: str = "y_true"
@@ -61,10 +61,10 @@ class Queries:
     label_range: tuple[float, float]
     has_unjudged: bool
     has_unretrieved: bool
-    unlisted: Unlisted | None = None
+    unlisted: DocumentsWithoutRow | None = None
     tie_ends: Index | None = None
     first_query: int | None = None
-    words: Words = Words()
+    words: InputNames = InputNames()
 
     @property
     def n_documents(self) -> Index:
@@ -97,13 +97,13 @@ class Queries:
 
         Raises
         ------
-        NoSuchRow
+        RowNotBuilt
             If what it found fault with is unlisted.
         """
         if self.first_query is None:
             return first_row(found)
         if not found.any():
-            raise NoSuchRow
+            raise RowNotBuilt
         return self.first_query + int(np.searchsorted(self.indptr, first_row(found), side="right")) - 1
 
 

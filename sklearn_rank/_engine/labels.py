@@ -12,7 +12,7 @@ from sklearn_rank._engine.pooled import is_pooled
 
 
 def check_labels(
-    queries: Queries, caller: str, *, low: float | None, high: float | None, scale: str,
+    queries: Queries, function_name: str, *, low: float | None, high: float | None, scale: str,
     unjudged: str | None, reads_unjudged: bool, min_relevance: float,
 ) -> None:  # fmt: skip
     """Refuse labels outside [low, high] (named `scale`), and NaN labels unless `unjudged` says how to read them.
@@ -26,7 +26,7 @@ def check_labels(
         missing = np.isnan(queries.label)
         what = "NaN or a negative label" if is_pooled(queries.label).any() else "NaN"
         raise ValueError(
-            f"{queries.words.label} of {caller} must not contain {what} (a document without a judgement) unless "
+            f"{queries.words.label} of {function_name} must not contain {what} (a document without a judgement) unless "
             "unjudged='nonrelevant' or unjudged='drop' says how to read it. "
             f"Got {missing.sum()} NaN, the first in {queries.words.place} {queries.first_row(missing)}."
         )
@@ -41,14 +41,16 @@ def check_labels(
         row = queries.first_row(queries.label < low)
         hint = " negative='unjudged' reads negative labels as those of documents that nobody judged." * (low == 0)
         raise ValueError(
-            f"{what} of {caller} must not be below {low:g}. Got {lowest:g}, the first in {place} {row}.{hint}"
+            f"{what} of {function_name} must not be below {low:g}. Got {lowest:g}, the first in {place} {row}.{hint}"
         )
     if high is not None and highest > high:
         row = queries.first_row(queries.label > high)
-        raise ValueError(f"{what} of {caller} must not be above {scale}. Got {highest:g}, the first in {place} {row}.")
+        raise ValueError(
+            f"{what} of {function_name} must not be above {scale}. Got {highest:g}, the first in {place} {row}."
+        )
 
 
-def check_one_label(queries: Queries, caller: str) -> None:
+def check_one_label(queries: Queries, function_name: str) -> None:
     """Refuse labels with subtopics.
 
     Raises
@@ -58,14 +60,14 @@ def check_one_label(queries: Queries, caller: str) -> None:
     """
     if queries.label.ndim == 2:
         raise ValueError(
-            f"{caller} takes one label per document, so y_true must have one dimension, or two if y_score has two and "
-            "a row is a query; labels of subtopics are for metrics such as alpha_ndcg_score. "
+            f"{function_name} takes one label per document, so y_true must have one dimension, or two if y_score has "
+            "two and a row is a query; labels of subtopics are for metrics such as alpha_ndcg_score. "
             f"Got shape {queries.label.shape} instead."
         )
 
 
 def check_grades(
-    queries: Queries, caller: str, grades: Array, *, max_grade: float | None, unjudged: str | None
+    queries: Queries, function_name: str, grades: Array, *, max_grade: float | None, unjudged: str | None
 ) -> None:
     """Refuse labels, and a highest grade, that a table of gains has no entry for.
 
@@ -75,14 +77,16 @@ def check_grades(
         Naming the first such label.
     """
     if max_grade is not None and max_grade not in grades:
-        raise ValueError(f"The 'gain' table of {caller} must have an entry for max_grade. Got max_grade={max_grade}.")
+        raise ValueError(
+            f"The 'gain' table of {function_name} must have an entry for max_grade. Got max_grade={max_grade}."
+        )
     label = queries.label
     if queries.has_unjudged:  # dropped documents need no entry; the others are read as label 0
         label = np.where(np.isnan(label), 0.0 if unjudged == "nonrelevant" else grades[0], label)
     unknown = grades[np.minimum(np.searchsorted(grades, label), len(grades) - 1)] != label
     if unknown.any():
         raise ValueError(
-            f"The 'gain' table of {caller} must have an entry for every value in {queries.words.label}. "
+            f"The 'gain' table of {function_name} must have an entry for every value in {queries.words.label}. "
             f"Got {label[np.argmax(unknown)]:g} in {queries.words.place} {queries.first_row(unknown)}."
         )
 
@@ -96,7 +100,7 @@ def distinct_labels(queries: Queries, unjudged: str | None, top: float | None) -
     return np.union1d(label, more)
 
 
-def check_exponent(queries: Queries, caller: str) -> None:
+def check_exponent(queries: Queries, function_name: str) -> None:
     """Refuse labels for which 2**label is beyond the range of a float.
 
     Raises
@@ -106,12 +110,12 @@ def check_exponent(queries: Queries, caller: str) -> None:
     """
     if queries.label_range[1] > 1000:
         raise ValueError(
-            f"With gain='exp2' {caller} computes 2**label, so {queries.words.label} must not be above 1000; use "
+            f"With gain='exp2' {function_name} computes 2**label, so {queries.words.label} must not be above 1000; use "
             f"gain='linear' or a table of gains. Got {queries.label_range[1]:g}."
         )
 
 
-def check_retrieved(queries: Queries, caller: str) -> None:
+def check_retrieved(queries: Queries, function_name: str) -> None:
     """Refuse documents without a prediction.
 
     Raises
@@ -122,6 +126,6 @@ def check_retrieved(queries: Queries, caller: str) -> None:
     if queries.has_unretrieved:
         row, words = queries.first_row(queries.score == -np.inf), queries.words
         raise ValueError(
-            f"{caller} compares predictions with labels, so every {words.score} must be finite. "
+            f"{function_name} compares predictions with labels, so every {words.score} must be finite. "
             f"Got -inf in {words.place} {row}."
         )

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.check import Index, NoSuchRow, Queries, rows_of
-from sklearn_rank._engine.ranked import FULL, AsGiven, InOrder, Ranked, Ranking
+from sklearn_rank._engine.check import Index, Queries, RowNotBuilt, rows_of
+from sklearn_rank._engine.ranked import NO_CUTOFF, AsGiven, InOrder, Ranked, Ranking
 from sklearn_rank._utils.threads import for_each, heed, query_blocks
 
 if TYPE_CHECKING:
     from sklearn_rank._metric.metric import MetricSpec
 
 Array = NDArray[np.float64]
-Link = Callable[[Any], Any]
+Transform = Callable[[Any], Any]
 T = TypeVar("T")
 
 FLOOR = 1e-5
@@ -34,11 +34,11 @@ LEAST = 1e-292
 """Least denominator that is not 0: what is below it is rounded to few digits."""
 
 
-def refuse_range(caller: str, found: str) -> None:
+def refuse_range(function_name: str, found: str) -> None:
     """Say that numbers are too large, or too small, to be computed with."""
     raise ValueError(
-        f"{caller} must be computed from numbers of which no sum or product is beyond the range of a float, 1e-292 to "
-        f"1.7e308; scale labels, predictions, gains or replacements. Got {found}."
+        f"{function_name} must be computed from numbers of which no sum or product is beyond the range of a float, "
+        f"1e-292 to 1.7e308; scale labels, predictions, gains or replacements. Got {found}."
     )
 
 
@@ -82,7 +82,9 @@ class PerQuery:
         numerator[lost & undefined] = 0
         denominator[lost & undefined] = 0
         if self.spec.metric.finite and (lost := lost & ~undefined).any():
-            refuse_range(self.spec.metric.caller, f"{numerator[lost][0]:g} over {denominator[lost][0]:g} for a query")
+            refuse_range(
+                self.spec.metric.function_name, f"{numerator[lost][0]:g} over {denominator[lost][0]:g} for a query"
+            )
 
     def _read(self, ranking: Ranking) -> Iterator[tuple[slice, Ranked]]:
         """Points of the curve, and what the formula reads for them: at once, or of each the lists cut there."""
@@ -124,7 +126,7 @@ class PerQuery:
         return self.sums(weight).average(self.spec, stacklevel=5)
 
     @np.errstate(over="ignore", invalid="ignore")  # the mean is looked at
-    def sums(self, weight: Array | None) -> Sums:
+    def sums(self, weight: Array | None) -> PartialSums:
         """What the mean is made of."""
         average, defined = self.spec["average"], ~self.undefined
 
@@ -132,23 +134,23 @@ class PerQuery:
             return _sum(x if weight is None else weight[:, None] * x)
 
         if average == "micro":
-            return Sums(total(self.numerator), total(self.denominator), total(defined))
+            return PartialSums(total(self.numerator), total(self.denominator), total(defined))
         values = self._ratio(defined)
         if average == "geometric":
             values = np.log(np.maximum(values, FLOOR))
         if math.isnan(self.spec["replace_undefined_by"]):
             counted = total(defined)  # what is not defined is not counted, neither value nor weight
-            return Sums(total(np.where(defined, values, 0.0)), counted, counted)
+            return PartialSums(total(np.where(defined, values, 0.0)), counted, counted)
         counted = np.full(values.shape[1:], len(values) if weight is None else weight.sum())
-        return Sums(total(values), counted, counted)
+        return PartialSums(total(values), counted, counted)
 
     def _ratio(self, defined: NDArray[np.bool_]) -> Array:
-        link, otherwise = self.spec.metric.link, self.spec["replace_undefined_by"]
-        return _ratio(self.numerator, self.denominator, defined, link, otherwise)
+        transform, otherwise = self.spec.metric.transform, self.spec["replace_undefined_by"]
+        return _ratio(self.numerator, self.denominator, defined, transform, otherwise)
 
 
 @dataclass(frozen=True)
-class Sums:
+class PartialSums:
     """Sums over queries at each cutoff: the mean is a function of them, and those of parts add up to those of all.
 
     `numerator` over `denominator` is the mean: sums of numerators and denominators for a micro average, else of values,
@@ -159,10 +161,10 @@ class Sums:
     denominator: Array
     counted: Array
 
-    def __add__(self, other: Sums) -> Sums:
+    def __add__(self, other: PartialSums) -> PartialSums:
         """Sums over the queries of both."""
         with np.errstate(over="ignore", invalid="ignore"):  # the mean is looked at
-            return Sums(
+            return PartialSums(
                 self.numerator + other.numerator, self.denominator + other.denominator, self.counted + other.counted
             )
 
@@ -172,21 +174,25 @@ class Sums:
         if math.isnan(otherwise) and not (self.counted > 0).all():
             text = f"{spec.metric.name} is not defined for any query, so its mean is nan."
             warnings.warn(text, UserWarning, stacklevel=stacklevel)
-        caller = spec.metric.caller if spec.metric.finite else None
-        return self.mean(spec["average"], spec.metric.link, otherwise, caller)
+        function_name = spec.metric.function_name if spec.metric.finite else None
+        return self.mean(spec["average"], spec.metric.transform, otherwise, function_name)
 
-    def mean(self, average: str, link: Link | None, otherwise: float, caller: str | None = None) -> Array:
-        """Mean of a kind, for a metric with such a `link`, `otherwise` where it is pooled and not defined.
+    def mean(
+        self, average: str, transform: Transform | None, otherwise: float, function_name: str | None = None
+    ) -> Array:
+        """Mean of a kind, for a metric with such a `transform`, `otherwise` where it is pooled and not defined.
 
         Raises
         ------
         ValueError
-            If sums of the metric of the function `caller` were beyond the range of a float.
+            If sums of the metric of the function `function_name` were beyond the range of a float.
         """
-        if caller is not None and not all(map(math.isfinite, self.numerator.tolist() + self.denominator.tolist())):
-            refuse_range(caller, "a sum over queries that is not finite")
+        if function_name is not None and not all(
+            map(math.isfinite, self.numerator.tolist() + self.denominator.tolist())
+        ):
+            refuse_range(function_name, "a sum over queries that is not finite")
         if average == "micro":
-            return _ratio(self.numerator, self.denominator, self.counted > 0, link, otherwise)
+            return _ratio(self.numerator, self.denominator, self.counted > 0, transform, otherwise)
         mean = self.numerator / np.where(self.counted > 0, self.denominator, np.nan)
         return np.exp(mean) if average == "geometric" else mean
 
@@ -197,14 +203,14 @@ def _within(x: Array, least: float) -> bool:
 
 
 def _ratio(
-    numerator: Array, denominator: Array, defined: NDArray[np.bool_], link: Link | None, otherwise: float
+    numerator: Array, denominator: Array, defined: NDArray[np.bool_], transform: Transform | None, otherwise: float
 ) -> Array:
     """Values where they are defined, and what replaces them elsewhere."""
     out = np.empty(numerator.shape)
     out.fill(otherwise)
     np.divide(numerator, denominator, out=out, where=defined)
-    if link is not None:
-        out[defined] = link(out[defined])
+    if transform is not None:
+        out[defined] = transform(out[defined])
     return out
 
 
@@ -215,7 +221,7 @@ def _sum(x: NDArray[Any]) -> NDArray[Any]:
 
 
 @dataclass(frozen=True)
-class Batches:
+class LazyQueries:
     """Queries that are made a block at a time, each when it is its turn, and never kept.
 
     `blocks` and ``make(first, last, depth)`` take the depth to which documents must have a row, None for all documents,
@@ -232,7 +238,7 @@ class Batches:
 
         def compute(first: int, last: int) -> T:
             found = []
-            with suppress(NoSuchRow):
+            with suppress(RowNotBuilt):
                 found.append(function(first, last, self.make(first, last, depth)))
             if not found:  # a fault that is to be told of is in no row: it must have one
                 found.append(function(first, last, self.make(first, last, None)))
@@ -244,21 +250,21 @@ class Batches:
 
 def depth_of(specs: Sequence[MetricSpec]) -> int | None:
     """Depth to which documents must have a row, None for all of them."""
-    return None if any(spec.needs_all for spec in specs) else max(spec.depth for spec in specs)
+    return None if any(spec.needs_all_documents for spec in specs) else max(spec.depth for spec in specs)
 
 
-def per_query(queries: Queries | Batches, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
+def per_query(queries: Queries | LazyQueries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
     """Compute all metrics on all queries.
 
     Metrics that rank alike share one sort, and those that differ in their cutoff alone are points of one curve.
     """
-    if isinstance(queries, Batches):
+    if isinstance(queries, LazyQueries):
         return _of_batches(queries, specs, n_jobs)
     alike: dict[Any, list[MetricSpec]] = {}
     for spec in specs:
-        alike.setdefault(spec.curve, []).append(spec)
+        alike.setdefault(spec.curve_key, []).append(spec)
     curves = {name: PerQuery.empty(group, len(queries.indptr) - 1) for name, group in alike.items()}
-    plan = [(c, ranking_key(c.spec, queries), c.spec.resolve(queries)) for c in curves.values()]
+    plan = [(c, ranking_key(c.spec, queries), c.spec.bind(queries)) for c in curves.values()]
     depth: dict[RankingKey, int] = {}
     for curve, key, _ in plan:
         depth[key] = max(depth.get(key, 0), curve.spec.depth)
@@ -271,10 +277,10 @@ def per_query(queries: Queries | Batches, specs: Sequence[MetricSpec], n_jobs: i
                 curve.fill(first, last, rankings[key], keywords)
 
     for_each(compute, query_blocks(queries.indptr, max(depth.values())), n_jobs)
-    return [curves[spec.curve].at(spec) for spec in specs]
+    return [curves[spec.curve_key].at(spec) for spec in specs]
 
 
-def _of_batches(batches: Batches, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
+def _of_batches(batches: LazyQueries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
     results = [PerQuery.empty([spec], len(batches.n_documents)) for spec in specs]
 
     def compute(first: int, last: int, queries: Queries) -> None:
@@ -287,9 +293,9 @@ def _of_batches(batches: Batches, specs: Sequence[MetricSpec], n_jobs: int | Non
     return results
 
 
-def tied_across(queries: Queries | Batches, spec: MetricSpec, n_jobs: int | None) -> NDArray[np.bool_]:
+def tied_across(queries: Queries | LazyQueries, spec: MetricSpec, n_jobs: int | None) -> NDArray[np.bool_]:
     """Whether equal scores stand on both sides of the deepest cutoff, query by query; anywhere, for whole lists."""
-    if isinstance(queries, Batches):
+    if isinstance(queries, LazyQueries):
         found = queries.for_each(lambda first, last, block: tied_across(block, spec, 1), depth_of([spec]), n_jobs)
         return np.concatenate(found)
     depth = spec.depth
@@ -299,7 +305,7 @@ def tied_across(queries: Queries | Batches, spec: MetricSpec, n_jobs: int | None
         ranking = rank_block(queries, first, last, key, depth)
         if ranking.tie_end is None:
             return np.zeros(last - first, dtype=bool)
-        if depth < FULL:  # a list goes on below its cutoff only to the end of a tie block
+        if depth < NO_CUTOFF:  # a list goes on below its cutoff only to the end of a tie block
             return ranking.length > depth
         query = np.repeat(np.arange(last - first), ranking.length)
         tied = ranking.tie_end - np.arange(len(query)) > 1
@@ -337,7 +343,9 @@ def rank_block(queries: Queries, first: int, last: int, key: RankingKey, depth: 
     unlisted = queries.unlisted
     if unlisted is not None:
         unlisted = unlisted.of_queries(first, last).read_unjudged(key.unjudged)
-    as_it_stands = key.ties in ("average", "stable") and key.unjudged is None and not key.pointwise and depth == FULL
+    as_it_stands = (
+        key.ties in ("average", "stable") and key.unjudged is None and not key.pointwise and depth == NO_CUTOFF
+    )
     if queries.tie_ends is not None and as_it_stands:
         start, stop = queries.indptr[first], queries.indptr[last]
         begin, end = np.searchsorted(queries.tie_ends, [start, stop], side="right")

@@ -15,14 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank import _kernels
 from sklearn_rank._engine.pooled import is_pooled
-from sklearn_rank._engine.unlisted import Unlisted
+from sklearn_rank._engine.unlisted import DocumentsWithoutRow
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.threads import heed
 
-FULL = 2**62
+NO_CUTOFF = 2**62
 """The depth of a list that is read to its end."""
 
-POLICIES = {
+TIE_POLICIES = {
     "average": _kernels.AVERAGE,
     "stable": _kernels.STABLE,
     "worst": _kernels.WORST,
@@ -42,7 +42,7 @@ class Ranking:
     have no row, and count where documents are counted.
     """
 
-    unlisted: Unlisted | None = None
+    unlisted: DocumentsWithoutRow | None = None
 
     def __init__(
         self,
@@ -50,10 +50,10 @@ class Ranking:
         score: Array,
         indptr: Index,
         *,
-        depth: int = FULL,
+        depth: int = NO_CUTOFF,
         ties: str = "average",
         keep_unretrieved: bool = False,
-        unlisted: Unlisted | None = None,
+        unlisted: DocumentsWithoutRow | None = None,
     ) -> None:
         self.row_label, self.row_score, self.indptr = label, score, indptr
         self.depth, self.unlisted = depth, unlisted
@@ -62,7 +62,7 @@ class Ranking:
         tie_end = np.empty(n_rows if ties == "average" else 0, dtype=np.int64)
         self.ptr = np.empty(len(indptr), dtype=np.int64)
         tied = _kernels.rank_queries(
-            score, label if label.ndim == 1 else score, indptr, depth, POLICIES[ties], keep_unretrieved,
+            score, label if label.ndim == 1 else score, indptr, depth, TIE_POLICIES[ties], keep_unretrieved,
             order, tie_end, self.ptr,
             np.empty(longest), np.empty(2 * longest), *np.empty((2, 2 * longest + 1), dtype=np.int64),
         )  # fmt: skip
@@ -186,7 +186,7 @@ class AsGiven(Ranking):
 
     def __init__(self, label: Array, score: Array, indptr: Index) -> None:
         self.row_label, self.row_score, self.indptr, self.ptr = label, score, indptr, indptr
-        self.depth, self.tie_end = FULL, None
+        self.depth, self.tie_end = NO_CUTOFF, None
         self.label, self.score = _read_only(label), _read_only(score)
 
     @cached_property
@@ -202,7 +202,7 @@ class InOrder(AsGiven):
 
     def __init__(self, label: Array, score: NDArray[Any], indptr: Index, tie_ends: Index | None) -> None:
         self.row_label, self.small_score, self.indptr, self.ptr = label, score, indptr, indptr
-        self.label, self.depth, self.tie_end = _read_only(label), FULL, None
+        self.label, self.depth, self.tie_end = _read_only(label), NO_CUTOFF, None
         if tie_ends is not None and len(tie_ends) < len(score):
             self.tie_end = np.repeat(tie_ends, np.diff(tie_ends, prepend=0))
 
@@ -311,9 +311,9 @@ class Ranked:
     @cached_property
     def k(self) -> Array:
         """Cutoff at each point of the curve; a list read to its end is cut at its length (at least 1)."""
-        if self._cutoffs[-1] < FULL:
+        if self._cutoffs[-1] < NO_CUTOFF:
             return self.cutoff
-        return np.where(self._cutoffs == FULL, np.maximum(self.n, 1.0), self._cutoffs)
+        return np.where(self._cutoffs == NO_CUTOFF, np.maximum(self.n, 1.0), self._cutoffs)
 
     @cached_property
     def cutoff(self) -> Array:
@@ -453,7 +453,7 @@ class Ranked:
                 "overlap() of a formula reads the labels of all documents: declare reads_all_labels=True. "
                 "Got documents without a row."
             )
-        best = Ideal(self._ranking.row_label, self._ranking.indptr, FULL)
+        best = Ideal(self._ranking.row_label, self._ranking.indptr, NO_CUTOFF)
         out, count = np.empty(self._n_positions), np.empty((2, int(best.length.max(initial=0))), dtype=np.int64)
         _kernels.overlap(self.label, best.label, self._ranking.ptr, best.ptr, self._ranking.tie_end, count, out)
         return out

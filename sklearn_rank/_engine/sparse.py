@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_rank._engine.check import Queries, check_matrix, check_query_weight, refuse_one_column
-from sklearn_rank._engine.per_query import Batches
-from sklearn_rank._engine.unlisted import Unlisted
+from sklearn_rank._engine.per_query import LazyQueries
+from sklearn_rank._engine.unlisted import DocumentsWithoutRow
 from sklearn_rank._utils.numbers import as_floats, as_reals
 
 Array = NDArray[np.float64]
@@ -53,14 +53,14 @@ class Grades(ABC):
 
     def listed(
         self, rows: slice, query: Index, item: Index, *, depth: int, ranked: bool, without_self: bool = False
-    ) -> tuple[Array, Unlisted]:
+    ) -> tuple[Array, DocumentsWithoutRow]:
         """Grades of listed documents, and the others; document i does not count for query i if `without_self`."""
         n_listed, n_queries = len(query), rows.stop - rows.start
         if without_self:
             query = np.append(query, np.arange(n_queries))
             item = np.append(item, np.arange(rows.start, rows.stop))
         label, groups = self.split(rows, query, item)
-        return label[:n_listed], Unlisted.groups(*groups, n_queries, depth=depth, ranked=ranked)
+        return label[:n_listed], DocumentsWithoutRow.groups(*groups, n_queries, depth=depth, ranked=ranked)
 
 
 class Judgements(Grades):
@@ -98,7 +98,7 @@ def as_queries(
     indptr: Index,
     first: int,
     *,
-    unlisted: Unlisted | None = None,
+    unlisted: DocumentsWithoutRow | None = None,
     tie_ends: Index | None = None,
 ) -> Queries:
     """Queries of rows that are known to be sound, the first of them in row `first` of the input."""
@@ -146,7 +146,9 @@ def _reals(matrix: Any, name: str) -> Any:
     return matrix
 
 
-def list_batches(indptr: Index, item: Index, score: Array, grades: Grades, *, without_self: bool = False) -> Batches:
+def list_batches(
+    indptr: Index, item: Index, score: Array, grades: Grades, *, without_self: bool = False
+) -> LazyQueries:
     """Batches of lists: query q has the documents ``item[indptr[q] : indptr[q + 1]]``, and no others are retrieved."""
     n_queries, indptr, item = len(indptr) - 1, indptr.astype(np.int64), item.astype(np.int64)
 
@@ -172,7 +174,7 @@ def list_batches(indptr: Index, item: Index, score: Array, grades: Grades, *, wi
             labels, scores = drop_self(labels, first), drop_self(scores, first)
         return replace(check_matrix(labels, scores), first_query=first)
 
-    return Batches(np.full(n_queries, grades.n_documents - without_self), blocks, make)
+    return LazyQueries(np.full(n_queries, grades.n_documents - without_self), blocks, make)
 
 
 def row_blocks(stop: int, n_rows: int, start: int = 0) -> list[tuple[int, int]]:
@@ -190,7 +192,7 @@ def drop_self(x: NDArray[Any], first: int) -> NDArray[Any]:
 
 def check_sparse(
     y_true: Any, y_score: Any, *, qid: Any, sample_weight: Any, tie_break: Any
-) -> tuple[Batches, Array | None]:
+) -> tuple[LazyQueries, Array | None]:
     """Check sparse judgements and their scores, sparse or not, a row a query; return weights of queries besides.
 
     Raises
@@ -238,7 +240,7 @@ def _refuse_bad_scores(score: NDArray[Any], row_of: Callable[[Any], Any]) -> Non
         )
 
 
-def _dense_batches(score: NDArray[Any], grades: Grades) -> Batches:
+def _dense_batches(score: NDArray[Any], grades: Grades) -> LazyQueries:
     """Batches of a dense matrix of scores."""
     n_queries, n_documents = score.shape
 
@@ -248,4 +250,4 @@ def _dense_batches(score: NDArray[Any], grades: Grades) -> Batches:
         return replace(check_matrix(label, as_floats(score[first:last], "y_score")), first_query=first)
 
     n_rows = PAIRS // n_documents
-    return Batches(np.full(n_queries, n_documents), lambda depth: row_blocks(n_queries, n_rows), make)
+    return LazyQueries(np.full(n_queries, n_documents), lambda depth: row_blocks(n_queries, n_rows), make)

@@ -12,7 +12,7 @@ Index = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Unlisted:
+class DocumentsWithoutRow:
     """Groups of documents of one query and label: they stand below the list (`ranked`), or were not retrieved.
 
     `kept` is how many of each group an ideal list can hold: none of a label that is not above 0, else as many as such a
@@ -27,24 +27,26 @@ class Unlisted:
     ranked: bool
 
     @classmethod
-    def groups(cls, query: Index, label: Array, count: Index, n_queries: int, *, depth: int, ranked: bool) -> Unlisted:
+    def groups(
+        cls, query: Index, label: Array, count: Index, n_queries: int, *, depth: int, ranked: bool
+    ) -> DocumentsWithoutRow:
         """What ideal lists of at most `depth` documents need of these groups."""
         kept = np.where(label > 0, np.minimum(count, depth), 0)
         return cls(query, label, count, kept, n_queries, ranked)
 
-    def of_queries(self, first: int, last: int) -> Unlisted:
+    def of_queries(self, first: int, last: int) -> DocumentsWithoutRow:
         """Those of the queries `first` to `last`."""
         return self._where((self.query >= first) & (self.query < last), -first, last - first)
 
-    def read_unjudged(self, unjudged: str | None) -> Unlisted:
+    def read_unjudged(self, unjudged: str | None) -> DocumentsWithoutRow:
         """The same with NaN labels read as a metric's keyword says."""
         if unjudged == "drop":
             return self._where(~np.isnan(self.label), 0, self.n_queries)
         return self if unjudged is None else replace(self, label=np.nan_to_num(self.label))
 
-    def _where(self, chosen: NDArray[np.bool_], shift: int, n_queries: int) -> Unlisted:
+    def _where(self, chosen: NDArray[np.bool_], shift: int, n_queries: int) -> DocumentsWithoutRow:
         query, label = self.query[chosen] + shift, self.label[chosen]
-        return Unlisted(query, label, self.count[chosen], self.kept[chosen], n_queries, self.ranked)
+        return DocumentsWithoutRow(query, label, self.count[chosen], self.kept[chosen], n_queries, self.ranked)
 
     def count_at_least(self, threshold: float) -> Array:
         """Documents of each query whose label is at least `threshold`, shape (n_queries, 1)."""

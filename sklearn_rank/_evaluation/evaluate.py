@@ -20,16 +20,16 @@ from sklearn_rank._engine.label_sums import label_sums
 from sklearn_rank._engine.sparse import check_sparse
 from sklearn_rank._metric.keywords import COUNT, is_key, meant_by, named_arguments
 from sklearn_rank._metric.metric import MetricSpec
-from sklearn_rank._metric.names import find_spec
+from sklearn_rank._metric.names import cached_spec
 from sklearn_rank._metric.plain import is_plain
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.storage import SavedArrays, Stored, StoredMetric, check_saved
-from sklearn_rank._utils.table import Shown, Table, import_pandas
+from sklearn_rank._utils.storage import Saveable, SavedArrays, StoredMetric, check_saved
+from sklearn_rank._utils.table import Table, TableReport, import_pandas
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluation(Shown, Stored):
+class Evaluation(TableReport, Saveable):
     """Values of metrics, query by query: what `evaluate` returns.
 
     Attributes
@@ -55,7 +55,7 @@ class Evaluation(Shown, Stored):
     qid: NDArray[Any]
     weight: NDArray[np.float64] | None
     _results: Mapping[str, _compute.PerQuery | StoredMetric]
-    _queries: _check.Queries | _compute.Batches | None = None
+    _queries: _check.Queries | _compute.LazyQueries | None = None
     _n_jobs: int | None = None
     _n_documents: NDArray[np.int64] | None = None
     _known_sums: NDArray[np.uint32] | None = None
@@ -108,7 +108,7 @@ class Evaluation(Shown, Stored):
         return self._known_sums
 
     @property
-    def _data(self) -> _check.Queries | _compute.Batches:
+    def _data(self) -> _check.Queries | _compute.LazyQueries:
         if self._queries is None:
             raise ValueError(
                 "Ties are looked for in the data, which are not saved with a result, nor kept of batches: use evaluate."
@@ -389,7 +389,7 @@ def evaluate(
     p@1      0.5000           0
     """
     specs = parse_metrics(metrics, **keywords)
-    policies = {spec["ties"] for spec in specs.values() if not spec.metric.own_ties}  # others break no ties
+    policies = {spec["ties"] for spec in specs.values() if not spec.metric.defines_ties}  # others break no ties
     if tie_break is not None and policies and "stable" not in policies:
         raise ValueError("tie_break is read with ties='stable' only. Got no metric that asks for it.")
     data = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break}
@@ -402,12 +402,12 @@ def evaluate(
 
 
 def evaluate_queries(
-    queries: _check.Queries | _compute.Batches, specs: Mapping[str, MetricSpec], ids: NDArray[Any],
+    queries: _check.Queries | _compute.LazyQueries, specs: Mapping[str, MetricSpec], ids: NDArray[Any],
     weight: NDArray[np.float64] | None, n_jobs: int | None,
 ) -> Evaluation:  # fmt: skip
     """Values of metrics on checked queries, or on queries that are made a block at a time."""
     sums, made = None, queries
-    if isinstance(queries, _compute.Batches):  # making them is dear, so that their labels are looked at on the way
+    if isinstance(queries, _compute.LazyQueries):  # making them is dear, so that their labels are looked at on the way
         sums = np.zeros(len(queries.n_documents), dtype=np.uint32)
         made = replace(queries, make=_adding_up(queries.make, sums))
     results = _compute.per_query(made, list(specs.values()), n_jobs)
@@ -425,7 +425,7 @@ def _adding_up(make: Callable[..., _check.Queries], sums: NDArray[np.uint32]) ->
     return make_and_add
 
 
-def is_one(metrics: Any) -> bool:
+def is_single_metric(metrics: Any) -> bool:
     """Whether what was given is one metric, not several of them."""
     return isinstance(metrics, str) or not isinstance(metrics, Iterable)
 
@@ -440,16 +440,16 @@ def parse_metrics(metrics: Any, **keywords: Any) -> dict[str, MetricSpec]:
     TypeError
         If no metric takes one of the keywords.
     """
-    listed = [metrics] if is_one(metrics) else [*metrics]
+    listed = [metrics] if is_single_metric(metrics) else [*metrics]
     named = metrics if isinstance(metrics, Mapping) else None
     specs: dict[str, MetricSpec] = {}
     names = {n: v for n, v in keywords.items() if n == "convention"}  # which may be another system's
     direction = {n: v for n, v in keywords.items() if n == "greater_is_better"}
     for listed_as in listed:
         metric = listed_as if named is None else named[listed_as]
-        bare = find_spec(metric, **names, **(direction if is_plain(metric) else {}))
+        bare = cached_spec(metric, **names, **(direction if is_plain(metric) else {}))
         taken = {n: v for n, v in keywords.items() if n in bare.metric.defaults}
-        spec = find_spec(bare, **taken) if taken else bare
+        spec = cached_spec(bare, **taken) if taken else bare
         spec.refuse_unread(bare.keywords)
         name = str(listed_as) if named is not None else metric.strip() if isinstance(metric, str) else str(bare)
         if name in specs:

@@ -34,7 +34,9 @@ def refuse_bad_keywords(formula: Formula) -> None:
 def refuse_taken_names(name: str, aliases: Iterable[str], formula: Formula, known: Iterable[Any]) -> None:
     """Refuse the name of another metric; one may be defined again, as a cell of a notebook is."""
     for entry in known:
-        again = (entry.formula.__module__, entry.caller) == (formula.__module__, formula.__name__)
+        again = (entry.formula.__module__, entry.function_name) == (formula.__module__, formula.__name__)
         taken = {name, *aliases} & {entry.name, *entry.aliases}
         if taken and not again:
-            raise ValueError(f"The name of a metric must not be taken. Got {min(taken)!r}, a name of {entry.caller}.")
+            raise ValueError(
+                f"The name of a metric must not be taken. Got {min(taken)!r}, a name of {entry.function_name}."
+            )

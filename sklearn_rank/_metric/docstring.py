@@ -39,7 +39,7 @@ def docstring_of(entry: Metric) -> str:
     facts = [
         f"Bounds: {entry.bounds[0]:g} to {entry.bounds[1]:g}; "
         f"{'higher' if entry.greater_is_better else 'lower'} is better.",
-        f"Undefined for a query with {entry.undefined}." if entry.undefined else "Defined for every query.",
+        f"Undefined for a query with {entry.undefined_when}." if entry.undefined_when else "Defined for every query.",
         "Names: " + ", ".join(f'"{n}"' for n in (entry.name, *entry.aliases)) + ".",
     ]
     cutoff_axis = " An array with one value per cutoff if `k` is a sequence." if entry.has_cutoff else ""

@@ -54,7 +54,7 @@ def exp2_minus_1(label: Array) -> Array:
 
 
 @np.errstate(over="ignore")
-def check_gain_function(function: Function, labels: Array, caller: str) -> None:
+def check_gain_function(function: Function, labels: Array, function_name: str) -> None:
     """Refuse a user's function of labels that is none, or falls: `labels` are those at hand, ascending.
 
     Raises
@@ -69,13 +69,13 @@ def check_gain_function(function: Function, labels: Array, caller: str) -> None:
     if (falls := gains[1:] < (gains - reach)[:-1]).any():
         at = np.argmax(falls)
         raise ValueError(
-            f"A callable 'gain' of {caller} must not fall as the label rises. "
+            f"A callable 'gain' of {function_name} must not fall as the label rises. "
             f"Got {gains[at]:g} for label {labels[at]:g} and {gains[at + 1]:g} for label {labels[at + 1]:g}."
         )
 
 
 @np.errstate(over="ignore")
-def check_weights(weights: Array, highest: float, caller: str) -> None:
+def check_weights(weights: Array, highest: float, function_name: str) -> None:
     """Refuse weights by rank with which a list could be better than the best one, or than a value of 1.
 
     Raises
@@ -91,8 +91,8 @@ def check_weights(weights: Array, highest: float, caller: str) -> None:
     most = "" if highest == np.inf else f" and not above {highest:g}"
     before = f", after {weights[at - 1]:g}" if at else ""
     raise ValueError(
-        f"The 'discount' of {caller} must be above 0{most} at rank 1, and must not rise or be negative below it: "
-        f"values beyond the best possible one would come of it. Got {weights[at]:g} at rank {at + 1}{before}."
+        f"The 'discount' of {function_name} must be above 0{most} at rank 1, and must not rise or be negative below "
+        f"it: values beyond the best possible one would come of it. Got {weights[at]:g} at rank {at + 1}{before}."
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from sklearn_rank._engine.ranked import POLICIES
+from sklearn_rank._engine.ranked import TIE_POLICIES
 from sklearn_rank._metric.conventions import CONVENTIONS
 from sklearn_rank._utils.echo import echo
 
@@ -62,7 +62,7 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
-def refuse_position(caller: str, by_position: list[str]) -> None:
+def refuse_position(function_name: str, by_position: list[str]) -> None:
     """Refuse arguments by position that are to be named.
 
     Raises
@@ -71,21 +71,25 @@ def refuse_position(caller: str, by_position: list[str]) -> None:
         Always.
     """
     takes = ", ".join(by_position)
-    raise TypeError(f"{caller} takes {takes} by position and all else by name, such as qid=. Got more by position.")
+    raise TypeError(
+        f"{function_name} takes {takes} by position and all else by name, such as qid=. Got more by position."
+    )
 
 
 @dataclass(frozen=True)
-class Keyword:
+class Constraint:
     """What a keyword accepts: `rule` completes "The 'x' parameter of f must be ..."."""
 
     rule: str
     accepts: Callable[[Any], bool]
     doc: str
 
-    def check(self, name: str, value: Any, caller: str) -> None:
+    def check(self, name: str, value: Any, function_name: str) -> None:
         """Raise ValueError if `value` is not what the rule says."""
         if not self.accepts(value):
-            raise ValueError(f"The {name!r} parameter of {caller} must be {self.rule}. Got {echo(value)} instead.")
+            raise ValueError(
+                f"The {name!r} parameter of {function_name} must be {self.rule}. Got {echo(value)} instead."
+            )
 
 
 def is_key(value: Any, known: Mapping[Any, Any]) -> bool:
@@ -136,23 +140,23 @@ def is_count(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_)) and int(value) >= 1
 
 
-COUNT = Keyword("an int >= 1", is_count, "")
+COUNT = Constraint("an int >= 1", is_count, "")
 """Of arguments that say how many."""
 
 
-def one_of(*choices: Any, doc: str) -> Keyword:
-    """Keyword that takes one of a few words."""
+def one_of(*choices: Any, doc: str) -> Constraint:
+    """Constraint that takes one of a few words."""
     names = ", ".join(map(repr, choices[:-1]))
-    return Keyword(
+    return Constraint(
         f"{names} or {choices[-1]!r}",
         lambda v: v in choices if isinstance(v, str) else any(v is c for c in choices),
         doc,
     )
 
 
-def real(rule: str, inside: Callable[[float], bool], doc: str) -> Keyword:
-    """Keyword that takes a finite number."""
-    return Keyword(rule, lambda v: is_real(v) and inside(v), doc)
+def real(rule: str, inside: Callable[[float], bool], doc: str) -> Constraint:
+    """Constraint that takes a finite number."""
+    return Constraint(rule, lambda v: is_real(v) and inside(v), doc)
 
 
 def _is_cutoff(k: Any) -> bool:
@@ -175,7 +179,7 @@ def _is_gain_table(value: Any) -> bool:
     return _is_table(value) and all(a <= b for a, b in zip(value[:-1], value[1:], strict=True))
 
 
-CUTOFF = Keyword(
+CUTOFF = Constraint(
     "an int >= 1, a sequence of them, or None",
     _is_cutoff,
     """k : int, sequence of int or None, default=None
@@ -210,7 +214,7 @@ TIE_BREAK_DOC = """tie_break : array-like of shape (n_samples,), default=None
     For ``ties="stable"``: among equal scores the higher value ranks first, and equal values in the order of the
     input. Anything that sorts; document ids give trec_eval's order."""
 
-SHARED: dict[str, tuple[Any, Keyword]] = {
+SHARED: dict[str, tuple[Any, Constraint]] = {
     "min_relevance": (
         1,
         real(
@@ -223,7 +227,7 @@ SHARED: dict[str, tuple[Any, Keyword]] = {
     "ties": (
         "average",
         one_of(
-            *POLICIES,
+            *TIE_POLICIES,
             doc="""ties : {"average", "stable", "worst", "best"}, default="average"
     What equal scores mean: the exact expectation over all orders of the tied documents, the order of the
     input, lower labels first, or higher labels first.""",
@@ -252,7 +256,7 @@ SHARED: dict[str, tuple[Any, Keyword]] = {
     ),
     "replace_undefined_by": (
         0.0,
-        Keyword(
+        Constraint(
             "a float or nan",
             lambda v: is_real(v) or (isinstance(v, Real) and math.isnan(v)),
             """replace_undefined_by : float, default=0.0
@@ -286,7 +290,7 @@ SHARED: dict[str, tuple[Any, Keyword]] = {
 }
 
 SUBTOPICS = {
-    "ties": Keyword(
+    "ties": Constraint(
         "'average' or 'stable', as documents with labels of subtopics have no worst and no best order",
         lambda v: isinstance(v, str) and v in ("average", "stable"),
         """ties : {"average", "stable"}, default="average"
@@ -304,21 +308,21 @@ SUBTOPICS = {
 }
 """Keywords of `SHARED` that mean something else where labels have subtopics."""
 
-OWN: dict[str, Keyword] = {
+OWN: dict[str, Constraint] = {
     "alpha": real(
         "a number between 0 and 1",
         lambda v: 0 <= v <= 1,
         """alpha : float, default=<default>
     How much less a subtopic is worth each time it was covered: 0 is no less, with 1 only the first time counts.""",
     ),
-    "gain": Keyword(
+    "gain": Constraint(
         "'exp2', 'linear', 'binary', an array or mapping of gains by grade that do not fall, or a callable",
         lambda v: callable(v) or (v in ("exp2", "linear", "binary") if isinstance(v, str) else _is_gain_table(v)),
         """gain : {"exp2", "linear", "binary"}, array, mapping or callable, default="<default>"
     Gain of a label: ``2**label - 1``, the label, or 1 for a relevant document; a table by grade; or a
     function of an array of labels. It must not fall as the label rises.""",
     ),
-    "discount": Keyword(
+    "discount": Constraint(
         "'log2', 'jarvelin', 'reciprocal', an array of finite weights by rank, or a callable",
         lambda v: callable(v) or (v in ("log2", "jarvelin", "reciprocal") if isinstance(v, str) else _is_table(v)),
         """discount : {"log2", "jarvelin", "reciprocal"}, array or callable, default="<default>"

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from sklearn_rank._engine import check as _check
 from sklearn_rank._engine import labels as _labels
 from sklearn_rank._engine import per_query as _compute
-from sklearn_rank._engine.ranked import FULL, Ranked
+from sklearn_rank._engine.ranked import NO_CUTOFF, Ranked
 from sklearn_rank._metric.conventions import keywords_of
 from sklearn_rank._metric.definition import refuse_bad_keywords, refuse_bad_names, refuse_taken_names
 from sklearn_rank._metric.docstring import docstring_of, signature_of
@@ -39,7 +39,7 @@ from sklearn_rank._metric.keywords import (
     OWN,
     SHARED,
     SUBTOPICS,
-    Keyword,
+    Constraint,
     built_in,
     is_word,
     meant_by,
@@ -73,21 +73,21 @@ class Metric:
     aliases: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     greater_is_better: bool = True
     has_cutoff: bool = True
-    undefined: str = ""
+    undefined_when: str = ""
     needs_relevant: bool = False
     labels: tuple[float | None, float | str | None] = (None, None)
     max_weight: float | None = None
-    pools: bool = False
+    supports_micro: bool = False
     pointwise: bool = False
     subtopics: bool = False
     finite: bool = True
-    own_ties: bool = False
+    defines_ties: bool = False
     reads_scores: bool = False
     keeps_unretrieved: bool = False
     reads_unjudged: bool = False
     reads_all_labels: bool = False
-    link: Callable[[Any], Any] | None = None
-    rules: Mapping[str, Keyword] = field(default_factory=dict)
+    transform: Callable[[Any], Any] | None = None
+    parameter_constraints: Mapping[str, Constraint] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by the place of the public function, or by what it is made of if it has none (cloudpickle)."""
@@ -103,13 +103,13 @@ class Metric:
         return getattr(self.formula, "__module__", "").startswith("sklearn_rank.metrics.")
 
     @property
-    def caller(self) -> str:
+    def function_name(self) -> str:
         """Name of the public function, for messages."""
         return str(getattr(self.function, "__name__", self.name))
 
     @property
     def __name__(self) -> str:  # which scikit-learn prints a scorer by
-        return self.caller
+        return self.function_name
 
     @property
     def score_func(self) -> Callable[..., Any]:
@@ -120,12 +120,16 @@ class Metric:
     def meaning(self) -> str:
         """What it computes, as text: our own metrics by name, others by their formula and the facts."""
         if self.function.__module__.startswith("sklearn_rank."):
-            return self.caller
-        facts = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("function", "aliases", "rules")}
-        return place_of(self.function) or f"{self.caller} {text_of(facts)}"
+            return self.function_name
+        facts = {
+            f.name: getattr(self, f.name)
+            for f in fields(self)
+            if f.name not in ("function", "aliases", "parameter_constraints")
+        }
+        return place_of(self.function) or f"{self.function_name} {text_of(facts)}"
 
     @cached_property
-    def own(self) -> dict[str, Any]:
+    def formula_params(self) -> dict[str, Any]:
         """Keywords of the formula itself, with their defaults."""
         parameters = list(inspect.signature(self.formula).parameters.values())[1:]
         return {p.name: p.default for p in parameters}
@@ -134,14 +138,14 @@ class Metric:
     def defaults(self) -> dict[str, Any]:
         """Keywords that a name may set, with their defaults: the formula's own, then the shared ones."""
         shared = {name: default for name, (default, _) in SHARED.items()}
-        for name in ["ties"] * (self.pointwise or self.own_ties) + ["min_relevance"] * self.pointwise:
+        for name in ["ties"] * (self.pointwise or self.defines_ties) + ["min_relevance"] * self.pointwise:
             del shared[name]
-        return self.own | shared
+        return self.formula_params | shared
 
-    def rule(self, name: str) -> Keyword | None:
+    def rule(self, name: str) -> Constraint | None:
         """Rule for a keyword; None for one that a formula's author left free."""
-        if name in self.rules:
-            return self.rules[name]
+        if name in self.parameter_constraints:
+            return self.parameter_constraints[name]
         if self.subtopics and name in SUBTOPICS:
             return SUBTOPICS[name]
         return OWN.get(name) or (SHARED[name][1] if name in SHARED else None)
@@ -159,7 +163,7 @@ class Metric:
         right = [p for p in parts if p.shape in shapes and p.dtype.kind in "biuf"]
         if len(parts) != 2 or len(right) != 2:
             raise ValueError(
-                f"The formula of {self.caller} must return real numbers, or a numerator and a denominator of "
+                f"The formula of {self.function_name} must return real numbers, or a numerator and a denominator of "
                 f"them, of shape {(rows, columns)}: a row for each query, a column for each cutoff. "
                 f"Got {' and '.join(f'{p.dtype} of shape {p.shape}' for p in parts)} instead."
             )
@@ -172,7 +176,7 @@ class Metric:
         """Value of the metric: what the public function does."""
         spec = spec_of(self, k, keywords)
         spec.refuse_unread(keywords)
-        if tie_break is not None and not self.own_ties and spec["ties"] != "stable":
+        if tie_break is not None and not self.defines_ties and spec["ties"] != "stable":
             raise ValueError(f"tie_break is read with ties='stable' only. Got ties={spec['ties']!r}.")
         queries = _check.check_queries(
             y_true, y_score, qid=qid, sample_weight=sample_weight, tie_break=tie_break, n_jobs=n_jobs
@@ -193,34 +197,35 @@ class MetricSpec:
 
     def __post_init__(self) -> None:
         """Check all keywords before any work is done."""
-        caller, defaults = self.metric.caller, self.metric.defaults
+        function_name, defaults = self.metric.function_name, self.metric.defaults
         if self.k is not None and not self.metric.has_cutoff:
-            raise ValueError(f"{caller} has no cutoff: it is computed on the whole list. Got k={self.k!r}.")
-        CUTOFF.check("k", self.k, caller)
+            raise ValueError(f"{function_name} has no cutoff: it is computed on the whole list. Got k={self.k!r}.")
+        CUTOFF.check("k", self.k, function_name)
         for name, value in self.keywords.items():
             if name not in defaults:
                 takes = ", ".join([*signature_of(self.metric).parameters][2:])
                 hint = meant_by(name, cutoff="k= is the cutoff." if self.metric.has_cutoff else "It has no cutoff.")
-                raise TypeError(f"{caller} has no keyword {echo(name)}. It takes {takes}.{hint}")
+                raise TypeError(f"{function_name} has no keyword {echo(name)}. It takes {takes}.{hint}")
             if rule := self.metric.rule(name):
-                rule.check(name, value, caller)
+                rule.check(name, value, function_name)
         discount = self._values.get("discount")
         if not (discount is None or isinstance(discount, str) or callable(discount)):
             self._check_weights(np.asarray(discount, dtype=np.float64))
-        if self["average"] == "micro" and not self.metric.pools:
+        if self["average"] == "micro" and not self.metric.supports_micro:
             raise ValueError(
-                f"{caller} has no micro average: pooled over queries it would mean nothing. "
+                f"{function_name} has no micro average: pooled over queries it would mean nothing. "
                 "Use average='macro' or average=None."
             )
         if self["average"] == "geometric" and self.metric.bounds[0] < 0:
             raise ValueError(
-                f"{caller} has no geometric mean: its values can be negative. Use average='macro' or average=None."
+                f"{function_name} has no geometric mean: its values can be negative. Use average='macro' or "
+                "average=None."
             )
 
     @cached_property
     def unread(self) -> dict[str, str]:
         """Keywords that were given another value than the default and have no effect beside the others, and why."""
-        own, without = self.metric.own, {}
+        own, without = self.metric.formula_params, {}
         for name in self.keywords.keys() & own.keys():
             why = unread(name, self._values)
             if why and self.keywords[name] != own[name]:
@@ -232,7 +237,7 @@ class MetricSpec:
         for name in names:
             if why := self.unread.get(name):
                 raise ValueError(
-                    f"The {name!r} parameter of {self.metric.caller} is read with {why} only. "
+                    f"The {name!r} parameter of {self.metric.function_name} is read with {why} only. "
                     f"Got {name}={self[name]!r} without it."
                 )
 
@@ -283,7 +288,7 @@ class MetricSpec:
         return np.searchsorted(self.cutoffs, self._asked_for)
 
     @cached_property
-    def curve(self) -> tuple[Any, ...]:
+    def curve_key(self) -> tuple[Any, ...]:
         """What it has in common with the metrics that differ from it in their cutoff alone."""
         given = ((n, type(v).__name__, v if type(v) in PLAIN else id(v)) for n, v in self.keywords.items())
         return self.metric, *sorted(given, key=itemgetter(0))
@@ -291,32 +296,34 @@ class MetricSpec:
     @cached_property
     def _asked_for(self) -> NDArray[np.int64]:
         if self.k is None:
-            return np.asarray(FULL, dtype=np.int64)
-        deepest = FULL - 1  # no list is as long, and it is not FULL
+            return np.asarray(NO_CUTOFF, dtype=np.int64)
+        deepest = NO_CUTOFF - 1  # no list is as long, and it is not NO_CUTOFF
         within = min(self.k, deepest) if np.ndim(self.k) == 0 else [min(k, deepest) for k in self.k]
         return np.asarray(within, dtype=np.int64)
 
     @cached_property
-    def needs_all(self) -> bool:
+    def needs_all_documents(self) -> bool:
         """Whether documents below the cutoff, or not retrieved, must be there: otherwise counts by label will do."""
         entry = self.metric
         reads_all = entry.pointwise or entry.keeps_unretrieved or entry.reads_all_labels
-        zero_counts = self["min_relevance"] <= 0 or ("gain" in entry.own and not isinstance(self["gain"], str))
+        zero_counts = self["min_relevance"] <= 0 or (
+            "gain" in entry.formula_params and not isinstance(self["gain"], str)
+        )
         return reads_all or zero_counts or self["unjudged"] == "drop"
 
     def read(self, queries: _check.Queries) -> _check.Queries:
         """Queries with negative labels read as the keyword says."""
         return queries.without_negative if self["negative"] == "unjudged" else queries
 
-    def resolve(self, queries: _check.Queries) -> dict[str, Any]:
+    def bind(self, queries: _check.Queries) -> dict[str, Any]:
         """Check the labels and turn the formula's keywords into what it is called with."""
         queries = self.read(queries)
-        values: dict[str, Any] = {name: self[name] for name in self.metric.own}
+        values: dict[str, Any] = {name: self[name] for name in self.metric.formula_params}
         if "max_grade" in values and is_word(values.get("gain"), "binary"):
             values["max_grade"] = np.inf  # every scale has relevant and not
         self._check_labels(queries, values)
         if "gain" in values:
-            values["gain"] = self._resolve_gain(queries, values)
+            values["gain"] = self._bind_gain(queries, values)
         if "stop" in values:
             values["stop"] = make_stop(values["stop"], values.pop("max_grade"))
         if "discount" in values:
@@ -329,12 +336,12 @@ class MetricSpec:
 
     def _check_weights(self, weights: NDArray[np.float64]) -> None:
         if self.metric.max_weight is not None:
-            check_weights(weights, self.metric.max_weight, self.metric.caller)
+            check_weights(weights, self.metric.max_weight, self.metric.function_name)
 
     def _check_labels(self, queries: _check.Queries, values: Mapping[str, Any]) -> None:
-        caller = self.metric.caller
+        function_name = self.metric.function_name
         if not self.metric.subtopics:
-            _labels.check_one_label(queries, caller)
+            _labels.check_one_label(queries, function_name)
         low, high = self.metric.labels
         if is_word(values.get("stop"), "label"):
             high, scale = 1.0, "the probability 1 with stop='label'"
@@ -342,29 +349,29 @@ class MetricSpec:
             high = values[high] if isinstance(high, str) else high
             scale = f"max_grade={high:g}" if high is not None else ""
         _labels.check_labels(
-            queries, caller, low=low, high=high, scale=scale, unjudged=self["unjudged"],
+            queries, function_name, low=low, high=high, scale=scale, unjudged=self["unjudged"],
             reads_unjudged=self.metric.reads_unjudged, min_relevance=self["min_relevance"],
         )  # fmt: skip
         if self.metric.pointwise and self.metric.finite:
-            _labels.check_retrieved(queries, caller)
+            _labels.check_retrieved(queries, function_name)
 
-    def _resolve_gain(self, queries: _check.Queries, values: Mapping[str, Any]) -> Any:
-        gain, top, caller = values["gain"], values.get("max_grade"), self.metric.caller
+    def _bind_gain(self, queries: _check.Queries, values: Mapping[str, Any]) -> Any:
+        gain, top, function_name = values["gain"], values.get("max_grade"), self.metric.function_name
         table = gain_table(gain)
         if table is not None:
-            _labels.check_grades(queries, caller, table[0], max_grade=top, unjudged=self["unjudged"])
+            _labels.check_grades(queries, function_name, table[0], max_grade=top, unjudged=self["unjudged"])
         if is_word(gain, "exp2"):
-            _labels.check_exponent(queries, caller)
+            _labels.check_exponent(queries, function_name)
         function, lowest = make_gain(gain, self["min_relevance"]), queries.label_range[0]
         if callable(gain):
             at_hand = _labels.distinct_labels(queries, self["unjudged"], top)
-            check_gain_function(function, at_hand, caller)
+            check_gain_function(function, at_hand, function_name)
             lowest = at_hand[0] if len(at_hand) else 0.0
         known = isinstance(gain, str) and lowest >= 0
         if self.metric.bounds[0] >= 0 and not known and (least := function(np.array([lowest]))[0]) < 0:
-            raise ValueError(f"A gain of {caller} must not be negative. Got {least:g} for label {lowest:g}.")
+            raise ValueError(f"A gain of {function_name} must not be negative. Got {least:g} for label {lowest:g}.")
         if top is not None and not (most := function(np.array([top]))[0]) > 0:
-            raise ValueError(f"The gain of max_grade must be above 0 in {caller}. Got {most:g}.")
+            raise ValueError(f"The gain of max_grade must be above 0 in {function_name}. Got {most:g}.")
         return function
 
 
@@ -399,21 +406,21 @@ def metric(name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **fact
         - ``bounds=(low, high)``: lowest and highest possible value;
         - ``greater_is_better=True``;
         - ``has_cutoff=True``: False if it is always read on the whole list;
-        - ``undefined=""``: what a query has for which it is not defined, such as "no relevant document";
+        - ``undefined_when=""``: what a query has for which it is not defined, such as "no relevant document";
         - ``needs_relevant=False``: not defined without a relevant document, whatever its denominator is;
         - ``labels=(None, None)``: lowest and highest label, the latter a number or the name of a keyword;
         - ``max_weight=None``: highest weight of a `discount` that keeps to the bounds, infinity for any; weights must
           then not rise with the rank nor be negative. None: they may be anything;
-        - ``pools=False``: has a micro average;
+        - ``supports_micro=False``: has a micro average;
         - ``pointwise=False``: scores are predictions of the label, and no order matters, nor any cutoff;
         - ``subtopics=False``: labels may have a second axis, subtopics, which `over_subtopics` of a `Ranked` reads;
-        - ``own_ties=False``: equal scores are part of its definition, so that it takes no policy for them;
+        - ``defines_ties=False``: equal scores are part of its definition, so that it takes no policy for them;
         - ``reads_scores=False``: the values of scores count, not their order alone;
         - ``keeps_unretrieved=False``: documents not retrieved are ranked, last and tied;
         - ``reads_unjudged=False``: NaN labels are told from others, so that no convention fills them;
         - ``reads_all_labels=False``: of documents below the cutoff more counts than how many have which label above 0;
-        - ``link=None``: function applied to the ratio of numerator and denominator;
-        - ``rules={}``: `Keyword` of each keyword that is to be checked and documented.
+        - ``transform=None``: function applied to the ratio of numerator and denominator;
+        - ``parameter_constraints={}``: `Constraint` of each keyword that is to be checked and documented.
 
     Returns
     -------
@@ -438,7 +445,7 @@ def metric(name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **fact
 
     >>> from sklearn_rank import evaluate, metric
     >>> facts = {"greater_is_better": False, "has_cutoff": False, "needs_relevant": True, "keeps_unretrieved": True}
-    >>> @metric("search_length", undefined="no relevant document", **facts)
+    >>> @metric("search_length", undefined_when="no relevant document", **facts)
     ... def search_length_error(r):
     ...     return r.cumsum(weight=r.cascade(r.relevant) * (r.rank - 1))
     >>> search_length_error([0, 0, 1], [3, 1, 1], qid=["q", "q", "q"])

@@ -122,7 +122,7 @@ def parse_metric(metric: Any, /, **keywords: Any) -> MetricSpec:
     return spec
 
 
-def find_spec(metric: Any, /, **keywords: Any) -> MetricSpec:
+def cached_spec(metric: Any, /, **keywords: Any) -> MetricSpec:
     """As `parse_metric`, but shared by all who ask for the same: not for users, who might change its keywords."""
     return spec_of(*_read(metric, keywords))
 

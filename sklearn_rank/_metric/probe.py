@@ -39,7 +39,7 @@ TIES = (
     "tied documents must be worth the mean over all their orders",
     "In r.cumsum what belongs to an item (labels, gains) is a value, what belongs to a position (functions of r.rank, "
     "results of r.cascade and r.joint) is a weight; a denominator must not depend on the order. Otherwise call "
-    "r.refuse_ties in the formula, or declare own_ties=True if equal scores are part of the definition",
+    "r.refuse_ties in the formula, or declare defines_ties=True if equal scores are part of the definition",
 )
 
 
@@ -79,7 +79,7 @@ def refuse_wrong_formula(metric: Metric) -> None:
             break
     if reads_scores and not (metric.reads_scores or metric.pointwise):
         warnings.warn(
-            f"The formula of {metric.caller} reads the values of scores, not their order alone. "
+            f"The formula of {metric.function_name} reads the values of scores, not their order alone. "
             "Declare reads_scores=True, or pointwise=True if scores are predictions of the label.",
             UserWarning,
             stacklevel=3,
@@ -89,7 +89,7 @@ def refuse_wrong_formula(metric: Metric) -> None:
 def _scales(metric: Metric) -> list[Array]:
     """Labels to try it with, the next ones if it takes none of the first: grades, then probabilities."""
     lowest, highest = metric.labels
-    highest = metric.own.get(highest) if isinstance(highest, str) else highest
+    highest = metric.formula_params.get(highest) if isinstance(highest, str) else highest
     low, high = lowest or 0.0, highest if isinstance(highest, (int, float)) else 3.0
     return [np.unique(np.linspace(low, high, 4).round()), np.linspace(max(low, 0.0), min(high, 1.0), 3)]
 
@@ -128,7 +128,7 @@ def _refuse_ties_at(metric: Metric, k: int | None, grades: Array) -> None:
     values, defines_ties = _compute(metric, k, data)
     if values is None:  # it refuses ties
         return
-    of_lists, defines_ties = values.reshape(len(lists), -1), defines_ties or metric.own_ties
+    of_lists, defines_ties = values.reshape(len(lists), -1), defines_ties or metric.defines_ties
     _refuse_unlike(metric, k, values, np.repeat(of_lists[:, 0], len(orders)), ROWS if defines_ties else TIES)
     if defines_ties:
         return
@@ -171,7 +171,7 @@ def _compute(metric: Metric, k: int | None, data: Probe, **keywords: Any) -> tup
         queries = queries_of(data.label, data.score, indptr, np.arange(len(data.length)), None, None, 1)
         ranking = rank_block(queries, 0, len(data.length), ranking_key(spec, queries), spec.depth)
         ranked = ranked_type(ranking, spec.cutoffs, spec["min_relevance"])
-        numerator, denominator = metric.ratio(ranked, spec.resolve(queries))
+        numerator, denominator = metric.ratio(ranked, spec.bind(queries))
         undefined = np.broadcast_to(denominator == 0, ranked.shape)
         if metric.needs_relevant:
             undefined = undefined | (ranked.n_relevant == 0)
@@ -208,6 +208,6 @@ def _refuse_unlike(metric: Metric, k: int | None, found: Array, expected: Array 
         return
     i, at = int(np.argmin(alike)), "" if k is None else f" at k={k}"
     raise ValueError(
-        f"The formula of {metric.caller} was tried on a few queries, and {rule[0]}. "
+        f"The formula of {metric.function_name} was tried on a few queries, and {rule[0]}. "
         f"Got {found[i]:.6g} and {expected[i]:.6g} for one query{at}. {rule[1]}."
     )

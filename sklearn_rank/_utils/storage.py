@@ -245,7 +245,7 @@ def _jsonable(value: Any, name: str) -> Any:
     return value
 
 
-class Stored(ABC):
+class Saveable(ABC):
     """A result that can be saved: it says what is to be kept of it, as words and arrays, and can be made of these."""
 
     @abstractmethod

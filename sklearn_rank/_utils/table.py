@@ -106,7 +106,7 @@ class Table:
         ] * len(self.columns)
 
 
-class Shown(ABC):
+class TableReport(ABC):
     """A result that is printed as a title and tables, and gives the tables in other formats."""
 
     @abstractmethod

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
-from sklearn_rank._chunks.checker import Checker
+from sklearn_rank._chunks.checker import BatchValidator
 from sklearn_rank._chunks.columns import Columns, batches_of, check_names
 from sklearn_rank._chunks.evaluate import evaluate_parts, join_parts
 from sklearn_rank._engine.check import Queries
@@ -39,7 +39,7 @@ def evaluate_batches(
     Parameters
     ----------
     batches : iterable, path or data set
-        Batches, each a tuple of arrays ``(y_true, y_score, qid)`` or ``(y_true, y_score, qid, sample_weight)``, a
+        LazyQueries, each a tuple of arrays ``(y_true, y_score, qid)`` or ``(y_true, y_score, qid, sample_weight)``, a
         frame of pandas or polars, a record batch or table of Arrow, or a dict of arrays; or the path of a Parquet file
         or of a folder of them, or a ``pyarrow.dataset.Dataset``, of which the named columns are read. A query may go on
         from one batch to others.
@@ -100,7 +100,7 @@ def evaluate_batches(
     check_n_jobs(n_jobs)
     if not isinstance(memory_limit, Integral) or isinstance(memory_limit, bool) or memory_limit < 1:
         raise ValueError(f"The 'memory_limit' parameter must be a number of bytes, an int >= 1. Got {memory_limit!r}.")
-    checker = Checker(names, specs.values(), grouped, n_jobs)
+    checker = BatchValidator(names, specs.values(), grouped, n_jobs)
     rows = checker.checked(batches_of(batches, names))
     if grouped:
         return _evaluated(adjacent_queries(rows, n_jobs), specs, checker, n_jobs)
@@ -109,7 +109,7 @@ def evaluate_batches(
 
 
 def _evaluated(
-    whole: Iterable[Queries], specs: dict[str, MetricSpec], checker: Checker, n_jobs: int | None
+    whole: Iterable[Queries], specs: dict[str, MetricSpec], checker: BatchValidator, n_jobs: int | None
 ) -> Evaluation:
     """One result of whole queries, whose ids are their numbers."""
     parts = [*evaluate_parts(whole, specs, n_jobs)]

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn_rank import stats
 from sklearn_rank._engine.qid import MISSING
-from sklearn_rank._metric.names import find_spec
+from sklearn_rank._metric.names import cached_spec
 from sklearn_rank._metric.plain import must_say
 from sklearn_rank.dask._partitions import ATTRIBUTE, check_frame
 from sklearn_rank.stats._arguments import check_arguments
@@ -147,7 +147,7 @@ def _greater_is_better(metric: str) -> bool | None:
         If that name ends as those of errors do.
     """
     try:
-        return find_spec(metric).metric.greater_is_better
+        return cached_spec(metric).metric.greater_is_better
     except ValueError:
         if must_say(metric):
             raise ValueError(

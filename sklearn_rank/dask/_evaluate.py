@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 from sklearn_rank._chunks.columns import Columns
 from sklearn_rank._chunks.discounts import discounts_of
 from sklearn_rank._chunks.evaluate import join_parts
-from sklearn_rank._chunks.query_ids import SeenIds
+from sklearn_rank._chunks.query_ids import QueryIdIndex
 from sklearn_rank._engine.check import refuse_bad_weight
-from sklearn_rank._engine.per_query import PerQuery, Sums
+from sklearn_rank._engine.per_query import PartialSums, PerQuery
 from sklearn_rank._engine.qid import joined_ids
 from sklearn_rank._evaluation.evaluate import Evaluation, parse_metrics
 from sklearn_rank._metric.metric import MetricSpec
-from sklearn_rank.dask._partitions import ATTRIBUTE, Asked, Part, Parts, import_dask, parts_of
+from sklearn_rank.dask._partitions import ATTRIBUTE, EvaluationRequest, PartitionResult, Parts, import_dask, parts_of
 
 FAN = 16
-"""Sums that are added up at a time."""
+"""PartialSums that are added up at a time."""
 
 
 def evaluate(
@@ -84,7 +84,7 @@ def evaluate(
     >>> evaluate(dd.from_pandas(rows, npartitions=2), metrics=["mrr", "p@1"]).mean()
     {'mrr': 0.75, 'p@1': 0.5}
     """
-    asked = Asked(parse_metrics(metrics, **keywords), Columns(y_true, y_score, qid, sample_weight))
+    asked = EvaluationRequest(parse_metrics(metrics, **keywords), Columns(y_true, y_score, qid, sample_weight))
     tasks = parts_of(ddf, asked, assume_grouped).tasks
     parts = [part for part in import_dask().compute(*tasks) if part is not None]
     _refuse_no_rows(parts)
@@ -138,7 +138,7 @@ def mean(
     >>> mean(dd.from_pandas(rows, npartitions=2), metrics=["mrr", "p@1"])
     {'mrr': 0.75, 'p@1': 0.5}
     """
-    asked = Asked(parse_metrics(metrics, **keywords), Columns(y_true, y_score, qid, sample_weight))
+    asked = EvaluationRequest(parse_metrics(metrics, **keywords), Columns(y_true, y_score, qid, sample_weight))
     parts, dask = parts_of(ddf, asked, assume_grouped), import_dask()
     totals, add = [dask.delayed(_total, pure=False)(task) for task in parts.tasks], dask.delayed(_added, pure=False)
     while len(totals) > 1:
@@ -197,7 +197,7 @@ def per_query(
     0    7  0.5  0.0
     1    8  1.0  1.0
     """
-    asked = Asked(parse_metrics(metrics, **keywords), Columns(y_true, y_score, qid, sample_weight))
+    asked = EvaluationRequest(parse_metrics(metrics, **keywords), Columns(y_true, y_score, qid, sample_weight))
     taken = {"qid", "weight"} & asked.specs.keys()
     if taken:
         raise ValueError(f"'qid' and 'weight' are columns of the result, no names of metrics. Got {min(taken)!r}.")
@@ -211,17 +211,17 @@ def per_query(
 # --- what parts must be together -----------------------------------------------------------------------------
 
 
-class Facts(NamedTuple):
+class PartitionSummary(NamedTuple):
     """Ids of a part, where it is to be known that no other has them, and rows of its largest query."""
 
     qid: NDArray[Any] | None
     longest: int
 
 
-def _facts(part: Part | None, with_ids: bool) -> Facts:
+def _facts(part: PartitionResult | None, with_ids: bool) -> PartitionSummary:
     if part is None:
-        return Facts(None, 0)
-    return Facts(part.result.qid if with_ids else None, int(part.result.n_documents.max()))
+        return PartitionSummary(None, 0)
+    return PartitionSummary(part.result.qid if with_ids else None, int(part.result.n_documents.max()))
 
 
 def _checks(parts: Parts, specs: Mapping[str, MetricSpec]) -> list[Any]:
@@ -233,9 +233,9 @@ def _checks(parts: Parts, specs: Mapping[str, MetricSpec]) -> list[Any]:
     return [delayed(_refuse_together, pure=False)(delayed(specs, traverse=False, pure=False), facts)]
 
 
-def _refuse_together(specs: Mapping[str, MetricSpec], facts: Sequence[Facts]) -> None:
+def _refuse_together(specs: Mapping[str, MetricSpec], facts: Sequence[PartitionSummary]) -> None:
     """Refuse parts that share a query, and discounts that depend on the part."""
-    seen = SeenIds("partitions")
+    seen = QueryIdIndex("partitions")
     for qid in (one.qid for one in facts if one.qid is not None):
         n_before = seen.n
         again = seen.number(qid) < n_before
@@ -259,13 +259,13 @@ def _refuse_no_rows(found: Any) -> None:
 
 
 class Total(NamedTuple):
-    """Sums that make the means, by metric; the highest weight, if there are any."""
+    """PartialSums that make the means, by metric; the highest weight, if there are any."""
 
-    sums: dict[str, Sums]
+    sums: dict[str, PartialSums]
     weight: float | None
 
 
-def _total(part: Part | None) -> Total | None:
+def _total(part: PartitionResult | None) -> Total | None:
     if part is None:
         return None
     weight = part.result.weight
@@ -286,7 +286,7 @@ def _added(totals: Sequence[Total | None]) -> Total | None:
 # --- values --------------------------------------------------------------------------------------------------
 
 
-def _no_values(qid_dtype: Any, asked: Asked) -> Any:
+def _no_values(qid_dtype: Any, asked: EvaluationRequest) -> Any:
     """The frame of the values of no query."""
     from pandas import DataFrame, Series
 
@@ -297,7 +297,7 @@ def _no_values(qid_dtype: Any, asked: Asked) -> Any:
     return frame
 
 
-def _values(part: Part | None, meta: Any, checks: Any) -> Any:
+def _values(part: PartitionResult | None, meta: Any, checks: Any) -> Any:
     """Values of a part; `checks` are only waited for."""
     from pandas import DataFrame
 

@@ -28,14 +28,14 @@ ATTRIBUTE = "sklearn_rank"
 """Of a frame of values: what each column means, and whether more of it is better; lost in merges and files."""
 
 
-class Asked(NamedTuple):
+class EvaluationRequest(NamedTuple):
     """Metrics, and the columns that they are of."""
 
     specs: Mapping[str, MetricSpec]
     names: Columns
 
 
-class Part(NamedTuple):
+class PartitionResult(NamedTuple):
     """Results of the queries of a partition, and the number of the row of the frame where each query begins."""
 
     result: Evaluation
@@ -43,7 +43,7 @@ class Part(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """Tasks that each make a `Part`, or None of no rows.
+    """Tasks that each make a `PartitionResult`, or None of no rows.
 
     `may_share` where it was only said that no two parts have the same query; `qid_dtype` is that of frames of ids, a
     category only where it is not known of what.
@@ -78,7 +78,7 @@ def check_frame(ddf: Any, name: str) -> None:
         )
 
 
-def parts_of(ddf: Any, asked: Asked, assume_grouped: bool) -> Parts:
+def parts_of(ddf: Any, asked: EvaluationRequest, assume_grouped: bool) -> Parts:
     """Tasks that score the partitions, after rows were moved so that each has whole queries, where they must be.
 
     Raises
@@ -166,7 +166,9 @@ def _plain(dtype: Any) -> Any:
 # --- on the workers ------------------------------------------------------------------------------------------
 
 
-def _score(frame: Any, asked: Asked, number: int, bounds: tuple[Any, Any, bool] | None) -> Part | None:
+def _score(
+    frame: Any, asked: EvaluationRequest, number: int, bounds: tuple[Any, Any, bool] | None
+) -> PartitionResult | None:
     """Values of a partition as it is."""
     try:
         queries = check_part(read_columns(_flat(frame, asked.names), asked.names))
@@ -179,7 +181,7 @@ def _score(frame: Any, asked: Asked, number: int, bounds: tuple[Any, Any, bool] 
         raise _named(error, number) from error
 
 
-def _prepared(frame: Any, asked: Asked, known: Any, partition_info: Any = None) -> Any:
+def _prepared(frame: Any, asked: EvaluationRequest, known: Any, partition_info: Any = None) -> Any:
     """Rows of a partition, checked, that know where they were and, by `bucket`, where all of their query goes."""
     number, frame = partition_info["number"], _flat(frame, asked.names)
     qid = frame[asked.names.qid]
@@ -188,7 +190,7 @@ def _prepared(frame: Any, asked: Asked, known: Any, partition_info: Any = None) 
         if queries is None:
             return _no_rows(asked.names, qid.dtype)
         for spec in asked.specs.values():
-            spec.resolve(queries)  # refuses labels, while it is known where they were
+            spec.bind(queries)  # refuses labels, while it is known where they were
         _refuse_other_ids(queries.qid, known)
         bucket = _of_rows(queries, _buckets(queries.qid))
     except (TypeError, ValueError) as error:
@@ -197,7 +199,7 @@ def _prepared(frame: Any, asked: Asked, known: Any, partition_info: Any = None) 
     return _rows(asked.names, queries.label, queries.score, qid.array, weight, bucket, _numbers(number, len(frame)))
 
 
-def _score_moved(rows: Any, asked: Asked) -> Part | None:
+def _score_moved(rows: Any, asked: EvaluationRequest) -> PartitionResult | None:
     """Values of rows that were brought together, once they are in the order of the frame again."""
     row = rows["row"].to_numpy()
     if not (row[1:] > row[:-1]).all():
@@ -212,9 +214,9 @@ def _flat(frame: Any, names: Columns) -> Any:
     return frame if names.qid in frame.columns else frame.reset_index()
 
 
-def _part(queries: Queries, asked: Asked, row: Index) -> Part:
+def _part(queries: Queries, asked: EvaluationRequest, row: Index) -> PartitionResult:
     begins = queries.indptr[:-1] if queries.order is None else queries.order[queries.indptr[:-1]]
-    return Part(evaluate_part(queries, asked.specs), row[begins])
+    return PartitionResult(evaluate_part(queries, asked.specs), row[begins])
 
 
 def _numbers(number: int, n_rows: int) -> Index:

@@ -52,9 +52,9 @@ BETA = real(
         "gm_map": {"average": "geometric"},
         "lrap": {"precision_at": "threshold", "replace_undefined_by": 1},
     },
-    undefined=NO_RELEVANT,
+    undefined_when=NO_RELEVANT,
     needs_relevant=True,
-    rules={
+    parameter_constraints={
         "denominator": one_of(
             "relevant",
             "min_k_relevant",
@@ -119,7 +119,7 @@ def map_score(r: Any, *, denominator: str = "relevant", precision_at: str = "ran
     return precisions, np.maximum(r.cumsum(r.relevant), 1)
 
 
-@metric("mrr", bounds=(0, 1), aliases=("rr",), undefined=NO_RELEVANT, needs_relevant=True)
+@metric("mrr", bounds=(0, 1), aliases=("rr",), undefined_when=NO_RELEVANT, needs_relevant=True)
 def mrr_score(r: Any) -> Any:
     """Mean reciprocal rank: 1 / rank of the first relevant document.
 
@@ -146,8 +146,8 @@ def mrr_score(r: Any) -> Any:
     "precision",
     bounds=(0, 1),
     aliases=("p",),
-    pools=True,
-    rules={
+    supports_micro=True,
+    parameter_constraints={
         "denominator": PER_RANK,
         "no_relevant": one_of(
             "zero",
@@ -195,10 +195,10 @@ def precision_at_k_score(r: Any, *, denominator: str = "k", no_relevant: str = "
     "recall",
     bounds=(0, 1),
     aliases={"r": {}, "capped_recall": {"denominator": "min_k_relevant"}},
-    pools=True,
-    undefined=NO_RELEVANT,
+    supports_micro=True,
+    undefined_when=NO_RELEVANT,
     needs_relevant=True,
-    rules={
+    parameter_constraints={
         "denominator": one_of(
             "relevant",
             "min_k_relevant",
@@ -239,10 +239,10 @@ def recall_at_k_score(r: Any, *, denominator: str = "relevant") -> Any:
     "f",
     bounds=(0, 1),
     aliases={"f1": {"beta": 1}, "fbeta": {}},
-    pools=True,
-    undefined=NO_RELEVANT,
+    supports_micro=True,
+    undefined_when=NO_RELEVANT,
     needs_relevant=True,
-    rules={"beta": BETA},
+    parameter_constraints={"beta": BETA},
 )
 def fbeta_at_k_score(r: Any, *, beta: float = 1) -> Any:
     """F-measure: the weighted harmonic mean of precision and recall at rank k.
@@ -265,7 +265,7 @@ def fbeta_at_k_score(r: Any, *, beta: float = 1) -> Any:
     return (1 + weight) * r.cumsum(r.relevant), weight * r.n_relevant + r.k
 
 
-@metric("hit", bounds=(0, 1), aliases=("hit_rate", "success"), undefined=NO_RELEVANT, needs_relevant=True)
+@metric("hit", bounds=(0, 1), aliases=("hit_rate", "success"), undefined_when=NO_RELEVANT, needs_relevant=True)
 def hit_rate_score(r: Any) -> Any:
     """Hit rate: whether any of the first k documents is relevant.
 
@@ -291,8 +291,8 @@ def hit_rate_score(r: Any) -> Any:
     bounds=(0, 1),
     aliases=("fall_out",),
     greater_is_better=False,
-    pools=True,
-    undefined="no document that is not relevant",
+    supports_micro=True,
+    undefined_when="no document that is not relevant",
 )
 def fall_out_error(r: Any) -> Any:
     """Fall-out: the share of the documents that are not relevant that stands in the first k ranks.

@@ -64,7 +64,7 @@ def alpha_dcg_score(r: Any, *, alpha: float = 0.5, discount: Any = "log2", base:
     return r.over_subtopics(lambda s: s.cumsum(weight=novelty(s, alpha) * discount(s.rank))).sum(axis=0)
 
 
-@metric("alpha_ndcg", bounds=(0, e / (e - 1)), max_weight=np.inf, undefined=NO_SUBTOPIC, subtopics=True)
+@metric("alpha_ndcg", bounds=(0, e / (e - 1)), max_weight=np.inf, undefined_when=NO_SUBTOPIC, subtopics=True)
 def alpha_ndcg_score(r: Any, *, alpha: float = 0.5, discount: Any = "log2", base: float = 2) -> Any:
     """Normalized novelty-biased DCG: alpha-DCG over that of a list that takes the most novel document each time.
 
@@ -91,7 +91,7 @@ def alpha_ndcg_score(r: Any, *, alpha: float = 0.5, discount: Any = "log2", base
     return dcg(r, alpha=alpha, discount=discount), dcg(r.most_novel(alpha), alpha=alpha, discount=discount)
 
 
-@metric("err_ia", bounds=(0, 1), labels=(0, "max_grade"), max_weight=1, undefined=NO_SUBTOPIC, subtopics=True)
+@metric("err_ia", bounds=(0, 1), labels=(0, "max_grade"), max_weight=1, undefined_when=NO_SUBTOPIC, subtopics=True)
 def err_ia_score(
     r: Any, *, stop: Any = "exp2", max_grade: float = 1, discount: Any = "reciprocal", base: float = 2
 ) -> Any:
@@ -122,7 +122,7 @@ def err_ia_score(
     return found.sum(axis=0), r.n_subtopics
 
 
-@metric("map_ia", aliases=("ap_ia",), bounds=(0, 1), undefined=NO_SUBTOPIC, subtopics=True)
+@metric("map_ia", aliases=("ap_ia",), bounds=(0, 1), undefined_when=NO_SUBTOPIC, subtopics=True)
 def map_ia_score(r: Any) -> Any:
     """Intent-aware average precision: the mean of the average precision over subtopics.
 
@@ -150,9 +150,9 @@ def map_ia_score(r: Any) -> Any:
     "p_ia",
     aliases=("precision_ia",),
     bounds=(0, 1),
-    undefined=NO_SUBTOPIC,
+    undefined_when=NO_SUBTOPIC,
     subtopics=True,
-    rules={"denominator": PER_RANK},
+    parameter_constraints={"denominator": PER_RANK},
 )
 def precision_ia_score(r: Any, *, denominator: str = "k") -> Any:
     """Intent-aware precision: the mean of the precision over subtopics.
@@ -177,7 +177,7 @@ def precision_ia_score(r: Any, *, denominator: str = "k") -> Any:
     return hits, divisor_per_rank(r, denominator) * r.n_subtopics
 
 
-@metric("s_recall", aliases=("subtopic_recall",), bounds=(0, 1), undefined=NO_SUBTOPIC, subtopics=True)
+@metric("s_recall", aliases=("subtopic_recall",), bounds=(0, 1), undefined_when=NO_SUBTOPIC, subtopics=True)
 def subtopic_recall_score(r: Any) -> Any:
     """Subtopic recall: the share of the subtopics that the first k documents cover.
 
@@ -199,7 +199,7 @@ def subtopic_recall_score(r: Any) -> Any:
     return r.over_subtopics(lambda s: s.cumsum(weight=s.cascade(s.relevant))).sum(axis=0), r.n_subtopics
 
 
-@metric("nrbp", bounds=(0, 1), undefined=NO_SUBTOPIC, subtopics=True, rules={"p": PERSISTENCE})
+@metric("nrbp", bounds=(0, 1), undefined_when=NO_SUBTOPIC, subtopics=True, parameter_constraints={"p": PERSISTENCE})
 def nrbp_score(r: Any, *, alpha: float = 0.5, p: float = 0.5) -> Any:
     """Novelty- and rank-biased precision: the novelty that a user sees who goes on with probability p.
 

@@ -45,7 +45,7 @@ def cg_score(r: Any) -> Any:
     return r.cumsum(r.label)
 
 
-@metric("acg", bounds=(-INF, INF), rules={"denominator": PER_RANK})
+@metric("acg", bounds=(-INF, INF), parameter_constraints={"denominator": PER_RANK})
 def acg_score(r: Any, *, denominator: str = "k") -> Any:
     """Average cumulated gain: the mean label of the first k ranks.
 
@@ -120,7 +120,7 @@ def dcg_score(r: Any, *, gain: Any = "exp2", discount: Any = "log2", base: float
     return r.cumsum(gain(r.label), weight=discount(r.rank))
 
 
-@metric("ndcg", bounds=(0, 1), labels=(0, None), max_weight=INF, undefined="an ideal DCG of zero")
+@metric("ndcg", bounds=(0, 1), labels=(0, None), max_weight=INF, undefined_when="an ideal DCG of zero")
 def ndcg_score(r: Any, *, gain: Any = "exp2", discount: Any = "log2", base: float = 2) -> Any:
     """Normalized discounted cumulated gain: DCG over the DCG of the best possible list.
 
@@ -150,7 +150,7 @@ def ndcg_score(r: Any, *, gain: Any = "exp2", discount: Any = "log2", base: floa
     return dcg(r, gain=gain, discount=discount), dcg(r.ideal, gain=gain, discount=discount)
 
 
-@metric("wap", bounds=(0, INF), labels=(0, None), undefined=NO_RELEVANT, needs_relevant=True)
+@metric("wap", bounds=(0, INF), labels=(0, None), undefined_when=NO_RELEVANT, needs_relevant=True)
 def wap_score(r: Any) -> Any:
     """Weighted average precision: the mean label down to each relevant document, averaged over these.
 
@@ -177,9 +177,9 @@ def wap_score(r: Any) -> Any:
     bounds=(0, 1),
     aliases=("q_measure",),
     labels=(0, None),
-    undefined=NO_RELEVANT,
+    undefined_when=NO_RELEVANT,
     needs_relevant=True,
-    rules={
+    parameter_constraints={
         "beta": real(
             "a number >= 0",
             lambda v: v >= 0,

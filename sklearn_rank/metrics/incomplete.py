@@ -26,10 +26,10 @@ UNSEEN = 1e-5
     "bpref",
     bounds=(0, 1),
     aliases={"gm_bpref": {"average": "geometric"}},
-    undefined=NO_RELEVANT,
+    undefined_when=NO_RELEVANT,
     needs_relevant=True,
     reads_unjudged=True,
-    rules={
+    parameter_constraints={
         "denominator": one_of(
             "min_relevant_nonrelevant",
             "relevant",
@@ -66,7 +66,7 @@ def bpref_score(r: Any, *, denominator: str = "min_relevant_nonrelevant") -> Any
     return r.cumsum(r.relevant) - above / np.maximum(most, 1), r.n_relevant
 
 
-@metric("judged", bounds=(0, 1), pools=True, reads_unjudged=True)
+@metric("judged", bounds=(0, 1), supports_micro=True, reads_unjudged=True)
 def judged_score(r: Any) -> Any:
     """Judged: the share of the first k documents that somebody judged.
 
@@ -88,7 +88,7 @@ def judged_score(r: Any) -> Any:
     return r.cumsum(r.judged), np.maximum(r.cumsum(), 1)
 
 
-@metric("infap", bounds=(0, 1), undefined=NO_RELEVANT, needs_relevant=True, reads_unjudged=True)
+@metric("infap", bounds=(0, 1), undefined_when=NO_RELEVANT, needs_relevant=True, reads_unjudged=True)
 def infap_score(r: Any) -> Any:
     """Inferred average precision: average precision as a random sample of judgements lets one expect it.
 
@@ -129,7 +129,7 @@ def infap_score(r: Any) -> Any:
     bounds=(0, 1),
     greater_is_better=False,
     reads_unjudged=True,
-    rules={"p": PERSISTENCE},
+    parameter_constraints={"p": PERSISTENCE},
 )
 def rbp_residual_error(r: Any, *, p: float = 0.8) -> Any:
     """Residual of rank-biased precision: how much of its weight is on documents that nobody judged.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._metric.keywords import Keyword, is_real, one_of
+from sklearn_rank._metric.keywords import Constraint, is_real, one_of
 from sklearn_rank._metric.metric import NO_RELEVANT, metric
 
 __all__ = [
@@ -27,9 +27,9 @@ ROUNDED = {
     "rprec",
     bounds=(0, 1),
     aliases=("r_precision", "r-precision"),
-    undefined=NO_RELEVANT,
+    undefined_when=NO_RELEVANT,
     needs_relevant=True,
-    rules={
+    parameter_constraints={
         "denominator": one_of(
             "relevant",
             "min_k_relevant",
@@ -67,10 +67,10 @@ def r_precision_score(r: Any, *, denominator: str = "relevant") -> Any:
     "iprec",
     bounds=(0, 1),
     aliases={"interpolated_precision": {}, "11pt": {"recall": "11pt"}},
-    undefined=NO_RELEVANT,
+    undefined_when=NO_RELEVANT,
     needs_relevant=True,
-    rules={
-        "recall": Keyword(
+    parameter_constraints={
+        "recall": Constraint(
             "a number from 0 to 1, or '11pt'",
             lambda v: v == "11pt" if isinstance(v, str) else is_real(v) and 0 <= v <= 1,
             """recall : float or "11pt", default=0.5

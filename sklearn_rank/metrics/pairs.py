@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._metric.keywords import Keyword, is_real, one_of, real
+from sklearn_rank._metric.keywords import Constraint, is_real, one_of, real
 from sklearn_rank._metric.metric import NO_RELEVANT, metric
 
 __all__ = [
@@ -30,11 +30,11 @@ SMALL = 1e-100
     "auc",
     bounds=(0, 1),
     has_cutoff=False,
-    pools=True,
+    supports_micro=True,
     keeps_unretrieved=True,
-    undefined="no pair of a relevant and a non-relevant document",
-    rules={
-        "max_fpr": Keyword(
+    undefined_when="no pair of a relevant and a non-relevant document",
+    parameter_constraints={
+        "max_fpr": Constraint(
             "a number above 0 and not above 1, or None",
             lambda v: v is None or (is_real(v) and 0 < v <= 1),
             """max_fpr : float or None, default=None
@@ -100,9 +100,9 @@ def area_under_line(r: Any, x: Any, y: Any, end: Any) -> Any:
     aliases=("label_ranking_loss",),
     greater_is_better=False,
     has_cutoff=False,
-    pools=True,
+    supports_micro=True,
     keeps_unretrieved=True,
-    undefined="no pair of a relevant and a non-relevant document",
+    undefined_when="no pair of a relevant and a non-relevant document",
 )
 def ranking_loss_error(r: Any) -> Any:
     """Ranking loss: the share of pairs in the wrong order, one minus AUC.
@@ -132,9 +132,9 @@ def ranking_loss_error(r: Any) -> Any:
     bounds=(0, 1),
     aliases=("pairwise_accuracy",),
     has_cutoff=False,
-    pools=True,
+    supports_micro=True,
     keeps_unretrieved=True,
-    undefined="no pair of unequal labels",
+    undefined_when="no pair of unequal labels",
 )
 def pairwise_accuracy_score(r: Any) -> Any:
     """Ordered pair accuracy: the share of pairs of documents of unequal labels that is in the right order.
@@ -167,10 +167,10 @@ def pairwise_accuracy_score(r: Any) -> Any:
     bounds=(-1, 1),
     aliases=("tau", "kendall_tau"),
     has_cutoff=False,
-    own_ties=True,
+    defines_ties=True,
     keeps_unretrieved=True,
-    undefined="no two unequal labels, or no two unequal scores",
-    rules={
+    undefined_when="no two unequal labels, or no two unequal scores",
+    parameter_constraints={
         "variant": one_of(
             "b",
             "a",
@@ -219,9 +219,9 @@ def kendall_score(r: Any, *, variant: str = "b") -> Any:
     bounds=(-1, 1),
     aliases=("rho", "spearman_rho"),
     has_cutoff=False,
-    own_ties=True,
+    defines_ties=True,
     keeps_unretrieved=True,
-    undefined="no two unequal labels, or no two unequal scores",
+    undefined_when="no two unequal labels, or no two unequal scores",
 )
 def spearman_score(r: Any) -> Any:
     """Spearman's rho: the correlation of the ranks by score with the ranks by label.
@@ -254,9 +254,9 @@ def spearman_score(r: Any) -> Any:
     labels=(0, None),
     greater_is_better=False,
     has_cutoff=False,
-    pools=True,
+    supports_micro=True,
     keeps_unretrieved=True,
-    undefined="no label above 0",
+    undefined_when="no label above 0",
 )
 def arp_error(r: Any) -> Any:
     """Average relevance position: the mean rank of the documents, each weighing as much as its label.
@@ -288,7 +288,7 @@ def arp_error(r: Any) -> Any:
     has_cutoff=False,
     keeps_unretrieved=True,
     needs_relevant=True,
-    undefined=NO_RELEVANT,
+    undefined_when=NO_RELEVANT,
 )
 def coverage_error(r: Any) -> Any:
     """Coverage error: how far down the list one must go to have seen every relevant document.
@@ -319,7 +319,7 @@ def coverage_error(r: Any) -> Any:
     "rbo",
     bounds=(0, 1),
     reads_all_labels=True,
-    rules={
+    parameter_constraints={
         "p": real(
             "a number between 0 and 1, exclusive",
             lambda v: 0 < v < 1,

@@ -18,8 +18,8 @@ INF = float("inf")
 
 
 @metric(
-    "mse", bounds=(0, INF), greater_is_better=False, has_cutoff=False, pools=True, pointwise=True,
-    undefined="no judged document",
+    "mse", bounds=(0, INF), greater_is_better=False, has_cutoff=False, supports_micro=True, pointwise=True,
+    undefined_when="no judged document",
 )  # fmt: skip
 def query_mse_error(r: Any) -> Any:
     """Mean squared error of the scores as predictions of the labels, query by query.
@@ -47,8 +47,8 @@ def query_mse_error(r: Any) -> Any:
 
 
 @metric(
-    "rmse", bounds=(0, INF), greater_is_better=False, has_cutoff=False, pools=True, pointwise=True,
-    undefined="no judged document", link=np.sqrt,
+    "rmse", bounds=(0, INF), greater_is_better=False, has_cutoff=False, supports_micro=True, pointwise=True,
+    undefined_when="no judged document", transform=np.sqrt,
 )  # fmt: skip
 def query_rmse_error(r: Any) -> Any:
     """Root mean squared error of the scores as predictions of the labels, query by query.
@@ -73,8 +73,8 @@ def query_rmse_error(r: Any) -> Any:
 
 
 @metric(
-    "mae", bounds=(0, INF), greater_is_better=False, has_cutoff=False, pools=True, pointwise=True,
-    undefined="no judged document",
+    "mae", bounds=(0, INF), greater_is_better=False, has_cutoff=False, supports_micro=True, pointwise=True,
+    undefined_when="no judged document",
 )  # fmt: skip
 def query_mae_error(r: Any) -> Any:
     """Mean absolute error of the scores as predictions of the labels, query by query.

@@ -28,11 +28,11 @@ THRESHOLD = real(
     bounds=(0, 1),
     aliases=("set_p",),
     has_cutoff=False,
-    undefined="no document above the threshold",
-    pools=True,
-    own_ties=True,
+    undefined_when="no document above the threshold",
+    supports_micro=True,
+    defines_ties=True,
     reads_scores=True,
-    rules={"threshold": THRESHOLD},
+    parameter_constraints={"threshold": THRESHOLD},
 )
 def set_precision_score(r: Any, *, threshold: float = 0.0) -> Any:
     """Set precision: the share of the documents above a threshold that is relevant.
@@ -61,12 +61,12 @@ def set_precision_score(r: Any, *, threshold: float = 0.0) -> Any:
     bounds=(0, 1),
     aliases=("set_r",),
     has_cutoff=False,
-    undefined=NO_RELEVANT,
+    undefined_when=NO_RELEVANT,
     needs_relevant=True,
-    pools=True,
-    own_ties=True,
+    supports_micro=True,
+    defines_ties=True,
     reads_scores=True,
-    rules={"threshold": THRESHOLD},
+    parameter_constraints={"threshold": THRESHOLD},
 )
 def set_recall_score(r: Any, *, threshold: float = 0.0) -> Any:
     """Set recall: the share of the relevant documents that is above a threshold.
@@ -93,12 +93,12 @@ def set_recall_score(r: Any, *, threshold: float = 0.0) -> Any:
     "set_f",
     bounds=(0, 1),
     has_cutoff=False,
-    undefined=NO_RELEVANT,
+    undefined_when=NO_RELEVANT,
     needs_relevant=True,
-    pools=True,
-    own_ties=True,
+    supports_micro=True,
+    defines_ties=True,
     reads_scores=True,
-    rules={"threshold": THRESHOLD, "beta": BETA},
+    parameter_constraints={"threshold": THRESHOLD, "beta": BETA},
 )
 def set_f_score(r: Any, *, threshold: float = 0.0, beta: float = 1) -> Any:
     """Set F-measure: the weighted harmonic mean of set precision and set recall.

@@ -51,7 +51,7 @@ def err_score(
     return r.cumsum(weight=r.cascade(stop(r.label)) * discount(r.rank))
 
 
-@metric("nerr", bounds=(0, 1), labels=(0, "max_grade"), max_weight=np.inf, undefined="an ideal ERR of zero")
+@metric("nerr", bounds=(0, 1), labels=(0, "max_grade"), max_weight=np.inf, undefined_when="an ideal ERR of zero")
 def nerr_score(
     r: Any, *, stop: Any = "exp2", max_grade: float = 4, discount: Any = "reciprocal", base: float = 2
 ) -> Any:
@@ -83,7 +83,7 @@ def nerr_score(
     "pfound",
     bounds=(0, 1),
     labels=(0, "max_grade"),
-    rules={
+    parameter_constraints={
         "decay": real(
             "a number above 0 and not above 1",
             lambda v: 0 < v <= 1,
@@ -120,7 +120,7 @@ def pfound_score(r: Any, *, stop: Any = "exp2", max_grade: float = 4, decay: flo
     "rbp",
     bounds=(0, 1),
     labels=(0, "max_grade"),
-    rules={"p": PERSISTENCE},
+    parameter_constraints={"p": PERSISTENCE},
 )
 def rbp_score(r: Any, *, p: float = 0.8, gain: Any = "binary", max_grade: float = 4) -> Any:
     """Rank-biased precision: the gain per document seen by a user who goes on with probability p.

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from sklearn_rank._evaluation.evaluate import Evaluation
 from sklearn_rank._metric.keywords import COUNT
-from sklearn_rank._utils.storage import SavedArrays, Stored, names, part
-from sklearn_rank._utils.table import Shown, Table, import_pandas
+from sklearn_rank._utils.storage import Saveable, SavedArrays, names, part
+from sklearn_rank._utils.table import Table, TableReport, import_pandas
 
 Array = NDArray[np.float64]
 
@@ -62,7 +62,7 @@ class CrossValidation(dict[str, Any]):
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Shown, Stored):
+class Comparison(TableReport, Saveable):
     """Models on the same queries, each query scored by a model that has not seen it.
 
     Attributes

@@ -16,12 +16,12 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.rows import check_features, check_rows, one_column
-from sklearn_rank._evaluation.evaluate import evaluate, is_one, parse_metrics
+from sklearn_rank._evaluation.evaluate import evaluate, is_single_metric, parse_metrics
 from sklearn_rank._metric.keywords import is_count, named_arguments
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import refuse_masked
 from sklearn_rank.model_selection._comparison import Comparison, CrossValidation
-from sklearn_rank.model_selection._folds import Held, Split, fit_folds
+from sklearn_rank.model_selection._folds import FoldResult, Split, fit_folds
 from sklearn_rank.model_selection._progress import counted_fits
 from sklearn_rank.model_selection._query_ranker import take_rows
 from sklearn_rank.model_selection._routing import consumes
@@ -86,7 +86,7 @@ class RankingEvaluator:
         self, metrics: Any, *, cv: Any = 5, n_jobs: int | None = None, baseline: str | None = None, test: str = "t",
         correction: str | None = "holm", progress: bool = False,
     ) -> None:  # fmt: skip
-        self.metrics = [metrics] if is_one(metrics) else [*metrics]
+        self.metrics = [metrics] if is_single_metric(metrics) else [*metrics]
         self._specs = parse_metrics(self.metrics)
         if not hasattr(cv, "get_n_splits") and not (is_count(cv) and cv > 1):
             raise ValueError(
@@ -369,17 +369,17 @@ def _tested_once(folds: list[Split], n_rows: int) -> bool:
     return bool((tested == 1).all())
 
 
-def _tests(held: list[Held], folds: list[Split]) -> list[tuple[NDArray[np.int64], Any]]:
+def _tests(held: list[FoldResult], folds: list[Split]) -> list[tuple[NDArray[np.int64], Any]]:
     """Rows held out in each fold and their scores."""
     return [(test, fold.y_score) for (_, test), fold in zip(folds, held, strict=True)]
 
 
-def _errors(held: list[Held]) -> dict[int, str]:
+def _errors(held: list[FoldResult]) -> dict[int, str]:
     """What went wrong, by fold."""
     return {i: f"{type(h.error).__name__}: {h.error}" for i, h in enumerate(held) if h.error is not None}
 
 
-def _pool(held: list[Held], folds: list[Split], n_rows: int) -> NDArray[Any]:
+def _pool(held: list[FoldResult], folds: list[Split], n_rows: int) -> NDArray[Any]:
     """Score of each row by the model that had not seen it."""
     y_score = np.empty(n_rows, dtype=np.result_type(*(fold.y_score for fold in held)))
     for (_, test), fold in zip(folds, held, strict=True):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
-class Part:
+class FitData:
     """Rows to learn from or to stop by, those of a query adjacent.
 
     `sizes` are the rows of each query (ndarray), None where queries are not known; `weight` is one for each row.
@@ -48,7 +48,7 @@ def last_step(model: Any) -> tuple[str, Any]:
 
 
 def query_keyword(model: Any) -> str | None:
-    """Keyword of `fit` that takes queries; None for a pointwise model."""
+    """Constraint of `fit` that takes queries; None for a pointwise model."""
     accepted = inspect.signature(model.fit).parameters
     return next((name for name in ("qid", "group_id", "group") if name in accepted), None)
 
@@ -62,7 +62,7 @@ def takes_evaluation(model: Any) -> bool:
     return "eval_set" in accepted and (takes is None or f"eval_{takes}" in accepted)
 
 
-def fit_model(model: Any, train: Part, held_out: Part | None) -> Any:
+def fit_model(model: Any, train: FitData, held_out: FitData | None) -> Any:
     """Fit a model, with rows to stop by if there are any.
 
     All steps of a Pipeline learn from the training part alone; those before the last transform the part held out.
@@ -80,7 +80,7 @@ def fit_model(model: Any, train: Part, held_out: Part | None) -> Any:
     return model.set_params(**{name: fit_model(last, train, held_out)})
 
 
-def training_arguments(model: Any, part: Part) -> dict[str, Any]:
+def training_arguments(model: Any, part: FitData) -> dict[str, Any]:
     """Keywords of `fit` that say which rows are one query, and what they weigh."""
     takes, keywords = query_keyword(model), {}
     if takes is not None:
@@ -90,7 +90,7 @@ def training_arguments(model: Any, part: Part) -> dict[str, Any]:
     return keywords
 
 
-def evaluation_arguments(model: Any, part: Part) -> dict[str, Any]:
+def evaluation_arguments(model: Any, part: FitData) -> dict[str, Any]:
     """Keywords of `fit` that hand over rows to stop by."""
     pool = _pool(model)
     if pool is not None:  # CatBoost: a pair (X, y) would lose the queries and the weights

@@ -28,7 +28,7 @@ Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
-class Held:
+class FoldResult:
     """What a model fitted on the training rows of one fold says of those held out; without scores, it failed."""
 
     y_score: Any
@@ -42,7 +42,7 @@ class Held:
 def fit_folds(
     estimators: Sequence[Any], X: Any, y: Any, qid: NDArray[np.int64], folds: Sequence[Split], *,
     n_jobs: int | None = None, progress: bool = False, keep_estimator: bool = False, score_train: bool = False,
-) -> list[list[Held]]:  # fmt: skip
+) -> list[list[FoldResult]]:  # fmt: skip
     """Each estimator on each fold, in that order, as many at a time as `n_jobs` says."""
     with sklearn.config_context(enable_metadata_routing=True):
         found = Parallel(n_jobs=n_jobs, return_as="generator")(
@@ -56,7 +56,7 @@ def fit_folds(
 
 def _fit_fold(
     estimator: Any, X: Any, y: Any, qid: NDArray[np.int64], fold: Split, keep_estimator: bool, score_train: bool
-) -> Held:
+) -> FoldResult:
     train, test = fold
     takes_qid = consumes(estimator, "fit", "qid")
     began = perf_counter()
@@ -68,8 +68,8 @@ def _fit_fold(
         if score_train:
             y_score_train = check_predictions(predict_scores(estimator, take_rows(X, train)), len(train))
     except Exception as error:  # a model may fail in any way; the others go on
-        return Held(None, None, perf_counter() - began, 0.0, None, error)
-    return Held(y_score, y_score_train, fitted - began, scored - fitted, estimator if keep_estimator else None)
+        return FoldResult(None, None, perf_counter() - began, 0.0, None, error)
+    return FoldResult(y_score, y_score_train, fitted - began, scored - fitted, estimator if keep_estimator else None)
 
 
 def check_predictions(y_score: Any, n_rows: int) -> NDArray[Any]:

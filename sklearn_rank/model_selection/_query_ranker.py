@@ -20,7 +20,7 @@ from sklearn_rank._engine.id_order import id_order
 from sklearn_rank._engine.rows import check_features, check_rows, one_column, queries_in
 from sklearn_rank._metric.keywords import is_count, is_real, named_arguments
 from sklearn_rank._utils.numbers import refuse_masked
-from sklearn_rank.model_selection._fit_arguments import Part, fit_model, last_step, query_keyword, takes_evaluation
+from sklearn_rank.model_selection._fit_arguments import FitData, fit_model, last_step, query_keyword, takes_evaluation
 from sklearn_rank.model_selection._fitted_queries import FittedQueries
 from sklearn_rank.model_selection._response import predict_scores
 from sklearn_rank.model_selection._routing import consumes
@@ -140,7 +140,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         needs_queries = takes is not None or self.eval_fraction is not None or self.max_queries is not None
         if needs_queries or qid is not None or queries_in(y) is not None:
             qid = find_qid(y, qid, name="y")
-        train, held_out, self.eval_qid_ = Part(X, y, None, weight), None, np.array([])
+        train, held_out, self.eval_qid_ = FitData(X, y, None, weight), None, np.array([])
         self._fitted_queries = None
         if qid is not None:
             ids, indptr, order = group_rows(qid, len(y))
@@ -242,7 +242,7 @@ def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
 def _part(
     chosen: NDArray[np.bool_], sizes: NDArray[np.int64], order: NDArray[np.int64] | None, X: Any, y: Any,
     weight: NDArray[Any] | None,
-) -> Part:  # fmt: skip
+) -> FitData:  # fmt: skip
     """Rows of the chosen queries; the data as they are where these are all rows in their order."""
     rows = order
     if not chosen.all():
@@ -250,4 +250,4 @@ def _part(
         rows = rows if order is None else order[rows]
     if rows is not None:
         X, y, weight = take_rows(X, rows), take_rows(y, rows), None if weight is None else weight[rows]
-    return Part(X, y, sizes[chosen], weight)
+    return FitData(X, y, sizes[chosen], weight)

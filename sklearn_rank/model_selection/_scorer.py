@@ -12,7 +12,7 @@ import sklearn
 from sklearn.metrics import make_scorer
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from sklearn_rank._evaluation.evaluate import evaluate, is_one, parse_metrics
+from sklearn_rank._evaluation.evaluate import evaluate, is_single_metric, parse_metrics
 from sklearn_rank._metric.keywords import named_arguments
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.names import parse_metric
@@ -173,7 +173,7 @@ class RankingScorers:
     """Many ranking metrics as one scorer: ``scorers(estimator, X, y, qid=...)`` returns a dict."""
 
     def __init__(self, metrics: Any, *, response_method: Any = RESPONSE, **keywords: Any) -> None:
-        listed = [metrics] if is_one(metrics) else [*metrics]
+        listed = [metrics] if is_single_metric(metrics) else [*metrics]
         self.response_method, self.keywords = response_method, keywords
         self._specs = parse_metrics([*map(_without_sign, listed)], **keywords)
         self.names = [m.strip() if isinstance(m, str) else name for m, name in zip(listed, self._specs, strict=True)]

@@ -10,9 +10,9 @@ import numpy as np
 import sklearn
 from joblib import effective_n_jobs
 
-from sklearn_rank._engine.check import Words, check_query_weight
+from sklearn_rank._engine.check import InputNames, check_query_weight
 from sklearn_rank._engine.grouping import group_rows
-from sklearn_rank._engine.per_query import Batches
+from sklearn_rank._engine.per_query import LazyQueries
 from sklearn_rank._engine.rows import check_features, check_rows
 from sklearn_rank._evaluation.evaluate import Evaluation, evaluate_queries, parse_metrics
 from sklearn_rank._metric.keywords import is_real
@@ -23,7 +23,7 @@ from sklearn_rank.retrieval._relevance import make_grades
 from sklearn_rank.retrieval._search import search
 from sklearn_rank.retrieval._similarity import make_similarity
 
-WORDS = Words("grades", "nearness", "query")
+WORDS = InputNames("grades", "nearness", "query")
 """What errors speak of in place of y_true, y_score and rows."""
 
 METRICS = ("ndcg@10", "map", "wap@100", "acg@100", "p@5")
@@ -130,8 +130,8 @@ def evaluate_retrieval(
     return replace(result, _queries=batches)
 
 
-def in_words(batches: Batches) -> Batches:
-    """Batches in which errors name what the user gave: features and classes, neither labels nor rows."""
+def in_words(batches: LazyQueries) -> LazyQueries:
+    """LazyQueries in which errors name what the user gave: features and classes, neither labels nor rows."""
     return replace(batches, make=lambda *block: replace(batches.make(*block), words=WORDS))
 
 

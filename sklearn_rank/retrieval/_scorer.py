@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn_rank._evaluation.evaluate import is_one, parse_metrics
+from sklearn_rank._evaluation.evaluate import is_single_metric, parse_metrics
 from sklearn_rank.retrieval._evaluate import evaluate_retrieval
 
 
@@ -53,7 +53,7 @@ class RetrievalScorer:
         own = set(evaluate_retrieval.__kwdefaults__ or ()) - {"metric", "metrics"}
         self._specs = parse_metrics(metrics, **{name: v for name, v in options.items() if name not in own})
         self.metric, self.metrics, self.options = metric, metrics, options
-        self._single = is_one(metrics)
+        self._single = is_single_metric(metrics)
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float | dict[str, float]:
         """Value of each metric; higher is better."""

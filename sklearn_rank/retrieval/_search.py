@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank import _kernels
 from sklearn_rank._engine.check import Queries
-from sklearn_rank._engine.per_query import Batches
+from sklearn_rank._engine.per_query import LazyQueries
 from sklearn_rank._engine.sparse import Grades, Index, as_queries, drop_self, row_blocks
 from sklearn_rank.retrieval._similarity import Similarity
 
@@ -32,7 +32,7 @@ LANES = 4
 """Lanes that items are dealt out to, for each one that is asked for."""
 
 
-def search(similarity: Similarity, grades: Grades, *, without_self: bool, memory: float, n_threads: int) -> Batches:
+def search(similarity: Similarity, grades: Grades, *, without_self: bool, memory: float, n_threads: int) -> LazyQueries:
     """Batches of queries with their lists; item i is not in the list of query i if `without_self`."""
     n_queries, n_items = similarity.n_queries, similarity.n_items
     pairs = int(min(PAIRS, memory * 2**20 / BYTES / n_threads))
@@ -57,7 +57,7 @@ def search(similarity: Similarity, grades: Grades, *, without_self: bool, memory
         indptr = np.append(0, np.cumsum(np.bincount(query, minlength=last - first)))
         return as_queries(label, similarity.score(near), indptr, first, unlisted=unlisted)
 
-    return Batches(np.full(n_queries, n_items - without_self), blocks, make)
+    return LazyQueries(np.full(n_queries, n_items - without_self), blocks, make)
 
 
 def nearest(similarity: Similarity, rows: slice, depth: int, pairs: int) -> tuple[Index, Index, NDArray[Any]]:

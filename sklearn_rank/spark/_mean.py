@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._engine.check import refuse_bad_weight
-from sklearn_rank._engine.per_query import FLOOR, Sums
+from sklearn_rank._engine.per_query import FLOOR, PartialSums
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.spark._partition import parts_name
 from sklearn_rank.spark._result import Metric, read_result
@@ -94,12 +94,14 @@ def _mean(metric: Metric, total: float, count: float, defined: float) -> float:
     name, average, otherwise = facts["metric"], facts["average"], float(facts["replace_undefined_by"])
     if math.isnan(otherwise) and not defined > 0:
         warnings.warn(f"{name} is not defined for any query, so its mean is nan.", UserWarning, stacklevel=4)
-    link, entry = None, REGISTRY.get(name)
+    transform, entry = None, REGISTRY.get(name)
     if average == "micro":
         if entry is None:
             raise ValueError(
                 f"A pooled mean takes the definition of its metric. Got {name!r}, which is not defined here."
             )
-        link = entry.link
-    caller = None if entry is None else entry.caller
-    return float(Sums(*np.array([total, count, defined])[:, None]).mean(average, link, otherwise, caller)[0])
+        transform = entry.transform
+    function_name = None if entry is None else entry.function_name
+    return float(
+        PartialSums(*np.array([total, count, defined])[:, None]).mean(average, transform, otherwise, function_name)[0]
+    )

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._chunks.checker import Checker, Rows
+from sklearn_rank._chunks.checker import BatchValidator, Rows
 from sklearn_rank._chunks.columns import Columns
 from sklearn_rank._chunks.evaluate import evaluate_parts
 from sklearn_rank._engine.check import Queries
@@ -33,7 +33,7 @@ def evaluate_partition(batches: Iterator[Any], names: Columns, specs: Specs) -> 
     first = next(batches, None)
     if first is None:
         return
-    checker = Checker(names, specs.values(), grouped=True, n_jobs=1)
+    checker = BatchValidator(names, specs.values(), grouped=True, n_jobs=1)
     rows = _checked(checker, chain([first], batches), names, specs)
     whole = map(_in_one_order, adjacent_queries(rows, n_jobs=1))
     for part in evaluate_parts(whole, specs, n_jobs=1):
@@ -51,7 +51,7 @@ def _in_one_order(queries: Queries) -> Queries:
     return replace(queries, order=Ranking(label, score, indptr, ties="worst", keep_unretrieved=True).order)
 
 
-def _record_batch(part: Evaluation, checker: Checker, specs: Specs, type_of_ids: Any) -> Any:
+def _record_batch(part: Evaluation, checker: BatchValidator, specs: Specs, type_of_ids: Any) -> Any:
     import pyarrow as pa
 
     first, last = int(part.qid[0]), int(part.qid[-1]) + 1  # queries come in the order of their numbers
@@ -82,7 +82,7 @@ def parts_name(metric: str) -> str:
 # --- errors --------------------------------------------------------------------------------------------------
 
 
-def _checked(checker: Checker, batches: Iterator[Any], names: Columns, specs: Specs) -> Iterator[Rows]:
+def _checked(checker: BatchValidator, batches: Iterator[Any], names: Columns, specs: Specs) -> Iterator[Rows]:
     """Checked rows; errors name the query, as the number of a row says nothing after a shuffle."""
     at = list[Any]()
 
@@ -104,7 +104,7 @@ def _fault_of_a_query(batch: Any, names: Columns, specs: Specs) -> str | None:
     for qid, rows in groupby(batch[names.qid].to_pylist()):
         n_rows = len([*rows])
         try:
-            next(Checker(names, specs.values(), grouped=True, n_jobs=1).checked([batch.slice(start, n_rows)]))
+            next(BatchValidator(names, specs.values(), grouped=True, n_jobs=1).checked([batch.slice(start, n_rows)]))
         except (TypeError, ValueError) as error:
             return f"{error.__cause__} Rows are those of query {qid!r}, in no order."
         start += n_rows

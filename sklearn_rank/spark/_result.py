@@ -23,7 +23,7 @@ KEY = "sklearn_rank"
 ROLES = ("qid", "metric", "parts", "weight")
 
 
-def import_spark(df: Any, caller: str) -> Any:
+def import_spark(df: Any, function_name: str) -> Any:
     """pyspark.sql, once it is known that `df` is a frame of it, classic or of Connect.
 
     Raises
@@ -38,7 +38,7 @@ def import_spark(df: Any, caller: str) -> Any:
     except ImportError as error:
         raise ImportError('sklearn_rank.spark needs pyspark: pip install "sklearn-rank[spark]".') from error
     if not hasattr(df, "mapInArrow") or not hasattr(df, "schema"):
-        raise TypeError(f"{caller} takes a DataFrame of Spark. Got {type(df).__name__} instead.")
+        raise TypeError(f"{function_name} takes a DataFrame of Spark. Got {type(df).__name__} instead.")
     return pyspark.sql
 
 
@@ -120,7 +120,7 @@ class Result(NamedTuple):
         return Evaluation(np.asarray(qid), np.empty(0) if weighted else None, results)
 
 
-def read_result(df: Any, caller: str) -> Result:
+def read_result(df: Any, function_name: str) -> Result:
     """Columns of a result by what they are.
 
     Raises
@@ -130,7 +130,7 @@ def read_result(df: Any, caller: str) -> Result:
     ValueError
         If it is not what `evaluate` returned, or no longer has what means are made of.
     """
-    import_spark(df, caller)
+    import_spark(df, function_name)
     names = df.columns
     facts = [field.metadata.get(KEY, {}) for field in df.schema.fields]
     place = {role: [i for i, f in enumerate(facts) if f.get("role") == role] for role in ROLES}
@@ -142,9 +142,9 @@ def read_result(df: Any, caller: str) -> Result:
     whole = len(place["qid"]) == 1 and len(place["weight"]) >= weighted and len(place["weight"]) <= 1
     if not whole or not 0 < len(metrics) == len(place["metric"]):
         raise ValueError(
-            f"{caller} takes what sklearn_rank.spark.evaluate returned, filtered or joined at will, with its ids, its "
-            "weights if it has any, and metrics of different names; a column that went through an expression is "
-            f"another one. Got columns {', '.join(map(repr, names))}."
+            f"{function_name} takes what sklearn_rank.spark.evaluate returned, filtered or joined at will, with its "
+            "ids, its weights if it has any, and metrics of different names; a column that went through an expression "
+            f"is another one. Got columns {', '.join(map(repr, names))}."
         )
     weight = str(place["weight"][0]) if place["weight"] else None
     (qid,) = place["qid"]

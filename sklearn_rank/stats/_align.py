@@ -43,7 +43,7 @@ class Aligned:
 
 def align(
     results: Mapping[str, Any], *, paired: bool, metric: str | None, missing: Any, greater_is_better: bool | None,
-    caller: str,
+    function_name: str,
 ) -> Aligned:  # fmt: skip
     """Values of the same queries in the same order, if `paired`; without queries that are undefined for a system.
 
@@ -54,10 +54,10 @@ def align(
     TypeError
         If results and arrays are mixed.
     """
-    read = read_values(results, metric, caller)
+    read = read_values(results, metric, function_name)
     first, n_filled = read[0], 0
     if paired:
-        table, n_filled = _same_queries(read, list(results), missing, caller)
+        table, n_filled = _same_queries(read, list(results), missing, function_name)
         defined = ~np.isnan(table).any(axis=0)
         n_left_out, values = int((~defined).sum()), list(table[:, defined])
     else:
@@ -65,14 +65,14 @@ def align(
         n_left_out = sum(map(len, (one.values for one in read))) - sum(map(len, values))
     if min(map(len, values)) < 2:
         raise ValueError(
-            f"{caller} needs two queries or more with a defined value. Got {min(map(len, values))}, "
+            f"{function_name} needs two queries or more with a defined value. Got {min(map(len, values))}, "
             f"after {n_left_out} undefined ones were left out."
         )
     better = first.greater_is_better if greater_is_better is None else greater_is_better
     return Aligned(values, first.metric, better, n_left_out, n_filled)
 
 
-def read_values(results: Mapping[str, Any], metric: str | None, caller: str) -> list[Values]:
+def read_values(results: Mapping[str, Any], metric: str | None, function_name: str) -> list[Values]:
     """Values of the one metric that is compared.
 
     Raises
@@ -80,37 +80,43 @@ def read_values(results: Mapping[str, Any], metric: str | None, caller: str) -> 
     ValueError or TypeError
         As `align`, as far as that does not depend on the values.
     """
-    read = [_read(result, name, metric, caller) for name, result in results.items()]
+    read = [_read(result, name, metric, function_name) for name, result in results.items()]
     for other, name in zip(read, results, strict=True):
         if other.meaning != read[0].meaning:
             raise ValueError(
-                f"{caller} compares values of one metric, computed alike. "
+                f"{function_name} compares values of one metric, computed alike. "
                 f"Got {read[0].metric!r} with other keywords in {name!r} than in {next(iter(results))!r}."
             )
     return read
 
 
-def _read(result: Any, name: str, metric: str | None, caller: str) -> Values:
+def _read(result: Any, name: str, metric: str | None, function_name: str) -> Values:
     if isinstance(result, Evaluation):
-        return _of_evaluation(result, name, metric, caller)
+        return _of_evaluation(result, name, metric, function_name)
     if metric is not None:
-        raise TypeError(f"'metric' of {caller} is for results of evaluate. Got {type(result).__name__} for {name!r}.")
-    values = numbers(result, repr(name), caller)
+        raise TypeError(
+            f"'metric' of {function_name} is for results of evaluate. Got {type(result).__name__} for {name!r}."
+        )
+    values = numbers(result, repr(name), function_name)
     index = getattr(result, "index", None)
     qid = np.asarray(index) if hasattr(index, "get_level_values") else None  # a pandas Series; a list has one too
     return Values(values, qid, None, None, True)
 
 
-def _of_evaluation(result: Evaluation, name: str, metric: str | None, caller: str) -> Values:
+def _of_evaluation(result: Evaluation, name: str, metric: str | None, function_name: str) -> Values:
     known = ", ".join(result.per_query)
     if metric is None and len(result.per_query) > 1:
-        raise ValueError(f"{caller} compares one metric, so results of several need metric=. Got {known} in {name!r}.")
+        raise ValueError(
+            f"{function_name} compares one metric, so results of several need metric=. Got {known} in {name!r}."
+        )
     metric = next(iter(result.per_query)) if metric is None else metric
     if not is_key(metric, result.per_query):
-        raise ValueError(f"The 'metric' parameter of {caller} must be one of {known} of {name!r}. Got {echo(metric)}.")
+        raise ValueError(
+            f"The 'metric' parameter of {function_name} must be one of {known} of {name!r}. Got {echo(metric)}."
+        )
     if not result._counts_once(metric):
         raise ValueError(
-            f"{caller} is for means in which every query counts once. Got sample_weight or another average in "
+            f"{function_name} is for means in which every query counts once. Got sample_weight or another average in "
             f"{name!r}; pass values of per_query, or evaluate again without it."
         )
     return Values(
@@ -119,36 +125,37 @@ def _of_evaluation(result: Evaluation, name: str, metric: str | None, caller: st
     )  # fmt: skip
 
 
-def _same_queries(read: list[Values], names: list[str], missing: Any, caller: str) -> tuple[Array, int]:
+def _same_queries(read: list[Values], names: list[str], missing: Any, function_name: str) -> tuple[Array, int]:
     """Values of shape (n_systems, n_queries), and how many of them had to be filled in."""
     ids = [one.qid for one in read if one.qid is not None]
     if len(ids) not in (0, len(read)):
-        raise TypeError(f"{caller} takes systems that all name their queries, or none. Got both.")
+        raise TypeError(f"{function_name} takes systems that all name their queries, or none. Got both.")
     if not ids:
         sizes = [len(one.values) for one in read]
         if len(set(sizes)) > 1:
             raise ValueError(
-                f"{caller} pairs values query by query, so arrays must be of equal length; for different queries use "
-                f"test='welch', 'mannwhitney' or 'permutation'. Got lengths {', '.join(map(str, sizes))}."
+                f"{function_name} pairs values query by query, so arrays must be of equal length; for different "
+                f"queries use test='welch', 'mannwhitney' or 'permutation'. Got lengths {', '.join(map(str, sizes))}."
             )
         return np.stack([one.values for one in read]), 0
     if all(ids[0].dtype.kind == other.dtype.kind and np.array_equal(ids[0], other) for other in ids[1:]):
-        refuse_other_labels([one.label_sums for one in read], [slice(None)] * len(ids), ids[0], names, caller)
+        refuse_other_labels([one.label_sums for one in read], [slice(None)] * len(ids), ids[0], names, function_name)
         return np.stack([one.values for one in read]), 0
     known, column = number_together(ids)
     table, present = np.full((len(read), len(known)), np.nan), np.zeros((len(read), len(known)), dtype=bool)
     for i, (one, own) in enumerate(zip(read, column, strict=True)):
         table[i, own], present[i, own] = one.values, True
         if present[i].sum() < len(own):
-            raise ValueError(f"{caller} takes one value a query. Got a query twice in {names[i]!r}.")
+            raise ValueError(f"{function_name} takes one value a query. Got a query twice in {names[i]!r}.")
     if missing == "raise" and not present.all():
         i, j = np.argwhere(~present)[0]
         raise ValueError(
-            f"{caller} needs the same queries in all systems; missing= gives a query that a system lacks a value, such "
-            "as 0, or leaves it out (nan), and test='welch', 'mannwhitney' and 'permutation' take different queries. "
-            f"Got {(~present).sum()} missing, the first {known[j : j + 1].tolist()[0]!r} in {names[i]!r}."
+            f"{function_name} needs the same queries in all systems; missing= gives a query that a system lacks a "
+            "value, such as 0, or leaves it out (nan), and test='welch', 'mannwhitney' and 'permutation' take "
+            f"different queries. Got {(~present).sum()} missing, the first {known[j : j + 1].tolist()[0]!r} in "
+            f"{names[i]!r}."
         )
-    refuse_other_labels([one.label_sums for one in read], column, known, names, caller)
+    refuse_other_labels([one.label_sums for one in read], column, known, names, function_name)
     if missing != "raise":
         table[~present] = missing
     return table, int((~present).sum())
@@ -159,7 +166,7 @@ def refuse_other_labels(
     places: Sequence[Any],
     ids: NDArray[Any],
     names: Sequence[str],
-    caller: str,
+    function_name: str,
 ) -> None:
     """Refuse systems that were judged by other labels; `places` are those of their queries among `ids`.
 
@@ -176,8 +183,9 @@ def refuse_other_labels(
         if differs.any():
             query = np.arange(len(ids))[place][differs][0]
             raise ValueError(
-                f"{caller} takes systems that were judged by the same labels; values alone, result.to_frame()[metric], "
-                f"are compared all the same. Got other labels in {names[i]!r} than in {names[source[query]]!r} for "
-                f"{differs.sum()} queries, the first of them {ids[query : query + 1].tolist()[0]!r}."
+                f"{function_name} takes systems that were judged by the same labels; values alone, "
+                f"result.to_frame()[metric], are compared all the same. Got other labels in {names[i]!r} than in "
+                f"{names[source[query]]!r} for {differs.sum()} queries, the first of them "
+                f"{ids[query : query + 1].tolist()[0]!r}."
             )
         expected[place], source[place] = own, i

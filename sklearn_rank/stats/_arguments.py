@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._metric.keywords import COUNT, Keyword, is_count, is_real, one_of
+from sklearn_rank._metric.keywords import COUNT, Constraint, is_count, is_real, one_of
 from sklearn_rank._utils.numbers import refuse_masked
 
 Array = NDArray[np.float64]
@@ -28,8 +28,8 @@ def _is_random_state(value: Any) -> bool:
 MOST = 1e100
 """Largest value of which a square of squares is not beyond the range of a float by far."""
 
-SHARE = Keyword("between 0 and 1, exclusive", lambda v: is_real(v) and 0 < v < 1, "")
-POSITIVE = Keyword("a finite number > 0", lambda v: is_real(v) and v > 0, "")
+SHARE = Constraint("between 0 and 1, exclusive", lambda v: is_real(v) and 0 < v < 1, "")
+POSITIVE = Constraint("a finite number > 0", lambda v: is_real(v) and v > 0, "")
 RULES = {
     "alternative": one_of("two-sided", "greater", "less", doc=""),
     "level": SHARE,
@@ -37,26 +37,26 @@ RULES = {
     "alpha": SHARE,
     "power": SHARE,
     "n_resamples": COUNT,
-    "random_state": Keyword("an int from 0 to 2**32 - 1, a RandomState, a Generator or None", _is_random_state, ""),
-    "missing": Keyword("'raise', a finite number or nan", _is_missing, ""),
+    "random_state": Constraint("an int from 0 to 2**32 - 1, a RandomState, a Generator or None", _is_random_state, ""),
+    "missing": Constraint("'raise', a finite number or nan", _is_missing, ""),
     "correction": one_of(None, "holm", "bonferroni", "bh", "tukey", doc=""),
-    "greater_is_better": Keyword("True, False or None", lambda v: v is None or isinstance(v, (bool, np.bool_)), ""),
+    "greater_is_better": Constraint("True, False or None", lambda v: v is None or isinstance(v, (bool, np.bool_)), ""),
     "method": one_of("t", "percentile", "bca", doc=""),
-    "std": Keyword("a finite number >= 0", lambda v: is_real(v) and v >= 0, ""),
-    "difference": Keyword("a finite number", is_real, ""),
-    "n": Keyword("an int >= 2", lambda v: is_count(v) and v >= 2, ""),
+    "std": Constraint("a finite number >= 0", lambda v: is_real(v) and v >= 0, ""),
+    "difference": Constraint("a finite number", is_real, ""),
+    "n": Constraint("an int >= 2", lambda v: is_count(v) and v >= 2, ""),
     "n_train": POSITIVE,
     "n_test": POSITIVE,
 }
 
 
-def check_arguments(caller: str, **values: Any) -> None:
+def check_arguments(function_name: str, **values: Any) -> None:
     """Raise ValueError for the first value that its rule does not accept."""
     for name, value in values.items():
-        RULES[name].check(name, value, caller)
+        RULES[name].check(name, value, function_name)
 
 
-def numbers(x: Any, name: str, caller: str) -> Array:
+def numbers(x: Any, name: str, function_name: str) -> Array:
     """Array of one dimension, finite or NaN.
 
     Raises
@@ -66,22 +66,22 @@ def numbers(x: Any, name: str, caller: str) -> Array:
     ValueError
         If there is another dimension, or a value that is infinite or near it, or all are next to 0.
     """
-    refuse_masked(x, f"{name} of {caller}")
+    refuse_masked(x, f"{name} of {function_name}")
     try:
         if np.asarray(x).dtype.kind not in "biufO":  # NumPy would read "1" as 1
             raise TypeError
         array = np.asarray(x, dtype=np.float64)
     except (TypeError, ValueError):
-        raise TypeError(f"{name} of {caller} must hold real numbers. Got {type(x).__name__} instead.") from None
+        raise TypeError(f"{name} of {function_name} must hold real numbers. Got {type(x).__name__} instead.") from None
     if array.ndim != 1 or np.isinf(array).any():
         raise ValueError(
-            f"{name} of {caller} must be a list of finite numbers (NaN: undefined). "
+            f"{name} of {function_name} must be a list of finite numbers (NaN: undefined). "
             f"Got {'an infinite value' if array.ndim == 1 else f'shape {array.shape}'} instead."
         )
     largest = np.abs(array[~np.isnan(array)]).max(initial=0)
     if largest > MOST or 0 < largest < 1 / MOST:
         raise ValueError(
-            f"The largest of {name} of {caller} must be 0 or from {1 / MOST:g} to {MOST:g}, so that squares can be "
-            f"summed up; scale the values. Got {largest:g}."
+            f"The largest of {name} of {function_name} must be 0 or from {1 / MOST:g} to {MOST:g}, so that squares can "
+            f"be summed up; scale the values. Got {largest:g}."
         )
     return array

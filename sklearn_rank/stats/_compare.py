@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._metric.keywords import one_of
-from sklearn_rank._utils.table import Shown, Table
+from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank.stats._align import Aligned, align
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._intervals import Interval, t_interval
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)
-class ComparisonResult(Shown):
+class ComparisonResult(TableReport):
     """Difference of two systems, a less b: what `compare` returns.
 
     Attributes
@@ -185,15 +185,15 @@ def compare(
     paired = TESTS[test].paired
     found = align(
         {"a": a, "b": b}, paired=paired, metric=metric, missing=missing, greater_is_better=greater_is_better,
-        caller="compare",
+        function_name="compare",
     )  # fmt: skip
     options = Options(alternative, confidence_level, n_resamples, random_state)
     return compare_values(found.values[0], found.values[1], test, options, found)
 
 
-def check_test(caller: str, test: Any) -> None:
+def check_test(function_name: str, test: Any) -> None:
     """Raise ValueError if there is no such test."""
-    one_of(*TESTS, doc="").check("test", test, caller)
+    one_of(*TESTS, doc="").check("test", test, function_name)
 
 
 def compare_values(a: Array, b: Array, test: str, options: Options, found: Aligned) -> ComparisonResult:

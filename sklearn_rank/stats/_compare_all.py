@@ -11,7 +11,7 @@ import numpy as np
 
 from sklearn_rank._metric.keywords import is_key
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.table import Shown, Table
+from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank.stats._align import align
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._compare import COLUMNS, ComparisonResult, check_test, compare_values
@@ -21,7 +21,7 @@ from sklearn_rank.stats._tests import TESTS, Options
 
 
 @dataclass(frozen=True, repr=False)
-class MultipleComparison(Shown):
+class MultipleComparison(TableReport):
     """Many systems on one metric: what `compare_all` returns.
 
     Attributes
@@ -165,7 +165,7 @@ def compare_all(
         raise ValueError(f"The 'baseline' must be one of {', '.join(map(repr, results))}. Got {echo(baseline)}.")
     found = align(
         results, paired=TESTS[test].paired, metric=metric, missing=missing, greater_is_better=greater_is_better,
-        caller="compare_all",
+        function_name="compare_all",
     )  # fmt: skip
     values = dict(zip(results, found.values, strict=True))
     pairs = (
@@ -186,7 +186,7 @@ def compare_all(
 
 
 def check_plan(
-    caller: str, *, test: Any, correction: Any, alternative: Any = "two-sided", baseline: str | None = None
+    function_name: str, *, test: Any, correction: Any, alternative: Any = "two-sided", baseline: str | None = None
 ) -> None:
     """Refuse tests and corrections that there are not, or that do not go together.
 
@@ -195,8 +195,8 @@ def check_plan(
     ValueError
         If a word is unknown, or Tukey's correction is asked of something else than all pairs of the same queries.
     """
-    check_test(caller, test)
-    check_arguments(caller, alternative=alternative, correction=correction)
+    check_test(function_name, test)
+    check_arguments(function_name, alternative=alternative, correction=correction)
     if correction == "tukey" and not (TESTS[test].paired and baseline is None and alternative == "two-sided"):
         raise ValueError(
             "correction='tukey' is for all pairs, two-sided, on the same queries. "

@@ -39,7 +39,7 @@ def _blocks(n_resamples: int, n: int) -> Iterator[int]:
 
 
 def sign_flips(d: Array, n_resamples: int, random_state: Any) -> tuple[Array, bool]:
-    """Sums of d with signs flipped, and whether they are all there are."""
+    """PartialSums of d with signs flipped, and whether they are all there are."""
     size = np.sort(np.abs(d[d != 0]))  # zero differences stay what they are
     n = len(size)
     if n < 63 and 2**n <= n_resamples:
@@ -56,7 +56,7 @@ def _flipped(size: Array, positive: NDArray[Any]) -> Array:
 
 
 def partitions(values: Array, k: int, n_resamples: int, random_state: Any) -> tuple[Array, bool]:
-    """Sums of k of the values, and whether they are all there are."""
+    """PartialSums of k of the values, and whether they are all there are."""
     values, n = np.sort(values), len(values)
     if math.comb(n, k) <= n_resamples:
         return values[list(combinations(range(n), k))].sum(axis=1), True
