@@ -11,9 +11,10 @@ except ModuleNotFoundError as error:
     ) from None
 
 from sklearn_rank import datasets, metrics
-from sklearn_rank._evaluation.evaluate import Evaluation, evaluate
+from sklearn_rank._evaluation.evaluate import evaluate
+from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._groups import group_sizes, qid_from_group_sizes, rank_within
-from sklearn_rank._metric.metric import metric
+from sklearn_rank._metric.decorator import metric
 from sklearn_rank._metric.names import get_metric_names, parse_metric
 from sklearn_rank.batches import evaluate_batches
 from sklearn_rank.inspection import query_permutation_importance

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.check import check_scores
 from sklearn_rank._engine.grouping import find_qid, group_rows
 from sklearn_rank._engine.rows import check_rows
-from sklearn_rank._metric.keywords import named_arguments
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.numbers import refuse_masked
 
 

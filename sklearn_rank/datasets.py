@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from sklearn_rank._metric.keywords import COUNT, is_count, is_real
+from sklearn_rank._utils.constraints import COUNT, is_count, is_real
 
 
 def make_ranking(

@@ -13,15 +13,15 @@ from scipy import sparse
 from sklearn.utils import Bunch, check_consistent_length, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_rank._engine.grouping import find_qid
+from sklearn_rank._engine.grouping import find_qid, query_numbers
 from sklearn_rank._engine.rows import check_features, check_rows
-from sklearn_rank._evaluation.evaluate import is_single_metric
-from sklearn_rank._metric.keywords import COUNT, named_arguments, one_of
+from sklearn_rank._metric.names import is_single_metric
+from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.constraints import COUNT, one_of
 from sklearn_rank._utils.numbers import refuse_masked
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank.model_selection._fitted_queries import check_test_queries
 from sklearn_rank.model_selection._scorer import RankingScorers, get_scorers
-from sklearn_rank.model_selection._split import query_numbers
 
 
 @named_arguments

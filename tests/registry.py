@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sklearn_rank.metrics
-from sklearn_rank._engine.ranked import TIE_POLICIES
+from sklearn_rank._engine.ranking import TIE_POLICIES
 from sklearn_rank._metric.metric import REGISTRY
 
 METRICS = list(REGISTRY.values())

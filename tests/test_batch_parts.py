@@ -8,7 +8,8 @@ from sklearn_rank import evaluate
 from sklearn_rank._chunks.evaluate import concatenate_evaluations, evaluate_part
 from sklearn_rank._chunks.query_ids import QueryIdIndex
 from sklearn_rank._engine.check import check_queries
-from sklearn_rank._evaluation.evaluate import Evaluation, parse_metrics
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.names import parse_metrics
 
 
 def part_of(data, specs, **keywords):

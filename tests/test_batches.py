@@ -10,7 +10,7 @@ from batch_cases import NAMES, assert_same, check, cut, make
 from registry import METRICS, Data, each, rough_data_for, tie_policy
 
 from sklearn_rank import evaluate, evaluate_batches, parse_metric
-from sklearn_rank._evaluation.evaluate import Evaluation
+from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank.batches import _partition_on_disk
 
 

@@ -18,7 +18,7 @@ from sklearn_rank import (
     RankingEvaluator,
     query_learning_curve,
 )
-from sklearn_rank.model_selection._split import query_numbers
+from sklearn_rank._engine.grouping import query_numbers
 
 SPLITTERS = {
     "kfold": lambda: QueryKFold(4),

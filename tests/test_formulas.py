@@ -6,8 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from registry import METRICS, data_for, each, policies, tie_policy
 
 from sklearn_rank import evaluate, metric
-from sklearn_rank._engine.ranked import NO_CUTOFF, InOrder, Ranked, Ranking
-from sklearn_rank._metric.metric import _made, formula_of
+from sklearn_rank._engine.ranked import Ranked
+from sklearn_rank._engine.ranking import NO_CUTOFF, InOrder, Ranking
+from sklearn_rank._metric.decorator import _define_again, formula_of
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank.metrics import map_score
 
@@ -63,7 +64,7 @@ def own(name, **facts):
         return OWN[name](r)
 
     formula.__name__ = f"own_{name}_score"
-    return _made(f"own_{name}", formula, {"aliases": {}, **facts}).function  # untried
+    return _define_again(f"own_{name}", formula, {"aliases": {}, **facts}).function  # untried
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,8 @@ import pytest
 from registry import METRICS, each
 
 from sklearn_rank import metric
-from sklearn_rank._metric.metric import REGISTRY, _made, formula_of
+from sklearn_rank._metric.decorator import _define_again, formula_of
+from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.probe import _compute, _refuse_at, _scales, _untied, refuse_wrong_formula
 from sklearn_rank.metrics import map_score, ndcg_score
 
@@ -158,7 +159,7 @@ def test_a_formula_is_tried_once():
     tried = len(times)
     cloudpickle = pytest.importorskip("cloudpickle")
     again = cloudpickle.loads(cloudpickle.dumps(once))
-    _made("counted", counted, {"aliases": {}})
+    _define_again("counted", counted, {"aliases": {}})
     assert (tried > 0, len(times)) == (True, tried)
     assert again([1, 2], [2, 1], qid=[0, 0]) == once([1, 2], [2, 1], qid=[0, 0])
 

@@ -10,7 +10,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_rank import evaluate, metrics
-from sklearn_rank._engine.ranked import NO_CUTOFF, Ranked, Ranking
+from sklearn_rank._engine.ranked import Ranked
+from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 
 ZERO = {"qid": [0, 0]}
 SMALL = [0.5, 1e-3, 1e-9, 1e-15, 1e-17, 1e-100, 1e-280]

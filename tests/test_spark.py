@@ -18,7 +18,7 @@ from spark_cases import NAMES, NAN, assert_same, collected, in_one_order, make, 
 import sklearn_rank.spark
 from sklearn_rank import evaluate, evaluate_batches, parse_metric
 from sklearn_rank._chunks.columns import Columns
-from sklearn_rank._evaluation.evaluate import parse_metrics
+from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank.spark import compare, mean
 from sklearn_rank.spark import evaluate as evaluate_frame
 from sklearn_rank.spark._on_workers import OnWorkers

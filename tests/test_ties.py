@@ -13,8 +13,10 @@ from registry import labels_of, policies
 from scipy import stats
 
 from sklearn_rank import metrics
-from sklearn_rank._engine.ranked import NO_CUTOFF, Ranked, Ranking
-from sklearn_rank._metric.metric import REGISTRY, MetricSpec
+from sklearn_rank._engine.ranked import Ranked
+from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
+from sklearn_rank._metric.metric import REGISTRY
+from sklearn_rank._metric.spec import MetricSpec
 
 CUTOFFS = [1, 2, 3, 4, 5, 6, 7]  # the lists have up to six documents
 NO_CLOSED_FORM = "no closed form for tied documents: use ties='stable', 'worst' or 'best'"

@@ -17,7 +17,8 @@ import numpy as np
 from shapes import CUTOFFS, SUITE, Data
 
 from sklearn_rank import evaluate, parse_metric
-from sklearn_rank._engine.check import check_queries, rows_of  # what every metric does before it ranks
+from sklearn_rank._engine.check import check_queries
+from sklearn_rank._engine.queries import rows_of  # what every metric does before it ranks
 from sklearn_rank._utils.threads import for_each, query_blocks
 
 LONGEST = 10_000  # rows of a query in LightGBM

@@ -6,17 +6,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sklearn_rank._chunks.columns import Columns, read_columns
 from sklearn_rank._chunks.evaluate import check_part
 from sklearn_rank._chunks.query_ids import QueryIdIndex
-from sklearn_rank._engine.check import Queries
 from sklearn_rank._engine.grouping import Number
-from sklearn_rank._metric.metric import MetricSpec
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
+from sklearn_rank._engine.queries import Queries
+from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.typing import Array, Index
 
 
 class Rows(NamedTuple):

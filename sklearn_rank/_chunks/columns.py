@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._utils.optional import import_optional
+
 ROWS_AT_ONCE = 2**17
 """Rows of a data set that are read at a time."""
 
@@ -54,7 +56,7 @@ def batches_of(source: Any, names: Columns) -> Iterator[Any]:
         If a data set does not have the columns.
     """
     if isinstance(source, (str, os.PathLike)):
-        source = _import_dataset().dataset(os.fspath(source), partitioning="hive")
+        source = _dataset().dataset(os.fspath(source), partitioning="hive")
     if hasattr(source, "get_fragments"):
         return _of_dataset(source, names)
     if not isinstance(source, Iterator) and _names_of(source) is not None:
@@ -148,7 +150,7 @@ def _text(column: Any) -> NDArray[Any]:
 def _of_dataset(dataset: Any, names: Columns) -> Iterator[Any]:
     """Batches of a data set of Arrow; in a file without one of the columns all of it would be read as missing."""
     refuse_missing(names, dataset.schema.names, "The data set")
-    keys = _import_dataset().get_partition_keys
+    keys = _dataset().get_partition_keys
     for fragment in dataset.get_fragments():
         found = [*fragment.physical_schema.names, *keys(fragment.partition_expression)]
         refuse_missing(names, found, getattr(fragment, "path", "A part of the data set"))
@@ -158,10 +160,5 @@ def _of_dataset(dataset: Any, names: Columns) -> Iterator[Any]:
             yield from part.to_batches(schema=dataset.schema, columns=names.flat(), batch_size=ROWS_AT_ONCE)
 
 
-def _import_dataset() -> Any:
-    """pyarrow.dataset, or an ImportError that names the extra to install."""
-    try:
-        import pyarrow.dataset
-    except ImportError as error:
-        raise ImportError('A data set on disk needs pyarrow: pip install "sklearn-rank[arrow]".') from error
-    return pyarrow.dataset
+def _dataset() -> Any:
+    return import_optional("pyarrow.dataset", extra="arrow", purpose="A data set on disk")

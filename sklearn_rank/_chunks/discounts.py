@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._metric.metric import MetricSpec
+from sklearn_rank._metric.spec import MetricSpec
 
 
 def discounts_of(specs: Iterable[MetricSpec]) -> list[Discount]:

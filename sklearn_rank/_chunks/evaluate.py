@@ -13,16 +13,17 @@ from numpy.typing import NDArray
 
 from sklearn_rank._chunks.columns import Columns
 from sklearn_rank._chunks.discounts import discounts_of
-from sklearn_rank._engine.check import Queries, check_queries, refuse_bad_weight
+from sklearn_rank._engine.check import check_queries, refuse_bad_weight
 from sklearn_rank._engine.grouping import find_qid, group_rows
 from sklearn_rank._engine.label_sums import label_sums
-from sklearn_rank._engine.per_query import PerQuery, per_query
+from sklearn_rank._engine.per_query import per_query
 from sklearn_rank._engine.qid import joined_ids
-from sklearn_rank._evaluation.evaluate import Evaluation
-from sklearn_rank._metric.metric import MetricSpec
+from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.values import PerQuery
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.numbers import refuse_inexact
-
-Index = NDArray[np.int64]
+from sklearn_rank._utils.typing import Index
 
 
 def check_part(columns: Columns, n_jobs: int | None = None) -> Queries | None:

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import sklearn_rank
 from sklearn_rank._cli import commands
 from sklearn_rank._cli.output import FORMATS, tell
-from sklearn_rank._engine.ranked import TIE_POLICIES
+from sklearn_rank._engine.ranking import TIE_POLICIES
 from sklearn_rank._metric.conventions import CONVENTIONS
 
 METRICS = ["ndcg@10", "map"]

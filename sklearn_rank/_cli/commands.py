@@ -11,7 +11,7 @@ from typing import Any
 from sklearn_rank._cli.data import metrics_of, results
 from sklearn_rank._cli.output import show
 from sklearn_rank._cli.trec_eval import is_count
-from sklearn_rank._evaluation.evaluate import Evaluation
+from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.metric import REGISTRY, Metric
 from sklearn_rank._utils.writing import written_whole
 

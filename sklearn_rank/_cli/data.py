@@ -12,10 +12,11 @@ import numpy as np
 
 from sklearn_rank._cli.output import tell
 from sklearn_rank._cli.trec_eval import expanded, own_measure
-from sklearn_rank._evaluation.evaluate import Evaluation, evaluate
-from sklearn_rank._metric.keywords import COUNT
-from sklearn_rank._metric.metric import MetricSpec
+from sklearn_rank._evaluation.evaluate import evaluate
+from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metric
+from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.table import printable
 from sklearn_rank.io import RankingData, join, read_table, read_trec_qrels, read_trec_run
 from sklearn_rank.io._tables import opened

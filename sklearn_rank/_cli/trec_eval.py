@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._metric.metric import Metric, MetricSpec
+from sklearn_rank._metric.metric import Metric
+from sklearn_rank._metric.spec import MetricSpec
 
 CUTOFFS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
 FAMILIES = {

@@ -16,11 +16,12 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from sklearn_rank import _kernels
+from sklearn_rank._engine.id_order import id_order
 from sklearn_rank._engine.qid import NO_QID, id_array, joined_ids, refuse_missing
 from sklearn_rank._engine.rows import queries_in
 from sklearn_rank._utils.threads import for_each, row_blocks
+from sklearn_rank._utils.typing import Index
 
-Index = NDArray[np.int64]
 Number = NDArray[np.uint32]
 T = TypeVar("T", bound=np.generic)
 
@@ -333,3 +334,16 @@ class Distinct:
 
 def _doubled(room: NDArray[T]) -> NDArray[T]:
     return np.concatenate([room, np.empty_like(room)])
+
+
+def query_numbers(qid: Any, n_rows: int) -> NDArray[np.int64]:
+    """Number of each row's query, in the order of the ids, whatever their type and the order of the rows."""
+    ids, indptr, order = group_rows(qid, n_rows)
+    rank = np.empty(len(ids), dtype=np.int64)
+    rank[id_order(ids)] = np.arange(len(ids))
+    number = np.repeat(rank, np.diff(indptr))
+    if order is None:
+        return number
+    by_row = np.empty_like(number)
+    by_row[order] = number
+    return by_row

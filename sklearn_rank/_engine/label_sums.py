@@ -9,15 +9,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.check import Queries, rows_of
+from sklearn_rank._engine.queries import Queries, rows_of
 from sklearn_rank._utils.threads import for_each
 
-PartialSums = NDArray[np.uint32]
+Fingerprints = NDArray[np.uint32]
 BLOCK = 2**14
 """Documents at a time: few enough that arrays of them come from memory that was used before."""
 
 
-def label_sums(queries: Queries, n_jobs: int | None = None) -> PartialSums:
+def label_sums(queries: Queries, n_jobs: int | None = None) -> Fingerprints:
     """Sum over the documents of each query, also those without a row, of hashes of their labels."""
     sums, indptr = np.empty(len(queries.indptr) - 1, dtype=np.uint32), queries.indptr
 
@@ -36,7 +36,7 @@ def label_sums(queries: Queries, n_jobs: int | None = None) -> PartialSums:
     return sums
 
 
-def _hashes(label: NDArray[np.float64], has_unjudged: bool) -> PartialSums:
+def _hashes(label: NDArray[np.float64], has_unjudged: bool) -> Fingerprints:
     """Hash of the label, or of the labels for all subtopics, of each document; 0 if there is no other label than 0."""
     with np.errstate(over="ignore"):  # 0.1 is 0.1 in both precisions, and -0.0 is 0.0
         hashes = _mixed((label + 0.0).astype(np.float32).view(np.uint32))
@@ -48,7 +48,7 @@ def _hashes(label: NDArray[np.float64], has_unjudged: bool) -> PartialSums:
     return _mixed((hashes * number).sum(axis=1, dtype=np.uint32))
 
 
-def _mixed(x: NDArray[np.uint32]) -> PartialSums:
+def _mixed(x: NDArray[np.uint32]) -> Fingerprints:
     """Bits mixed in place, so that sums tell apart what they are sums of; 0 stays 0 (MurmurHash3's last steps)."""
     x ^= x >> np.uint32(16)  # without it the sign, the highest bit, would only add the same to every hash
     for multiplier, shift in ((0x85EBCA6B, 13), (0xC2B2AE35, 16)):

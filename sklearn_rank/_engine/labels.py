@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sklearn_rank._engine.check import Array, Queries
 from sklearn_rank._engine.pooled import is_pooled
+from sklearn_rank._engine.queries import Queries
+from sklearn_rank._utils.typing import Array
 
 
 def check_labels(

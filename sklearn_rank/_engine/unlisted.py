@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
+from sklearn_rank._utils.typing import Array, Index
 
 
 @dataclass(frozen=True)

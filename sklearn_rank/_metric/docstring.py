@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING
 
 from sklearn_rank._metric.keywords import CUTOFF, DATA_DOC, JOBS_DOC, SUBTOPICS_DATA_DOC, TIE_BREAK_DOC, WEIGHT_DOC
-
-if TYPE_CHECKING:
-    from sklearn_rank._metric.metric import Metric
+from sklearn_rank._metric.metric import Metric
 
 RAISES = """ValueError
     If the data or a keyword are not as described; nothing is dropped, reordered or taken for one query silently.

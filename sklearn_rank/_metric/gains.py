@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank import _kernels
+from sklearn_rank._utils.typing import Array
 
-Array = NDArray[np.float64]
 Function = Callable[[Any], Array]
 
 FEW = 2**10

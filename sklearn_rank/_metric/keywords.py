@@ -6,98 +6,16 @@ A keyword that several metrics share is found in `SHARED`; one that belongs to a
 
 from __future__ import annotations
 
-import functools
-import inspect
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import Any, ParamSpec, TypeVar
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
 
 import numpy as np
 
-from sklearn_rank._engine.ranked import TIE_POLICIES
+from sklearn_rank._engine.ranking import TIE_POLICIES
 from sklearn_rank._metric.conventions import CONVENTIONS
-from sklearn_rank._utils.echo import echo
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-QID = "qid= is the query of each row; qid_from_group_sizes makes it of the sizes of groups."
-MEANT = {
-    **dict.fromkeys(("group", "groups", "group_id", "group_ids", "group_sizes", "qids"), QID),
-    **dict.fromkeys(("query", "queries", "query_id", "query_ids"), QID),
-    **dict.fromkeys(("weight", "weights", "sample_weights"), "sample_weight= is the weight of each row's query."),
-}
-"""Keywords of other libraries, and hints to those of this one."""
-
-CALLED_K = ("k", "at", "topk", "top_k", "n", "cutoff", "cutoffs")
-IN_NAMES = "The cutoff goes into the name of a metric: 'ndcg@10'."
-
-
-def meant_by(name: str, *, cutoff: str = IN_NAMES) -> str:
-    """Hint to add to an error about a keyword that does not exist; `cutoff` says where one is given."""
-    hint = cutoff if name in CALLED_K else MEANT.get(name)
-    return f" {hint}" if hint else ""
-
-
-def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
-    """Word the errors about arguments that a function does not have, or takes by name alone."""
-    parameters = inspect.signature(function).parameters
-    by_position = [n for n, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
-    takes_others = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-
-    @functools.wraps(function)
-    def call(*args: P.args, **keywords: P.kwargs) -> T:
-        if len(args) > len(by_position):
-            refuse_position(function.__qualname__, [n for n in by_position if n != "self"])
-        unknown = None if takes_others else next((n for n in keywords if n not in parameters), None)
-        if unknown is not None:
-            takes = ", ".join(n for n in parameters if n != "self")
-            raise TypeError(
-                f"{function.__qualname__} has no argument {unknown!r}. It takes {takes}.{meant_by(unknown)}"
-            )
-        return function(*args, **keywords)
-
-    return call
-
-
-def refuse_position(function_name: str, by_position: list[str]) -> None:
-    """Refuse arguments by position that are to be named.
-
-    Raises
-    ------
-    TypeError
-        Always.
-    """
-    takes = ", ".join(by_position)
-    raise TypeError(
-        f"{function_name} takes {takes} by position and all else by name, such as qid=. Got more by position."
-    )
-
-
-@dataclass(frozen=True)
-class Constraint:
-    """What a keyword accepts: `rule` completes "The 'x' parameter of f must be ..."."""
-
-    rule: str
-    accepts: Callable[[Any], bool]
-    doc: str
-
-    def check(self, name: str, value: Any, function_name: str) -> None:
-        """Raise ValueError if `value` is not what the rule says."""
-        if not self.accepts(value):
-            raise ValueError(
-                f"The {name!r} parameter of {function_name} must be {self.rule}. Got {echo(value)} instead."
-            )
-
-
-def is_key(value: Any, known: Mapping[Any, Any]) -> bool:
-    """Whether a value, which may be a list, is one of the keys."""
-    try:
-        return value in known
-    except TypeError:  # it has no hash
-        return False
+from sklearn_rank._utils.constraints import Constraint, is_count, is_real, is_word, one_of, real
 
 
 def unread(name: str, values: Mapping[str, Any]) -> str:
@@ -109,54 +27,6 @@ def unread(name: str, values: Mapping[str, Any]) -> str:
     if name == "max_grade" and "gain" in values:
         return "a graded gain, such as gain='exp2'" if is_word(values["gain"], "binary") else ""
     return ""
-
-
-def is_word(value: Any, word: str) -> bool:
-    """Whether a keyword, which may be an array, is this word."""
-    return isinstance(value, str) and value == word
-
-
-def is_real(value: Any) -> bool:
-    """Whether a value is a finite real number; bool does not count as one."""
-    if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
-        return False
-    try:
-        return math.isfinite(value)
-    except OverflowError:  # an int beyond the range of a float
-        return False
-
-
-def built_in(value: Any) -> Any:
-    """A number of any type as an int or a float, so that no formula computes in fewer digits, or in other types."""
-    if type(value) in (int, float) and -(2**53) <= value <= 2**53:
-        return value
-    if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
-        return value
-    return int(value) if isinstance(value, Integral) and abs(int(value)) <= 2**53 else float(value)
-
-
-def is_count(value: Any) -> bool:
-    """Whether a value is an int >= 1; bool does not count as one."""
-    return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_)) and int(value) >= 1
-
-
-COUNT = Constraint("an int >= 1", is_count, "")
-"""Of arguments that say how many."""
-
-
-def one_of(*choices: Any, doc: str) -> Constraint:
-    """Constraint that takes one of a few words."""
-    names = ", ".join(map(repr, choices[:-1]))
-    return Constraint(
-        f"{names} or {choices[-1]!r}",
-        lambda v: v in choices if isinstance(v, str) else any(v is c for c in choices),
-        doc,
-    )
-
-
-def real(rule: str, inside: Callable[[float], bool], doc: str) -> Constraint:
-    """Constraint that takes a finite number."""
-    return Constraint(rule, lambda v: is_real(v) and inside(v), doc)
 
 
 def _is_cutoff(k: Any) -> bool:

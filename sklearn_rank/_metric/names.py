@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sklearn_rank._metric.conventions import our_name, why_not_here
-from sklearn_rank._metric.metric import REGISTRY, Metric, MetricSpec, spec_of
+from sklearn_rank._metric.metric import REGISTRY, Metric
 from sklearn_rank._metric.plain import PlainMetric, is_plain, plain_metric
+from sklearn_rank._metric.spec import MetricSpec, spec_of
+from sklearn_rank._utils.arguments import meant_by
 from sklearn_rank._utils.echo import echo
 
 LONGEST = 80
@@ -224,3 +226,48 @@ def _literal(value: str, text: str) -> int | float | str | None:
     if _WORD.fullmatch(value):
         return value.lower()
     raise ValueError(f"A value in a metric name is a number or a word. Got {echo(value)} in {echo(text)}.")
+
+
+def is_single_metric(metrics: Any) -> bool:
+    """Whether what was given is one metric, not several of them."""
+    return isinstance(metrics, str) or not isinstance(metrics, Iterable)
+
+
+def parse_metrics(metrics: Any, **keywords: Any) -> dict[str, MetricSpec]:
+    """Metrics by the name they were given, each with those of the keywords that it takes.
+
+    Raises
+    ------
+    ValueError
+        If there is no metric, one is given twice, or one is asked for more than one number a query.
+    TypeError
+        If no metric takes one of the keywords.
+    """
+    listed = [metrics] if is_single_metric(metrics) else [*metrics]
+    named = metrics if isinstance(metrics, Mapping) else None
+    specs: dict[str, MetricSpec] = {}
+    names = {n: v for n, v in keywords.items() if n == "convention"}  # which may be another system's
+    direction = {n: v for n, v in keywords.items() if n == "greater_is_better"}
+    for listed_as in listed:
+        metric = listed_as if named is None else named[listed_as]
+        bare = cached_spec(metric, **names, **(direction if is_plain(metric) else {}))
+        taken = {n: v for n, v in keywords.items() if n in bare.metric.defaults}
+        spec = cached_spec(bare, **taken) if taken else bare
+        spec.refuse_unread(bare.keywords)
+        name = str(listed_as) if named is not None else metric.strip() if isinstance(metric, str) else str(bare)
+        if name in specs:
+            raise ValueError(f"Each metric must be given once. Got {name!r} twice.")
+        if spec.curve_index.ndim or spec["average"] is None:
+            raise ValueError(f"Here a metric has one cutoff and a mean: name each cutoff, as 'ndcg@10'. Got {name!r}.")
+        specs[name] = spec
+        _ = spec.meaning  # as functions are now: what they read may change
+    if not specs:
+        raise ValueError("At least one metric is needed. Got none.")
+    plain = any(is_plain(metric if named is None else named[metric]) for metric in listed)
+    for keyword in keywords.keys() - direction.keys() if plain else keywords:
+        if not any(keyword in spec.metric.defaults for spec in specs.values()):
+            of_plain = " Of a function it goes into parse_metric(f, k=10)." * (plain and keyword == "k")
+            raise TypeError(f"No metric of {', '.join(specs)} has a keyword {keyword!r}.{meant_by(keyword)}{of_plain}")
+        if all(keyword in spec.unread for spec in specs.values() if keyword in spec.metric.defaults):
+            next(spec for spec in specs.values() if keyword in spec.unread).refuse_unread([keyword])
+    return specs

@@ -15,7 +15,9 @@ from sklearn import metrics as of_sklearn
 
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._metric.meaning import text_of
-from sklearn_rank._metric.metric import Metric, MetricSpec
+from sklearn_rank._metric.metric import Metric
+from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._metric.value import value_of
 from sklearn_rank._utils.echo import echo
 
 Plain = Callable[[Any, Any], float]
@@ -37,6 +39,10 @@ class PlainMetric(Metric):
     def meaning(self) -> str:
         """What it computes, as text."""
         return text_of(self.function) + ("" if self.greater_is_better else ", lower is better")
+
+    def __call__(self, y_true: Any, y_score: Any, **keywords: Any) -> Any:
+        """Value of the metric, as of a public function."""
+        return value_of(self, y_true, y_score, **keywords)
 
     @property
     def score_func(self) -> Callable[..., Any]:

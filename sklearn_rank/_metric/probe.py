@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.check import queries_of
 from sklearn_rank._engine.per_query import rank_block, ranking_key
 from sklearn_rank._engine.ranked import Pairs, Ranked
-from sklearn_rank._metric.metric import Metric, MetricSpec
-
-Array = NDArray[np.float64]
+from sklearn_rank._metric.metric import Metric
+from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.typing import Array
 
 TIED = ((1.0, 1.0, 1.0, 1.0), (1.0, 1.0, 1.0, 0.0), (2.0, 1.0, 1.0, -np.inf), (1.0, 1.0, 0.0, 0.0))
 """Scores of tied documents."""

@@ -12,8 +12,7 @@ from numpy.ma import MaskedArray
 from numpy.typing import NDArray
 
 from sklearn_rank._utils.echo import echo
-
-Array = NDArray[np.float64]
+from sklearn_rank._utils.typing import Array
 
 EXACT = 2**53
 """float64 holds every whole number up to this one."""

@@ -11,7 +11,6 @@ import os
 import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -295,26 +294,6 @@ class Saveable(ABC):
             If the file holds something else, or is damaged.
         """
         return load(path, cls.__name__, cls._of_plain)
-
-
-@dataclass(frozen=True)
-class StoredMetric:
-    """What is saved of a metric: answers as a computed one does, but cannot be computed again."""
-
-    of_queries: NDArray[np.float64]
-    undefined: NDArray[np.bool_]
-    mean: float
-    meaning: str
-    average_kind: str
-    greater_is_better: bool
-
-    def values(self) -> NDArray[np.float64]:
-        """Value of each query, shape (n_queries, 1)."""
-        return self.of_queries[:, None]
-
-    def average(self, weight: Any) -> NDArray[np.float64]:
-        """The mean, as it was."""
-        return np.array([self.mean])
 
 
 def check_saved(words: Any, arrays: SavedArrays) -> list[Any]:

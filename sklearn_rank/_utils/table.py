@@ -10,6 +10,8 @@ from html import escape
 from numbers import Real
 from typing import Any
 
+from sklearn_rank._utils.optional import import_pandas
+
 LATEX_SPECIAL = {c: "\\" + c for c in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -144,15 +146,6 @@ class TableReport(ABC):
         return "\n".join(
             [f"<p>{escape(printable(self._title()))}</p>", *(table._repr_html_() for table in self._tables())]
         )
-
-
-def import_pandas() -> Any:
-    """Pandas, or an ImportError that names the extra to install."""
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError('A frame needs pandas: pip install "sklearn-rank[pandas]".') from error
-    return pandas
 
 
 def cell(value: Any) -> str:

@@ -6,15 +6,17 @@ from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
+from sklearn_rank._chunks.adjacent import adjacent_queries
 from sklearn_rank._chunks.checker import BatchValidator
 from sklearn_rank._chunks.columns import Columns, batches_of, check_names
 from sklearn_rank._chunks.evaluate import evaluate_parts, join_parts
-from sklearn_rank._engine.check import Queries
-from sklearn_rank._evaluation.evaluate import Evaluation, parse_metrics
-from sklearn_rank._metric.keywords import named_arguments
-from sklearn_rank._metric.metric import MetricSpec
+from sklearn_rank._engine.queries import Queries
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.names import parse_metrics
+from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.threads import check_n_jobs
-from sklearn_rank.batches._partition_on_disk import adjacent_queries, scattered_queries
+from sklearn_rank.batches._partition_on_disk import scattered_queries
 
 
 @named_arguments

@@ -13,14 +13,16 @@ from sklearn_rank._chunks.discounts import discounts_of
 from sklearn_rank._chunks.evaluate import join_parts
 from sklearn_rank._chunks.query_ids import QueryIdIndex
 from sklearn_rank._engine.check import refuse_bad_weight
-from sklearn_rank._engine.per_query import PartialSums, PerQuery
 from sklearn_rank._engine.qid import joined_ids
-from sklearn_rank._evaluation.evaluate import Evaluation, parse_metrics
-from sklearn_rank._metric.metric import MetricSpec
-from sklearn_rank.dask._partitions import ATTRIBUTE, EvaluationRequest, PartitionResult, Parts, import_dask, parts_of
+from sklearn_rank._engine.values import PartialSums, PerQuery
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.names import parse_metrics
+from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.optional import import_dask
+from sklearn_rank.dask._partitions import ATTRIBUTE, EvaluationRequest, PartitionResult, Parts, parts_of
 
 FAN = 16
-"""PartialSums that are added up at a time."""
+"""Sums that are added up at a time."""
 
 
 def evaluate(
@@ -259,7 +261,7 @@ def _refuse_no_rows(found: Any) -> None:
 
 
 class Total(NamedTuple):
-    """PartialSums that make the means, by metric; the highest weight, if there are any."""
+    """Sums that make the means, by metric; the highest weight, if there are any."""
 
     sums: dict[str, PartialSums]
     weight: float | None

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from sklearn_rank._chunks.columns import Columns, check_names, read_columns, refuse_missing
 from sklearn_rank._chunks.evaluate import check_part, evaluate_part
-from sklearn_rank._engine.check import Queries
-from sklearn_rank._evaluation.evaluate import Evaluation
-from sklearn_rank._metric.metric import MetricSpec
+from sklearn_rank._engine.queries import Queries
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.optional import import_dask
+from sklearn_rank._utils.typing import Index
 
-Index = NDArray[np.int64]
 T = TypeVar("T", bound=np.generic)
 
 ROWS_IN_PARTITION = 2**40
@@ -52,15 +53,6 @@ class Parts(NamedTuple):
     tasks: list[Any]
     may_share: bool
     qid_dtype: Any
-
-
-def import_dask() -> Any:
-    """dask, with its frames, or an ImportError that names the extra to install."""
-    try:
-        import dask.dataframe
-    except ImportError as error:
-        raise ImportError('Evaluation of dask DataFrames needs dask: pip install "sklearn-rank[dask]".') from error
-    return dask
 
 
 def check_frame(ddf: Any, name: str) -> None:

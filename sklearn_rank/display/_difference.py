@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_rank._evaluation.evaluate import Evaluation
+from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank.display._display import Display
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import COLORS, add_legend, thin, wrap

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_rank._utils.optional import import_optional
+
 COLORS = ("#14213d", "#a63a26", "#3aa99b", "#d9a21b", "#6b3fa0", "#7f7f7f")
 LINES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P")
@@ -18,18 +20,9 @@ MANY = 2000
 """Points that a picture needs at most: more could not be told apart."""
 
 
-def import_pyplot() -> Any:
-    """Pyplot, or an ImportError that names the extra to install."""
-    try:
-        import matplotlib.pyplot as pyplot
-    except ImportError as error:
-        raise ImportError('A picture needs matplotlib: pip install "sklearn-rank[plot]".') from error
-    return pyplot
-
-
 def open_axes(ax: Any, width: float = 7.2, height: float = 4.2) -> Any:
     """The axes given, or those of a new figure with room for what stands outside of them."""
-    pyplot = import_pyplot()
+    pyplot = import_optional("matplotlib.pyplot", extra="plot", purpose="A picture")
     return pyplot.subplots(figsize=(width, height), layout="constrained")[1] if ax is None else ax
 
 

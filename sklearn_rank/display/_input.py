@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import number_together
-from sklearn_rank._evaluation.evaluate import Evaluation, evaluate
-from sklearn_rank._metric.metric import MetricSpec
+from sklearn_rank._evaluation.evaluate import evaluate
+from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metric
+from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.typing import Array
 from sklearn_rank.stats._align import refuse_other_labels
-
-Array = NDArray[np.float64]
 
 
 def at_cutoffs(metric: Any, k: Iterable[int]) -> list[MetricSpec]:

@@ -7,14 +7,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank._evaluation.evaluate import Evaluation, evaluate
-from sklearn_rank._metric.keywords import is_count, is_real
+from sklearn_rank._evaluation.evaluate import evaluate
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._utils.constraints import is_count, is_real
+from sklearn_rank._utils.typing import Array
 from sklearn_rank.display._display import FromEstimator
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import add_legend, set_count_axis, style, thin, value_label, wrap
 from sklearn_rank.display._input import name_in
-
-Array = NDArray[np.float64]
 
 
 @documented

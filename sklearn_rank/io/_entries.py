@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from sklearn_rank import _kernels
 from sklearn_rank._engine.grouping import Keys, number_together, sort_by_number
+from sklearn_rank._utils.typing import Index
 from sklearn_rank.io._ids import QueryIds, Text
-
-Index = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import Keys, hashed
 from sklearn_rank._utils.lazy import cached_property
+from sklearn_rank._utils.typing import Index
 
-Index = NDArray[np.int64]
 ERRORS = "surrogateescape"
 """What becomes of bytes that are not UTF-8: they are kept, and written as they were."""
 

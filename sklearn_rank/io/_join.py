@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 from sklearn_rank import _kernels
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._engine.pooled import pooled_if_negative
-from sklearn_rank._metric.keywords import one_of
+from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.lazy import cached_property
+from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.io._entries import Entries, document_keys, grouped, match, taken
 from sklearn_rank.io._ids import QueryIds, Text
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 DONE = {"zero": "kept, without a relevant document retrieved", "drop": "left out"}
 MISSING = one_of("zero", "drop", "raise", doc="")

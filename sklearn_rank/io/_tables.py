@@ -15,6 +15,7 @@ from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.rows import check_rows
 from sklearn_rank._utils.numbers import as_floats
+from sklearn_rank._utils.optional import import_optional
 from sklearn_rank.io._entries import Entries, checked
 from sklearn_rank.io._ids import QueryIds
 from sklearn_rank.io._join import RankingData
@@ -201,7 +202,7 @@ def opened(table: Any, ids: list[str]) -> Any:
 
 
 def _read(source: Any, ids: list[str]) -> Any:
-    import_pyarrow()
+    import_optional("pyarrow", extra="arrow", purpose="Tables in files")
     from pyarrow import ArrowException, csv, ipc, parquet, py_buffer, string
 
     data, name = read_bytes(source), name_of(source)
@@ -231,12 +232,3 @@ def _without_empty(table: Any, ids: list[str]) -> Any:
         given = compute.if_else(compute.equal(column, ""), scalar(None, string()), column)
         table = table.set_column(table.column_names.index(name), name, given)
     return table
-
-
-def import_pyarrow() -> Any:
-    """Pyarrow, or an ImportError that names the extra to install."""
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise ImportError('Tables in files need pyarrow: pip install "sklearn-rank[arrow]".') from error
-    return pyarrow

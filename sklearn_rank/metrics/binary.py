@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._metric.keywords import one_of, real
-from sklearn_rank._metric.metric import NO_RELEVANT, metric
+from sklearn_rank._metric.decorator import metric
+from sklearn_rank._metric.metric import NO_RELEVANT
+from sklearn_rank._utils.constraints import one_of, real
 
 __all__ = [
     "fall_out_error",

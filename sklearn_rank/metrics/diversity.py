@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._metric.metric import formula_of, metric
+from sklearn_rank._metric.decorator import formula_of, metric
 from sklearn_rank.metrics.binary import PER_RANK, divisor_per_rank, map_score
 from sklearn_rank.metrics.stopping import PERSISTENCE, err_score
 

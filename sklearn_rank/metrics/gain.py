@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._metric.keywords import real
-from sklearn_rank._metric.metric import NO_RELEVANT, formula_of, metric
+from sklearn_rank._metric.decorator import formula_of, metric
+from sklearn_rank._metric.metric import NO_RELEVANT
+from sklearn_rank._utils.constraints import real
 from sklearn_rank.metrics.binary import LARGE, PER_RANK, divisor_per_rank
 
 __all__ = [

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._metric.keywords import Constraint, is_real, one_of
-from sklearn_rank._metric.metric import NO_RELEVANT, metric
+from sklearn_rank._metric.decorator import metric
+from sklearn_rank._metric.metric import NO_RELEVANT
+from sklearn_rank._utils.constraints import Constraint, is_real, one_of
 
 __all__ = [
     "interpolated_precision_score",

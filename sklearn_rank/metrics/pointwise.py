@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._metric.metric import formula_of, metric
+from sklearn_rank._metric.decorator import formula_of, metric
 
 __all__ = [
     "query_mae_error",

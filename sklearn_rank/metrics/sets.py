@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn_rank._metric.keywords import real
-from sklearn_rank._metric.metric import NO_RELEVANT, metric
+from sklearn_rank._metric.decorator import metric
+from sklearn_rank._metric.metric import NO_RELEVANT
+from sklearn_rank._utils.constraints import real
 from sklearn_rank.metrics.binary import BETA, LARGE
 
 __all__ = [

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._metric.keywords import real
-from sklearn_rank._metric.metric import formula_of, metric
+from sklearn_rank._metric.decorator import formula_of, metric
+from sklearn_rank._utils.constraints import real
 
 __all__ = [
     "err_score",

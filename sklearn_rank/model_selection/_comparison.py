@@ -12,12 +12,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._evaluation.evaluate import Evaluation
-from sklearn_rank._metric.keywords import COUNT
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._utils.constraints import COUNT
+from sklearn_rank._utils.optional import import_pandas
 from sklearn_rank._utils.storage import Saveable, SavedArrays, names, part
-from sklearn_rank._utils.table import Table, TableReport, import_pandas
-
-Array = NDArray[np.float64]
+from sklearn_rank._utils.table import Table, TableReport
+from sklearn_rank._utils.typing import Array
 
 
 class CrossValidation(dict[str, Any]):

@@ -13,11 +13,13 @@ import sklearn
 from numpy.typing import NDArray
 from sklearn.exceptions import FitFailedWarning
 
-from sklearn_rank._engine.grouping import find_qid
+from sklearn_rank._engine.grouping import find_qid, query_numbers
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.rows import check_features, check_rows, one_column
-from sklearn_rank._evaluation.evaluate import evaluate, is_single_metric, parse_metrics
-from sklearn_rank._metric.keywords import is_count, named_arguments
+from sklearn_rank._evaluation.evaluate import evaluate
+from sklearn_rank._metric.names import is_single_metric, parse_metrics
+from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import refuse_masked
 from sklearn_rank.model_selection._comparison import Comparison, CrossValidation
@@ -33,7 +35,7 @@ from sklearn_rank.model_selection._searches import (
     whole_folds,
     with_qid,
 )
-from sklearn_rank.model_selection._split import QueryKFold, query_numbers
+from sklearn_rank.model_selection._split import QueryKFold
 from sklearn_rank.model_selection._tuning import check_estimator, is_search
 
 

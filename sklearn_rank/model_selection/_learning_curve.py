@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from sklearn.model_selection import cross_validate
 from sklearn.utils import check_random_state
 
-from sklearn_rank._engine.grouping import find_qid
+from sklearn_rank._engine.grouping import find_qid, query_numbers
 from sklearn_rank._engine.rows import check_features, check_rows
-from sklearn_rank._metric.keywords import named_arguments
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank.model_selection._evaluator import RankingEvaluator
-from sklearn_rank.model_selection._split import query_numbers
 
 Curve = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from sklearn.model_selection import ParameterGrid
 
+from sklearn_rank._utils.optional import import_tqdm
 from sklearn_rank.model_selection._scorer import RankingScorers
 
 SECONDS = 0.2
@@ -73,12 +74,3 @@ def _n_candidates(search: Any) -> int | None:
     if hasattr(search, "param_grid"):
         return len(ParameterGrid(search.param_grid))
     return getattr(search, "n_iter", None)
-
-
-def import_tqdm() -> Any:
-    """The progress bar of tqdm, or an ImportError that names the extra to install."""
-    try:
-        from tqdm.auto import tqdm
-    except ImportError as error:
-        raise ImportError('A progress bar needs tqdm: pip install "sklearn-rank[progress]".') from error
-    return tqdm

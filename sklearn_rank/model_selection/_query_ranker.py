@@ -18,7 +18,8 @@ from sklearn_rank._engine.check import query_weight
 from sklearn_rank._engine.grouping import find_qid, group_rows
 from sklearn_rank._engine.id_order import id_order
 from sklearn_rank._engine.rows import check_features, check_rows, one_column, queries_in
-from sklearn_rank._metric.keywords import is_count, is_real, named_arguments
+from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.constraints import is_count, is_real
 from sklearn_rank._utils.numbers import refuse_masked
 from sklearn_rank.model_selection._fit_arguments import FitData, fit_model, last_step, query_keyword, takes_evaluation
 from sklearn_rank.model_selection._fitted_queries import FittedQueries

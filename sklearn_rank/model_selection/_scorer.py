@@ -12,10 +12,10 @@ import sklearn
 from sklearn.metrics import make_scorer
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from sklearn_rank._evaluation.evaluate import evaluate, is_single_metric, parse_metrics
-from sklearn_rank._metric.keywords import named_arguments
+from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._metric.metric import REGISTRY
-from sklearn_rank._metric.names import parse_metric
+from sklearn_rank._metric.names import is_single_metric, parse_metric, parse_metrics
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank.model_selection._fitted_queries import check_test_queries
 from sklearn_rank.model_selection._response import RESPONSE, predict_scores
 

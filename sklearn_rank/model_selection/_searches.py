@@ -16,7 +16,7 @@ import sklearn
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from sklearn_rank._metric.keywords import is_count
+from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
 from sklearn_rank.model_selection._folds import Split
 from sklearn_rank.model_selection._query_ranker import QueryRanker, as_query_ranker, take_rows

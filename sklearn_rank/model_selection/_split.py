@@ -10,27 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit, LeaveOneGroupOut
 
-from sklearn_rank._engine.grouping import group_rows
-from sklearn_rank._engine.id_order import id_order
+from sklearn_rank._engine.grouping import group_rows, query_numbers
 from sklearn_rank._engine.rows import check_features
 from sklearn_rank.model_selection._routing import find_routed_qid
-
-
-def query_numbers(qid: Any, n_rows: int) -> NDArray[np.int64]:
-    """Number of each row's query, in the order of the ids, whatever their type and the order of the rows."""
-    ids, indptr, order = group_rows(qid, n_rows)
-    rank = np.empty(len(ids), dtype=np.int64)
-    rank[id_order(ids)] = np.arange(len(ids))
-    number = np.repeat(rank, np.diff(indptr))
-    if order is None:
-        return number
-    by_row = np.empty_like(number)
-    by_row[order] = number
-    return by_row
 
 
 class _QuerySplitter:

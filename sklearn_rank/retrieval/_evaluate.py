@@ -10,15 +10,18 @@ import numpy as np
 import sklearn
 from joblib import effective_n_jobs
 
-from sklearn_rank._engine.check import InputNames, check_query_weight
+from sklearn_rank._engine.blocks import LazyQueries
+from sklearn_rank._engine.check import check_query_weight
 from sklearn_rank._engine.grouping import group_rows
-from sklearn_rank._engine.per_query import LazyQueries
+from sklearn_rank._engine.queries import InputNames
 from sklearn_rank._engine.rows import check_features, check_rows
-from sklearn_rank._evaluation.evaluate import Evaluation, evaluate_queries, parse_metrics
-from sklearn_rank._metric.keywords import is_real
+from sklearn_rank._evaluation.evaluate import evaluate_queries
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.names import parse_metrics
+from sklearn_rank._utils.constraints import is_real
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.optional import import_tqdm
 from sklearn_rank._utils.threads import check_n_jobs
-from sklearn_rank.model_selection._progress import import_tqdm
 from sklearn_rank.retrieval._relevance import make_grades
 from sklearn_rank.retrieval._search import search
 from sklearn_rank.retrieval._similarity import make_similarity

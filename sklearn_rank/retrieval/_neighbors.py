@@ -8,11 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sklearn_rank._engine.sparse import Index, Judgements, csr, list_batches
-from sklearn_rank._evaluation.evaluate import Evaluation, evaluate_queries, parse_metrics
-from sklearn_rank._metric.keywords import is_count
+from sklearn_rank._engine.relevance import Judgements, csr
+from sklearn_rank._engine.sparse import list_batches
+from sklearn_rank._evaluation.evaluate import evaluate_queries
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.names import parse_metrics
+from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.threads import check_n_jobs
+from sklearn_rank._utils.typing import Index
 from sklearn_rank.retrieval._evaluate import METRICS, check_queries_data, check_self, in_words
 from sklearn_rank.retrieval._relevance import make_grades
 

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_rank._engine.qid import ids_of
-from sklearn_rank._engine.sparse import Array, Grades, Groups, Index, Judgements, csr
+from sklearn_rank._engine.relevance import Grades, Groups, Judgements, csr
 from sklearn_rank._utils.numbers import refuse_masked
+from sklearn_rank._utils.typing import Array, Index
 
 WORD = 64
 """Labels whose indicators are looked at together."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn_rank._evaluation.evaluate import is_single_metric, parse_metrics
+from sklearn_rank._metric.names import is_single_metric, parse_metrics
 from sklearn_rank.retrieval._evaluate import evaluate_retrieval
 
 

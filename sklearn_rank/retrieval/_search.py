@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank import _kernels
-from sklearn_rank._engine.check import Queries
-from sklearn_rank._engine.per_query import LazyQueries
-from sklearn_rank._engine.sparse import Grades, Index, as_queries, drop_self, row_blocks
+from sklearn_rank._engine.blocks import LazyQueries
+from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.relevance import Grades
+from sklearn_rank._engine.sparse import as_queries, drop_self, row_blocks
+from sklearn_rank._utils.typing import Index
 from sklearn_rank.retrieval._similarity import Similarity
 
 PAIRS = 2**20

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from sklearn_rank._chunks.columns import Columns, check_names, refuse_missing
-from sklearn_rank._evaluation.evaluate import parse_metrics
-from sklearn_rank._metric.metric import MetricSpec
+from sklearn_rank._metric.names import parse_metrics
+from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank.spark._on_workers import OnWorkers
 from sklearn_rank.spark._partition import column_name, evaluate_partition
 from sklearn_rank.spark._result import import_spark, result_schema

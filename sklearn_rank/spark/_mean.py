@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._engine.check import refuse_bad_weight
-from sklearn_rank._engine.per_query import FLOOR, PartialSums
+from sklearn_rank._engine.values import FLOOR, PartialSums
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.spark._partition import parts_name
 from sklearn_rank.spark._result import Metric, read_result

@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_rank._chunks.adjacent import adjacent_queries
 from sklearn_rank._chunks.checker import BatchValidator, Rows
 from sklearn_rank._chunks.columns import Columns
 from sklearn_rank._chunks.evaluate import evaluate_parts
-from sklearn_rank._engine.check import Queries
-from sklearn_rank._engine.per_query import PerQuery
-from sklearn_rank._engine.ranked import Ranking
-from sklearn_rank._evaluation.evaluate import Evaluation
-from sklearn_rank._metric.metric import MetricSpec
-from sklearn_rank.batches._partition_on_disk import adjacent_queries
+from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.ranking import Ranking
+from sklearn_rank._engine.values import PerQuery
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.spec import MetricSpec
 
 Specs = Mapping[str, MetricSpec]
 PARTS = ("numerator", "denominator", "defined")

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sklearn_rank._engine.per_query import PerQuery
-from sklearn_rank._evaluation.evaluate import Evaluation
-from sklearn_rank._metric.metric import MetricSpec
-from sklearn_rank._utils.storage import StoredMetric
+from sklearn_rank._engine.values import PerQuery, StoredMetric
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.optional import import_optional
 from sklearn_rank.spark._partition import PARTS, column_name, parts_name
 
 KEY = "sklearn_rank"
@@ -33,13 +33,11 @@ def import_spark(df: Any, function_name: str) -> Any:
     TypeError
         If it is another kind of frame.
     """
-    try:
-        import pyspark.sql.types
-    except ImportError as error:
-        raise ImportError('sklearn_rank.spark needs pyspark: pip install "sklearn-rank[spark]".') from error
+    sql = import_optional("pyspark.sql", extra="spark", purpose="sklearn_rank.spark")
+    import_optional("pyspark.sql.types", extra="spark", purpose="sklearn_rank.spark")
     if not hasattr(df, "mapInArrow") or not hasattr(df, "schema"):
         raise TypeError(f"{function_name} takes a DataFrame of Spark. Got {type(df).__name__} instead.")
-    return pyspark.sql
+    return sql
 
 
 # --- written -------------------------------------------------------------------------------------------------

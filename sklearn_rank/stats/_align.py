@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import number_together
-from sklearn_rank._evaluation.evaluate import Evaluation
-from sklearn_rank._metric.keywords import is_key
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.typing import Array
 from sklearn_rank.stats._arguments import numbers
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sklearn_rank._metric.keywords import COUNT, Constraint, is_count, is_real, one_of
+from sklearn_rank._utils.constraints import COUNT, Constraint, is_count, is_real, one_of
 from sklearn_rank._utils.numbers import refuse_masked
-
-Array = NDArray[np.float64]
+from sklearn_rank._utils.typing import Array
 
 
 def _is_missing(value: Any) -> bool:

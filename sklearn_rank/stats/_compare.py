@@ -5,18 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from sklearn_rank._metric.keywords import one_of
+from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.table import Table, TableReport
+from sklearn_rank._utils.typing import Array
 from sklearn_rank.stats._align import Aligned, align
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._intervals import Interval, t_interval
 from sklearn_rank.stats._power import detectable
 from sklearn_rank.stats._tests import TESTS, Options, run
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from sklearn_rank._utils.typing import Array
 from sklearn_rank.stats import _resampling
 from sklearn_rank.stats._arguments import check_arguments, numbers
-
-Array = NDArray[np.float64]
 
 
 def adjust_pvalues(pvalues: Any, correction: str | None = "holm") -> Array:

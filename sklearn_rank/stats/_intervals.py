@@ -6,14 +6,13 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from sklearn_rank._utils.typing import Array
 from sklearn_rank.stats._arguments import check_arguments, numbers
 from sklearn_rank.stats._resampling import batch_size
 from sklearn_rank.stats._samples import mean, spread
 
-Array = NDArray[np.float64]
 Interval = tuple[float, float]
 
 

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from sklearn_rank._utils.typing import Array
 from sklearn_rank.stats._samples import ROUNDING
 
-Array = NDArray[np.float64]
 BLOCK = 2**22
 """Numbers held at a time."""
 
@@ -39,7 +39,7 @@ def _blocks(n_resamples: int, n: int) -> Iterator[int]:
 
 
 def sign_flips(d: Array, n_resamples: int, random_state: Any) -> tuple[Array, bool]:
-    """PartialSums of d with signs flipped, and whether they are all there are."""
+    """Sums of d with signs flipped, and whether they are all there are."""
     size = np.sort(np.abs(d[d != 0]))  # zero differences stay what they are
     n = len(size)
     if n < 63 and 2**n <= n_resamples:
@@ -56,7 +56,7 @@ def _flipped(size: Array, positive: NDArray[Any]) -> Array:
 
 
 def partitions(values: Array, k: int, n_resamples: int, random_state: Any) -> tuple[Array, bool]:
-    """PartialSums of k of the values, and whether they are all there are."""
+    """Sums of k of the values, and whether they are all there are."""
     values, n = np.sort(values), len(values)
     if math.comb(n, k) <= n_resamples:
         return values[list(combinations(range(n), k))].sum(axis=1), True

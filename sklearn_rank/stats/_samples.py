@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from sklearn_rank._utils.typing import Array
 
 ROUNDING = 1e-12
 """Values of a query that differ by less than this share of their size count as equal: it is how sums are rounded."""

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from sklearn_rank._utils.typing import Array
 from sklearn_rank.stats import _resampling
 from sklearn_rank.stats._intervals import Interval, bca_interval, bootstrap_distribution
 from sklearn_rank.stats._samples import Paired, Unpaired, ratio
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

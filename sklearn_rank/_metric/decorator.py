@@ -1,0 +1,155 @@
+"""The decorator `metric`: from a formula to the public function and the registry.
+
+Cutoffs, ties, undefined queries, averages, checks and the documentation of shared keywords are added here, so that a
+metric is one short function of `Ranked` queries.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import functools
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from importlib import import_module
+from typing import Any
+
+from sklearn_rank._metric.definition import refuse_bad_keywords, refuse_bad_names, refuse_taken_names
+from sklearn_rank._metric.docstring import docstring_of, signature_of
+from sklearn_rank._metric.metric import REGISTRY, Formula, Metric
+from sklearn_rank._metric.value import value_of
+from sklearn_rank._utils.arguments import refuse_position
+
+
+def metric(
+    name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **properties: Any
+) -> Callable[[Formula], Any]:
+    """Make a metric of a formula: the function, its name, its scorer.
+
+    Parameters
+    ----------
+    name : str
+        Canonical name, as in "ndcg@10".
+    aliases : sequence of str or mapping, default=()
+        More names; a mapping gives the keywords that each of them fixes.
+    **properties
+        What holds of the metric:
+
+        - ``bounds=(low, high)``: lowest and highest possible value;
+        - ``greater_is_better=True``;
+        - ``has_cutoff=True``: False if it is always read on the whole list;
+        - ``undefined_when=""``: what a query has for which it is not defined, such as "no relevant document";
+        - ``needs_relevant=False``: not defined without a relevant document, whatever its denominator is;
+        - ``labels=(None, None)``: lowest and highest label, the latter a number or the name of a keyword;
+        - ``max_weight=None``: highest weight of a `discount` that keeps to the bounds, infinity for any; weights must
+          then not rise with the rank nor be negative. None: they may be anything;
+        - ``supports_micro=False``: has a micro average;
+        - ``pointwise=False``: scores are predictions of the label, and no order matters, nor any cutoff;
+        - ``subtopics=False``: labels may have a second axis, subtopics, which `over_subtopics` of a `Ranked` reads;
+        - ``defines_ties=False``: equal scores are part of its definition, so that it takes no policy for them;
+        - ``reads_scores=False``: the values of scores count, not their order alone;
+        - ``keeps_unretrieved=False``: documents not retrieved are ranked, last and tied;
+        - ``reads_unjudged=False``: NaN labels are told from others, so that no convention fills them;
+        - ``reads_all_labels=False``: of documents below the cutoff more counts than how many have which label above 0;
+        - ``transform=None``: function applied to the ratio of numerator and denominator;
+        - ``parameter_constraints={}``: `Constraint` of each keyword that is to be checked and documented.
+
+    Returns
+    -------
+    callable
+        Decorator of a formula ``f(r, *, keyword=default, ...)``, where r is a `Ranked`; it returns the curve, or a
+        numerator and a denominator. The function it is replaced by takes ``(y_true, y_score, *, qid, k, ...)`` and
+        carries the `Metric` as its attribute ``metric``.
+
+    Raises
+    ------
+    ValueError
+        If the name or an alias is that of another metric, or has characters that names do not have; or if the formula,
+        tried on a few queries, gives a query another value beside other queries than alone, or tied documents another
+        than the mean over all their orders.
+    TypeError
+        If a keyword of the formula has no default.
+
+    Examples
+    --------
+    Cooper's expected search length, the number of documents that a user passes before the first relevant one. It is one
+    document here, and half of the time another one, which is tied with the relevant one:
+
+    >>> from sklearn_rank import evaluate, metric
+    >>> properties = {"greater_is_better": False, "has_cutoff": False, "needs_relevant": True}
+    >>> @metric("search_length", undefined_when="no relevant document", keeps_unretrieved=True, **properties)
+    ... def search_length_error(r):
+    ...     return r.cumsum(weight=r.cascade(r.relevant) * (r.rank - 1))
+    >>> search_length_error([0, 0, 1], [3, 1, 1], qid=["q", "q", "q"])
+    1.5
+    >>> evaluate([0, 0, 1], [3, 1, 1], qid=["q", "q", "q"], metrics=["search_length", "mrr"], ties="worst").mean()
+    {'search_length': 2.0, 'mrr': 0.3333333333333333}
+    """
+    if not isinstance(aliases, Mapping):
+        aliases = {alias: {} for alias in aliases}
+
+    refuse_bad_names(name, aliases)
+
+    return functools.partial(_define, name, aliases, properties)
+
+
+def _define(
+    name: str, aliases: Mapping[str, Any], properties: Mapping[str, Any], formula: Formula, *, tried: bool = False
+) -> Any:
+    """Public function of a formula, which is tried first, and its entry in the registry."""
+    refuse_taken_names(name, aliases, formula, REGISTRY.values())
+    refuse_bad_keywords(formula)
+    properties = {"has_cutoff": not properties.get("pointwise", False), **properties}
+    if properties["has_cutoff"] and properties.get("pointwise"):
+        raise ValueError("A pointwise metric has no cutoff, as it reads no order. Got pointwise=True, has_cutoff=True.")
+
+    @functools.wraps(formula)
+    def score(y_true: Any, y_score: Any, *others: Any, **keywords: Any) -> Any:
+        if others:
+            refuse_position(formula.__name__, ["y_true", "y_score"])
+        return value_of(entry, y_true, y_score, **keywords)
+
+    entry = Metric(name=name, formula=formula, function=score, aliases=aliases, **properties)
+    if not (tried or entry.is_built_in):
+        from sklearn_rank._metric.probe import refuse_wrong_formula
+
+        refuse_wrong_formula(entry)
+    score.__signature__ = signature_of(entry)  # type: ignore[attr-defined]
+    score.__doc__ = docstring_of(entry)
+    score.metric = entry  # type: ignore[attr-defined]
+    REGISTRY[name] = entry
+    return score
+
+
+def _reduce(entry: Metric) -> tuple[Any, ...]:
+    """Pickle by the place of the public function, or by what it is made of if it has none (cloudpickle)."""
+    module, name = entry.function.__module__, entry.function.__qualname__
+    if getattr(sys.modules.get(module), name, None) is entry.function:
+        return _import_metric, (module, name)
+    properties = {
+        f.name: getattr(entry, f.name) for f in fields(entry) if f.name not in ("name", "formula", "function")
+    }
+    return _define_again, (entry.name, entry.formula, properties)
+
+
+copyreg.pickle(Metric, _reduce)
+
+
+def _import_metric(module: str, name: str) -> Metric:
+    """Metric of a public function, wherever it is unpickled."""
+    function = getattr(import_module(module), name)
+    entry: Metric = function.metric
+    return entry
+
+
+def _define_again(name: str, formula: Formula, properties: dict[str, Any]) -> Metric:
+    """Metric of a function that lives in no module, such as one from a notebook."""
+    aliases = properties.pop("aliases")
+    entry: Metric = _define(name, aliases, properties, formula, tried=True).metric
+    return entry
+
+
+def formula_of(function: Any) -> Formula:
+    """Formula behind a public metric function, for metrics that are made of others."""
+    formula: Formula = function.metric.formula
+    return formula

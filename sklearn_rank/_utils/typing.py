@@ -1,0 +1,7 @@
+"""Types that many modules name."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
