@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 from sklearn_rank._chunks.query_ids import QueryIdIndex
 from sklearn_rank._engine import grouping as _grouping
 from sklearn_rank._engine.grouping import Distinct, Keys, group_rows, number_together
-from sklearn_rank._engine.ranking import Greedy, Ideal, Ranking
+from sklearn_rank._engine.ranking import Ranking
 from sklearn_rank.io import join, read_trec_qrels, read_trec_run
 from sklearn_rank.io._entries import match
 
@@ -108,7 +108,7 @@ def test_best_order_of_any_labels(scale, rng):
     label = rng.integers(0, 9, 300) * scale
     indptr = np.array([0, 8, 17, 40, 300])
     for depth in (3, 300):
-        ideal = Ideal(label, indptr, depth)
+        ideal = Ranking.by_label(label, indptr, depth)
         for q, (start, stop) in enumerate(zip(indptr[:-1], indptr[1:], strict=True)):
             expected = np.sort(label[start:stop])[::-1][:depth]
             assert_array_equal(ideal.label[ideal.ptr[q] : ideal.ptr[q + 1]], expected)
@@ -117,7 +117,7 @@ def test_best_order_of_any_labels(scale, rng):
 @pytest.mark.parametrize("ties", ["stable", "worst", "best"])
 def test_lists_in_an_order_end_at_their_depth(ties):
     label, indptr = np.array([1.0, 0, 2, 0, 1, 1]), np.array([0, 4, 6])
-    ranking = Ranking(label, np.ones(6), indptr, depth=2, ties=ties)
+    ranking = Ranking.by_score(label, np.ones(6), indptr, depth=2, ties=ties)
     assert ranking.length.tolist() == [2, 2]
     expected = {"stable": [1, 0, 1, 1], "worst": [0, 0, 1, 1], "best": [2, 1, 1, 1]}
     assert ranking.label.tolist() == expected[ties]
@@ -139,5 +139,5 @@ def test_rounding_does_not_choose_the_most_novel(seed):
     """What adds the same to within rounding is the same, whatever order its parts are summed in."""
     relevant = np.random.default_rng(seed).random((40, 6)) < 0.5
     relevant = relevant[np.lexsort([*~relevant.T[::-1]])]
-    found = Greedy(relevant * 1.0, np.array([0, 40]), depth=40, alpha=0.3, min_relevance=1.0)
+    found = Ranking.by_novelty(relevant * 1.0, np.array([0, 40]), depth=40, alpha=0.3, min_relevance=1.0)
     assert found.order.tolist() == greedy_exactly(relevant, Fraction(7, 10))

@@ -7,7 +7,7 @@ from registry import METRICS, data_for, each, policies, tie_policy
 
 from sklearn_rank import evaluate, metric
 from sklearn_rank._engine.ranked import Ranked
-from sklearn_rank._engine.ranking import NO_CUTOFF, InOrder, Ranking
+from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._metric.decorator import _define_again, formula_of
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank.metrics import map_score
@@ -220,7 +220,7 @@ def test_overlap_needs_all_labels():
     from sklearn_rank._engine.unlisted import DocumentsWithoutRow
 
     arrays = np.array([0]), np.array([2.0]), np.array([3]), np.array([3])
-    ranking = Ranking(
+    ranking = Ranking.by_score(
         np.array([1.0]),
         np.array([1.0]),
         np.array([0, 1]),
@@ -261,9 +261,9 @@ def test_equal_labels_below_the_cutoff_leave_the_best_order_open():
 def test_one_tie_among_rows_in_order():
     label, score = np.array([1.0, 0.0, 0.0]), np.array([2.0, 1.0, 1.0])
     for ends, tied in (([1, 3], True), ([1, 2, 3], False)):
-        ranking = InOrder(label, score, np.array([0, 3]), np.array(ends))
+        ranking = Ranking.as_given(label, score, np.array([0, 3]), np.array(ends))
         assert Ranked(ranking, np.array([NO_CUTOFF])).tied == tied
-    ranking = InOrder(label[::-1].copy(), score, np.array([0, 3]), np.array([1, 3]))
+    ranking = Ranking.as_given(label[::-1].copy(), score, np.array([0, 3]), np.array([1, 3]))
     mrr = Ranked(ranking, np.array([NO_CUTOFF]))
     assert mrr.cumsum(weight=mrr.cascade(mrr.relevant) / mrr.rank) == pytest.approx((1 / 2 + 1 / 3) / 2)
 

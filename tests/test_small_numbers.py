@@ -18,7 +18,9 @@ SMALL = [0.5, 1e-3, 1e-9, 1e-15, 1e-17, 1e-100, 1e-280]
 
 
 def cascade(stop, depth=NO_CUTOFF):
-    ranked = Ranked(Ranking(stop, np.zeros(len(stop)), np.array([0, len(stop)]), depth=depth), np.array([depth]))
+    ranked = Ranked(
+        Ranking.by_score(stop, np.zeros(len(stop)), np.array([0, len(stop)]), depth=depth), np.array([depth])
+    )
     return ranked.cascade(ranked.label)
 
 

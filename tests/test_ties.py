@@ -318,7 +318,7 @@ def test_cascade_over_large_blocks_is_exact(drawn, sizes):
 
 
 def cascade(stop, score, depth=NO_CUTOFF):
-    ranking = Ranking(stop, score, np.array([0, len(stop)]), depth=depth)
+    ranking = Ranking.by_score(stop, score, np.array([0, len(stop)]), depth=depth)
     ranked = Ranked(ranking, np.array([depth]))
     return ranked.cascade(ranked.label)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.protocols import MetricRequest
 from sklearn_rank._engine.queries import Queries, rows_of
-from sklearn_rank._engine.ranking import NO_CUTOFF, AsGiven, InOrder, Ranking
+from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._utils.threads import for_each, heed, query_blocks
 
@@ -120,7 +120,9 @@ def rank_block(queries: Queries, first: int, last: int, key: RankingKey, depth: 
     if queries.tie_ends is not None and as_it_stands:
         start, stop = queries.indptr[first], queries.indptr[last]
         begin, end = np.searchsorted(queries.tie_ends, [start, stop], side="right")
-        return InOrder(label, score, indptr, queries.tie_ends[begin:end] - start if key.ties == "average" else None)
+        return Ranking.as_given(
+            label, score, indptr, queries.tie_ends[begin:end] - start if key.ties == "average" else None
+        )
     score = score.astype(np.float64, copy=False)
     if key.unjudged == "nonrelevant":
         label = np.nan_to_num(label)
@@ -132,7 +134,7 @@ def rank_block(queries: Queries, first: int, last: int, key: RankingKey, depth: 
             label = np.nan_to_num(label)
         indptr = np.append(0, np.cumsum(judged))[indptr]
     if key.pointwise:
-        return AsGiven(label, score, indptr)
-    return Ranking(
+        return Ranking.as_given(label, score, indptr)
+    return Ranking.by_score(
         label, score, indptr, depth=depth, ties=key.ties, keep_unretrieved=key.keep_unretrieved, unlisted=unlisted
     )

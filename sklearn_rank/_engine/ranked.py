@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_rank import _kernels
 from sklearn_rank._engine.pooled import is_pooled
-from sklearn_rank._engine.ranking import NO_CUTOFF, Greedy, Ideal, Ranking
+from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.threads import heed
 from sklearn_rank._utils.typing import Array, Index
@@ -143,7 +143,9 @@ class Ranked:
     def most_novel(self, alpha: float) -> Ranked:
         """All judged documents in the order in which each adds most, one subtopic's being worth less each time."""
         ranking, depth = self._ranking, int(self._cutoffs[-1])
-        return self._of(Greedy(*ranking.judged, depth=depth, alpha=alpha, min_relevance=self._min_relevance))
+        return self._of(
+            Ranking.by_novelty(*ranking.judged, depth=depth, alpha=alpha, min_relevance=self._min_relevance)
+        )
 
     def _of(self, ranking: Ranking) -> Ranked:
         """Another ranking, read in the same way."""
@@ -259,7 +261,7 @@ class Ranked:
                 "overlap() of a formula reads the labels of all documents: declare reads_all_labels=True. "
                 "Got documents without a row."
             )
-        best = Ideal(self._ranking.row_label, self._ranking.indptr, NO_CUTOFF)
+        best = Ranking.by_label(self._ranking.row_label, self._ranking.indptr, NO_CUTOFF)
         out, count = np.empty(self._n_positions), np.empty((2, int(best.length.max(initial=0))), dtype=np.int64)
         _kernels.overlap(self.label, best.label, self._ranking.ptr, best.ptr, self._ranking.tie_end, count, out)
         return out

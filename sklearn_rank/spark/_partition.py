@@ -48,7 +48,7 @@ def _in_one_order(queries: Queries) -> Queries:
         return replace(queries, order=np.lexsort((*label.T, -score, query)))
     if queries.has_unjudged:
         label = np.where(np.isnan(label), queries.label_range[1] + 1, label)
-    return replace(queries, order=Ranking(label, score, indptr, ties="worst", keep_unretrieved=True).order)
+    return replace(queries, order=Ranking.by_score(label, score, indptr, ties="worst", keep_unretrieved=True).order)
 
 
 def _record_batch(part: Evaluation, checker: BatchValidator, specs: Specs, type_of_ids: Any) -> Any:
