@@ -27,9 +27,9 @@ class Ranking:
     """The order of a block of queries, best score first, down to a depth, under one tie policy.
 
     Query q has the rows ``indptr[q]:indptr[q + 1]`` of `row_label` and `row_score`, and the positions
-    ``ptr[q]:ptr[q + 1]`` of `order`, `label`, `score`, `rank` and `tie_end`. `order` is the row at each position. `tie_end`
-    is the end of the tie block around each position, None where the order is taken as it stands. Labels of subtopics
-    have a second axis. `unlisted` documents have no row, and count where documents are counted.
+    ``ptr[q]:ptr[q + 1]`` of `order`, `label`, `score`, `rank` and `tie_end`. `order` is the row at each position, and
+    `tie_end` the end of the tie block around it; without one the order is taken as it stands. Labels of subtopics have
+    a second axis. `unlisted` documents have no row, and count where documents are counted.
 
     Rankings come from `by_score`, `by_label`, `by_novelty` and `as_given`. Without an `order` rows stand in order, or
     `sorted_label` holds the label, which is also the score, at each position.
