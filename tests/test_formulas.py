@@ -64,7 +64,7 @@ def own(name, **facts):
         return OWN[name](r)
 
     formula.__name__ = f"own_{name}_score"
-    return _define_again(f"own_{name}", formula, {"aliases": {}, **facts}).function  # untried
+    return _define_again(f"own_{name}", formula, {}, facts).function  # untried
 
 
 @pytest.fixture(scope="module")

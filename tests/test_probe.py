@@ -159,7 +159,7 @@ def test_a_formula_is_tried_once():
     tried = len(times)
     cloudpickle = pytest.importorskip("cloudpickle")
     again = cloudpickle.loads(cloudpickle.dumps(once))
-    _define_again("counted", counted, {"aliases": {}})
+    _define_again("counted", counted, {}, {})
     assert (tried > 0, len(times)) == (True, tried)
     assert again([1, 2], [2, 1], qid=[0, 0]) == once([1, 2], [2, 1], qid=[0, 0])
 

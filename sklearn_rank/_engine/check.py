@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import find_qid, group_rows, refuse_other_queries
 from sklearn_rank._engine.qid import ids_of
-from sklearn_rank._engine.queries import Queries, first_row, rows_of
+from sklearn_rank._engine.queries import DataSummary, Queries, first_row, rows_of
 from sklearn_rank._engine.rows import check_columns, check_rows, one_column, queries_in
 from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
 from sklearn_rank._utils.threads import check_n_jobs, for_each, query_blocks, row_blocks
@@ -169,7 +169,8 @@ def queries_of(
     if math.isnan(lowest):
         unjudged = True
         lowest, highest = (float(f.reduce(label, axis=None, initial=0.0)) for f in (np.fmin, np.fmax))  # of the others
-    queries = Queries(label, score, indptr, ids, order, weight, (lowest, highest), unjudged, score_range[0] == -np.inf)
+    summary = DataSummary((lowest, highest), unjudged, score_range[0] == -np.inf)
+    queries = Queries(label, score, indptr, order, ids, weight, summary)
     if math.isinf(lowest) or math.isinf(highest):
         raise ValueError(f"y_true must be finite. Got an infinite label in row {first_row(np.isinf(label))}.")
     if not score_range[1] < np.inf:  # catches NaN too

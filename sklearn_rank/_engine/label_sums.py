@@ -24,14 +24,14 @@ def label_sums(queries: Queries, n_jobs: int | None = None) -> Fingerprints:
     def add(first: int, last: int) -> None:
         label = rows_of(queries.label, indptr, queries.order, first, last)
         total = np.zeros(len(label) + 1, dtype=np.uint32)
-        np.cumsum(_hashes(label, queries.has_unjudged), out=total[1:])
+        np.cumsum(_hashes(label, queries.summary.has_unjudged), out=total[1:])
         ends = total[indptr[first : last + 1] - indptr[first]]
         np.subtract(ends[1:], ends[:-1], out=sums[first:last])
 
     edges = np.unique(np.append(np.searchsorted(indptr[:-1], np.arange(0, indptr[-1], BLOCK)), [0, len(sums)])).tolist()
     for_each(add, list(zip(edges[:-1], edges[1:], strict=True)), n_jobs)
     if (unlisted := queries.unlisted) is not None:
-        hashes = _hashes(unlisted.label, queries.has_unjudged)
+        hashes = _hashes(unlisted.label, queries.summary.has_unjudged)
         np.add.at(sums, unlisted.query, hashes * unlisted.count.astype(np.uint32))
     return sums
 

@@ -23,21 +23,21 @@ def check_labels(
     ValueError
         If a label is out of range, or NaN while `unjudged` is None and the metric cannot read it.
     """
-    if queries.has_unjudged and unjudged is None and not reads_unjudged:
+    if queries.summary.has_unjudged and unjudged is None and not reads_unjudged:
         missing = np.isnan(queries.label)
         what = "NaN or a negative label" if is_pooled(queries.label).any() else "NaN"
         raise ValueError(
-            f"{queries.words.label} of {function_name} must not contain {what} (a document without a judgement) unless "
-            "unjudged='nonrelevant' or unjudged='drop' says how to read it. "
-            f"Got {missing.sum()} NaN, the first in {queries.words.place} {queries.first_row(missing)}."
+            f"{queries.origin.names.label} of {function_name} must not contain {what} (a document without a judgement) "
+            "unless unjudged='nonrelevant' or unjudged='drop' says how to read it. "
+            f"Got {missing.sum()} NaN, the first in {queries.origin.names.place} {queries.first_row(missing)}."
         )
     filled = unjudged == "nonrelevant" or (unjudged == "drop" and queries.label.ndim == 2)
-    if queries.has_unjudged and filled and min_relevance <= 0:
+    if queries.summary.has_unjudged and filled and min_relevance <= 0:
         raise ValueError(
             f"unjudged={unjudged!r} reads documents without a judgement as label 0, so min_relevance must be "
             f"above 0. Got min_relevance={min_relevance}."
         )
-    (lowest, highest), (what, _, place) = queries.label_range, queries.words
+    (lowest, highest), (what, _, place) = queries.summary.label_range, queries.origin.names
     if low is not None and lowest < low:
         row = queries.first_row(queries.label < low)
         hint = " negative='unjudged' reads negative labels as those of documents that nobody judged." * (low == 0)
@@ -82,20 +82,20 @@ def check_grades(
             f"The 'gain' table of {function_name} must have an entry for max_grade. Got max_grade={max_grade}."
         )
     label = queries.label
-    if queries.has_unjudged:  # dropped documents need no entry; the others are read as label 0
+    if queries.summary.has_unjudged:  # dropped documents need no entry; the others are read as label 0
         label = np.where(np.isnan(label), 0.0 if unjudged == "nonrelevant" else grades[0], label)
     unknown = grades[np.minimum(np.searchsorted(grades, label), len(grades) - 1)] != label
     if unknown.any():
         raise ValueError(
-            f"The 'gain' table of {function_name} must have an entry for every value in {queries.words.label}. "
-            f"Got {label[np.argmax(unknown)]:g} in {queries.words.place} {queries.first_row(unknown)}."
+            f"The 'gain' table of {function_name} must have an entry for every value in {queries.origin.names.label}. "
+            f"Got {label[np.argmax(unknown)]:g} in {queries.origin.names.place} {queries.first_row(unknown)}."
         )
 
 
 def distinct_labels(queries: Queries, unjudged: str | None, top: float | None) -> Array:
     """Labels that gains are asked of, ascending, with the highest grade if there is one."""
     label, more = queries.label, [] if top is None else [top]
-    if queries.has_unjudged:
+    if queries.summary.has_unjudged:
         label = label[~np.isnan(label)]
         more += [0.0] if unjudged == "nonrelevant" else []
     return np.union1d(label, more)
@@ -109,10 +109,10 @@ def check_exponent(queries: Queries, function_name: str) -> None:
     ValueError
         If a label is above 1000.
     """
-    if queries.label_range[1] > 1000:
+    if queries.summary.label_range[1] > 1000:
         raise ValueError(
-            f"With gain='exp2' {function_name} computes 2**label, so {queries.words.label} must not be above 1000; use "
-            f"gain='linear' or a table of gains. Got {queries.label_range[1]:g}."
+            f"With gain='exp2' {function_name} computes 2**label, so {queries.origin.names.label} must not be above "
+            f"1000; use gain='linear' or a table of gains. Got {queries.summary.label_range[1]:g}."
         )
 
 
@@ -124,8 +124,8 @@ def check_retrieved(queries: Queries, function_name: str) -> None:
     ValueError
         If a score is -inf.
     """
-    if queries.has_unretrieved:
-        row, words = queries.first_row(queries.score == -np.inf), queries.words
+    if queries.summary.has_unretrieved:
+        row, words = queries.first_row(queries.score == -np.inf), queries.origin.names
         raise ValueError(
             f"{function_name} compares predictions with labels, so every {words.score} must be finite. "
             f"Got -inf in {words.place} {row}."

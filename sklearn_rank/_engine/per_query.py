@@ -100,9 +100,9 @@ def ranking_key(spec: MetricRequest, queries: Queries) -> RankingKey:
     return RankingKey(
         spec.metric.pointwise,
         spec["ties"],
-        spec.metric.keeps_unretrieved and queries.has_unretrieved,
-        spec["unjudged"] if spec.read(queries).has_unjudged else None,
-        spec["negative"] if queries.label_range[0] < 0 else "keep",
+        spec.metric.keeps_unretrieved and queries.summary.has_unretrieved,
+        spec["unjudged"] if spec.read(queries).summary.has_unjudged else None,
+        spec["negative"] if queries.summary.label_range[0] < 0 else "keep",
     )
 
 

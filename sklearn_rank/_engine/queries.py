@@ -15,15 +15,30 @@ from sklearn_rank._utils.typing import Array, Index
 
 
 class RowNotBuilt(Exception):
-    """A fault was found with documents that have no row."""
+    """The invalid document has no row that an error could name."""
 
 
 class InputNames(NamedTuple):
-    """What errors call the labels, the scores, and where one of them stands: as the user gave them."""
+    """Names used in error messages for labels, scores and positions."""
 
     label: str = "y_true"
     score: str = "y_score"
     place: str = "row"
+
+
+class Origin(NamedTuple):
+    """Where the rows come from, for errors; `first_query` is the number of the first query where a row is a query."""
+
+    names: InputNames = InputNames()
+    first_query: int | None = None
+
+
+class DataSummary(NamedTuple):
+    """Facts about all labels and scores: lowest and highest label, whether any is NaN, whether any score is -inf."""
+
+    label_range: tuple[float, float]
+    has_unjudged: bool
+    has_unretrieved: bool
 
 
 @dataclass(frozen=True)
@@ -32,24 +47,20 @@ class Queries:
 
     `label` and `score` are in the order of the input; query q has the rows ``order[indptr[q]:indptr[q + 1]]``, or those
     from ``indptr[q]`` up to ``indptr[q + 1]`` where `order` is None because rows were grouped already. `label` has a
-    second axis if there are several labels a row, one for each subtopic. `unlisted` are documents without a row;
+    second axis if there are several labels per row, one for each subtopic. `unlisted` are documents without a row;
     `tie_ends` are where runs of equal scores end, known where the rows of each query stand by falling score already.
-    `first_query` is the number of the first query where a row of the input is a query. `words` are for errors.
     """
 
     label: Array
     score: Array
     indptr: Index
-    qid: NDArray[Any]
     order: Index | None
+    qid: NDArray[Any]
     weight: Array | None
-    label_range: tuple[float, float]
-    has_unjudged: bool
-    has_unretrieved: bool
+    summary: DataSummary
     unlisted: DocumentsWithoutRow | None = None
     tie_ends: Index | None = None
-    first_query: int | None = None
-    words: InputNames = InputNames()
+    origin: Origin = Origin()
 
     @property
     def n_documents(self) -> Index:
@@ -67,29 +78,22 @@ class Queries:
     @cached_property
     def without_negative(self) -> Queries:
         """The same queries; negative labels are those of documents that were in the pool and that nobody judged."""
-        if self.label_range[0] >= 0:
+        lowest, highest = self.summary.label_range
+        if lowest >= 0:
             return self
         unlisted = self.unlisted
         if unlisted is not None:
             unlisted = replace(unlisted, label=pooled_if_negative(unlisted.label))
-        return replace(
-            self, label=pooled_if_negative(self.label), label_range=(0.0, max(self.label_range[1], 0.0)),
-            has_unjudged=True, unlisted=unlisted,
-        )  # fmt: skip
+        summary = self.summary._replace(label_range=(0.0, max(highest, 0.0)), has_unjudged=True)
+        return replace(self, label=pooled_if_negative(self.label), summary=summary, unlisted=unlisted)
 
-    def first_row(self, found: NDArray[np.bool_]) -> int:
-        """Row of the input, or query where a row is one, of the first row that a check found fault with.
-
-        Raises
-        ------
-        RowNotBuilt
-            If what it found fault with is unlisted.
-        """
-        if self.first_query is None:
-            return first_row(found)
-        if not found.any():
+    def first_row(self, invalid: NDArray[np.bool_]) -> int:
+        """First invalid row of the input, or its query where a row is a query; RowNotBuilt if it is unlisted."""
+        if self.origin.first_query is None:
+            return first_row(invalid)
+        if not invalid.any():
             raise RowNotBuilt
-        return self.first_query + int(np.searchsorted(self.indptr, first_row(found), side="right")) - 1
+        return self.origin.first_query + int(np.searchsorted(self.indptr, first_row(invalid), side="right")) - 1
 
 
 def rows_of(x: Array, indptr: Index, order: Index | None, first: int, last: int) -> Array:
@@ -98,6 +102,6 @@ def rows_of(x: Array, indptr: Index, order: Index | None, first: int, last: int)
     return x[rows] if order is None else x.take(order[rows], axis=0)
 
 
-def first_row(found: NDArray[np.bool_]) -> int:
-    """First row that a check found fault with."""
-    return int(np.argmax(found if found.ndim == 1 else found.any(axis=1)))
+def first_row(invalid: NDArray[np.bool_]) -> int:
+    """First row with an invalid entry."""
+    return int(np.argmax(invalid if invalid.ndim == 1 else invalid.any(axis=1)))

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.check import check_matrix, check_query_weight, refuse_one_column
-from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.queries import DataSummary, Origin, Queries
 from sklearn_rank._engine.relevance import Grades, Judgements, _reals, csr
 from sklearn_rank._engine.unlisted import DocumentsWithoutRow
 from sklearn_rank._utils.numbers import as_floats
@@ -43,8 +43,11 @@ def as_queries(
     unjudged = bool(np.isnan(low))
     if unjudged:
         low, high = np.nanmin(labels, initial=0.0), np.nanmax(labels, initial=0.0)
-    ids, label_range = np.arange(len(indptr) - 1), (float(low), float(high))
-    return Queries(label, score, indptr, ids, None, None, label_range, unjudged, False, unlisted, tie_ends, first)
+    summary = DataSummary((float(low), float(high)), has_unjudged=unjudged, has_unretrieved=False)
+    return Queries(
+        label, score, indptr, None, np.arange(len(indptr) - 1), None, summary,
+        unlisted=unlisted, tie_ends=tie_ends, origin=Origin(first_query=first),
+    )  # fmt: skip
 
 
 def list_batches(
@@ -73,7 +76,7 @@ def list_batches(
         grades.write(rows, labels)
         if without_self:
             labels, scores = drop_self(labels, first), drop_self(scores, first)
-        return replace(check_matrix(labels, scores), first_query=first)
+        return replace(check_matrix(labels, scores), origin=Origin(first_query=first))
 
     return LazyQueries(np.full(n_queries, grades.n_documents - without_self), blocks, make)
 
@@ -148,7 +151,7 @@ def _dense_batches(score: NDArray[Any], grades: Grades) -> LazyQueries:
     def make(first: int, last: int, depth: int | None) -> Queries:
         label = np.empty((last - first, n_documents))
         grades.write(slice(first, last), label)
-        return replace(check_matrix(label, as_floats(score[first:last], "y_score")), first_query=first)
+        return replace(check_matrix(label, as_floats(score[first:last], "y_score")), origin=Origin(first_query=first))
 
     n_rows = PAIRS // n_documents
     return LazyQueries(np.full(n_queries, n_documents), lambda depth: row_blocks(n_queries, n_rows), make)

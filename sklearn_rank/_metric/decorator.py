@@ -10,19 +10,19 @@ import copyreg
 import functools
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
 from importlib import import_module
-from typing import Any
+from typing import Any, Unpack
 
 from sklearn_rank._metric.definition import refuse_bad_keywords, refuse_bad_names, refuse_taken_names
 from sklearn_rank._metric.docstring import docstring_of, signature_of
 from sklearn_rank._metric.metric import REGISTRY, Formula, Metric
+from sklearn_rank._metric.properties import Properties
 from sklearn_rank._metric.value import value_of
 from sklearn_rank._utils.arguments import refuse_position
 
 
 def metric(
-    name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **properties: Any
+    name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **properties: Unpack[Properties]
 ) -> Callable[[Formula], Any]:
     """Make a metric of a formula: the function, its name, its scorer.
 
@@ -94,7 +94,7 @@ def metric(
 
 
 def _define(
-    name: str, aliases: Mapping[str, Any], properties: Mapping[str, Any], formula: Formula, *, tried: bool = False
+    name: str, aliases: Mapping[str, Any], properties: Properties, formula: Formula, *, tried: bool = False
 ) -> Any:
     """Public function of a formula, which is tried first, and its entry in the registry."""
     refuse_taken_names(name, aliases, formula, REGISTRY.values())
@@ -126,10 +126,8 @@ def _reduce(entry: Metric) -> tuple[Any, ...]:
     module, name = entry.function.__module__, entry.function.__qualname__
     if getattr(sys.modules.get(module), name, None) is entry.function:
         return _import_metric, (module, name)
-    properties = {
-        f.name: getattr(entry, f.name) for f in fields(entry) if f.name not in ("name", "formula", "function")
-    }
-    return _define_again, (entry.name, entry.formula, properties)
+    properties = {name: getattr(entry, name) for name in Properties.__annotations__}
+    return _define_again, (entry.name, entry.formula, entry.aliases, properties)
 
 
 copyreg.pickle(Metric, _reduce)
@@ -142,9 +140,8 @@ def _import_metric(module: str, name: str) -> Metric:
     return entry
 
 
-def _define_again(name: str, formula: Formula, properties: dict[str, Any]) -> Metric:
+def _define_again(name: str, formula: Formula, aliases: Mapping[str, Any], properties: Properties) -> Metric:
     """Metric of a function that lives in no module, such as one from a notebook."""
-    aliases = properties.pop("aliases")
     entry: Metric = _define(name, aliases, properties, formula, tried=True).metric
     return entry
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -13,13 +12,14 @@ import numpy as np
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._metric.keywords import OWN, SHARED, SUBTOPICS
 from sklearn_rank._metric.meaning import place_of, text_of
+from sklearn_rank._metric.properties import LabelProperties, OrderProperties, ValueProperties
 from sklearn_rank._utils.constraints import Constraint
 from sklearn_rank._utils.lazy import cached_property
 
 Formula = Callable[..., Any]
 
 NO_RELEVANT = "no relevant document"
-"""What a query has for which many metrics are undefined."""
+"""Query for which many metrics are undefined."""
 
 
 REGISTRY: dict[str, Metric] = {}
@@ -27,30 +27,13 @@ REGISTRY: dict[str, Metric] = {}
 
 
 @dataclass(frozen=True, eq=False)
-class Metric:
+class Metric(ValueProperties, LabelProperties, OrderProperties):
     """A formula and its properties; `function` is the public function made of them."""
 
     name: str
     formula: Formula
     function: Callable[..., Any]
-    bounds: tuple[float, float] = (-math.inf, math.inf)
     aliases: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    greater_is_better: bool = True
-    has_cutoff: bool = True
-    undefined_when: str = ""
-    needs_relevant: bool = False
-    labels: tuple[float | None, float | str | None] = (None, None)
-    max_weight: float | None = None
-    supports_micro: bool = False
-    pointwise: bool = False
-    subtopics: bool = False
-    finite: bool = True
-    defines_ties: bool = False
-    reads_scores: bool = False
-    keeps_unretrieved: bool = False
-    reads_unjudged: bool = False
-    reads_all_labels: bool = False
-    transform: Callable[[Any], Any] | None = None
     parameter_constraints: Mapping[str, Constraint] = field(default_factory=dict)
 
     @property
@@ -73,20 +56,20 @@ class Metric:
 
     @property
     def score_func(self) -> Callable[..., Any]:
-        """What `sklearn.metrics.make_scorer` is given."""
+        """Function to give to `sklearn.metrics.make_scorer`."""
         return self.function
 
     @property
     def meaning(self) -> str:
-        """What it computes, as text: our own metrics by name, others by their formula and the facts."""
+        """What it computes, as text: our own metrics by name, others by their formula and properties."""
         if self.function.__module__.startswith("sklearn_rank."):
             return self.function_name
-        facts = {
+        properties = {
             f.name: getattr(self, f.name)
             for f in fields(self)
             if f.name not in ("function", "aliases", "parameter_constraints")
         }
-        return place_of(self.function) or f"{self.function_name} {text_of(facts)}"
+        return place_of(self.function) or f"{self.function_name} {text_of(properties)}"
 
     @cached_property
     def formula_params(self) -> dict[str, Any]:

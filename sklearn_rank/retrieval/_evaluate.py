@@ -13,7 +13,7 @@ from joblib import effective_n_jobs
 from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.check import check_query_weight
 from sklearn_rank._engine.grouping import group_rows
-from sklearn_rank._engine.queries import InputNames
+from sklearn_rank._engine.queries import InputNames, Queries
 from sklearn_rank._engine.rows import check_features, check_rows
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.result import Evaluation
@@ -26,7 +26,7 @@ from sklearn_rank.retrieval._relevance import make_grades
 from sklearn_rank.retrieval._search import search
 from sklearn_rank.retrieval._similarity import make_similarity
 
-WORDS = InputNames("grades", "nearness", "query")
+NAMES = InputNames("grades", "nearness", "query")
 """What errors speak of in place of y_true, y_score and rows."""
 
 METRICS = ("ndcg@10", "map", "wap@100", "acg@100", "p@5")
@@ -135,7 +135,12 @@ def evaluate_retrieval(
 
 def in_words(batches: LazyQueries) -> LazyQueries:
     """LazyQueries in which errors name what the user gave: features and classes, neither labels nor rows."""
-    return replace(batches, make=lambda *block: replace(batches.make(*block), words=WORDS))
+
+    def make(*block: Any) -> Queries:
+        queries = batches.make(*block)
+        return replace(queries, origin=queries.origin._replace(names=NAMES))
+
+    return replace(batches, make=make)
 
 
 def check_self(n_queries: int, n_items: int) -> None:
