@@ -20,6 +20,9 @@ from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.threads import heed
 from sklearn_rank._utils.typing import Array, Index
 
+Curve = Array | tuple[Array, Array]
+"""What a formula returns: the value, or a numerator and a denominator, at each cutoff of each query."""
+
 
 class Pairs(NamedTuple):
     """Pairs of documents of each query, shape (n_queries, 1) each; those alike in score and label are in none."""

@@ -11,7 +11,9 @@ import functools
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
-from typing import Any, Unpack
+from typing import Any, Protocol, Unpack, cast
+
+from numpy.typing import ArrayLike
 
 from sklearn_rank._metric.definition import refuse_bad_keywords, refuse_bad_names, refuse_taken_names
 from sklearn_rank._metric.docstring import docstring_of, signature_of
@@ -21,9 +23,27 @@ from sklearn_rank._metric.value import value_of
 from sklearn_rank._utils.arguments import refuse_position
 
 
+class MetricFunction(Protocol):
+    """Public function of a metric; its signature and docstring list all keywords."""
+
+    metric: Metric
+
+    def __call__(
+        self,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        n_jobs: int | None = None,
+        **keywords: Any,
+    ) -> Any:
+        """Mean over queries."""
+
+
 def metric(
     name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **properties: Unpack[Properties]
-) -> Callable[[Formula], Any]:
+) -> Callable[[Formula], MetricFunction]:
     """Make a metric of a formula: the function, its name, its scorer.
 
     Parameters
@@ -95,7 +115,7 @@ def metric(
 
 def _define(
     name: str, aliases: Mapping[str, Any], properties: Properties, formula: Formula, *, tried: bool = False
-) -> Any:
+) -> MetricFunction:
     """Public function of a formula, which is tried first, and its entry in the registry."""
     refuse_taken_names(name, aliases, formula, REGISTRY.values())
     refuse_bad_keywords(formula)
@@ -118,7 +138,7 @@ def _define(
     score.__doc__ = docstring_of(entry)
     score.metric = entry  # type: ignore[attr-defined]
     REGISTRY[name] = entry
-    return score
+    return cast(MetricFunction, score)
 
 
 def _reduce(entry: Metric) -> tuple[Any, ...]:
@@ -142,11 +162,9 @@ def _import_metric(module: str, name: str) -> Metric:
 
 def _define_again(name: str, formula: Formula, aliases: Mapping[str, Any], properties: Properties) -> Metric:
     """Metric of a function that lives in no module, such as one from a notebook."""
-    entry: Metric = _define(name, aliases, properties, formula, tried=True).metric
-    return entry
+    return _define(name, aliases, properties, formula, tried=True).metric
 
 
-def formula_of(function: Any) -> Formula:
+def formula_of(function: MetricFunction) -> Formula:
     """Formula behind a public metric function, for metrics that are made of others."""
-    formula: Formula = function.metric.formula
-    return formula
+    return function.metric.formula

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from sklearn_rank._engine.ranked import Curve, Ranked
 from sklearn_rank._metric.decorator import metric
 from sklearn_rank._metric.metric import NO_RELEVANT
 from sklearn_rank._utils.constraints import one_of, real
+from sklearn_rank._utils.typing import Array
 
 __all__ = [
     "fall_out_error",
@@ -29,7 +29,7 @@ PER_RANK = one_of(
 )
 
 
-def divisor_per_rank(r: Any, denominator: str) -> Any:
+def divisor_per_rank(r: Ranked, denominator: str) -> Array:
     """Number of ranks that a sum over the first k is divided by."""
     return r.k if denominator == "k" else np.minimum(r.k, np.maximum(r.n, 1))
 
@@ -77,7 +77,7 @@ BETA = real(
         ),
     },
 )
-def map_score(r: Any, *, denominator: str = "relevant", precision_at: str = "rank") -> Any:
+def map_score(r: Ranked, *, denominator: str = "relevant", precision_at: str = "rank") -> Curve:
     """Mean average precision: the precision at each relevant document, averaged over the relevant documents.
 
     ``AP@k = sum of P@i over relevant i <= k, divided by R``. Relevant documents that were not retrieved count as
@@ -121,7 +121,7 @@ def map_score(r: Any, *, denominator: str = "relevant", precision_at: str = "ran
 
 
 @metric("mrr", bounds=(0, 1), aliases=("rr",), undefined_when=NO_RELEVANT, needs_relevant=True)
-def mrr_score(r: Any) -> Any:
+def mrr_score(r: Ranked) -> Curve:
     """Mean reciprocal rank: 1 / rank of the first relevant document.
 
     ``RR@k = 1 / i`` for the smallest relevant rank i <= k, else 0. Documents after the first relevant one do not
@@ -159,7 +159,7 @@ def mrr_score(r: Any) -> Any:
         ),
     },
 )
-def precision_at_k_score(r: Any, *, denominator: str = "k", no_relevant: str = "zero") -> Any:
+def precision_at_k_score(r: Ranked, *, denominator: str = "k", no_relevant: str = "zero") -> Curve:
     """Precision: the share of the first k documents that is relevant.
 
     ``P@k = relevant documents among the first k / k``. Without `k`, the length of the list.
@@ -209,7 +209,7 @@ def precision_at_k_score(r: Any, *, denominator: str = "k", no_relevant: str = "
         )
     },
 )
-def recall_at_k_score(r: Any, *, denominator: str = "relevant") -> Any:
+def recall_at_k_score(r: Ranked, *, denominator: str = "relevant") -> Curve:
     """Recall: the share of the relevant documents that stands in the first k ranks.
 
     ``R@k = relevant documents among the first k / R``. The order inside the first k ranks does not count.
@@ -245,7 +245,7 @@ def recall_at_k_score(r: Any, *, denominator: str = "relevant") -> Any:
     needs_relevant=True,
     parameter_constraints={"beta": BETA},
 )
-def fbeta_at_k_score(r: Any, *, beta: float = 1) -> Any:
+def fbeta_at_k_score(r: Ranked, *, beta: float = 1) -> Curve:
     """F-measure: the weighted harmonic mean of precision and recall at rank k.
 
     ``F@k = (1 + beta**2) P R / (beta**2 P + R) = (1 + beta**2) hits / (beta**2 R + k)``.
@@ -267,7 +267,7 @@ def fbeta_at_k_score(r: Any, *, beta: float = 1) -> Any:
 
 
 @metric("hit", bounds=(0, 1), aliases=("hit_rate", "success"), undefined_when=NO_RELEVANT, needs_relevant=True)
-def hit_rate_score(r: Any) -> Any:
+def hit_rate_score(r: Ranked) -> Curve:
     """Hit rate: whether any of the first k documents is relevant.
 
     ``hit@k = 1`` if a relevant document stands at a rank i <= k, else 0. Also called success@k.
@@ -295,7 +295,7 @@ def hit_rate_score(r: Any) -> Any:
     supports_micro=True,
     undefined_when="no document that is not relevant",
 )
-def fall_out_error(r: Any) -> Any:
+def fall_out_error(r: Ranked) -> Curve:
     """Fall-out: the share of the documents that are not relevant that stands in the first k ranks.
 
     ``fallout@k = non-relevant documents among the first k / N``, where N counts all judged documents that are not

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_rank._engine.ranked import Curve, Ranked
 from sklearn_rank._metric.decorator import formula_of, metric
+from sklearn_rank._utils.typing import Array
 from sklearn_rank.metrics.binary import PER_RANK, divisor_per_rank, map_score
 from sklearn_rank.metrics.stopping import PERSISTENCE, err_score
 
@@ -28,7 +30,7 @@ NO_ALPHA = 1e-99
 """An alpha below this changes no double, though its own digits may be lost."""
 
 
-def novelty(s: Any, alpha: float) -> Any:
+def novelty(s: Ranked, alpha: float) -> Array:
     """What one subtopic is worth at each position: rel_i * (1 - alpha)**(relevant documents before i).
 
     A user who stops at a relevant document with probability alpha stops there with alpha times that.
@@ -39,7 +41,7 @@ def novelty(s: Any, alpha: float) -> Any:
 
 
 @metric("alpha_dcg", bounds=(0, np.inf), max_weight=np.inf, subtopics=True)
-def alpha_dcg_score(r: Any, *, alpha: float = 0.5, discount: Any = "log2", base: float = 2) -> Any:
+def alpha_dcg_score(r: Ranked, *, alpha: float = 0.5, discount: Any = "log2", base: float = 2) -> Curve:
     """Novelty-biased DCG: a document gains for each subtopic, less the more documents before it covered that.
 
     ``alpha-DCG@k = sum of g_i d(i) over i <= k, with g_i = sum over subtopics t of rel_it (1 - alpha)**c_it``, where
@@ -65,7 +67,7 @@ def alpha_dcg_score(r: Any, *, alpha: float = 0.5, discount: Any = "log2", base:
 
 
 @metric("alpha_ndcg", bounds=(0, e / (e - 1)), max_weight=np.inf, undefined_when=NO_SUBTOPIC, subtopics=True)
-def alpha_ndcg_score(r: Any, *, alpha: float = 0.5, discount: Any = "log2", base: float = 2) -> Any:
+def alpha_ndcg_score(r: Ranked, *, alpha: float = 0.5, discount: Any = "log2", base: float = 2) -> Curve:
     """Normalized novelty-biased DCG: alpha-DCG over that of a list that takes the most novel document each time.
 
     ``alpha-nDCG@k = alpha-DCG@k / ideal alpha-DCG@k``. The best list is hard to find, so by definition the ideal is
@@ -93,8 +95,8 @@ def alpha_ndcg_score(r: Any, *, alpha: float = 0.5, discount: Any = "log2", base
 
 @metric("err_ia", bounds=(0, 1), labels=(0, "max_grade"), max_weight=1, undefined_when=NO_SUBTOPIC, subtopics=True)
 def err_ia_score(
-    r: Any, *, stop: Any = "exp2", max_grade: float = 1, discount: Any = "reciprocal", base: float = 2
-) -> Any:
+    r: Ranked, *, stop: Any = "exp2", max_grade: float = 1, discount: Any = "reciprocal", base: float = 2
+) -> Curve:
     """Intent-aware expected reciprocal rank: the mean of ERR over subtopics.
 
     ``ERR-IA@k = sum over subtopics t of ERR_t@k / T``, over the T subtopics of the query that have a relevant
@@ -123,7 +125,7 @@ def err_ia_score(
 
 
 @metric("map_ia", aliases=("ap_ia",), bounds=(0, 1), undefined_when=NO_SUBTOPIC, subtopics=True)
-def map_ia_score(r: Any) -> Any:
+def map_ia_score(r: Ranked) -> Curve:
     """Intent-aware average precision: the mean of the average precision over subtopics.
 
     ``AP-IA@k = sum over subtopics t of AP_t@k / T``, over the T subtopics of the query that have a relevant document,
@@ -154,7 +156,7 @@ def map_ia_score(r: Any) -> Any:
     subtopics=True,
     parameter_constraints={"denominator": PER_RANK},
 )
-def precision_ia_score(r: Any, *, denominator: str = "k") -> Any:
+def precision_ia_score(r: Ranked, *, denominator: str = "k") -> Curve:
     """Intent-aware precision: the mean of the precision over subtopics.
 
     ``P-IA@k = sum over subtopics t of P_t@k / T``, over the T subtopics of the query that have a relevant document, all
@@ -178,7 +180,7 @@ def precision_ia_score(r: Any, *, denominator: str = "k") -> Any:
 
 
 @metric("s_recall", aliases=("subtopic_recall",), bounds=(0, 1), undefined_when=NO_SUBTOPIC, subtopics=True)
-def subtopic_recall_score(r: Any) -> Any:
+def subtopic_recall_score(r: Ranked) -> Curve:
     """Subtopic recall: the share of the subtopics that the first k documents cover.
 
     ``S-recall@k = subtopics with a relevant document among the first k / subtopics with a relevant document``.
@@ -200,7 +202,7 @@ def subtopic_recall_score(r: Any) -> Any:
 
 
 @metric("nrbp", bounds=(0, 1), undefined_when=NO_SUBTOPIC, subtopics=True, parameter_constraints={"p": PERSISTENCE})
-def nrbp_score(r: Any, *, alpha: float = 0.5, p: float = 0.5) -> Any:
+def nrbp_score(r: Ranked, *, alpha: float = 0.5, p: float = 0.5) -> Curve:
     """Novelty- and rank-biased precision: the novelty that a user sees who goes on with probability p.
 
     ``NRBP@k = (1 - (1 - alpha) p) / T * sum of g_i p**(i - 1) over i <= k``, with g_i as in `alpha_dcg_score`, over the

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_rank._engine.ranked import Curve, Ranked
 from sklearn_rank._metric.decorator import formula_of, metric
 from sklearn_rank._metric.metric import NO_RELEVANT
 from sklearn_rank._utils.constraints import real
@@ -25,7 +26,7 @@ INF = float("inf")
 
 
 @metric("cg", bounds=(-INF, INF))
-def cg_score(r: Any) -> Any:
+def cg_score(r: Ranked) -> Curve:
     """Cumulated gain: the sum of the labels down to rank k.
 
     ``CG@k = sum of r_i over i <= k``. The order inside the first k ranks does not count. Negative labels are taken
@@ -47,7 +48,7 @@ def cg_score(r: Any) -> Any:
 
 
 @metric("acg", bounds=(-INF, INF), parameter_constraints={"denominator": PER_RANK})
-def acg_score(r: Any, *, denominator: str = "k") -> Any:
+def acg_score(r: Ranked, *, denominator: str = "k") -> Curve:
     """Average cumulated gain: the mean label of the first k ranks.
 
     ``ACG@k = CG@k / k``, by default also where the list is shorter than k. Negative labels are taken as they are.
@@ -68,7 +69,7 @@ def acg_score(r: Any, *, denominator: str = "k") -> Any:
 
 
 @metric("pwa", bounds=(-INF, INF), aliases=("position_weighted_average",))
-def position_weighted_average_score(r: Any) -> Any:
+def position_weighted_average_score(r: Ranked) -> Curve:
     """Position-weighted average: the mean label of the first k ranks, rank i weighing 1/i.
 
     ``PWA@k = sum of r_i / i over i <= k, divided by sum of 1 / i``, over as many ranks as the list has. Negative labels
@@ -91,7 +92,7 @@ def position_weighted_average_score(r: Any) -> Any:
 
 
 @metric("dcg", bounds=(-INF, INF))
-def dcg_score(r: Any, *, gain: Any = "exp2", discount: Any = "log2", base: float = 2) -> Any:
+def dcg_score(r: Ranked, *, gain: Any = "exp2", discount: Any = "log2", base: float = 2) -> Curve:
     """Discounted cumulated gain: gains, each worth less the deeper its document stands.
 
     ``DCG@k = sum of g(r_i) d(i) over i <= k``, by default with ``g(r) = 2**r - 1`` and ``d(i) = 1 / log2(1 + i)``.
@@ -122,7 +123,7 @@ def dcg_score(r: Any, *, gain: Any = "exp2", discount: Any = "log2", base: float
 
 
 @metric("ndcg", bounds=(0, 1), labels=(0, None), max_weight=INF, undefined_when="an ideal DCG of zero")
-def ndcg_score(r: Any, *, gain: Any = "exp2", discount: Any = "log2", base: float = 2) -> Any:
+def ndcg_score(r: Ranked, *, gain: Any = "exp2", discount: Any = "log2", base: float = 2) -> Curve:
     """Normalized discounted cumulated gain: DCG over the DCG of the best possible list.
 
     ``nDCG@k = DCG@k / IDCG@k``, where IDCG is the DCG of all judged documents, also those not retrieved, highest
@@ -152,7 +153,7 @@ def ndcg_score(r: Any, *, gain: Any = "exp2", discount: Any = "log2", base: floa
 
 
 @metric("wap", bounds=(0, INF), labels=(0, None), undefined_when=NO_RELEVANT, needs_relevant=True)
-def wap_score(r: Any) -> Any:
+def wap_score(r: Ranked) -> Curve:
     """Weighted average precision: the mean label down to each relevant document, averaged over these.
 
     ``WAP@k = sum of ACG@i over relevant i <= k, divided by R``. Average precision if labels are 0 and 1. Relevant
@@ -189,7 +190,7 @@ def wap_score(r: Any) -> Any:
         )
     },
 )
-def q_score(r: Any, *, gain: Any = "linear", beta: float = 1) -> Any:
+def q_score(r: Ranked, *, gain: Any = "linear", beta: float = 1) -> Curve:
     """Q-measure: average precision with gains blended into the precision at each relevant document.
 
     ``Q@k = sum of (hits_i + beta * CG_i) / (i + beta * ICG_i) over relevant i <= k, divided by R``, where CG is the

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from sklearn_rank._engine.ranked import Curve, Ranked
 from sklearn_rank._metric.decorator import metric
 from sklearn_rank._metric.metric import NO_RELEVANT
 from sklearn_rank._utils.constraints import one_of
@@ -40,7 +39,7 @@ UNSEEN = 1e-5
         )
     },
 )
-def bpref_score(r: Any, *, denominator: str = "min_relevant_nonrelevant") -> Any:
+def bpref_score(r: Ranked, *, denominator: str = "min_relevant_nonrelevant") -> Curve:
     """Binary preference: how seldom judged non-relevant documents stand above relevant ones.
 
     ``bpref = sum of (1 - min(n_i, m) / m) over relevant i, divided by R``, where n_i counts the judged non-relevant
@@ -68,7 +67,7 @@ def bpref_score(r: Any, *, denominator: str = "min_relevant_nonrelevant") -> Any
 
 
 @metric("judged", bounds=(0, 1), supports_micro=True, reads_unjudged=True)
-def judged_score(r: Any) -> Any:
+def judged_score(r: Ranked) -> Curve:
     """Judged: the share of the first k documents that somebody judged.
 
     ``judged@k = documents among the first k with a label / documents among the first k``. One minus the share of NaN
@@ -90,7 +89,7 @@ def judged_score(r: Any) -> Any:
 
 
 @metric("infap", bounds=(0, 1), undefined_when=NO_RELEVANT, needs_relevant=True, reads_unjudged=True)
-def infap_score(r: Any) -> Any:
+def infap_score(r: Ranked) -> Curve:
     """Inferred average precision: average precision as a random sample of judgements lets one expect it.
 
     ``infAP = sum of (1 / i + (i - 1) / i * pooled_i * (rel_i + e) / (rel_i + non_i + 2 e)) over relevant i, divided by
@@ -132,7 +131,7 @@ def infap_score(r: Any) -> Any:
     reads_unjudged=True,
     parameter_constraints={"p": PERSISTENCE},
 )
-def rbp_residual_error(r: Any, *, p: float = 0.8) -> Any:
+def rbp_residual_error(r: Ranked, *, p: float = 0.8) -> Curve:
     """Residual of rank-biased precision: how much of its weight is on documents that nobody judged.
 
     ``residual@k = 1 - (1 - p) * sum of p**(i - 1) over judged i <= k``: what RBP could still gain if all documents

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_rank._engine.ranked import Curve, Ranked
 from sklearn_rank._metric.decorator import metric
 from sklearn_rank._metric.metric import NO_RELEVANT
 from sklearn_rank._utils.constraints import Constraint, is_real, one_of
@@ -39,7 +40,7 @@ ROUNDED = {
         )
     },
 )
-def r_precision_score(r: Any, *, denominator: str = "relevant") -> Any:
+def r_precision_score(r: Ranked, *, denominator: str = "relevant") -> Curve:
     """R-precision: precision at rank R, the number of relevant documents.
 
     ``Rprec = relevant documents among the first R / R``. Where recall equals precision. With a cutoff, the hits of
@@ -85,7 +86,7 @@ def r_precision_score(r: Any, *, denominator: str = "relevant") -> Any:
         ),
     },
 )
-def interpolated_precision_score(r: Any, *, recall: Any = 0.5, rounding: str = "up") -> Any:
+def interpolated_precision_score(r: Ranked, *, recall: Any = 0.5, rounding: str = "up") -> Curve:
     """Interpolated precision: the best precision at any rank where recall is reached, or its 11-point average.
 
     ``iprec(x) = max of P@i over i <= k with R@i >= x``, 0 if there is no such rank; ``11pt`` is the mean over
@@ -112,6 +113,7 @@ def interpolated_precision_score(r: Any, *, recall: Any = 0.5, rounding: str = "
     """
     r.refuse_ties("interpolated_precision_score")
     levels = np.arange(11) / 10 if recall == "11pt" else [recall]
-    found = r.joint(1.0, r.relevant)
-    asked = (r.of_query(ROUNDED[rounding](level * r.n_relevant)) for level in levels)
-    return sum(r.highest(found / r.rank * (found >= least)) for least in asked) / len(levels)
+    hits = r.joint(1.0, r.relevant)
+    needed = (r.of_query(ROUNDED[rounding](level * r.n_relevant)) for level in levels)
+    highest = (r.highest(hits / r.rank * (hits >= least)) for least in needed)
+    return sum(highest, start=np.zeros(r.shape)) / len(levels)

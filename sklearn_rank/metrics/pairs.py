@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from sklearn_rank._engine.ranked import Curve, Ranked
 from sklearn_rank._metric.decorator import metric
 from sklearn_rank._metric.metric import NO_RELEVANT
 from sklearn_rank._utils.constraints import Constraint, is_real, one_of, real
+from sklearn_rank._utils.typing import Array
 
 __all__ = [
     "arp_error",
@@ -50,7 +50,7 @@ SMALL = 1e-100
         ),
     },
 )
-def query_auc_score(r: Any, *, max_fpr: float | None = None, tied_curve: str = "expected") -> Any:
+def query_auc_score(r: Ranked, *, max_fpr: float | None = None, tied_curve: str = "expected") -> Curve:
     """Area under the ROC curve inside each query: the share of pairs in the right order.
 
     ``AUC = pairs (relevant, non-relevant) with the relevant one ranked higher / all such pairs``; ties count one
@@ -88,7 +88,7 @@ def query_auc_score(r: Any, *, max_fpr: float | None = None, tied_curve: str = "
     return (pairs + (right - chance * pairs) / (1 - chance)) / 2, pairs
 
 
-def area_under_line(r: Any, x: Any, y: Any, end: Any) -> Any:
+def area_under_line(r: Ranked, x: Array, y: Array, end: Array | float) -> Array:
     """Area from 0 to `end` under the line from (0, 0) through (x, y) at each position."""
     across, up = (z - np.where(r.rank > 1, np.roll(z, 1), 0.0) for z in (x, y))
     width = np.clip(end - (x - across), 0, across)
@@ -105,7 +105,7 @@ def area_under_line(r: Any, x: Any, y: Any, end: Any) -> Any:
     keeps_unretrieved=True,
     undefined_when="no pair of a relevant and a non-relevant document",
 )
-def ranking_loss_error(r: Any) -> Any:
+def ranking_loss_error(r: Ranked) -> Curve:
     """Ranking loss: the share of pairs in the wrong order, one minus AUC.
 
     ``loss = pairs (relevant, non-relevant) with the relevant one ranked lower / all such pairs``; ties count one half,
@@ -137,7 +137,7 @@ def ranking_loss_error(r: Any) -> Any:
     keeps_unretrieved=True,
     undefined_when="no pair of unequal labels",
 )
-def pairwise_accuracy_score(r: Any) -> Any:
+def pairwise_accuracy_score(r: Ranked) -> Curve:
     """Ordered pair accuracy: the share of pairs of documents of unequal labels that is in the right order.
 
     ``OPA = pairs with the higher label ranked higher / pairs with unequal labels``; equal scores count one half. AUC
@@ -182,7 +182,7 @@ def pairwise_accuracy_score(r: Any) -> Any:
         )
     },
 )
-def kendall_score(r: Any, *, variant: str = "b") -> Any:
+def kendall_score(r: Ranked, *, variant: str = "b") -> Curve:
     """Kendall's tau-b: pairs in the right order less pairs in the wrong one, over the pairs that could be either.
 
     ``tau = (P - Q) / sqrt((P + Q + T) * (P + Q + U))`` with P pairs in the right order, Q in the wrong one, T tied in
@@ -224,7 +224,7 @@ def kendall_score(r: Any, *, variant: str = "b") -> Any:
     keeps_unretrieved=True,
     undefined_when="no two unequal labels, or no two unequal scores",
 )
-def spearman_score(r: Any) -> Any:
+def spearman_score(r: Ranked) -> Curve:
     """Spearman's rho: the correlation of the ranks by score with the ranks by label.
 
     ``rho = sum of a_i * b_i / sqrt(sum of a_i**2 * sum of b_i**2)`` with a the ranks by score and b those by label,
@@ -259,7 +259,7 @@ def spearman_score(r: Any) -> Any:
     keeps_unretrieved=True,
     undefined_when="no label above 0",
 )
-def arp_error(r: Any) -> Any:
+def arp_error(r: Ranked) -> Curve:
     """Average relevance position: the mean rank of the documents, each weighing as much as its label.
 
     ``ARP = sum of i * r_i / sum of r_i``. Lower is better. Documents not retrieved are tied below all others.
@@ -291,7 +291,7 @@ def arp_error(r: Any) -> Any:
     needs_relevant=True,
     undefined_when=NO_RELEVANT,
 )
-def coverage_error(r: Any) -> Any:
+def coverage_error(r: Ranked) -> Curve:
     """Coverage error: how far down the list one must go to have seen every relevant document.
 
     ``coverage = rank of the last relevant document``. Lower is better; the best value of a query is R. Documents not
@@ -329,7 +329,7 @@ def coverage_error(r: Any) -> Any:
         )
     },
 )
-def rbo_score(r: Any, *, p: float = 0.9) -> Any:
+def rbo_score(r: Ranked, *, p: float = 0.9) -> Curve:
     """Rank-biased overlap of the order by score with the order by label, weighing the top most.
 
     ``RBO@k = (1 - p) / p * sum of p**d X_d / d over d <= k, + p**k X_k / k``, the extrapolated form, where X_d

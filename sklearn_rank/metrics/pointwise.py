@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from sklearn_rank._engine.ranked import Curve, Ranked
 from sklearn_rank._metric.decorator import formula_of, metric
 
 __all__ = [
@@ -21,7 +20,7 @@ INF = float("inf")
     "mse", bounds=(0, INF), greater_is_better=False, has_cutoff=False, supports_micro=True, pointwise=True,
     undefined_when="no judged document",
 )  # fmt: skip
-def query_mse_error(r: Any) -> Any:
+def query_mse_error(r: Ranked) -> Curve:
     """Mean squared error of the scores as predictions of the labels, query by query.
 
     ``MSE = sum of (r_i - s_i)**2 / n``. The values of the scores count, not their order; ``average="micro"`` is the
@@ -50,7 +49,7 @@ def query_mse_error(r: Any) -> Any:
     "rmse", bounds=(0, INF), greater_is_better=False, has_cutoff=False, supports_micro=True, pointwise=True,
     undefined_when="no judged document", transform=np.sqrt,
 )  # fmt: skip
-def query_rmse_error(r: Any) -> Any:
+def query_rmse_error(r: Ranked) -> Curve:
     """Root mean squared error of the scores as predictions of the labels, query by query.
 
     ``RMSE = sqrt(MSE)`` of each query, then the mean; ``average="micro"`` is the root of the error over all rows.
@@ -76,7 +75,7 @@ def query_rmse_error(r: Any) -> Any:
     "mae", bounds=(0, INF), greater_is_better=False, has_cutoff=False, supports_micro=True, pointwise=True,
     undefined_when="no judged document",
 )  # fmt: skip
-def query_mae_error(r: Any) -> Any:
+def query_mae_error(r: Ranked) -> Curve:
     """Mean absolute error of the scores as predictions of the labels, query by query.
 
     ``MAE = sum of abs(r_i - s_i) / n``. The values of the scores count, not their order; ``average="micro"`` is the

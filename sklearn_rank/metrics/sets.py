@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from sklearn_rank._engine.ranked import Curve, Ranked
 from sklearn_rank._metric.decorator import metric
 from sklearn_rank._metric.metric import NO_RELEVANT
 from sklearn_rank._utils.constraints import real
@@ -35,7 +34,7 @@ THRESHOLD = real(
     reads_scores=True,
     parameter_constraints={"threshold": THRESHOLD},
 )
-def set_precision_score(r: Any, *, threshold: float = 0.0) -> Any:
+def set_precision_score(r: Ranked, *, threshold: float = 0.0) -> Curve:
     """Set precision: the share of the documents above a threshold that is relevant.
 
     ``set_P = relevant documents with score > threshold / documents with score > threshold``. Their order does not
@@ -69,7 +68,7 @@ def set_precision_score(r: Any, *, threshold: float = 0.0) -> Any:
     reads_scores=True,
     parameter_constraints={"threshold": THRESHOLD},
 )
-def set_recall_score(r: Any, *, threshold: float = 0.0) -> Any:
+def set_recall_score(r: Ranked, *, threshold: float = 0.0) -> Curve:
     """Set recall: the share of the relevant documents that is above a threshold.
 
     ``set_recall = relevant documents with score > threshold / R``. The order does not count. The values of the scores
@@ -101,7 +100,7 @@ def set_recall_score(r: Any, *, threshold: float = 0.0) -> Any:
     reads_scores=True,
     parameter_constraints={"threshold": THRESHOLD, "beta": BETA},
 )
-def set_f_score(r: Any, *, threshold: float = 0.0, beta: float = 1) -> Any:
+def set_f_score(r: Ranked, *, threshold: float = 0.0, beta: float = 1) -> Curve:
     """Set F-measure: the weighted harmonic mean of set precision and set recall.
 
     ``set_F = (1 + beta**2) hits / (beta**2 R + n)`` for n documents with score > threshold, hits of them relevant; what

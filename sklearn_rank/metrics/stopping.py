@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_rank._engine.ranked import Curve, Ranked
 from sklearn_rank._metric.decorator import formula_of, metric
 from sklearn_rank._utils.constraints import real
 
@@ -26,8 +27,8 @@ PERSISTENCE = real(
 
 @metric("err", bounds=(0, 1), labels=(0, "max_grade"), max_weight=1)
 def err_score(
-    r: Any, *, stop: Any = "exp2", max_grade: float = 4, discount: Any = "reciprocal", base: float = 2
-) -> Any:
+    r: Ranked, *, stop: Any = "exp2", max_grade: float = 4, discount: Any = "reciprocal", base: float = 2
+) -> Curve:
     """Expected reciprocal rank: 1 / rank at which a user finds what they need, in expectation.
 
     Going down the list, the user is satisfied by a document of grade g with probability
@@ -53,8 +54,8 @@ def err_score(
 
 @metric("nerr", bounds=(0, 1), labels=(0, "max_grade"), max_weight=np.inf, undefined_when="an ideal ERR of zero")
 def nerr_score(
-    r: Any, *, stop: Any = "exp2", max_grade: float = 4, discount: Any = "reciprocal", base: float = 2
-) -> Any:
+    r: Ranked, *, stop: Any = "exp2", max_grade: float = 4, discount: Any = "reciprocal", base: float = 2
+) -> Curve:
     """Normalized expected reciprocal rank: ERR over the ERR of the best possible list.
 
     ``nERR@k = ERR@k / IERR@k``, where IERR is the ERR of all judged documents, also those not retrieved, highest
@@ -92,7 +93,7 @@ def nerr_score(
         )
     },
 )
-def pfound_score(r: Any, *, stop: Any = "exp2", max_grade: float = 4, decay: float = 0.85) -> Any:
+def pfound_score(r: Ranked, *, stop: Any = "exp2", max_grade: float = 4, decay: float = 0.85) -> Curve:
     """Probability that a user finds what they need before losing patience.
 
     Going down the list, the user finds it in a document of grade g with probability
@@ -122,7 +123,7 @@ def pfound_score(r: Any, *, stop: Any = "exp2", max_grade: float = 4, decay: flo
     labels=(0, "max_grade"),
     parameter_constraints={"p": PERSISTENCE},
 )
-def rbp_score(r: Any, *, p: float = 0.8, gain: Any = "binary", max_grade: float = 4) -> Any:
+def rbp_score(r: Ranked, *, p: float = 0.8, gain: Any = "binary", max_grade: float = 4) -> Curve:
     """Rank-biased precision: the gain per document seen by a user who goes on with probability p.
 
     ``RBP@k = (1 - p) * sum of u_i p**(i - 1)``, where u is 1 for a relevant document, or ``g(r_i) / g(max_grade)``
