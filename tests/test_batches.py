@@ -10,6 +10,7 @@ from batch_cases import NAMES, assert_same, check, cut, make
 from registry import METRICS, Data, each, rough_data_for, tie_policy
 
 from sklearn_rank import evaluate, evaluate_batches, parse_metric
+from sklearn_rank._chunks import adjacent
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank.batches import _partition_on_disk
 
@@ -17,7 +18,7 @@ from sklearn_rank.batches import _partition_on_disk
 @pytest.fixture
 def at_once(monkeypatch):
     """Queries are evaluated as soon as they have ended."""
-    monkeypatch.setattr(_partition_on_disk, "ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(adjacent, "ROWS_AT_ONCE", 1)
 
 
 # --- the same bits -------------------------------------------------------------------------------------------

@@ -16,11 +16,11 @@ from sklearn_rank._chunks.discounts import discounts_of
 from sklearn_rank._engine.check import check_queries, refuse_bad_weight
 from sklearn_rank._engine.grouping import find_qid, group_rows
 from sklearn_rank._engine.label_sums import label_sums
-from sklearn_rank._engine.per_query import per_query
 from sklearn_rank._engine.qid import joined_ids
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.numbers import refuse_inexact
 from sklearn_rank._utils.typing import Index
@@ -45,7 +45,7 @@ def check_part(columns: Columns, n_jobs: int | None = None) -> Queries | None:
 
 def evaluate_part(queries: Queries, specs: Mapping[str, MetricSpec], n_jobs: int | None = None) -> Evaluation:
     """As `evaluate`, but of checked queries, and without keeping them."""
-    results = per_query(queries, list(specs.values()), n_jobs)
+    results = compute(queries, list(specs.values()), n_jobs)
     named = dict(zip(specs, results, strict=True))
     sums = label_sums(queries, n_jobs)
     return Evaluation(queries.qid, queries.weight, named, _n_documents=queries.n_documents, _known_sums=sums)

@@ -1,11 +1,11 @@
-"""From checked queries and metrics to values: blocks, shared rankings, undefined queries, averages.
+"""Values per query, block by block: metrics that rank alike share one ranking of the block.
 
 Knows no formula and no user input.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,44 +24,21 @@ def depth_of(specs: Sequence[MetricRequest]) -> int | None:
     return None if any(spec.needs_all_documents for spec in specs) else max(spec.depth for spec in specs)
 
 
-def per_query(queries: Queries | LazyQueries, specs: Sequence[MetricRequest], n_jobs: int | None) -> list[PerQuery]:
-    """Compute all metrics on all queries.
-
-    Metrics that rank alike share one sort, and those that differ in their cutoff alone are points of one curve.
-    """
-    if isinstance(queries, LazyQueries):
-        return _of_batches(queries, specs, n_jobs)
-    alike: dict[Any, list[MetricRequest]] = {}
-    for spec in specs:
-        alike.setdefault(spec.curve_key, []).append(spec)
-    curves = {name: PerQuery.empty(group, len(queries.indptr) - 1) for name, group in alike.items()}
-    plan = [(c, ranking_key(c.spec, queries), c.spec.bind(queries)) for c in curves.values()]
+def fill(queries: Queries, curves: Sequence[tuple[PerQuery, Mapping[str, Any]]], n_jobs: int | None) -> None:
+    """Compute curves, each with the keywords of its formula; those that rank alike share one sort."""
+    plan = [(curve, ranking_key(curve.spec, queries), keywords) for curve, keywords in curves]
     depth: dict[RankingKey, int] = {}
     for curve, key, _ in plan:
         depth[key] = max(depth.get(key, 0), curve.spec.depth)
 
-    def compute(first: int, last: int) -> None:
+    def fill_block(first: int, last: int) -> None:
         rankings = {key: rank_block(queries, first, last, key, d) for key, d in depth.items()}
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is told of by each metric
+        with np.errstate(over="ignore", invalid="ignore"):  # each metric looks for what is not finite
             for curve, key, keywords in plan:
                 heed()
                 curve.fill(first, last, rankings[key], keywords)
 
-    for_each(compute, query_blocks(queries.indptr, max(depth.values())), n_jobs)
-    return [curves[spec.curve_key].at(spec) for spec in specs]
-
-
-def _of_batches(batches: LazyQueries, specs: Sequence[MetricRequest], n_jobs: int | None) -> list[PerQuery]:
-    results = [PerQuery.empty([spec], len(batches.n_documents)) for spec in specs]
-
-    def compute(first: int, last: int, queries: Queries) -> None:
-        for result, part in zip(results, per_query(queries, specs, 1), strict=True):
-            result.numerator[first:last] = part.numerator
-            result.denominator[first:last] = part.denominator
-            result.undefined[first:last] = part.undefined
-
-    batches.for_each(compute, depth_of(specs), n_jobs)
-    return results
+    for_each(fill_block, query_blocks(queries.indptr, max(depth.values())), n_jobs)
 
 
 def tied_across(queries: Queries | LazyQueries, spec: MetricRequest, n_jobs: int | None) -> NDArray[np.bool_]:

@@ -85,6 +85,3 @@ class MetricRequest(Protocol):
 
     def read(self, queries: Queries) -> Queries:
         """Queries with negative labels read as the keywords say."""
-
-    def bind(self, queries: Queries) -> Mapping[str, Any]:
-        """Check the labels and return the keywords of the formula."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,12 +49,8 @@ class PerQuery:
     undefined: NDArray[np.bool_]
 
     @classmethod
-    def empty(cls, specs: Sequence[MetricRequest], n_queries: int) -> PerQuery:
-        """Room for the curve of metrics that differ in their cutoff alone."""
-        spec, cutoffs = specs[0], specs[0].cutoffs
-        if len(specs) > 1:
-            spec = max(specs, key=lambda spec: spec.depth)
-            cutoffs = np.unique(np.concatenate([spec.cutoffs for spec in specs]))
+    def empty(cls, spec: MetricRequest, cutoffs: Index, n_queries: int) -> PerQuery:
+        """Room for a curve, which may have more cutoffs than the metric that asks for it."""
         shape = n_queries, len(cutoffs)
         return cls(spec, cutoffs, np.empty(shape), np.empty(shape), np.empty(shape, dtype=bool))
 

@@ -10,10 +10,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine import check as _check
-from sklearn_rank._engine import per_query as _compute
+from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.label_sums import label_sums
-from sklearn_rank._engine.values import StoredMetric
+from sklearn_rank._engine.per_query import tied_across
+from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.values import PerQuery, StoredMetric
+from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.constraints import COUNT, is_key
 from sklearn_rank._utils.echo import echo
@@ -49,8 +51,8 @@ class Evaluation(TableReport, Saveable):
 
     qid: NDArray[Any]
     weight: NDArray[np.float64] | None
-    _results: Mapping[str, _compute.PerQuery | StoredMetric]
-    _queries: _check.Queries | _compute.LazyQueries | None = None
+    _results: Mapping[str, PerQuery | StoredMetric]
+    _queries: Queries | LazyQueries | None = None
     _n_jobs: int | None = None
     _n_documents: NDArray[np.int64] | None = None
     _known_sums: NDArray[np.uint32] | None = None
@@ -90,20 +92,20 @@ class Evaluation(TableReport, Saveable):
         """Number of queries in which equal scores stand on both sides of the cutoff; anywhere, without a cutoff."""
         data = self._data
         return {
-            name: int(_compute.tied_across(data, result.spec, self._n_jobs).sum())
+            name: int(tied_across(data, result.spec, self._n_jobs).sum())
             for name, result in self._results.items()
-            if isinstance(result, _compute.PerQuery) and not result.spec.metric.pointwise
+            if isinstance(result, PerQuery) and not result.spec.metric.pointwise
         }
 
     @cached_property
     def _label_sums(self) -> NDArray[np.uint32] | None:
         """Fingerprint of the labels of each query; None where it is not known."""
-        if self._known_sums is None and isinstance(self._queries, _check.Queries):
+        if self._known_sums is None and isinstance(self._queries, Queries):
             return label_sums(self._queries, self._n_jobs)
         return self._known_sums
 
     @property
-    def _data(self) -> _check.Queries | _compute.LazyQueries:
+    def _data(self) -> Queries | LazyQueries:
         if self._queries is None:
             raise ValueError(
                 "Ties are looked for in the data, which are not saved with a result, nor kept of batches: use evaluate."
@@ -140,7 +142,7 @@ class Evaluation(TableReport, Saveable):
             if not (isinstance(spec, MetricSpec) and spec.metric.takes("ties", "worst")):
                 continue
             specs = [replace(spec, keywords={**spec.keywords, "ties": ties}) for ties in ("worst", "best")]
-            found = _compute.per_query(self._data, specs, self._n_jobs)
+            found = compute(self._data, specs, self._n_jobs)
             rows.append((name, means[name], *(float(r.average(self.weight)[0]) for r in found), n_tied))
         return Table(("metric", "mean", "worst", "best", "tied"), tuple(rows))
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine import check as _check
 from sklearn_rank._engine import labels as _labels
+from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.ranking import NO_CUTOFF
 from sklearn_rank._metric.conventions import keywords_of
 from sklearn_rank._metric.docstring import signature_of
@@ -160,11 +160,11 @@ class MetricSpec:
         )
         return reads_all or zero_counts or self["unjudged"] == "drop"
 
-    def read(self, queries: _check.Queries) -> _check.Queries:
+    def read(self, queries: Queries) -> Queries:
         """Queries with negative labels read as the keyword says."""
         return queries.without_negative if self["negative"] == "unjudged" else queries
 
-    def bind(self, queries: _check.Queries) -> dict[str, Any]:
+    def bind(self, queries: Queries) -> dict[str, Any]:
         """Check the labels and turn the formula's keywords into what it is called with."""
         queries = self.read(queries)
         values: dict[str, Any] = {name: self[name] for name in self.metric.formula_params}
@@ -187,7 +187,7 @@ class MetricSpec:
         if self.metric.max_weight is not None:
             check_weights(weights, self.metric.max_weight, self.metric.function_name)
 
-    def _check_labels(self, queries: _check.Queries, values: Mapping[str, Any]) -> None:
+    def _check_labels(self, queries: Queries, values: Mapping[str, Any]) -> None:
         function_name = self.metric.function_name
         if not self.metric.subtopics:
             _labels.check_one_label(queries, function_name)
@@ -204,7 +204,7 @@ class MetricSpec:
         if self.metric.pointwise and self.metric.finite:
             _labels.check_retrieved(queries, function_name)
 
-    def _bind_gain(self, queries: _check.Queries, values: Mapping[str, Any]) -> Any:
+    def _bind_gain(self, queries: Queries, values: Mapping[str, Any]) -> Any:
         gain, top, function_name = values["gain"], values.get("max_grade"), self.metric.function_name
         table = gain_table(gain)
         if table is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sklearn_rank._engine.check import check_queries
-from sklearn_rank._engine.per_query import per_query
+from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.metric import Metric
 from sklearn_rank._metric.spec import spec_of
 
@@ -20,7 +20,7 @@ def value_of(
     if tie_break is not None and not metric.defines_ties and spec["ties"] != "stable":
         raise ValueError(f"tie_break is read with ties='stable' only. Got ties={spec['ties']!r}.")
     queries = check_queries(y_true, y_score, qid=qid, sample_weight=sample_weight, tie_break=tie_break, n_jobs=n_jobs)
-    (result,) = per_query(queries, [spec], n_jobs)
+    (result,) = compute(queries, [spec], n_jobs)
     value = result.values() if spec["average"] is None else result.average(queries.weight)
     value = value.take(spec.curve_index, axis=-1)
     return value if value.ndim else float(value)

@@ -294,7 +294,7 @@ def _no_values(qid_dtype: Any, asked: EvaluationRequest) -> Any:
 
     columns = [*asked.specs, *([] if asked.names.sample_weight is None else ["weight"])]
     frame = DataFrame({"qid": Series([], dtype=qid_dtype)} | {c: Series([], dtype=np.float64) for c in columns})
-    results = {name: PerQuery.empty([spec], 0) for name, spec in asked.specs.items()}
+    results = {name: PerQuery.empty(spec, spec.cutoffs, 0) for name, spec in asked.specs.items()}
     frame.attrs[ATTRIBUTE] = {name: (found.meaning, found.greater_is_better) for name, found in results.items()}
     return frame
 

@@ -74,7 +74,7 @@ def result_schema(specs: Mapping[str, MetricSpec], type_of_ids: Any, weighted: b
 
 
 def _facts(name: str, spec: MetricSpec, weighted: bool) -> dict[str, Any]:
-    result = PerQuery.empty([spec], 0)
+    result = PerQuery.empty(spec, spec.cutoffs, 0)
     return {
         "role": "metric",
         "name": name,
