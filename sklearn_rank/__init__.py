@@ -16,6 +16,7 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._groups import group_sizes, qid_from_group_sizes, rank_within
 from sklearn_rank._metric.decorator import metric
 from sklearn_rank._metric.names import get_metric_names, parse_metric
+from sklearn_rank._version import __version__ as __version__
 from sklearn_rank.batches import evaluate_batches
 from sklearn_rank.inspection import query_permutation_importance
 from sklearn_rank.model_selection._evaluator import Comparison, RankingEvaluator
@@ -23,8 +24,6 @@ from sklearn_rank.model_selection._learning_curve import query_learning_curve
 from sklearn_rank.model_selection._query_ranker import QueryRanker
 from sklearn_rank.model_selection._scorer import get_scorer, get_scorer_names, get_scorers, make_ranking_scorer
 from sklearn_rank.model_selection._split import LeaveOneQueryOut, QueryKFold, QueryShuffleSplit
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Comparison",

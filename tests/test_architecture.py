@@ -1,219 +1,57 @@
 """What may import what, what importing costs, and what the package promises about itself."""
 
 import ast
+import inspect
+import re
 import shutil
 import subprocess
 import sys
+from graphlib import TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import sklearn_rank
+from sklearn_rank._metric.metric import REGISTRY
 
 PACKAGE, TESTS = Path(sklearn_rank.__file__).parent, Path(__file__).parent
 RANKERS = ("xgboost", "lightgbm", "catboost")
 OPTIONAL = ("pandas", "polars", "pyarrow", "matplotlib", "tqdm", "dask", "distributed", "pyspark", *RANKERS)
 
-# Modules of the package that each module may import; `metrics` stands for every family.
-ARROWS = {
-    "_threads": set(),
-    "_unlisted": set(),
-    "_lazy": set(),
-    "_table": set(),
-    "_gains": {"_kernels"},
-    "_conventions": set(),
-    "_pooled": set(),
-    "_ranked": {"_kernels", "_lazy", "_pooled", "_threads", "_unlisted"},
-    "_keywords": {"_conventions", "_echo", "_ranked"},
-    "_grouping": {"_kernels", "_qid", "_rows", "_threads"},
-    "_check": {"_grouping", "_lazy", "_numbers", "_pooled", "_qid", "_rows", "_threads", "_unlisted"},
-    "_lists": {"_check", "_compute", "_numbers", "_unlisted"},
-    "_compute": {"_check", "_metric", "_ranked", "_threads"},
-    "_docstring": {"_keywords", "_metric"},
-    "_metric": {
-        "_check",
-        "_compute",
-        "_conventions",
-        "_definition",
-        "_docstring",
-        "_echo",
-        "_gains",
-        "_keywords",
-        "_labels",
-        "_lazy",
-        "_meaning",
-        "_probe",
-        "_ranked",
-    },
-    "_meaning": set(),
-    "_label_sums": {"_check", "_threads"},
-    "metrics": {"_keywords", "_metric", "metrics"},
-    "_echo": set(),
-    "_plain": {"_echo", "_meaning", "_metric", "_ranked"},
-    "_names": {"_conventions", "_echo", "_metric", "_plain"},
-    "groups": {"_check", "_grouping", "_keywords", "_numbers", "_rows"},
-    "datasets": {"_keywords"},
-    "evaluate": {
-        "_check",
-        "_compute",
-        "_echo",
-        "_keywords",
-        "_label_sums",
-        "_lazy",
-        "_lists",
-        "_metric",
-        "_names",
-        "_plain",
-        "_storage",
-        "_table",
-        "stats",
-    },
-    "batches": {
-        "_check",
-        "_compute",
-        "_grouping",
-        "_keywords",
-        "_label_sums",
-        "_metric",
-        "_numbers",
-        "_qid",
-        "_threads",
-        "batches",
-        "evaluate",
-    },
-    "dask": {"_check", "_compute", "_metric", "_names", "_plain", "_qid", "batches", "dask", "evaluate", "stats"},
-    "spark": {"_check", "_compute", "_metric", "_ranked", "_storage", "batches", "evaluate", "spark", "stats"},
-    "stats": {"_echo", "_grouping", "_keywords", "_numbers", "_table", "evaluate", "stats"},
-    "_routing": {"_grouping"},
-    "_fitted_queries": {"_echo", "_grouping", "_routing", "_threads"},
-    "_response": {"_echo"},
-    "scorer": {"_fitted_queries", "_keywords", "_metric", "_names", "_response", "evaluate"},
-    "_id_order": set(),
-    "model_selection": {"_grouping", "_id_order", "_routing", "_rows"},
-    "_fit_arguments": set(),
-    "_tuning": {"_echo", "_routing"},
-    "ranker": {
-        "_check",
-        "_fit_arguments",
-        "_fitted_queries",
-        "_grouping",
-        "_id_order",
-        "_keywords",
-        "_numbers",
-        "_response",
-        "_routing",
-        "_rows",
-        "_tuning",
-    },
-    "_searches": {"_echo", "_folds", "_keywords", "_routing", "_tuning", "model_selection", "ranker", "scorer"},
-    "inspection": {
-        "_fitted_queries",
-        "_grouping",
-        "_keywords",
-        "_numbers",
-        "_rows",
-        "_threads",
-        "evaluate",
-        "model_selection",
-        "scorer",
-    },
-    "learning_curve": {"_grouping", "_keywords", "_rows", "evaluator", "model_selection"},
-    "display": {
-        "_fitted_queries",
-        "_grouping",
-        "_keywords",
-        "_metric",
-        "_names",
-        "_response",
-        "display",
-        "evaluate",
-        "ranker",
-        "stats",
-    },
-    "io": {
-        "_check",
-        "_grouping",
-        "_kernels",
-        "_keywords",
-        "_lazy",
-        "_numbers",
-        "_pooled",
-        "_qid",
-        "_rows",
-        "_threads",
-        "_writing",
-        "io",
-    },
-    "_cli": {
-        "_cli",
-        "_conventions",
-        "_keywords",
-        "_metric",
-        "_names",
-        "_ranked",
-        "_table",
-        "_writing",
-        "display",
-        "evaluate",
-        "io",
-        "stats",
-    },
-    "__main__": {"_cli"},
-    "_storage": {"_writing"},
-    "_writing": set(),
-    "_progress": {"scorer"},
-    "_folds": {"_echo", "_numbers", "_progress", "_response", "_routing", "ranker"},
-    "retrieval": {
-        "_check",
-        "_compute",
-        "_echo",
-        "_grouping",
-        "_kernels",
-        "_keywords",
-        "_lists",
-        "_numbers",
-        "_progress",
-        "_qid",
-        "_rows",
-        "_threads",
-        "evaluate",
-        "retrieval",
-    },
-    "comparison": {"_keywords", "_storage", "_table", "evaluate", "stats"},
-    "evaluator": {
-        "_echo",
-        "_folds",
-        "_grouping",
-        "_keywords",
-        "_numbers",
-        "_progress",
-        "_qid",
-        "_routing",
-        "_rows",
-        "_searches",
-        "_tuning",
-        "comparison",
-        "evaluate",
-        "model_selection",
-        "ranker",
-        "scorer",
-        "stats",
-    },
-    "_numbers": {"_echo"},
-    "_rows": {"_echo"},
-    "_qid": {"_rows"},
-    "_probe": {"_check", "_compute", "_metric", "_ranked"},
-    "_definition": set(),
-    "_labels": {"_check", "_pooled"},
-}
+FLOORS = [
+    ("_version",),
+    ("_utils",),
+    ("_engine", "datasets"),
+    ("stats", "_metric", "_groups"),
+    ("metrics", "_evaluation"),
+    ("_chunks", "model_selection"),
+    ("batches", "dask", "spark", "display", "inspection", "io", "retrieval"),
+    ("_cli",),
+    ("__main__",),
+    ("__init__",),
+]
+"""Rooms of the package, from the lowest floor up. An import goes to a lower floor or stays in its room."""
+FLOOR = {room: number for number, floor in enumerate(FLOORS) for room in floor}
 
 
 def sources():
     return [p for p in PACKAGE.rglob("*.py") if p != PACKAGE / "__init__.py"]
 
 
+def name_of(path):
+    """Full name of the module of a file."""
+    return ".".join(["sklearn_rank", *path.relative_to(PACKAGE).with_suffix("").parts]).removesuffix(".__init__")
+
+
+MODULES = {name_of(p): p for p in [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyx")]}
+
+
 def imported(path):
-    """Full names of the modules that a file imports, wherever in it."""
+    """Full names of what a file imports, wherever in it, for type checking too."""
+    if path.suffix == ".pyx":
+        yield from (".".join(found) for found in re.findall(r"^from ([\w.]+) import (\w+)", path.read_text(), re.M))
+        return
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -221,11 +59,43 @@ def imported(path):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-@pytest.mark.parametrize("path", sources(), ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_arrows(path):
-    module = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-    own = {name.split(".")[1] for name in imported(path) if name.startswith("sklearn_rank.")}
-    assert own <= ARROWS[module]
+def imported_modules(path):
+    """Modules of the package that a file imports; of a package that it imports a name of, the package."""
+    for name in imported(path):
+        if name.partition(".")[0] == "sklearn_rank":
+            yield name if name in MODULES else name.rpartition(".")[0]
+
+
+def room_of(module):
+    return (module.split(".") + ["__init__"])[1]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_go_down(module):
+    here = room_of(module)
+    rooms = {room_of(name) for name in imported_modules(MODULES[module])} - {here}
+    assert {room for room in rooms if FLOOR[room] >= FLOOR[here]} == set()
+
+
+def test_no_circle_of_files():
+    arrows = {name: {*imported_modules(path)} - {name} for name, path in MODULES.items()}
+    assert list(TopologicalSorter(arrows).static_order())  # raises CycleError
+
+
+def test_only_packages_are_public():
+    """In a public package but `metrics`, files are private; in a private one they need not say so again."""
+    for path in sources():
+        room, *inside = path.relative_to(PACKAGE).with_suffix("").parts
+        if inside and not room.startswith("_") and room != "metrics":
+            assert inside[-1].startswith("_"), path
+    assert {p.stem for p in PACKAGE.glob("[a-z]*.py")} == {"datasets", "inspection"}
+
+
+def test_no_function_has_the_name_of_a_module_beside_it():
+    for module in MODULES:
+        package, _, name = module.rpartition(".")
+        if package:
+            assert inspect.ismodule(getattr(import_module(package), name, inspect)), module
 
 
 @pytest.mark.parametrize("path", sources(), ids=lambda p: str(p.relative_to(PACKAGE)))
@@ -234,7 +104,7 @@ def test_public_scikit_learn_only(path):
     assert not private
 
 
-@pytest.mark.parametrize("path", [*sources(), *PACKAGE.glob("*.p[yx]?"), *TESTS.glob("*.py")], ids=lambda p: p.name)
+@pytest.mark.parametrize("path", [*sources(), *PACKAGE.rglob("*.p[yx][xi]"), *TESTS.glob("*.py")], ids=lambda p: p.name)
 def test_files_stay_short(path):
     assert len(path.read_text().splitlines()) <= 500
 
@@ -279,7 +149,7 @@ def test_public_names():
     for name in sklearn_rank.__all__:
         assert getattr(sklearn_rank, name).__doc__
     assert (PACKAGE / "py.typed").exists()
-    for metric in sklearn_rank._metric.metric.REGISTRY.values():
+    for metric in REGISTRY.values():
         assert getattr(sklearn_rank.metrics, metric.function_name) is metric.function
 
 

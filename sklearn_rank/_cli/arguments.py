@@ -6,11 +6,11 @@ import argparse
 import sys
 from typing import Any, NoReturn
 
-import sklearn_rank
 from sklearn_rank._cli import commands
 from sklearn_rank._cli.output import FORMATS, tell
 from sklearn_rank._engine.ranking import TIE_POLICIES
 from sklearn_rank._metric.conventions import CONVENTIONS
+from sklearn_rank._version import __version__
 
 METRICS = ["ndcg@10", "map"]
 TESTS = ["t", "wilcoxon", "sign", "randomization", "bootstrap", "welch", "mannwhitney", "permutation"]
@@ -33,7 +33,7 @@ class Parser(argparse.ArgumentParser):
 def parser() -> argparse.ArgumentParser:
     """The parser of all commands; ``command`` is set to the function to call."""
     top = Parser(prog="sklearn-rank", description="Ranking metrics, query by query.", allow_abbrev=False)
-    top.add_argument("--version", action="version", version=sklearn_rank.__version__)
+    top.add_argument("--version", action="version", version=__version__)
     subparsers = top.add_subparsers(required=True, metavar="COMMAND")
 
     def add(name: str, command: Any, text: str) -> argparse.ArgumentParser:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_rank._version import __version__
+
 
 class OnWorkers:
     """A function of batches that is unpacked on a worker only once the worker is known to be able to."""
@@ -21,9 +23,7 @@ class OnWorkers:
     def __reduce__(self) -> Any:
         from pyspark import cloudpickle
 
-        import sklearn_rank
-
-        here = {"sklearn_rank": sklearn_rank.__version__, "numpy": np.__version__, "pyarrow": None}
+        here = {"sklearn_rank": __version__, "numpy": np.__version__, "pyarrow": None}
         return _unpacker(), (cloudpickle.dumps(self._function), here)
 
 
