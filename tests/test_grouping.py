@@ -12,9 +12,10 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from sklearn_rank import _kernels, evaluate, group_sizes
+from sklearn_rank import evaluate, group_sizes
 from sklearn_rank._engine import grouping as _grouping
 from sklearn_rank._engine.grouping import group_rows
+from sklearn_rank._engine.kernels import rank as _kernels
 from sklearn_rank.io import join, read_trec_qrels, read_trec_run
 from sklearn_rank.metrics import ndcg_score
 
@@ -123,7 +124,8 @@ def test_nobody_can_choose_strings_that_collide():
 def test_the_secret_is_of_the_process_and_does_not_show():
     code = """
 import numpy as np
-from sklearn_rank import _kernels, evaluate
+from sklearn_rank import evaluate
+from sklearn_rank._engine.kernels import rank as _kernels
 _kernels.places(np.arange(8), 2**40, out := np.empty(8, dtype=np.int64))
 result = evaluate(np.arange(99) % 3, np.arange(99) % 7, qid=[f"q{i % 10}" for i in range(99)], metrics="ndcg")
 print(out.tolist(), [*zip(result.qid.tolist(), result.per_query["ndcg"].tolist())], sep="|")

@@ -15,7 +15,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from sklearn_rank import _kernels
+from sklearn_rank._engine.kernels import rank as _kernels
 from sklearn_rank._engine.qid import NO_QID, id_array, joined_ids, refuse_missing
 from sklearn_rank._engine.rows import queries_in
 from sklearn_rank._utils.threads import for_each, row_blocks

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank import _kernels
+from sklearn_rank._engine.kernels import rank as _kernels
 from sklearn_rank._engine.pooled import is_pooled
 from sklearn_rank._engine.unlisted import DocumentsWithoutRow
 from sklearn_rank._utils.lazy import cached_property

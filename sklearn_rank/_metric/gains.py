@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank import _kernels
+from sklearn_rank._engine.kernels import rank as _kernels
 
 Array = NDArray[np.float64]
 Function = Callable[[Any], Array]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank import _kernels
 from sklearn_rank._engine.grouping import Keys, number_together, sort_by_number
+from sklearn_rank._engine.kernels import rank as _kernels
 from sklearn_rank.io._ids import QueryIds, Text
 
 Index = NDArray[np.int64]

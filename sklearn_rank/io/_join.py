@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank import _kernels
 from sklearn_rank._engine.grouping import number_together
+from sklearn_rank._engine.kernels import rank as _kernels
 from sklearn_rank._engine.pooled import pooled_if_negative
 from sklearn_rank._metric.keywords import one_of
 from sklearn_rank._utils.lazy import cached_property

@@ -10,9 +10,9 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from sklearn_rank import _kernels
 from sklearn_rank._engine.check import check_scores
 from sklearn_rank._engine.grouping import find_qid, group_rows, number_together
+from sklearn_rank._engine.kernels import rank as _kernels
 from sklearn_rank._utils.threads import check_n_jobs, on_threads
 from sklearn_rank.io._entries import Entries, checked
 from sklearn_rank.io._ids import ERRORS, QueryIds, Text

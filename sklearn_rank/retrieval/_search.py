@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank import _kernels
 from sklearn_rank._engine.check import Queries
+from sklearn_rank._engine.kernels import rank as _kernels
 from sklearn_rank._engine.per_query import LazyQueries
 from sklearn_rank._engine.sparse import Grades, Index, as_queries, drop_self, row_blocks
 from sklearn_rank.retrieval._similarity import Similarity

@@ -17,7 +17,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_array
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from sklearn_rank import _kernels
+from sklearn_rank._engine.kernels import rank as _kernels
 from sklearn_rank._utils.numbers import refuse_masked
 
 Write = Callable[[slice, slice, NDArray[Any]], Any]
