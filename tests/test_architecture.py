@@ -234,7 +234,7 @@ def test_public_scikit_learn_only(path):
     assert not private
 
 
-@pytest.mark.parametrize("path", [*sources(), *PACKAGE.glob("*.p[yx]?"), *TESTS.glob("*.py")], ids=lambda p: p.name)
+@pytest.mark.parametrize("path", [*sources(), *PACKAGE.rglob("*.p[yx][xi]"), *TESTS.glob("*.py")], ids=lambda p: p.name)
 def test_files_stay_short(path):
     assert len(path.read_text().splitlines()) <= 500
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank._engine.kernels import rank as _kernels
+from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.pooled import is_pooled
 from sklearn_rank._engine.unlisted import DocumentsWithoutRow
 from sklearn_rank._utils.lazy import cached_property
@@ -23,10 +23,10 @@ NO_CUTOFF = 2**62
 """The depth of a list that is read to its end."""
 
 TIE_POLICIES = {
-    "average": _kernels.AVERAGE,
-    "stable": _kernels.STABLE,
-    "worst": _kernels.WORST,
-    "best": _kernels.BEST,
+    "average": rank_kernels.AVERAGE,
+    "stable": rank_kernels.STABLE,
+    "worst": rank_kernels.WORST,
+    "best": rank_kernels.BEST,
 }
 
 Array = NDArray[np.float64]
@@ -61,7 +61,7 @@ class Ranking:
         order = np.empty(n_rows, dtype=np.int64)
         tie_end = np.empty(n_rows if ties == "average" else 0, dtype=np.int64)
         self.ptr = np.empty(len(indptr), dtype=np.int64)
-        tied = _kernels.rank_queries(
+        tied = rank_kernels.rank_queries(
             score, label if label.ndim == 1 else score, indptr, depth, TIE_POLICIES[ties], keep_unretrieved,
             order, tie_end, self.ptr,
             np.empty(longest), np.empty(2 * longest), *np.empty((2, 2 * longest + 1), dtype=np.int64),
@@ -104,7 +104,7 @@ class Ranking:
     @cached_property
     def rank(self) -> Index:
         rank = np.empty(self.ptr[-1], dtype=np.int64)
-        _kernels.number(self.ptr, rank)
+        rank_kernels.number(self.ptr, rank)
         return _read_only(rank)
 
     @cached_property
@@ -152,7 +152,7 @@ class Ideal(Ranking):
         self.depth, self.tie_end = depth, None
         longest = _longest(indptr)
         out, self.ptr = np.empty(len(label)), np.empty(len(indptr), dtype=np.int64)
-        _kernels.rank_labels(
+        rank_kernels.rank_labels(
             label, indptr, depth, out, self.ptr,
             np.empty(2 * longest), *np.empty((3, 2 * longest + 1), dtype=np.int64),
         )  # fmt: skip
@@ -170,11 +170,12 @@ class Greedy(Ranking):
     def __init__(self, label: Array, indptr: Index, *, depth: int, alpha: float, min_relevance: float) -> None:
         self.row_label, self.row_score, self.indptr = label, np.zeros(len(label)), indptr
         self.depth, self.tie_end = depth, None
-        relevant = (label.reshape(len(label), label.shape[-1] if label.ndim == 2 else 1) >= min_relevance) * 1.0
+        by_subtopic = label.reshape(len(label), label.shape[-1] if label.ndim == 2 else 1)
+        relevant = (by_subtopic >= min_relevance).astype(np.float64)
         query = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
         by_labels = np.lexsort([*-relevant.T[::-1], query])
         order, self.ptr = np.empty(len(label), dtype=np.int64), np.empty(len(indptr), dtype=np.int64)
-        _kernels.rank_greedily(
+        rank_kernels.rank_greedily(
             relevant[by_labels], indptr, depth, 1.0 - alpha, order, self.ptr,
             np.empty(relevant.shape[1]), np.empty(len(label)), np.empty((2, len(label)), dtype=np.int64),
         )  # fmt: skip
@@ -305,7 +306,7 @@ class Ranked:
     def _count(self, x: Array, threshold: float) -> Array:
         """Rows of each query with a value of at least `threshold`, shape (n_queries, 1)."""
         count = np.empty((len(self._ranking.indptr) - 1, 1))
-        _kernels.count_at_least(x, self._ranking.indptr, threshold, count)
+        rank_kernels.count_at_least(x, self._ranking.indptr, threshold, count)
         return count
 
     @cached_property
@@ -392,7 +393,7 @@ class Ranked:
     def cumsum(self, value: ArrayLike = 1.0, weight: ArrayLike = 1.0) -> Array:
         """Sum of the value of each item times the weight of its position, down to each cutoff."""
         out = np.empty(self.shape)
-        _kernels.cumsum(
+        rank_kernels.cumsum(
             self._one_or_flat(value),
             self._one_or_flat(weight),
             self._ranking.ptr,
@@ -414,7 +415,7 @@ class Ranked:
             p, ptr = np.ascontiguousarray(p[::-1]), n - ptr[::-1]
             tie_end = None if tie_end is None else n - np.searchsorted(tie_end, tie_end)[::-1]
         out, work = np.empty(n), np.empty(int(self._ranking.length.max(initial=0)) + 1)
-        if not _kernels.cascade(p, ptr, tie_end, self._ranking.depth, work, out):
+        if not rank_kernels.cascade(p, ptr, tie_end, self._ranking.depth, work, out):
             wrong = p[~((p >= 0) & (p <= 1))][0]
             raise ValueError(f"What cascade() of a formula takes must be probabilities, from 0 to 1. Got {wrong:g}.")
         return out[::-1] if upwards else out
@@ -430,7 +431,7 @@ class Ranked:
         both 1.
         """
         out, most = np.empty(self._n_positions), None if most is None else most.ravel()
-        _kernels.joint(self._flat(x), self._flat(y), most, self._ranking.ptr, self._ranking.tie_end, out)
+        rank_kernels.joint(self._flat(x), self._flat(y), most, self._ranking.ptr, self._ranking.tie_end, out)
         return out
 
     def at_cutoff(self, x: ArrayLike) -> Array:
@@ -455,21 +456,21 @@ class Ranked:
             )
         best = Ideal(self._ranking.row_label, self._ranking.indptr, NO_CUTOFF)
         out, count = np.empty(self._n_positions), np.empty((2, int(best.length.max(initial=0))), dtype=np.int64)
-        _kernels.overlap(self.label, best.label, self._ranking.ptr, best.ptr, self._ranking.tie_end, count, out)
+        rank_kernels.overlap(self.label, best.label, self._ranking.ptr, best.ptr, self._ranking.tie_end, count, out)
         return out
 
     def pairs(self) -> Pairs:
         """How many pairs of items are ranked as their labels are, the other way, or tied in score or label alone."""
         self._refuse_ties_at_the_cutoff("pairs() of a formula")
         out = np.empty((4, self.shape[0]))
-        _kernels.pairs(self.label, self._ranking.ptr, self._ranking.tie_end, out, *self._room())
+        rank_kernels.pairs(self.label, self._ranking.ptr, self._ranking.tie_end, out, *self._room())
         return Pairs(*out[..., None])
 
     def centred_ranks(self, x: ArrayLike) -> Array:
         """Rank of each item by `x`, highest first, equal ones sharing their mean rank, less the query's mean rank."""
         self._refuse_ties_at_the_cutoff("centred_ranks() of a formula")
         out = np.empty(self._n_positions)
-        _kernels.centred_ranks(self._flat(x), self._ranking.ptr, out, *self._room())
+        rank_kernels.centred_ranks(self._flat(x), self._ranking.ptr, out, *self._room())
         return out
 
     def _room(self) -> tuple[Array, Array, Index, Index]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import Keys, number_together, sort_by_number
-from sklearn_rank._engine.kernels import rank as _kernels
+from sklearn_rank._engine.kernels import grouping as grouping_kernels
 from sklearn_rank.io._ids import QueryIds, Text
 
 Index = NDArray[np.int64]
@@ -86,7 +86,10 @@ def match(
     """
     found = np.empty(len(other_keys.key), dtype=np.int64)
     table = np.empty(4 * max(1, int(np.diff(rows[0]).max(initial=0))), dtype=np.int64)
-    return found, _kernels.match_rows(*keys, *rows, *other_keys, *other_rows, table, found)
+    alike = grouping_kernels.match_rows(
+        *keys, *rows, other_keys.key, other_keys.text, other_keys.end, *other_rows, table, found
+    )
+    return found, alike
 
 
 def document_keys(*lists: Any) -> list[Keys]:

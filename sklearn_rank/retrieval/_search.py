@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.check import Queries
-from sklearn_rank._engine.kernels import rank as _kernels
+from sklearn_rank._engine.kernels import bits as bits_kernels
 from sklearn_rank._engine.per_query import LazyQueries
 from sklearn_rank._engine.sparse import Grades, Index, as_queries, drop_self, row_blocks
 from sklearn_rank.retrieval._similarity import Similarity
@@ -117,7 +117,7 @@ def _whole(similarity: Similarity, grades: Grades, rows: slice, without_self: bo
     if similarity.n_bits is None:
         return as_queries(label.ravel(), near.ravel(), indptr, rows.start)
     by_score, ends = np.empty(near.size), np.empty((len(near), similarity.n_bits + 1), dtype=np.int64)
-    _kernels.sort_counts(near, label, ends, by_score)
+    bits_kernels.sort_counts(near, label, ends, by_score)
     distance = np.tile(np.arange(similarity.n_bits + 1, dtype=np.int16), len(near))
     score = np.repeat(-distance, np.diff(ends.ravel(), prepend=0))
     return as_queries(by_score, score, indptr, rows.start, tie_ends=np.unique(ends))
