@@ -12,9 +12,10 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from sklearn_rank import _kernels, evaluate, group_sizes
+from sklearn_rank import evaluate, group_sizes
 from sklearn_rank._engine import grouping as _grouping
 from sklearn_rank._engine.grouping import group_rows
+from sklearn_rank._engine.kernels import grouping as grouping_kernels
 from sklearn_rank.io import join, read_trec_qrels, read_trec_run
 from sklearn_rank.metrics import ndcg_score
 
@@ -82,7 +83,7 @@ def test_keys_far_apart_and_alike(distinct):
 
 def slots(keys, n_slots):
     """Where keys are looked for first."""
-    _kernels.places(np.asarray(keys, dtype=np.int64), n_slots, out := np.empty(len(keys), dtype=np.int64))
+    grouping_kernels.places(np.asarray(keys, dtype=np.int64), n_slots, out := np.empty(len(keys), dtype=np.int64))
     return out
 
 
@@ -115,7 +116,9 @@ def test_nobody_can_choose_strings_that_collide():
     bits = (np.arange(n)[:, None] >> np.arange(12)) & 1
     words = (bits[:, :, None].astype(np.uint64) * flips + np.uint64(0x0101010101010101)).reshape(n, -1)
     ids = np.ascontiguousarray(words).view(f"S{words[0].nbytes}").ravel()
-    _kernels.hash_pieces(ids.view(np.uint8), words[0].nbytes * np.arange(1, n + 1), hashes := np.empty(n, np.int64))
+    grouping_kernels.hash_pieces(
+        ids.view(np.uint8), words[0].nbytes * np.arange(1, n + 1), hashes := np.empty(n, np.int64)
+    )
     assert len(np.unique(hashes)) == n
     check(ids)
 
@@ -123,8 +126,9 @@ def test_nobody_can_choose_strings_that_collide():
 def test_the_secret_is_of_the_process_and_does_not_show():
     code = """
 import numpy as np
-from sklearn_rank import _kernels, evaluate
-_kernels.places(np.arange(8), 2**40, out := np.empty(8, dtype=np.int64))
+from sklearn_rank import evaluate
+from sklearn_rank._engine.kernels import grouping as grouping_kernels
+grouping_kernels.places(np.arange(8), 2**40, out := np.empty(8, dtype=np.int64))
 result = evaluate(np.arange(99) % 3, np.arange(99) % 7, qid=[f"q{i % 10}" for i in range(99)], metrics="ndcg")
 print(out.tolist(), [*zip(result.qid.tolist(), result.per_query["ndcg"].tolist())], sep="|")
 """

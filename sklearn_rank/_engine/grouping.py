@@ -15,8 +15,8 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from sklearn_rank import _kernels
 from sklearn_rank._engine.id_order import id_order
+from sklearn_rank._engine.kernels import grouping as grouping_kernels
 from sklearn_rank._engine.qid import NO_QID, id_array, joined_ids, refuse_missing
 from sklearn_rank._engine.rows import queries_in
 from sklearn_rank._utils.threads import for_each, row_blocks
@@ -194,7 +194,7 @@ def sort_by_number(
     blocks = _parts(len(number), n_jobs) if starts is None and 8 * n_numbers < n_rows else [(0, len(number))]
     at, order = np.zeros((len(blocks), n_numbers), dtype=np.int64), np.empty(n_rows, dtype=np.int64)
     parts = [(i, i + 1) for i in range(len(blocks))]
-    for_each(lambda i, _: _kernels.count_rows(number[slice(*blocks[i])], starts, at[i]), parts, n_jobs)
+    for_each(lambda i, _: grouping_kernels.count_rows(number[slice(*blocks[i])], starts, at[i]), parts, n_jobs)
     indptr = np.zeros(n_numbers + 1, dtype=np.int64)
     at.sum(axis=0).cumsum(out=indptr[1:])
     following = indptr[:-1].copy()
@@ -203,7 +203,9 @@ def sort_by_number(
         of_part[:] = following
         following += here
     for_each(
-        lambda i, _: _kernels.place_rows(number[slice(*blocks[i])], starts, blocks[i][0], at[i], order), parts, n_jobs
+        lambda i, _: grouping_kernels.place_rows(number[slice(*blocks[i])], starts, blocks[i][0], at[i], order),
+        parts,
+        n_jobs,
     )
     return indptr, order
 
@@ -259,7 +261,7 @@ class Keys(NamedTuple):
 
 def hashed(text: NDArray[np.uint8], end: Index) -> Keys:
     """Keys of the pieces of a text."""
-    _kernels.hash_pieces(text, end, key := np.empty(len(end), dtype=np.int64))
+    grouping_kernels.hash_pieces(text, end, key := np.empty(len(end), dtype=np.int64))
     return Keys(key, text, end)
 
 
@@ -318,7 +320,7 @@ class Distinct:
         """Write the number of each key to `number`, from the row `begin` on."""
         n_done = 0
         while True:
-            n_done, self.n = _kernels.number_keys(
+            n_done, self.n = grouping_kernels.number_keys(
                 *rows, n_done, begin, self._table, self.n, number, self._key_of, self.first, self._kept, self._kept_end
             )
             if n_done == len(rows.key):
@@ -327,7 +329,7 @@ class Distinct:
                 self._kept = _doubled(self._kept)
                 continue
             self._table = np.zeros(2 * len(self._table), dtype=np.uint32)
-            _kernels.fill_table(self._key_of, self._table)
+            grouping_kernels.fill_table(self._key_of, self._table)
             self._key_of, self.first = _doubled(self._key_of), _doubled(self.first)
             self._kept_end = _doubled(self._kept_end)
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_rank import _kernels
+from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.pooled import is_pooled
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._utils.lazy import cached_property
@@ -114,7 +114,7 @@ class Ranked:
     def _count(self, x: Array, threshold: float) -> Array:
         """Rows of each query with a value of at least `threshold`, shape (n_queries, 1)."""
         count = np.empty((len(self._ranking.indptr) - 1, 1))
-        _kernels.count_at_least(x, self._ranking.indptr, threshold, count)
+        rank_kernels.count_at_least(x, self._ranking.indptr, threshold, count)
         return count
 
     @cached_property
@@ -203,7 +203,7 @@ class Ranked:
     def cumsum(self, value: ArrayLike = 1.0, weight: ArrayLike = 1.0) -> Array:
         """Sum of the value of each item times the weight of its position, down to each cutoff."""
         out = np.empty(self.shape)
-        _kernels.cumsum(
+        rank_kernels.cumsum(
             self._one_or_flat(value),
             self._one_or_flat(weight),
             self._ranking.ptr,
@@ -225,7 +225,7 @@ class Ranked:
             p, ptr = np.ascontiguousarray(p[::-1]), n - ptr[::-1]
             tie_end = None if tie_end is None else n - np.searchsorted(tie_end, tie_end)[::-1]
         out, work = np.empty(n), np.empty(int(self._ranking.length.max(initial=0)) + 1)
-        if not _kernels.cascade(p, ptr, tie_end, self._ranking.depth, work, out):
+        if not rank_kernels.cascade(p, ptr, tie_end, self._ranking.depth, work, out):
             wrong = p[~((p >= 0) & (p <= 1))][0]
             raise ValueError(f"What cascade() of a formula takes must be probabilities, from 0 to 1. Got {wrong:g}.")
         return out[::-1] if upwards else out
@@ -241,7 +241,7 @@ class Ranked:
         both 1.
         """
         out, most = np.empty(self._n_positions), None if most is None else most.ravel()
-        _kernels.joint(self._flat(x), self._flat(y), most, self._ranking.ptr, self._ranking.tie_end, out)
+        rank_kernels.joint(self._flat(x), self._flat(y), most, self._ranking.ptr, self._ranking.tie_end, out)
         return out
 
     def at_cutoff(self, x: ArrayLike) -> Array:
@@ -266,21 +266,21 @@ class Ranked:
             )
         best = Ranking.by_label(self._ranking.row_label, self._ranking.indptr, NO_CUTOFF)
         out, count = np.empty(self._n_positions), np.empty((2, int(best.length.max(initial=0))), dtype=np.int64)
-        _kernels.overlap(self.label, best.label, self._ranking.ptr, best.ptr, self._ranking.tie_end, count, out)
+        rank_kernels.overlap(self.label, best.label, self._ranking.ptr, best.ptr, self._ranking.tie_end, count, out)
         return out
 
     def pairs(self) -> Pairs:
         """How many pairs of items are ranked as their labels are, the other way, or tied in score or label alone."""
         self._refuse_ties_at_the_cutoff("pairs() of a formula")
         out = np.empty((4, self.shape[0]))
-        _kernels.pairs(self.label, self._ranking.ptr, self._ranking.tie_end, out, *self._room())
+        rank_kernels.pairs(self.label, self._ranking.ptr, self._ranking.tie_end, out, *self._room())
         return Pairs(*out[..., None])
 
     def centred_ranks(self, x: ArrayLike) -> Array:
         """Rank of each item by `x`, highest first, equal ones sharing their mean rank, less the query's mean rank."""
         self._refuse_ties_at_the_cutoff("centred_ranks() of a formula")
         out = np.empty(self._n_positions)
-        _kernels.centred_ranks(self._flat(x), self._ranking.ptr, out, *self._room())
+        rank_kernels.centred_ranks(self._flat(x), self._ranking.ptr, out, *self._room())
         return out
 
     def _room(self) -> tuple[Array, Array, Index, Index]:

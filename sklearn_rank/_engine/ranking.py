@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank import _kernels
+from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.unlisted import DocumentsWithoutRow
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Index
@@ -16,10 +16,10 @@ NO_CUTOFF = 2**62
 """Depth of a list that is read to its end."""
 
 TIE_POLICIES = {
-    "average": _kernels.AVERAGE,
-    "stable": _kernels.STABLE,
-    "worst": _kernels.WORST,
-    "best": _kernels.BEST,
+    "average": rank_kernels.AVERAGE,
+    "stable": rank_kernels.STABLE,
+    "worst": rank_kernels.WORST,
+    "best": rank_kernels.BEST,
 }
 
 
@@ -68,7 +68,7 @@ class Ranking:
         n_rows, longest = len(score), _longest(indptr)
         order, ptr = np.empty(n_rows, dtype=np.int64), np.empty(len(indptr), dtype=np.int64)
         tie_end = np.empty(n_rows if ties == "average" else 0, dtype=np.int64)
-        tied = _kernels.rank_queries(
+        tied = rank_kernels.rank_queries(
             score, label if label.ndim == 1 else score, indptr, depth, TIE_POLICIES[ties], keep_unretrieved,
             order, tie_end, ptr,
             np.empty(longest), np.empty(2 * longest), *np.empty((2, 2 * longest + 1), dtype=np.int64),
@@ -82,7 +82,7 @@ class Ranking:
         """Rank all rows by falling label: the ideal order."""
         longest = _longest(indptr)
         out, ptr = np.empty(len(label)), np.empty(len(indptr), dtype=np.int64)
-        _kernels.rank_labels(
+        rank_kernels.rank_labels(
             label, indptr, depth, out, ptr,
             np.empty(2 * longest), *np.empty((3, 2 * longest + 1), dtype=np.int64),
         )  # fmt: skip
@@ -96,11 +96,12 @@ class Ranking:
         equals the one relevant to the first subtopic comes first, then to the second, and so on, so that the order of
         the rows only decides between documents with the same labels.
         """
-        relevant = (label.reshape(len(label), label.shape[-1] if label.ndim == 2 else 1) >= min_relevance) * 1.0
+        by_subtopic = label.reshape(len(label), label.shape[-1] if label.ndim == 2 else 1)
+        relevant = (by_subtopic >= min_relevance).astype(np.float64)
         query = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
         by_labels = np.lexsort([*-relevant.T[::-1], query])
         order, ptr = np.empty(len(label), dtype=np.int64), np.empty(len(indptr), dtype=np.int64)
-        _kernels.rank_greedily(
+        rank_kernels.rank_greedily(
             relevant[by_labels], indptr, depth, 1.0 - alpha, order, ptr,
             np.empty(relevant.shape[1]), np.empty(len(label)), np.empty((2, len(label)), dtype=np.int64),
         )  # fmt: skip
@@ -175,7 +176,7 @@ class Ranking:
     def rank(self) -> Index:
         """Rank at each position."""
         rank = np.empty(self.ptr[-1], dtype=np.int64)
-        _kernels.number(self.ptr, rank)
+        rank_kernels.number(self.ptr, rank)
         return _read_only(rank)
 
     @cached_property

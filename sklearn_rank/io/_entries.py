@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank import _kernels
 from sklearn_rank._engine.grouping import Keys, number_together, sort_by_number
+from sklearn_rank._engine.kernels import grouping as grouping_kernels
 from sklearn_rank._utils.typing import Index
 from sklearn_rank.io._ids import QueryIds, Text
 
@@ -85,7 +85,10 @@ def match(
     """
     found = np.empty(len(other_keys.key), dtype=np.int64)
     table = np.empty(4 * max(1, int(np.diff(rows[0]).max(initial=0))), dtype=np.int64)
-    return found, _kernels.match_rows(*keys, *rows, *other_keys, *other_rows, table, found)
+    alike = grouping_kernels.match_rows(
+        *keys, *rows, other_keys.key, other_keys.text, other_keys.end, *other_rows, table, found
+    )
+    return found, alike
 
 
 def document_keys(*lists: Any) -> list[Keys]:

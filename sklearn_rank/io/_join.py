@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank import _kernels
 from sklearn_rank._engine.grouping import number_together
+from sklearn_rank._engine.kernels import trec as trec_kernels
 from sklearn_rank._engine.pooled import pooled_if_negative
 from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.lazy import cached_property
@@ -178,7 +178,7 @@ def join(
     y_true, y_score = np.empty((2, len(run) + len(qrels)))
     source = np.empty(len(y_true), dtype=np.int64)
     retrieved = np.zeros(len(qrels), dtype=np.uint8)
-    n = _kernels.join_rows(
+    n = trec_kernels.join_rows(
         score, found, *rows, label, *judged_rows, keep.view(np.uint8), retrieved, y_true, y_score, source
     )
     y_true, y_score, source = y_true[:n], y_score[:n], source[:n]

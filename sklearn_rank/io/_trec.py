@@ -10,9 +10,9 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from sklearn_rank import _kernels
 from sklearn_rank._engine.check import check_scores
 from sklearn_rank._engine.grouping import find_qid, group_rows, number_together
+from sklearn_rank._engine.kernels import trec as trec_kernels
 from sklearn_rank._utils.threads import check_n_jobs, on_threads
 from sklearn_rank.io._entries import Entries, checked
 from sklearn_rank.io._ids import ERRORS, QueryIds, Text
@@ -138,7 +138,7 @@ def _read_lines(text: bytes, fields: Sequence[str]) -> _Rows:
     query, document = np.empty((2, len(text)), dtype=np.uint8)
     query_end, run_start = np.empty((2, n_lines), dtype=np.int64)
     document_end, value = np.empty(n_lines, dtype=np.int64), np.empty(n_lines)
-    stopped, n_rows, n_runs = _kernels.read_fields(
+    stopped, n_rows, n_runs = trec_kernels.read_fields(
         data, len(fields), len(fields) - (2 if fields is RUN_FIELDS else 1),
         query, query_end, run_start, document, document_end, value,
     )  # fmt: skip

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank import _kernels
 from sklearn_rank._engine.blocks import LazyQueries
+from sklearn_rank._engine.kernels import bits as bits_kernels
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.relevance import Grades
 from sklearn_rank._engine.sparse import as_queries, drop_self, row_blocks
@@ -119,7 +119,7 @@ def _whole(similarity: Similarity, grades: Grades, rows: slice, without_self: bo
     if similarity.n_bits is None:
         return as_queries(label.ravel(), near.ravel(), indptr, rows.start)
     by_score, ends = np.empty(near.size), np.empty((len(near), similarity.n_bits + 1), dtype=np.int64)
-    _kernels.sort_counts(near, label, ends, by_score)
+    bits_kernels.sort_counts(near, label, ends, by_score)
     distance = np.tile(np.arange(similarity.n_bits + 1, dtype=np.int16), len(near))
     score = np.repeat(-distance, np.diff(ends.ravel(), prepend=0))
     return as_queries(by_score, score, indptr, rows.start, tie_ends=np.unique(ends))

@@ -17,7 +17,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_array
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from sklearn_rank import _kernels
+from sklearn_rank._engine.kernels import bits as bits_kernels
 from sklearn_rank._utils.numbers import refuse_masked
 
 Write = Callable[[slice, slice, NDArray[Any]], Any]
@@ -84,7 +84,7 @@ def make_similarity(metric: Any, queries: Any, items: Any, params: Mapping[str, 
         words, codes = _words(queries, items)
 
         def write(rows: slice, columns: slice, out: NDArray[Any]) -> None:
-            _kernels.equal_bits(np.ascontiguousarray(words[:, rows]), codes, columns.start, out)
+            bits_kernels.equal_bits(np.ascontiguousarray(words[:, rows]), codes, columns.start, out)
 
         return Similarity(write, n_queries, n_items, 64 * len(codes))
     return Similarity(_writer(metric, queries, items, dict(params)), n_queries, n_items)

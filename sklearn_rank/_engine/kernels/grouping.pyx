@@ -1,12 +1,21 @@
-# Grouping of rows by query: distinct keys numbered through a hash table, and rows put in order by counting. Part of
-# `_kernels.pyx`, which includes it.
-#
-# Numbers go by first appearance. A table has a power of two of slots, each with a number plus one, or 0 where it is
-# free; a key's number is in the first slot that was free from the place its bits say. No more than a quarter of the
-# slots are taken, so that this is nearly always the place itself: a wrong guess costs more than the memory.
-#
-# Places and hashes depend on a secret that each process draws when it starts, so that nobody can choose keys that all
-# want one place. Numbers do not depend on it.
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: freethreading_compatible=True
+"""Grouping of rows by query: distinct keys numbered through a hash table, and rows put in order by counting.
+
+Numbers go by first appearance. A table has a power of two of slots, each with a number plus one, or 0 where it is
+free; a key's number is in the first slot that was free from the place its bits say. No more than a quarter of the
+slots are taken, so that this is nearly always the place itself: a wrong guess costs more than the memory.
+
+Places and hashes depend on a secret that each process draws when it starts, so that nobody can choose keys that all
+want one place. Numbers do not depend on it.
+"""
+from os import urandom
+
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcmp, memcpy, memset
+
+include "steps.pxi"
+
 
 def _draw_factor():
     """Odd factor at random that spreads keys in a row evenly, as it has no near fraction of a small denominator."""
@@ -185,3 +194,61 @@ def place_rows(const uint32_t[::1] number, const int64_t[::1] starts, int64_t ro
                 order[at[n]] = row
                 at[n] += 1
                 row += 1
+
+
+def match_rows(
+    const int64_t[::1] key, const uint8_t[::1] text, const int64_t[::1] end,
+    const int64_t[::1] indptr, const int64_t[::1] order,
+    const int64_t[::1] other_key, const uint8_t[::1] other_text, const int64_t[::1] other_end,
+    const int64_t[::1] other_indptr, const int64_t[::1] other_order,
+    int64_t[::1] table, int64_t[::1] match,
+):
+    """For each row of the other side the row on this one with the same key in the same query, or -1, into `match`.
+
+    Return two rows of this side that are the same, and give up; -1 and -1 if there are none. Keys, texts and ends are
+    as in `number_keys`; query q has the rows `order[indptr[q]:indptr[q + 1]]`, or these themselves without an order.
+    The `table` has room for four times the longest query.
+    """
+    cdef int64_t q, i, row, slot, found, size, steps = 0
+    cdef int shift
+    with nogil:
+        for q in range(indptr.shape[0] - 1):
+            _count_steps(&steps, 8 * (indptr[q + 1] - indptr[q] + other_indptr[q + 1] - other_indptr[q]) + 8)
+            size = 4
+            while size < 2 * (indptr[q + 1] - indptr[q]):
+                size *= 2
+            shift = _shift(size)
+            memset(&table[0], 0, size * sizeof(int64_t))
+            for i in range(indptr[q], indptr[q + 1]):
+                row = order[i] if order is not None else i
+                slot = _place(key[row], shift)
+                while table[slot] > 0:
+                    found = table[slot] - 1
+                    if key[found] == key[row] and (text is None or _is_same(text, end, found, text, end, row)):
+                        with gil:
+                            return found, row
+                    slot = (slot + 1) & (size - 1)
+                table[slot] = row + 1
+            for i in range(other_indptr[q], other_indptr[q + 1]):
+                row = other_order[i] if other_order is not None else i
+                slot = _place(other_key[row], shift)
+                match[row] = -1
+                while table[slot] > 0:
+                    found = table[slot] - 1
+                    if key[found] == other_key[row] and (
+                        text is None or _is_same(text, end, found, other_text, other_end, row)
+                    ):
+                        match[row] = found
+                        break
+                    slot = (slot + 1) & (size - 1)
+    return -1, -1
+
+
+cdef inline bint _is_same(
+    const uint8_t[::1] text, const int64_t[::1] end, int64_t row,
+    const uint8_t[::1] other_text, const int64_t[::1] other_end, int64_t other,
+) noexcept nogil:
+    cdef int64_t start = end[row - 1] if row > 0 else 0
+    cdef int64_t other_start = other_end[other - 1] if other > 0 else 0
+    cdef int64_t length = end[row] - start
+    return length == other_end[other] - other_start and memcmp(&text[start], &other_text[other_start], length) == 0

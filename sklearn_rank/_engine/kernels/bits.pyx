@@ -1,4 +1,7 @@
-# Codes of bits: how many bits two of them share, and the order of such small whole numbers. Part of `_kernels.pyx`.
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: freethreading_compatible=True
+"""Codes of bits: how many bits two of them share, and the order of such small whole numbers."""
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
 
 cdef extern from *:
     """

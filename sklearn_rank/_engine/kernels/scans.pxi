@@ -1,4 +1,4 @@
-# Scans down ranked queries, in expectation over tied items: the other half of `_kernels.pyx`, which includes it.
+# Scans down ranked queries, in expectation over tied items: the other half of `rank.pyx`, which includes it.
 #
 # Every array is flat over positions; query q owns `ptr[q]:ptr[q+1]`.
 

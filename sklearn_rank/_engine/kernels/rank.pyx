@@ -9,14 +9,12 @@ position i ends, and `tie_end is None` says that the order is taken as it stands
 Outputs are passed in; nothing here validates, allocates or knows a metric. What may take a second counts its `steps`,
 and looks now and then whether to go on.
 """
-from os import urandom
-
 from libc.float cimport DBL_MAX
-from libc.math cimport INFINITY, NAN, ceil, exp, exp2, expm1, fabs, log, log1p
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcmp, memcpy, memset
+from libc.math cimport INFINITY, ceil, exp, exp2, expm1, fabs, log, log1p
+from libc.stdint cimport int64_t
+from libc.string cimport memset
 
-from sklearn_rank._utils.threads import heed
+include "steps.pxi"
 
 cdef int64_t LANES = 6          # least number of lanes that rows are dealt out to
 cdef int64_t PATIENCE = 16      # moves per item that insertion is given before merging takes over
@@ -25,8 +23,6 @@ cdef double ALIKE = 1 + 1e-12   # what a row adds must be more than this times w
 cdef double NEGLIGIBLE = 1e-18  # a probability of survival below this changes no double that it is added to
 cdef double LOG_NEGLIGIBLE = log(NEGLIGIBLE)
 cdef double LOG_2 = log(2.0)
-
-cdef int64_t STEPS = 1 << 24    # steps between two looks at whether to go on: some hundredths of a second
 
 cdef enum:
     FEW = 8                     # labels not worth counting by grade, and tied items not worth taking together
@@ -38,16 +34,6 @@ cpdef enum:
     STABLE = 1
     WORST = 2
     BEST = 3
-
-
-cdef inline int _count_steps(int64_t* steps, int64_t n) except -1 nogil:
-    """Add `n` steps; after many of them raise if the user interrupts, or if another thread has failed."""
-    steps[0] += n
-    if steps[0] > STEPS:
-        steps[0] = 0
-        with gil:
-            heed()
-    return 0
 
 
 # --- order ------------------------------------------------------------------------------------------------
@@ -473,17 +459,4 @@ def centred_ranks(
 
 # --- scans ------------------------------------------------------------------------------------------------
 
-include "_scans.pxi"
-
-
-# --- grouping ---------------------------------------------------------------------------------------------
-
-include "_hashing.pxi"
-
-# --- codes of bits ----------------------------------------------------------------------------------------
-
-include "_counts.pxi"
-
-# --- reading ----------------------------------------------------------------------------------------------
-
-include "_reading.pxi"
+include "scans.pxi"

@@ -1,0 +1,42 @@
+"""Types of `grouping.pyx`."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Index = NDArray[np.int64]
+Number = NDArray[np.uint32]
+Text = NDArray[np.uint8]
+
+def number_keys(
+    key: Index,
+    text: Text | None,
+    end: Index | None,
+    n_done: int,
+    begin: int,
+    table: Number,
+    n_numbers: int,
+    number: Number,
+    key_of: Index,
+    first: Index,
+    kept: Text,
+    kept_end: Index,
+) -> tuple[int, int]: ...
+def fill_table(key_of: Index, table: Number) -> None: ...
+def places(key: Index, n_slots: int, out: Index) -> None: ...
+def hash_pieces(text: Text, end: Index, out: Index) -> None: ...
+def count_rows(number: Number, starts: Index | None, count: Index) -> None: ...
+def place_rows(number: Number, starts: Index | None, row: int, at: Index, order: Index) -> None: ...
+def match_rows(
+    key: Index,
+    text: Text | None,
+    end: Index | None,
+    indptr: Index,
+    order: Index | None,
+    other_key: Index,
+    other_text: Text | None,
+    other_end: Index | None,
+    other_indptr: Index,
+    other_order: Index | None,
+    table: Index,
+    match: Index,
+) -> tuple[int, int]: ...

@@ -1,0 +1,72 @@
+"""Types of `rank.pyx`."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+AVERAGE: int
+STABLE: int
+WORST: int
+BEST: int
+
+def rank_queries(
+    score: Array,
+    label: Array,
+    indptr: Index,
+    depth: int,
+    ties: int,
+    keep_unretrieved: bool,
+    order: Index,
+    tie_end: Index,
+    ptr: Index,
+    key: Array,
+    spare_key: Array,
+    spare: Index,
+    count: Index,
+) -> bool: ...
+def number(ptr: Index, rank: Index) -> None: ...
+def rank_labels(
+    label: Array,
+    indptr: Index,
+    depth: int,
+    out: Array,
+    ptr: Index,
+    spare_key: Array,
+    order: Index,
+    spare: Index,
+    count: Index,
+) -> None: ...
+def rank_greedily(
+    relevant: Array,
+    indptr: Index,
+    depth: int,
+    keep: float,
+    order: Index,
+    ptr: Index,
+    worth: Array,
+    bound: Array,
+    kind: Index,
+) -> None: ...
+def exp2_minus_1(x: Array, out: Array) -> None: ...
+def count_at_least(x: Array, indptr: Index, threshold: float, out: Array) -> None: ...
+def pairs(
+    label: Array,
+    ptr: Index,
+    tie_end: Index | None,
+    out: Array,
+    key: Array,
+    spare_key: Array,
+    item: Index,
+    spare: Index,
+) -> None: ...
+def centred_ranks(
+    x: Array, ptr: Index, out: Array, key: Array, spare_key: Array, item: Index, spare: Index
+) -> None: ...
+def cumsum(value: Array, weight: Array, ptr: Index, cutoffs: Index, tie_end: Index | None, out: Array) -> None: ...
+def joint(x: Array, y: Array, most: Array | None, ptr: Index, tie_end: Index | None, out: Array) -> None: ...
+def cascade(p: Array, ptr: Index, tie_end: Index | None, depth: int, work: Array, out: Array) -> bool: ...
+def overlap(
+    label: Array, best: Array, ptr: Index, best_ptr: Index, tie_end: Index | None, count: Index, out: Array
+) -> None: ...
