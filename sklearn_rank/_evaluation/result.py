@@ -96,8 +96,8 @@ class Evaluation(TableReport, Saveable):
         }
 
     @cached_property
-    def _label_sums(self) -> NDArray[np.uint32] | None:
-        """Fingerprint of the labels of each query; None where it is not known."""
+    def label_fingerprints(self) -> NDArray[np.uint32] | None:
+        """Fingerprint of the labels of each query; None if unknown."""
         if self._known_sums is None and isinstance(self._queries, _check.Queries):
             return label_sums(self._queries, self._n_jobs)
         return self._known_sums
@@ -184,11 +184,11 @@ class Evaluation(TableReport, Saveable):
         ValueError
             If a keyword is not what it must be.
         """
-        from sklearn_rank.stats import confidence_interval  # loads scipy.stats
+        from sklearn_rank.stats._intervals import confidence_interval  # loads scipy.stats
 
         options = {"method": method, "level": level, "n_resamples": n_resamples, "random_state": random_state}
         return {  # of no values there is none, and keywords are checked all the same
-            name: confidence_interval(values if self._counts_once(name) else [], **options)
+            name: confidence_interval(values if self.counts_queries_equally(name) else [], **options)
             for name, values in self.per_query.items()
         }
 
@@ -201,8 +201,19 @@ class Evaluation(TableReport, Saveable):
             )
         return str(metric)
 
-    def _counts_once(self, metric: str) -> bool:
-        """Whether every query counts once in the mean of a metric, as intervals and tests take it to."""
+    def counts_queries_equally(self, metric: str) -> bool:
+        """Whether the mean of a metric gives every query the same weight, as tests and intervals assume.
+
+        Parameters
+        ----------
+        metric : str
+            One of the metrics, as it was named.
+
+        Returns
+        -------
+        bool
+            False if the result has weights, and for a pooled or geometric mean.
+        """
         return self.weight is None and self.average[metric] == "macro"
 
     def _interval_cells(self, level: float) -> dict[str, tuple[float | None, float | None]]:
@@ -279,7 +290,7 @@ class Evaluation(TableReport, Saveable):
             "values": np.stack([*self.per_query.values()]),
             "undefined": np.stack([result.undefined[:, 0] for result in self._results.values()]),
         }
-        more = {"weight": self.weight, "label_sums": self._label_sums}
+        more = {"weight": self.weight, "label_sums": self.label_fingerprints}
         return {"metrics": words}, arrays | {name: array for name, array in more.items() if array is not None}
 
     @classmethod
