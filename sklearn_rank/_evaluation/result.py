@@ -14,6 +14,7 @@ from sklearn_rank._engine import check as _check
 from sklearn_rank._engine import per_query as _compute
 from sklearn_rank._engine.label_sums import label_sums
 from sklearn_rank._engine.values import StoredMetric
+from sklearn_rank._metric.names import labelled
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.constraints import COUNT, is_key
 from sklearn_rank._utils.echo import echo
@@ -130,9 +131,9 @@ class Evaluation(TableReport, Saveable):
         >>> from sklearn_rank import evaluate
         >>> evaluate([1, 0, 0], [0.5, 0.5, 0.1], qid=["q"] * 3, metrics=["mrr", "p@1", "p@2"]).tie_range()
         metric     mean    worst     best   tied
-        mrr      0.7500   0.5000   1.0000      1
-        p@1      0.5000   0.0000   1.0000      1
-        p@2      0.5000   0.5000   0.5000      0
+        MRR      0.7500   0.5000   1.0000      1
+        P@1      0.5000   0.0000   1.0000      1
+        P@2      0.5000   0.5000   0.5000      0
         """
         means, rows = self.mean(), []
         for name, n_tied in self.n_tied.items():
@@ -141,7 +142,7 @@ class Evaluation(TableReport, Saveable):
                 continue
             specs = [replace(spec, keywords={**spec.keywords, "ties": ties}) for ties in ("worst", "best")]
             found = _compute.per_query(self._data, specs, self._n_jobs)
-            rows.append((name, means[name], *(float(r.average(self.weight)[0]) for r in found), n_tied))
+            rows.append((labelled(name), means[name], *(float(r.average(self.weight)[0]) for r in found), n_tied))
         return Table(("metric", "mean", "worst", "best", "tied"), tuple(rows))
 
     def mean(self) -> dict[str, float]:
@@ -245,7 +246,7 @@ class Evaluation(TableReport, Saveable):
         --------
         >>> from sklearn_rank import evaluate
         >>> evaluate([0, 1, 1, 0], [2, 1, 2, 1], qid=["a", "a", "b", "b"], metrics="mrr").worst_queries(1)
-        qid      mrr
+        qid      MRR
         a     0.5000
         """
         metric = next(iter(self._results)) if metric is None else self._known(metric)
@@ -253,7 +254,8 @@ class Evaluation(TableReport, Saveable):
         values = self.per_query[metric]
         order = np.argsort(values if self.greater_is_better[metric] else -values, kind="stable")  # NaN last
         order = order[: np.count_nonzero(~np.isnan(values))][:n]
-        return Table(("qid", metric), tuple(zip(self.qid[order].tolist(), values[order].tolist(), strict=True)))
+        rows = zip(self.qid[order].tolist(), values[order].tolist(), strict=True)
+        return Table(("qid", labelled(metric)), tuple(rows))
 
     def summary(self, level: float = 0.95) -> Table:
         """Table of the means with their confidence intervals.
@@ -269,7 +271,7 @@ class Evaluation(TableReport, Saveable):
             Without an interval where `confidence_interval` has none.
         """
         intervals = self._interval_cells(level)
-        rows = ((name, mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
+        rows = ((labelled(name), mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
         return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows))
 
     def _plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -324,5 +326,5 @@ class Evaluation(TableReport, Saveable):
         return f"Evaluation of {len(self.qid)} queries"
 
     def _tables(self) -> list[Table]:
-        rows = ((name, mean, self.n_undefined[name]) for name, mean in self.mean().items())
+        rows = ((labelled(name), mean, self.n_undefined[name]) for name, mean in self.mean().items())
         return [Table(("metric", "mean", "undefined"), tuple(rows))]
