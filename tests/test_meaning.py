@@ -142,7 +142,8 @@ def test_parts_of_other_workers_go_together():
     parts = [of(gain=g, qid=[q] * 6) for q, g in (("a", gain), ("b", cloudpickle.loads(cloudpickle.dumps(gain))))]
     together = concatenate_evaluations(parts)
     assert together.qid.tolist() == ["a", "b"]
-    np.testing.assert_array_equal(together._label_sums, np.concatenate([part._label_sums for part in parts]))
+    expected = np.concatenate([part.label_fingerprints for part in parts])
+    np.testing.assert_array_equal(together.label_fingerprints, expected)
 
 
 def test_metrics_of_one_name():
@@ -275,7 +276,7 @@ def test_sparse_judgements(rng):
     for one in results[1:3]:
         compare(results[0], one)
     for one in results:
-        np.testing.assert_array_equal(one._label_sums, label_sums(results[0]._queries))
+        np.testing.assert_array_equal(one.label_fingerprints, label_sums(results[0]._queries))
     other_labels(results[0], evaluate(sparse.csr_array(2 * y), lists, metrics="ndcg@5"))
 
 
@@ -295,7 +296,7 @@ def test_files_without_fingerprints(tmp_path):
     del arrays["label_sums"], arrays["meta"]
     save(tmp_path / "old", "Evaluation", {"metrics": words["metrics"]}, arrays)
     old = Evaluation.load(tmp_path / "old")
-    assert old._label_sums is None
+    assert old.label_fingerprints is None
     compare(old, of("mrr", y=OTHER["binary"]))
     systems = {"x": of("mrr"), "old": old, "z": of("mrr", y=OTHER["scaled"])}
     with pytest.raises(ValueError, match="in 'z' than in 'x'"):
@@ -318,5 +319,5 @@ def test_sums_tell_labels_apart():
     """Of all multisets of up to 29 documents of each of four grades hardly two have one sum, as chance has it."""
     counts = np.stack(np.meshgrid(*[np.arange(30)] * 4), axis=-1).reshape(-1, 4).astype(np.uint32)
     for grades in ([1.0, 2.0, 3.0, 4.0], [0.25, 0.5, 0.75, 1.0], [-2.0, -1.0, 1.0, 2.0]):
-        one = evaluate(grades, [4, 3, 2, 1], qid=list("abcd"), metrics="judged")._label_sums
+        one = evaluate(grades, [4, 3, 2, 1], qid=list("abcd"), metrics="judged").label_fingerprints
         assert len(counts) - len(np.unique(counts @ one)) < 300  # 76 of 810,000 by chance

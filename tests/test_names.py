@@ -1,10 +1,13 @@
 """Names of metrics: long ones in linear time, echoed in part; names of other systems, which get a hint."""
 
+import pickle
 from time import perf_counter
 
 import pytest
 
 from sklearn_rank import evaluate, get_scorer, get_scorers, parse_metric
+from sklearn_rank._metric.metric import REGISTRY
+from sklearn_rank._metric.names import NOTATION, display_name
 from sklearn_rank._utils.echo import echo
 
 N = 200_000
@@ -88,3 +91,35 @@ def test_names_of_elsewhere(name, ours):
     if not name.startswith("neg_"):
         with pytest.raises(ValueError, match="Did you mean"):
             get_scorer(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("ndcg@10", "nDCG@10"),
+        (" NDCG(gain=linear)@10", "nDCG(gain=linear)@10"),
+        ("P@5", "P@5"),
+        ("r@5", "R@5"),
+        ("gm_map", "GMAP"),
+        ("11pt", "11pt"),
+        ("my own", "my own"),
+        ("recip_rank", "recip_rank"),
+        ("ndcg of ours", "ndcg of ours"),
+    ],
+)
+def test_display_names(name, shown):
+    assert display_name(name) == shown
+
+
+def test_notation_is_of_names_that_the_parser_reads():
+    known = {alias for metric in REGISTRY.values() for alias in (metric.name, *metric.aliases)}
+    assert NOTATION.keys() <= known
+
+
+def test_tables_print_the_notation_and_hold_the_name():
+    table = evaluate([0, 1], [2, 1], qid=[1, 1], metrics=["ndcg@1", "map"]).summary()
+    assert "nDCG@1" in str(table)
+    assert [row[0] for row in table.rows] == table.to_frame()["metric"].tolist() == ["ndcg@1", "map"]
+    assert {type(name) for name in table.to_frame()["metric"]} == {str}
+    again = pickle.loads(pickle.dumps(table))
+    assert str(again) == str(table)

@@ -131,7 +131,7 @@ def join_parts(
         found: Any = [part._results[name] for part in parts]
         columns = (join([getattr(r, c) for r in found]) for c in ("numerator", "denominator", "undefined"))
         results[name] = PerQuery(first.spec, first.cutoffs, *columns)  # type: ignore[union-attr]
-    sums = [part._label_sums for part in parts if part._label_sums is not None]
+    sums = [part.label_fingerprints for part in parts if part.label_fingerprints is not None]
     return Evaluation(
         qid, weight, results, _n_documents=join([part.n_documents for part in parts]),
         _known_sums=join(sums) if len(sums) == len(parts) else None,

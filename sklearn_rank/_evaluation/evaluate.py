@@ -89,8 +89,8 @@ def evaluate(
     >>> result
     Evaluation of 2 queries
     metric     mean   undefined
-    mrr      0.7500           0
-    p@1      0.5000           0
+    MRR      0.7500           0
+    P@1      0.5000           0
     """
     specs = parse_metrics(metrics, **keywords)
     policies = {spec["ties"] for spec in specs.values() if not spec.metric.defines_ties}  # others break no ties

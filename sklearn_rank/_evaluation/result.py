@@ -16,6 +16,7 @@ from sklearn_rank._engine.per_query import tied_across
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.values import PerQuery, StoredMetric
 from sklearn_rank._metric.compute import compute
+from sklearn_rank._metric.names import labelled
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.constraints import COUNT, is_key
 from sklearn_rank._utils.echo import echo
@@ -98,8 +99,8 @@ class Evaluation(TableReport, Saveable):
         }
 
     @cached_property
-    def _label_sums(self) -> NDArray[np.uint32] | None:
-        """Fingerprint of the labels of each query; None where it is not known."""
+    def label_fingerprints(self) -> NDArray[np.uint32] | None:
+        """Fingerprint of the labels of each query; None if unknown."""
         if self._known_sums is None and isinstance(self._queries, Queries):
             return label_sums(self._queries, self._n_jobs)
         return self._known_sums
@@ -132,9 +133,9 @@ class Evaluation(TableReport, Saveable):
         >>> from sklearn_rank import evaluate
         >>> evaluate([1, 0, 0], [0.5, 0.5, 0.1], qid=["q"] * 3, metrics=["mrr", "p@1", "p@2"]).tie_range()
         metric     mean    worst     best   tied
-        mrr      0.7500   0.5000   1.0000      1
-        p@1      0.5000   0.0000   1.0000      1
-        p@2      0.5000   0.5000   0.5000      0
+        MRR      0.7500   0.5000   1.0000      1
+        P@1      0.5000   0.0000   1.0000      1
+        P@2      0.5000   0.5000   0.5000      0
         """
         means, rows = self.mean(), []
         for name, n_tied in self.n_tied.items():
@@ -143,7 +144,7 @@ class Evaluation(TableReport, Saveable):
                 continue
             specs = [replace(spec, keywords={**spec.keywords, "ties": ties}) for ties in ("worst", "best")]
             found = compute(self._data, specs, self._n_jobs)
-            rows.append((name, means[name], *(float(r.average(self.weight)[0]) for r in found), n_tied))
+            rows.append((labelled(name), means[name], *(float(r.average(self.weight)[0]) for r in found), n_tied))
         return Table(("metric", "mean", "worst", "best", "tied"), tuple(rows))
 
     def mean(self) -> dict[str, float]:
@@ -186,11 +187,11 @@ class Evaluation(TableReport, Saveable):
         ValueError
             If a keyword is not what it must be.
         """
-        from sklearn_rank.stats import confidence_interval  # loads scipy.stats
+        from sklearn_rank.stats._intervals import confidence_interval  # loads scipy.stats
 
         options = {"method": method, "level": level, "n_resamples": n_resamples, "random_state": random_state}
         return {  # of no values there is none, and keywords are checked all the same
-            name: confidence_interval(values if self._counts_once(name) else [], **options)
+            name: confidence_interval(values if self.counts_queries_equally(name) else [], **options)
             for name, values in self.per_query.items()
         }
 
@@ -203,8 +204,19 @@ class Evaluation(TableReport, Saveable):
             )
         return str(metric)
 
-    def _counts_once(self, metric: str) -> bool:
-        """Whether every query counts once in the mean of a metric, as intervals and tests take it to."""
+    def counts_queries_equally(self, metric: str) -> bool:
+        """Whether the mean of a metric gives every query the same weight, as tests and intervals assume.
+
+        Parameters
+        ----------
+        metric : str
+            One of the metrics, as it was named.
+
+        Returns
+        -------
+        bool
+            False if the result has weights, and for a pooled or geometric mean.
+        """
         return self.weight is None and self.average[metric] == "macro"
 
     def _interval_cells(self, level: float) -> dict[str, tuple[float | None, float | None]]:
@@ -236,7 +248,7 @@ class Evaluation(TableReport, Saveable):
         --------
         >>> from sklearn_rank import evaluate
         >>> evaluate([0, 1, 1, 0], [2, 1, 2, 1], qid=["a", "a", "b", "b"], metrics="mrr").worst_queries(1)
-        qid      mrr
+        qid      MRR
         a     0.5000
         """
         metric = next(iter(self._results)) if metric is None else self._known(metric)
@@ -244,7 +256,8 @@ class Evaluation(TableReport, Saveable):
         values = self.per_query[metric]
         order = np.argsort(values if self.greater_is_better[metric] else -values, kind="stable")  # NaN last
         order = order[: np.count_nonzero(~np.isnan(values))][:n]
-        return Table(("qid", metric), tuple(zip(self.qid[order].tolist(), values[order].tolist(), strict=True)))
+        rows = zip(self.qid[order].tolist(), values[order].tolist(), strict=True)
+        return Table(("qid", labelled(metric)), tuple(rows))
 
     def summary(self, level: float = 0.95) -> Table:
         """Table of the means with their confidence intervals.
@@ -260,7 +273,7 @@ class Evaluation(TableReport, Saveable):
             Without an interval where `confidence_interval` has none.
         """
         intervals = self._interval_cells(level)
-        rows = ((name, mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
+        rows = ((labelled(name), mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
         return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows))
 
     def _plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -281,7 +294,7 @@ class Evaluation(TableReport, Saveable):
             "values": np.stack([*self.per_query.values()]),
             "undefined": np.stack([result.undefined[:, 0] for result in self._results.values()]),
         }
-        more = {"weight": self.weight, "label_sums": self._label_sums}
+        more = {"weight": self.weight, "label_sums": self.label_fingerprints}
         return {"metrics": words}, arrays | {name: array for name, array in more.items() if array is not None}
 
     @classmethod
@@ -315,5 +328,5 @@ class Evaluation(TableReport, Saveable):
         return f"Evaluation of {len(self.qid)} queries"
 
     def _tables(self) -> list[Table]:
-        rows = ((name, mean, self.n_undefined[name]) for name, mean in self.mean().items())
+        rows = ((labelled(name), mean, self.n_undefined[name]) for name, mean in self.mean().items())
         return [Table(("metric", "mean", "undefined"), tuple(rows))]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 from sklearn_rank._utils.optional import import_pandas
 
@@ -25,6 +25,25 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069
 
 MARKUP = re.compile(r"[\\|<`*\[]|(?<!\w)_|_(?!\w)")
 """Characters that Markdown interprets in the cell of a table."""
+
+
+class Labelled(str):
+    """A name that programs read as it is, and that tables print as its `label`.
+
+    Examples
+    --------
+    >>> print(Table(("metric", "mean"), ((Labelled("ndcg@10", "nDCG@10"), 0.5),)))
+    metric      mean
+    nDCG@10   0.5000
+    """
+
+    label: str
+
+    def __new__(cls, name: str, label: str = "") -> Self:
+        """Keep the label beside the name."""
+        self = super().__new__(cls, name)
+        self.label = label
+        return self
 
 
 @dataclass(frozen=True)
@@ -97,7 +116,8 @@ class Table:
 
     def to_frame(self) -> Any:
         """The table as a pandas DataFrame; needs the extra "pandas"."""
-        return import_pandas().DataFrame(list(self.rows), columns=list(self.columns))
+        rows = [[_plain(value) for value in row] for row in self.rows]
+        return import_pandas().DataFrame(rows, columns=[_plain(name) for name in self.columns])
 
     def _all_cells(self) -> list[list[str]]:
         return [[cell(value) for value in row] for row in (self.columns, *self.rows)]
@@ -154,7 +174,11 @@ def cell(value: Any) -> str:
         return ""
     if isinstance(value, float):
         return f"{value:.1e}" if 0 < abs(value) < 5e-5 else f"{value:.4f}"
-    return printable(str(value))
+    return printable(value.label if isinstance(value, Labelled) else str(value))
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, Labelled) else value
 
 
 def printable(text: str) -> str:

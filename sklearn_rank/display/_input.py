@@ -98,6 +98,6 @@ def paired(first: Evaluation, second: Evaluation, metric: str) -> tuple[NDArray[
             "Two systems are compared on the same queries. "
             f"Got {len(one)} and {len(other)} queries, of which {len(one) + len(other) - len(known)} are the same."
         )
-    sums = [first._label_sums, second._label_sums]
+    sums = [first.label_fingerprints, second.label_fingerprints]
     refuse_other_labels(sums, [one, other], known, ["the first", "the second"], "A picture of two systems")
     return first.qid, first.per_query[metric], second.per_query[metric][np.argsort(other)]

@@ -159,7 +159,7 @@ class Comparison(TableReport, Saveable):
         """What `summary` says of each model against the baseline."""
         from sklearn_rank.stats import compare_folds
 
-        testable = all(result._counts_once(metric) for result in self.results.values())
+        testable = all(result.counts_queries_equally(metric) for result in self.results.values())
         if not testable or self.baseline in self.failures or len(self.results) < 2:
             return {}
         found, (n_train, n_test) = {}, np.mean(self.n_queries, axis=0)

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import number_together
-from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.stats._arguments import numbers
+from sklearn_rank.stats._protocols import QueryResult, is_result
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,8 @@ def read_values(results: Mapping[str, Any], metric: str | None, function_name: s
 
 
 def _read(result: Any, name: str, metric: str | None, function_name: str) -> Values:
-    if isinstance(result, Evaluation):
-        return _of_evaluation(result, name, metric, function_name)
+    if is_result(result):
+        return _of_result(result, name, metric, function_name)
     if metric is not None:
         raise TypeError(
             f"'metric' of {function_name} is for results of evaluate. Got {type(result).__name__} for {name!r}."
@@ -102,7 +102,7 @@ def _read(result: Any, name: str, metric: str | None, function_name: str) -> Val
     return Values(values, qid, None, None, True)
 
 
-def _of_evaluation(result: Evaluation, name: str, metric: str | None, function_name: str) -> Values:
+def _of_result(result: QueryResult, name: str, metric: str | None, function_name: str) -> Values:
     known = ", ".join(result.per_query)
     if metric is None and len(result.per_query) > 1:
         raise ValueError(
@@ -113,14 +113,14 @@ def _of_evaluation(result: Evaluation, name: str, metric: str | None, function_n
         raise ValueError(
             f"The 'metric' parameter of {function_name} must be one of {known} of {name!r}. Got {echo(metric)}."
         )
-    if not result._counts_once(metric):
+    if not result.counts_queries_equally(metric):
         raise ValueError(
             f"{function_name} is for means in which every query counts once. Got sample_weight or another average in "
             f"{name!r}; pass values of per_query, or evaluate again without it."
         )
     return Values(
         result.per_query[metric], result.qid, metric, result.meaning[metric], result.greater_is_better[metric],
-        result._label_sums,
+        result.label_fingerprints,
     )  # fmt: skip
 
 
