@@ -11,7 +11,7 @@ import pytest
 from batch_cases import check, cut, make
 
 from sklearn_rank import evaluate_batches
-from sklearn_rank.batches import _spool, _partition_on_disk
+from sklearn_rank.batches import _partition_on_disk, _spool
 
 ON_LINUX = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="/proc is of Linux")
 
