@@ -38,6 +38,7 @@ def put(code, paragraph, repository):
     assert place, f"where does this go? {paragraph}"
     new, at_the_end, line, path = place.groups()
     path = repository / path
+    code = "\n" * (2 * code.startswith("def ") + code.startswith("## ")) + code
     if new:
         assert not path.exists()
         path.write_text(code)
