@@ -50,8 +50,8 @@ class RetrievalScorer:
     """Retrieval of the test samples among themselves, each left out of its own list, as a scorer."""
 
     def __init__(self, distance: Any, metrics: Any, options: dict[str, Any]) -> None:
-        own = set(evaluate_retrieval.__kwdefaults__ or ()) - {"distance", "metrics"}
-        self._specs = parse_metrics(metrics, **{name: v for name, v in options.items() if name not in own})
+        search_options = set(evaluate_retrieval.__kwdefaults__ or ()) - {"distance", "metrics"}
+        self._specs = parse_metrics(metrics, **{name: v for name, v in options.items() if name not in search_options})
         self.distance, self.metrics, self.options = distance, metrics, options
         self._single = is_single_metric(metrics)
 

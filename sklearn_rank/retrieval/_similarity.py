@@ -62,8 +62,8 @@ def make_similarity(distance: Any, queries: Any, items: Any, params: Mapping[str
     ValueError
         If shapes do not fit, values are not finite, codes are outside their alphabet or the distance is not known.
     """
-    own = isinstance(distance, str) and distance in ("hamming", "cosine", "inner_product", "euclidean")
-    if own and params:
+    built_in = isinstance(distance, str) and distance in ("hamming", "cosine", "inner_product", "euclidean")
+    if built_in and params:
         raise ValueError(
             f"distance={distance!r} has no parameters, so distance_params must be None. Got {dict(params)}."
         )
@@ -72,7 +72,7 @@ def make_similarity(distance: Any, queries: Any, items: Any, params: Mapping[str
             "Distances are made here from features, so distance must not be 'precomputed'; for given distances use "
             "sklearn_rank.evaluate(relevance, -distances, metrics=...), or score_neighbors for nearest neighbours."
         )
-    numeric = own and distance != "hamming"
+    numeric = built_in and distance != "hamming"
     queries, items = (
         _features(x, f"{name}_features", numeric) for x, name in ((queries, "query"), (items, "database"))
     )
@@ -82,7 +82,7 @@ def make_similarity(distance: Any, queries: Any, items: Any, params: Mapping[str
             f"Got {queries.shape[1]} and {items.shape[1]}."
         )
     n_queries, n_items = queries.shape[0], items.shape[0]
-    if own and distance == "hamming":
+    if built_in and distance == "hamming":
         words, codes = _words(queries, items)
 
         def write(rows: slice, columns: slice, out: NDArray[Any]) -> None:
