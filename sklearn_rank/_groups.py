@@ -78,14 +78,15 @@ def group_sizes(qid: Any) -> NDArray[np.int64]:
     return np.diff(indptr)
 
 
-TIED_RANKS = ("average", "min", "max", "dense", "ordinal")
+RANK_METHODS = ("average", "min", "max", "dense", "ordinal")
 
 
 @named_arguments
-def rank_within(score: Any, qid: Any = None, *, ties: str = "average") -> NDArray[np.float64]:
+def rank_within(score: Any, *, qid: Any = None, method: str = "average") -> NDArray[np.float64]:
     """Rank of each row inside its query, 1 for the highest score.
 
-    Scores of a ranking model compare inside a query only; so do these ranks, but they can be shown, or cut at.
+    Scores of a ranking model are comparable within a query only. So are ranks, but people can read them, and cut a list
+    at one.
 
     Parameters
     ----------
@@ -94,9 +95,10 @@ def rank_within(score: Any, qid: Any = None, *, ties: str = "average") -> NDArra
     qid : array-like of shape (n_samples,), default=None
         Query of each row; the rows of a query need not be adjacent. None: taken from the level "qid" of the index of
         `score`.
-    ties : {"average", "min", "max", "dense", "ordinal"}, default="average"
-        Rank of rows with equal scores, as `scipy.stats.rankdata` has it: the mean, lowest or highest of their places;
-        the same place, and the next score one below; a place each, in the order of the rows.
+    method : {"average", "min", "max", "dense", "ordinal"}, default="average"
+        Rank of rows with equal scores, as in `scipy.stats.rankdata`. "average", "min" and "max" give all of them the
+        mean, the lowest or the highest of their places. "dense" gives them one place, and the next score the next.
+        "ordinal" gives each a place of its own, in the order of the rows.
 
     Returns
     -------
@@ -106,7 +108,7 @@ def rank_within(score: Any, qid: Any = None, *, ties: str = "average") -> NDArra
     Raises
     ------
     ValueError
-        If qid is missing, a score is NaN or +inf, or `ties` is unknown.
+        If qid is missing, a score is NaN or +inf, or `method` is unknown.
 
     Examples
     --------
@@ -114,9 +116,10 @@ def rank_within(score: Any, qid: Any = None, *, ties: str = "average") -> NDArra
     >>> rank_within([0.2, 0.9, 0.5, 0.9, 0.1], qid=["a", "b", "a", "b", "b"])
     array([2. , 1.5, 1. , 1.5, 3. ])
     """
-    if ties not in TIED_RANKS:
+    if method not in RANK_METHODS:
         raise ValueError(
-            f"The 'ties' parameter of rank_within must be one of {', '.join(map(repr, TIED_RANKS))}. Got {ties!r}."
+            f"The 'method' parameter of rank_within must be one of {', '.join(map(repr, RANK_METHODS))}. "
+            f"Got {method!r}."
         )
     check_rows(score=score, qid=qid)
     values = check_scores(score, "score")
@@ -130,12 +133,12 @@ def rank_within(score: Any, qid: Any = None, *, ties: str = "average") -> NDArra
     opens = np.append(True, (query[1:] != query[:-1]) | (values[1:] != values[:-1]))  # a block of tied rows
     block = np.cumsum(opens) - 1
     first, last = place[opens], place[np.append(opens[1:], True)]
-    if ties == "ordinal":
+    if method == "ordinal":
         ranks = place
-    elif ties == "dense":
+    elif method == "dense":
         ranks = block - block[indptr[query]] + 1.0
     else:
-        ranks = {"average": (first + last) / 2, "min": first, "max": last}[ties][block]
+        ranks = {"average": (first + last) / 2, "min": first, "max": last}[method][block]
     result = np.empty(len(values))
     result[order] = np.where(values == -np.inf, np.nan, ranks)
     return result

@@ -205,6 +205,7 @@ def test_qid_goes_by_name():
         (evaluator.cross_validate, (Ridge(), np.eye(4), Y)),
         (evaluator.split, (np.eye(4), Y)),
         (QueryRanker(Ridge()).fit, (np.eye(4), Y)),
+        (rank_within, (S,)),
         (query_permutation_importance, (model, np.eye(4), Y)),
         (query_learning_curve, (Ridge(), np.eye(4), Y)),
     ):

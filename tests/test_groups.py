@@ -6,28 +6,28 @@ from scipy.stats import rankdata
 
 from sklearn_rank import rank_within
 
-TIES = ["average", "min", "max", "dense", "ordinal"]
+METHODS = ["average", "min", "max", "dense", "ordinal"]
 
 
-@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("seed", range(5))
-def test_as_scipy_ranks_each_query(ties, seed):
+def test_as_scipy_ranks_each_query(method, seed):
     rng = np.random.default_rng(seed)
     number, score = rng.integers(0, 15, size=200), rng.integers(0, 6, size=200) / 2
     expected = np.empty(200)
     for q in set(number.tolist()):
-        expected[number == q] = rankdata(-score[number == q], method=ties)
+        expected[number == q] = rankdata(-score[number == q], method=method)
     for qid in (number, [f"q{n}" for n in number], [(int(n), "x") for n in number]):
-        found = rank_within(score, qid, ties=ties)
+        found = rank_within(score, qid=qid, method=method)
         assert found.dtype == np.float64
         np.testing.assert_array_equal(found, expected)
     order = np.argsort(number, kind="stable")  # rows of a query adjacent
-    np.testing.assert_array_equal(rank_within(score[order], number[order], ties=ties), expected[order])
+    np.testing.assert_array_equal(rank_within(score[order], qid=number[order], method=method), expected[order])
 
 
-@pytest.mark.parametrize("ties", TIES)
-def test_not_retrieved_takes_no_rank(ties):
-    found = rank_within([-np.inf, 1, -np.inf, 3, -np.inf], ["a", "a", "a", "b", "c"], ties=ties)
+@pytest.mark.parametrize("method", METHODS)
+def test_not_retrieved_takes_no_rank(method):
+    found = rank_within([-np.inf, 1, -np.inf, 3, -np.inf], qid=["a", "a", "a", "b", "c"], method=method)
     np.testing.assert_array_equal(found, [np.nan, 1, np.nan, 1, np.nan])
 
 
@@ -40,16 +40,16 @@ def test_qid_in_the_index():
 def test_errors():
     with pytest.raises(ValueError, match="pass qid=, or give score as a pandas Series"):
         rank_within([1, 2])
-    with pytest.raises(ValueError, match="'ties' parameter of rank_within .*'ordinal'. Got 'first'"):
-        rank_within([1, 2], [1, 1], ties="first")
+    with pytest.raises(ValueError, match="'method' parameter of rank_within .*'ordinal'. Got 'first'"):
+        rank_within([1, 2], qid=[1, 1], method="first")
     for bad in (np.nan, np.inf):
         with pytest.raises(ValueError, match=rf"score must not contain NaN or \+inf .* Got {bad} in row 1"):
-            rank_within([1, bad], [1, 1])
+            rank_within([1, bad], qid=[1, 1])
     with pytest.raises(ValueError, match="score must be one-dimensional"):
-        rank_within([[1, 2]], [1, 1])
+        rank_within([[1, 2]], qid=[1, 1])
     with pytest.raises(ValueError, match="At least one row is needed. Got empty score"):
-        rank_within([], [])
+        rank_within([], qid=[])
     with pytest.raises(ValueError, match="needs 2 entries"):
-        rank_within([1, 2], [1])
+        rank_within([1, 2], qid=[1])
     with pytest.raises(TypeError, match="score must hold real numbers"):
-        rank_within(["high", "low"], [1, 1])
+        rank_within(["high", "low"], qid=[1, 1])

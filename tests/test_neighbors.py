@@ -16,7 +16,7 @@ def test_neighbors_of_exact_search(rng):
     labels = rng.integers(0, 3, N_QUERIES), rng.integers(0, 3, N_ITEMS)
     found = NearestNeighbors(n_neighbors=30).fit(items).kneighbors(queries)
     names = ["ndcg@10", "map@30", "recall@20", "p@5", "fallout@30"]
-    expected = evaluate_retrieval(queries, items, *labels, metric="euclidean", metrics=names).mean()
+    expected = evaluate_retrieval(queries, items, *labels, distance="euclidean", metrics=names).mean()
     for distances in (found[0], None):
         assert score_neighbors(distances, found[1], *labels, metrics=names).mean() == pytest.approx(expected, abs=1e-12)
     similar = score_neighbors(-found[0], found[1], *labels, metrics=names, higher_is_nearer=True)
@@ -58,7 +58,7 @@ def test_neighbors_without_self(rng):
     items, labels = rng.normal(size=(60, 4)), rng.integers(0, 3, 60)
     distances, indices = NearestNeighbors(n_neighbors=9).fit(items).kneighbors(items)
     names = ["map@8", "recall@5", "ndcg@3"]
-    expected = evaluate_retrieval(items, query_labels=labels, metric="euclidean", metrics=names).mean()
+    expected = evaluate_retrieval(items, query_labels=labels, distance="euclidean", metrics=names).mean()
     found = score_neighbors(distances, indices, labels, labels, exclude_self=True, metrics=names).mean()
     assert found == pytest.approx(expected, abs=1e-12)
     score, others = np.full((60, 60), -np.inf), ~np.eye(60, dtype=bool)

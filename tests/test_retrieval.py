@@ -70,17 +70,17 @@ def direct(order, grade, k):
     }
 
 
-@pytest.mark.parametrize("metric", ["cosine", "euclidean", "inner_product", "cityblock"])
-def test_published_formulas(metric, features, indicators):
+@pytest.mark.parametrize("distance", ["cosine", "euclidean", "inner_product", "cityblock"])
+def test_published_formulas(distance, features, indicators):
     queries, items = features
-    near = queries @ items.T if metric == "inner_product" else -pairwise_distances(queries, items, metric=metric)
+    near = queries @ items.T if distance == "inner_product" else -pairwise_distances(queries, items, metric=distance)
     grade = indicators[0] @ indicators[1].T
     expected = [direct(np.argsort(-s), g, 5) | direct(np.argsort(-s), g, 20) for s, g in zip(near, grade, strict=True)]
     expected = {name: [row[name] for row in expected] for name in expected[0]}
-    found = evaluate_retrieval(*features, *indicators, metric=metric, metrics=list(expected))
+    found = evaluate_retrieval(*features, *indicators, distance=distance, metrics=list(expected))
     for name, values in expected.items():
         np.testing.assert_allclose(found.per_query[name], values, rtol=0, atol=1e-12)
-    whole = evaluate_retrieval(*features, *indicators, metric=metric, metrics=[*expected, "map"])
+    whole = evaluate_retrieval(*features, *indicators, distance=distance, metrics=[*expected, "map"])
     for name, values in expected.items():
         np.testing.assert_allclose(whole.per_query[name], values, rtol=0, atol=1e-12)
 
@@ -91,7 +91,7 @@ def test_published_formulas_on_codes_without_ties(rng):
     codes = np.tril(np.ones((n_bits, n_bits), dtype=int))[rng.permutation(n_bits)]
     queries, grade = np.zeros((3, n_bits), dtype=int), rng.integers(0, 4, (3, n_bits))
     found = evaluate_retrieval(
-        queries, codes, relevance=grade, metric="hamming",
+        queries, codes, relevance=grade, distance="hamming",
         metrics=[f"{m}@{k}" for k in (5, 10) for m in ("ndcg", "acg", "map", "wap", "p")],
     )  # fmt: skip
     for i, row in enumerate(grade):
@@ -114,7 +114,7 @@ def test_tied_codes_against_enumeration(metric, rng):
         for k in (1, 2, 3, 5):
             keywords = {"ties": ties} if "ties" in metric.defaults else {}
             found = evaluate_retrieval(
-                np.zeros((1, 6), dtype=int), items, relevance=grade[None], metric="hamming",
+                np.zeros((1, 6), dtype=int), items, relevance=grade[None], distance="hamming",
                 metrics=f"{metric.name}@{k}", replace_undefined_by=np.nan, **keywords,
             )  # fmt: skip
             allowed, _ = orders(grade[head], -distance[head], ties)
@@ -153,7 +153,7 @@ def test_same_as_evaluate_on_all_distances(metric, exclude_self, codes):
             options = {} if ties is None else {"ties": ties}
             expected = evaluate(grade, expected_score, metrics=names, **options)
             for name in names:
-                found = evaluate_retrieval(*data, metric="hamming", metrics=name, **keywords, **options)
+                found = evaluate_retrieval(*data, distance="hamming", metrics=name, **keywords, **options)
                 np.testing.assert_allclose(found.per_query[name], expected.per_query[name], rtol=1e-12, atol=1e-12)
                 assert found.n_undefined[name] == expected.n_undefined[name]
             if exclude_self:
@@ -167,14 +167,14 @@ def evaluated_grades(labels):
     return labels @ labels.T * 1.0
 
 
-@pytest.mark.parametrize("metric", ["cosine", "hamming", "cityblock"])
-def test_chunks_and_threads_change_nothing(metric, codes, features, indicators):
-    queries, items = features if metric == "cosine" else codes
+@pytest.mark.parametrize("distance", ["cosine", "hamming", "cityblock"])
+def test_chunks_and_threads_change_nothing(distance, codes, features, indicators):
+    queries, items = features if distance == "cosine" else codes
     names = ["ndcg@10", "map@7", "p@5", "fallout@3"]
     for metrics in (names, [*names, "map"]):
-        expected = evaluate_retrieval(queries, items, *indicators, metric=metric, metrics=metrics)
+        expected = evaluate_retrieval(queries, items, *indicators, distance=distance, metrics=metrics)
         for options in ({"working_memory": 0.01}, {"working_memory": 0.2, "n_jobs": 2}, {"n_jobs": 3}):
-            found = evaluate_retrieval(queries, items, *indicators, metric=metric, metrics=metrics, **options)
+            found = evaluate_retrieval(queries, items, *indicators, distance=distance, metrics=metrics, **options)
             for name in metrics:
                 np.testing.assert_array_equal(found.per_query[name], expected.per_query[name])
 
@@ -193,7 +193,7 @@ def test_codes_in_all_alphabets(rng):
             np.packbits(bits, axis=1),
         ):
             for metrics in ("ndcg@9", "ndcg"):
-                found = evaluate_retrieval(codes, query_labels=labels, metric="hamming", metrics=metrics).per_query[
+                found = evaluate_retrieval(codes, query_labels=labels, distance="hamming", metrics=metrics).per_query[
                     metrics
                 ]
                 if expected is None:
@@ -207,9 +207,9 @@ def test_codes_in_all_alphabets(rng):
 def test_packed_codes_of_any_bytes(rng):
     queries, items = rng.integers(0, 256, (5, 11), dtype=np.uint8), rng.integers(0, 256, (N_ITEMS, 11), dtype=np.uint8)
     labels = rng.integers(0, 3, 5), rng.integers(0, 3, N_ITEMS)
-    packed = evaluate_retrieval(queries, items, *labels, metric="hamming", metrics=["map", "map@10"])
+    packed = evaluate_retrieval(queries, items, *labels, distance="hamming", metrics=["map", "map@10"])
     bits = [np.unpackbits(x, axis=1) for x in (queries, items)]
-    unpacked = evaluate_retrieval(*bits, *labels, metric="hamming", metrics=["map", "map@10"])
+    unpacked = evaluate_retrieval(*bits, *labels, distance="hamming", metrics=["map", "map@10"])
     assert packed.mean() == unpacked.mean()
 
 
@@ -218,10 +218,10 @@ def test_other_distances(features, rng):
     minkowski = -pairwise_distances(*features, metric="minkowski", p=3)
     grade = np.equal.outer(*labels) * 1.0
     expected = evaluate(grade, minkowski, metrics="map@5").mean()
-    found = evaluate_retrieval(*features, *labels, metric="minkowski", metric_params={"p": 3}, metrics="map@5")
+    found = evaluate_retrieval(*features, *labels, distance="minkowski", distance_params={"p": 3}, metrics="map@5")
     assert found.mean() == expected
     found = evaluate_retrieval(
-        *features, *labels, metric=lambda a, b: (np.abs(a - b) ** 3).sum() ** (1 / 3), metrics="map@5"
+        *features, *labels, distance=lambda a, b: (np.abs(a - b) ** 3).sum() ** (1 / 3), metrics="map@5"
     )
     assert found.mean()["map@5"] == pytest.approx(expected["map@5"], abs=1e-12)
 
@@ -230,9 +230,9 @@ def test_sparse_features(features, rng):
     labels = rng.integers(0, 3, N_QUERIES), rng.integers(0, 3, N_ITEMS)
     dense = [x * (rng.random(x.shape) < 0.5) for x in features]
     for metric in ("cosine", "inner_product", "euclidean", "manhattan"):
-        expected = evaluate_retrieval(*dense, *labels, metric=metric, metrics=["map", "map@5"]).mean()
+        expected = evaluate_retrieval(*dense, *labels, distance=metric, metrics=["map", "map@5"]).mean()
         found = evaluate_retrieval(
-            *map(sparse.csr_array, dense), *labels, metric=metric, metrics=["map", "map@5"]
+            *map(sparse.csr_array, dense), *labels, distance=metric, metrics=["map", "map@5"]
         ).mean()
         assert found == pytest.approx(expected, abs=1e-12)
 
@@ -246,7 +246,7 @@ def test_equal_vectors_of_whole_numbers_tie_exactly(rng):
     expected = evaluate(
         *(x[keep].reshape(300, -1) for x in (np.equal.outer(labels, labels) * 1, score)), metrics="map@9"
     )
-    found = evaluate_retrieval(items, query_labels=labels, metric="euclidean", metrics="map@9")
+    found = evaluate_retrieval(items, query_labels=labels, distance="euclidean", metrics="map@9")
     assert found.mean() == pytest.approx(expected.mean(), abs=1e-12)
     assert found.n_tied == expected.n_tied
 
@@ -269,7 +269,7 @@ def test_unjudged_items(codes, rng):
     score = -pairwise_distances(*codes, metric="cityblock")
     for name in ("bpref@9", "judged@9", "ndcg(unjudged=nonrelevant)@9", "ndcg(unjudged=drop)@9"):
         expected = evaluate(grade, score, metrics=name)
-        found = evaluate_retrieval(*codes, relevance=grade, metric="hamming", metrics=name)
+        found = evaluate_retrieval(*codes, relevance=grade, distance="hamming", metrics=name)
         np.testing.assert_allclose(found.per_query[name], expected.per_query[name], rtol=0, atol=1e-12)
 
 
@@ -279,7 +279,7 @@ def test_tie_range_and_weights(codes, rng):
     grade, score = np.equal.outer(*classes) * 1.0, -pairwise_distances(*codes, metric="cityblock")
     expected = evaluate(grade, score, metrics=names, sample_weight=weight)
     found = evaluate_retrieval(
-        *codes, *classes, metric="hamming", metrics=names, sample_weight=weight, query_ids=list("abcdefghi")
+        *codes, *classes, distance="hamming", metrics=names, sample_weight=weight, query_ids=list("abcdefghi")
     )
     assert found.n_tied == expected.n_tied
     for ours, theirs in zip(found.tie_range().rows, expected.tie_range().rows, strict=True):
@@ -287,13 +287,13 @@ def test_tie_range_and_weights(codes, rng):
         assert ours[1:] == pytest.approx(theirs[1:], abs=1e-12)
     assert found.qid.tolist() == list("abcdefghi")
     ids = [("a", i) for i in range(N_QUERIES)]
-    assert evaluate_retrieval(*codes, *classes, metric="hamming", metrics="map@5", query_ids=ids).qid.tolist() == ids
+    assert evaluate_retrieval(*codes, *classes, distance="hamming", metrics="map@5", query_ids=ids).qid.tolist() == ids
 
 
 def test_progress_bar(codes, rng, capsys):
     classes = rng.integers(0, 4, N_QUERIES), rng.integers(0, 4, N_ITEMS)
     for metrics in ("map@5", "map"):
-        result = evaluate_retrieval(*codes, *classes, metric="hamming", metrics=metrics, progress=True, n_jobs=2)
+        result = evaluate_retrieval(*codes, *classes, distance="hamming", metrics=metrics, progress=True, n_jobs=2)
         assert f"{N_QUERIES}/{N_QUERIES}" in capsys.readouterr().err
         result.tie_range()
         assert capsys.readouterr().err == ""
@@ -302,7 +302,7 @@ def test_progress_bar(codes, rng, capsys):
 def test_progress_without_tqdm_names_the_extra(codes, rng, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     with pytest.raises(ImportError, match=r'pip install "sklearn-rank\[progress\]"'):
-        evaluate_retrieval(codes[0], query_labels=range(N_QUERIES), metric="hamming", progress=True)
+        evaluate_retrieval(codes[0], query_labels=range(N_QUERIES), distance="hamming", progress=True)
 
 
 def test_memory_stays_bounded():
@@ -314,10 +314,10 @@ from sklearn_rank.retrieval import evaluate_retrieval
 rng = np.random.default_rng(0)
 queries, items = (rng.integers(0, 256, (n, 8), dtype=np.uint8) for n in (1250, 200_000))
 labels = rng.integers(0, 10, 1250), rng.integers(0, 10, 200_000)
-evaluate_retrieval(queries[:2], items, labels[0][:2], labels[1], metric="hamming", metrics=["map@100", "map"])
+evaluate_retrieval(queries[:2], items, labels[0][:2], labels[1], distance="hamming", metrics=["map@100", "map"])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-evaluate_retrieval(queries, items, *labels, metric="hamming", metrics=["map@100", "ndcg@10"], n_jobs=2)
-evaluate_retrieval(queries[:100], items, labels[0][:100], labels[1], metric="hamming", metrics="map", n_jobs=2)
+evaluate_retrieval(queries, items, *labels, distance="hamming", metrics=["map@100", "ndcg@10"], n_jobs=2)
+evaluate_retrieval(queries[:100], items, labels[0][:100], labels[1], distance="hamming", metrics="map", n_jobs=2)
 grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
 assert grown < 300_000, grown
 """

@@ -30,14 +30,14 @@ Q, D, QL, DL = np.eye(2), np.eye(3, 2), [0, 1], [0, 1, 1]
         ((Q, D), {"relevance": np.full((2, 3), np.inf)}, ValueError, r"must be finite. Got an infinite entry in row 0"),
         ((Q, D), {"relevance": np.full((2, 3), "a")}, TypeError, r"relevance must hold real numbers"),
         ((Q, D), {"relevance": [1, 0]}, ValueError, r"relevance must have two dimensions"),
-        ((Q * 3, D, QL, DL), {"metric": "hamming"}, ValueError, r"and float64 with values 0, 1, 3"),
-        ((Q, D * 2 - 1, QL, DL), {"metric": "hamming"}, ValueError, r"Codes for metric='hamming' must all be"),
-        ((sparse.csr_array(Q), D, QL, DL), {"metric": "hamming"}, TypeError, r"Got a sparse matrix"),
+        ((Q * 3, D, QL, DL), {"distance": "hamming"}, ValueError, r"and float64 with values 0, 1, 3"),
+        ((Q, D * 2 - 1, QL, DL), {"distance": "hamming"}, ValueError, r"Codes for distance='hamming' must all be"),
+        ((sparse.csr_array(Q), D, QL, DL), {"distance": "hamming"}, TypeError, r"Got a sparse matrix"),
         ((Q * np.nan, D, QL, DL), {}, ValueError, r"query_features contains NaN"),
-        ((Q, D, QL, DL), {"metric": "cosinus"}, ValueError, r"cosinus"),
-        ((Q, D, QL, DL), {"metric": "precomputed"}, ValueError, r"must not be 'precomputed'"),
-        ((Q, D, QL, DL), {"metric_params": {"p": 2}}, ValueError, r"metric='cosine' has no parameters"),
-        ((Q, D, QL, DL), {"metric": lambda a, b: np.nan}, ValueError, r"must be finite. .* to query 0"),
+        ((Q, D, QL, DL), {"distance": "cosinus"}, ValueError, r"cosinus"),
+        ((Q, D, QL, DL), {"distance": "precomputed"}, ValueError, r"must not be 'precomputed'"),
+        ((Q, D, QL, DL), {"distance_params": {"p": 2}}, ValueError, r"distance='cosine' has no parameters"),
+        ((Q, D, QL, DL), {"distance": lambda a, b: np.nan}, ValueError, r"must be finite. .* to query 0"),
         ((Q, D, QL, DL), {"exclude_self": True}, ValueError, r"is query i.* Got 2 queries and 3"),
         ((Q[:1], None, [0]), {}, ValueError, r"among the other ones, so there must be at least two. Got one"),
         ((Q, None, QL, DL), {}, TypeError, r"database_labels must be None"),
@@ -75,7 +75,7 @@ def test_errors_about_grades_name_the_query(grade, metric, options, message, dee
     for relevance in (grades, lambda rows: grades[rows]):
         options = options | {"relevance": relevance, "metrics": metric if deep else f"{metric}@5"}
         with pytest.raises(ValueError, match=message):
-            evaluate_retrieval(queries, items, metric="hamming", working_memory=0.01, **options)
+            evaluate_retrieval(queries, items, distance="hamming", working_memory=0.01, **options)
         with pytest.raises(ValueError, match=message):
             score_neighbors(None, [[0, 1]] * 3, n_database=400, **options)
 

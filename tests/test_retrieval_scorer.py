@@ -25,7 +25,7 @@ def test_scorer_in_a_grid_search(digits):
     assert search.best_params_ == {"n_components": 20}
     train, test = next(StratifiedKFold(2).split(*digits))
     embedding = PCA(20, random_state=0).fit(digits[0][train]).transform(digits[0][test])
-    expected = evaluate_retrieval(embedding, query_labels=digits[1][test], metric="euclidean", metrics="map@10")
+    expected = evaluate_retrieval(embedding, query_labels=digits[1][test], distance="euclidean", metrics="map@10")
     assert search.cv_results_["split0_test_score"][1] == pytest.approx(expected.mean()["map@10"])
 
 

@@ -61,7 +61,7 @@ def test_a_column_is_an_entry_a_row(make):
     )
     stable = {"ties": "stable", "qid": Q}
     assert ndcg_score(Y, make(S), tie_break=make(W), **stable) == ndcg_score(Y, S, tie_break=W, **stable)
-    np.testing.assert_array_equal(rank_within(make(S), make(Q)), rank_within(S, Q))
+    np.testing.assert_array_equal(rank_within(make(S), qid=make(Q)), rank_within(S, qid=Q))
     assert group_sizes(make(Q)).tolist() == [3] * 8
     batches = [(make(Y)[:5], make(S)[:5], make(Q)[:5]), (make(Y)[5:], make(S)[5:], make(Q)[5:])]
     assert evaluate_batches(batches, metrics="ndcg").mean() == evaluate(Y, S, qid=Q, metrics="ndcg").mean()
@@ -142,7 +142,7 @@ REFUSED = {
     "plain function": lambda: evaluate(Ys, Ss.iloc[P], qid=Q, metrics=lambda y, s: 1.0),
     "rows of a matrix": lambda: ndcg_score(Xs.round(), Xs[::-1]),
     "columns of a matrix": lambda: ndcg_score(Xs.round(), Xs[[1, 0]]),
-    "rank_within": lambda: rank_within(Ss, Qs.iloc[P]),
+    "rank_within": lambda: rank_within(Ss, qid=Qs.iloc[P]),
     "batches": lambda: evaluate_batches([(Ys, Ss.iloc[P], Qs)], metrics="ndcg"),
     "batches of dicts": lambda: evaluate_batches([{"label": Ys, "score": Ss.iloc[P], "qid": Qs}], metrics="ndcg"),
     "weights of batches": lambda: evaluate_batches([(Ys, Ss, Qs, Ws[::-1])], metrics="ndcg"),
@@ -218,7 +218,7 @@ def test_qid_and_the_index_say_the_same():
     calls = {
         "y_true": lambda: ndcg_score(BY_QID, S, qid=other),
         "y_score": lambda: ndcg_score(Y, BY_QID * 0 + S, qid=other),
-        "score": lambda: rank_within(BY_QID, other),
+        "score": lambda: rank_within(BY_QID, qid=other),
         "y": lambda: QueryRanker(Ridge()).fit(X, BY_QID, qid=other),
     }
     for name, call in calls.items():

@@ -62,7 +62,7 @@ def main():
         for keywords in ({"ties": "stable"}, {}):
             arguments = queries[rows], database, query_label[rows], label
             result, ours = timed(
-                evaluate_retrieval, *arguments, metric="hamming", metrics=metric, n_jobs=n_jobs, **keywords
+                evaluate_retrieval, *arguments, distance="hamming", metrics=metric, n_jobs=n_jobs, **keywords
             )
             per_pair = ours / len(queries[rows]) / len(database) * 1e9
             print(

@@ -34,7 +34,7 @@ def tuned(model, grid, X, y):
 def precision_by_recall(features, y):
     """Interpolated precision at each recall, tied images in the worse order."""
     metrics = [f"iprec(recall={x}, ties=worst)" for x in RECALLS]
-    return list(evaluate_retrieval(features, query_labels=y, metric="euclidean", metrics=metrics).mean().values())
+    return list(evaluate_retrieval(features, query_labels=y, distance="euclidean", metrics=metrics).mean().values())
 
 
 def hash_codes(train, test, n_bits, seed=0):
@@ -93,7 +93,7 @@ def main():
     for name, (_, features) in embeddings.items():
         curves[name] = precision_by_recall(features, y_test)
         found = evaluate_retrieval(
-            features, query_labels=y_test, metric="euclidean", metrics=["ndcg@10", "p@10", "map"]
+            features, query_labels=y_test, distance="euclidean", metrics=["ndcg@10", "p@10", "map"]
         )
         print(f"\n{name} on the test images\n{found}")
 
@@ -101,7 +101,7 @@ def main():
     ranges = []
     for n_bits in BITS:
         codes = hash_codes(*embeddings["NCA"], n_bits)
-        result = evaluate_retrieval(codes, query_labels=y_test, metric="hamming", metrics="ndcg@10")
+        result = evaluate_retrieval(codes, query_labels=y_test, distance="hamming", metrics="ndcg@10")
         ranges += result.tie_range().rows
         _, mean, worst, best, tied = ranges[-1]
         print(f"{n_bits} bits: nDCG@10 {mean:.4f}, from {worst:.4f} to {best:.4f} as ties fall; {tied} queries tied")

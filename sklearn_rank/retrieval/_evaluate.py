@@ -34,7 +34,7 @@ METRICS = ("ndcg@10", "map", "wap@100", "acg@100", "p@5")
 
 def evaluate_retrieval(
     query_features: Any, database_features: Any = None, query_labels: Any = None, database_labels: Any = None, *,
-    metric: Any = "cosine", metrics: Any = METRICS, metric_params: Mapping[str, Any] | None = None,
+    distance: Any = "cosine", metrics: Any = METRICS, distance_params: Mapping[str, Any] | None = None,
     relevance: Any = None, exclude_self: bool = False, query_ids: Any = None, sample_weight: Any = None,
     working_memory: float | None = None, progress: bool = False, n_jobs: int | None = None, **keywords: Any,
 ) -> Evaluation:  # fmt: skip
@@ -50,12 +50,12 @@ def evaluate_retrieval(
     query_labels, database_labels : array-like of shape (n,) or indicator matrix of shape (n, n_labels), default=None
         One label each: an item is relevant (grade 1) if it has the query's. Indicators of 0 and 1, dense or sparse: the
         grade is the number of labels that both have, ``l_q^T l_i``. Without a database, `query_labels` alone.
-    metric : str or callable, default="cosine"
+    distance : str or callable, default="cosine"
         "cosine" and "inner_product", higher is nearer (a zero vector has cosine 0 with all); "euclidean"; "hamming" for
         codes of {-1, 1}, {0, 1} or packed uint8; or what `sklearn.metrics.pairwise_distances` takes, lower is nearer.
     metrics : str, metric function or sequence of them, default=("ndcg@10", "map", "wap@100", "acg@100", "p@5")
         As `evaluate` takes them. Where all have a cutoff, only the head of each list is made; "map" needs all of it.
-    metric_params : mapping, default=None
+    distance_params : mapping, default=None
         Keywords for `sklearn.metrics.pairwise_distances`, such as ``{"p": 3}`` for "minkowski".
     relevance : matrix of shape (n_queries, n_database) or callable, default=None
         Graded judgements in place of labels, dense or sparse, or a function that returns the rows of some queries, by
@@ -74,8 +74,8 @@ def evaluate_retrieval(
     n_jobs : int or None, default=None
         Threads to use, as joblib counts them.
     **keywords
-        Keywords for all metrics that have them, such as `ties` or `gain`. With ``metric="hamming"`` ties are the rule:
-        the default is the exact expectation over all orders of items at the same distance.
+        Keywords for all metrics that have them, such as `ties` or `gain`. With ``distance="hamming"`` ties are the
+        rule: the default is the exact expectation over all orders of items at the same distance.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def evaluate_retrieval(
 
     >>> from sklearn_rank.retrieval import evaluate_retrieval
     >>> codes, labels = [[1, 1, 1], [1, -1, -1], [-1, 1, -1]], ["cat", "cat", "dog"]
-    >>> result = evaluate_retrieval([[1, 1, 1]], codes, ["cat"], labels, metric="hamming", metrics="map")
+    >>> result = evaluate_retrieval([[1, 1, 1]], codes, ["cat"], labels, distance="hamming", metrics="map")
     >>> round(result.mean()["map"], 4)
     0.9167
     """
@@ -111,7 +111,7 @@ def evaluate_retrieval(
             raise TypeError("Without database_features the queries are the database, and database_labels must be None.")
         database_features, database_labels, exclude_self = query_features, query_labels, True
     check_n_jobs(n_jobs)
-    similarity = make_similarity(metric, query_features, database_features, metric_params or {})
+    similarity = make_similarity(distance, query_features, database_features, distance_params or {})
     n_queries, n_items = similarity.n_queries, similarity.n_items
     if exclude_self:
         check_self(n_queries, n_items)

@@ -8,13 +8,13 @@ from sklearn_rank._metric.names import is_single_metric, parse_metrics
 from sklearn_rank.retrieval._evaluate import evaluate_retrieval
 
 
-def make_retrieval_scorer(metric: Any = "cosine", metrics: Any = "map@10", **options: Any) -> RetrievalScorer:
+def make_retrieval_scorer(distance: Any = "cosine", metrics: Any = "map@10", **options: Any) -> RetrievalScorer:
     """Make a scorer of transformers: each test sample searches the others, by its label.
 
     Parameters
     ----------
-    metric : str or callable, default="cosine"
-        Distance, as `evaluate_retrieval` takes it.
+    distance : str or callable, default="cosine"
+        As `evaluate_retrieval` takes it.
     metrics : str, metric function or sequence of them, default="map@10"
         As `evaluate` takes them.
     **options
@@ -43,16 +43,16 @@ def make_retrieval_scorer(metric: Any = "cosine", metrics: Any = "map@10", **opt
     >>> search.fit(X, y).best_params_
     {'n_components': 2, 'whiten': False}
     """
-    return RetrievalScorer(metric, metrics, options)
+    return RetrievalScorer(distance, metrics, options)
 
 
 class RetrievalScorer:
     """Retrieval of the test samples among themselves, each left out of its own list, as a scorer."""
 
-    def __init__(self, metric: Any, metrics: Any, options: dict[str, Any]) -> None:
-        own = set(evaluate_retrieval.__kwdefaults__ or ()) - {"metric", "metrics"}
-        self._specs = parse_metrics(metrics, **{name: v for name, v in options.items() if name not in own})
-        self.metric, self.metrics, self.options = metric, metrics, options
+    def __init__(self, distance: Any, metrics: Any, options: dict[str, Any]) -> None:
+        search_options = set(evaluate_retrieval.__kwdefaults__ or ()) - {"distance", "metrics"}
+        self._specs = parse_metrics(metrics, **{name: v for name, v in options.items() if name not in search_options})
+        self.distance, self.metrics, self.options = distance, metrics, options
         self._single = is_single_metric(metrics)
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float | dict[str, float]:
@@ -60,7 +60,9 @@ class RetrievalScorer:
         if not hasattr(estimator, "transform"):
             raise TypeError(f"A retrieval scorer needs an estimator with 'transform'. Got {estimator!r}.")
         features = estimator.transform(X)
-        result = evaluate_retrieval(features, query_labels=y, metric=self.metric, metrics=self.metrics, **self.options)
+        result = evaluate_retrieval(
+            features, query_labels=y, distance=self.distance, metrics=self.metrics, **self.options
+        )
         means = {
             name: value if self._specs[name].metric.greater_is_better else -value
             for name, value in result.mean().items()
@@ -70,4 +72,4 @@ class RetrievalScorer:
     def __repr__(self) -> str:
         """Call that makes this object."""
         options = "".join(f", {name}={value!r}" for name, value in self.options.items())
-        return f"make_retrieval_scorer({self.metric!r}, {self.metrics!r}{options})"
+        return f"make_retrieval_scorer({self.distance!r}, {self.metrics!r}{options})"

@@ -23,7 +23,7 @@ from sklearn_rank._utils.numbers import refuse_masked
 Write = Callable[[slice, slice, NDArray[Any]], Any]
 
 HAMMING_RULE = (
-    "Codes for metric='hamming' must all be of -1 and 1, of 0 and 1, or packed into uint8 as numpy.packbits does. "
+    "Codes for distance='hamming' must all be of -1 and 1, of 0 and 1, or packed into uint8 as numpy.packbits does. "
 )
 
 ROWS = 2**16
@@ -54,23 +54,25 @@ class Similarity:
         return near if self.n_bits is None else near - float(self.n_bits)
 
 
-def make_similarity(metric: Any, queries: Any, items: Any, params: Mapping[str, Any]) -> Similarity:
+def make_similarity(distance: Any, queries: Any, items: Any, params: Mapping[str, Any]) -> Similarity:
     """Similarity of checked features.
 
     Raises
     ------
     ValueError
-        If shapes do not fit, values are not finite, codes are outside their alphabet or the metric is not known.
+        If shapes do not fit, values are not finite, codes are outside their alphabet or the distance is not known.
     """
-    own = isinstance(metric, str) and metric in ("hamming", "cosine", "inner_product", "euclidean")
-    if own and params:
-        raise ValueError(f"metric={metric!r} has no parameters, so metric_params must be None. Got {dict(params)}.")
-    if isinstance(metric, str) and metric == "precomputed":
+    built_in = isinstance(distance, str) and distance in ("hamming", "cosine", "inner_product", "euclidean")
+    if built_in and params:
         raise ValueError(
-            "Distances are made here from features, so metric must not be 'precomputed'; for given distances use "
+            f"distance={distance!r} has no parameters, so distance_params must be None. Got {dict(params)}."
+        )
+    if isinstance(distance, str) and distance == "precomputed":
+        raise ValueError(
+            "Distances are made here from features, so distance must not be 'precomputed'; for given distances use "
             "sklearn_rank.evaluate(relevance, -distances, metrics=...), or score_neighbors for nearest neighbours."
         )
-    numeric = own and metric != "hamming"
+    numeric = built_in and distance != "hamming"
     queries, items = (
         _features(x, f"{name}_features", numeric) for x, name in ((queries, "query"), (items, "database"))
     )
@@ -80,14 +82,14 @@ def make_similarity(metric: Any, queries: Any, items: Any, params: Mapping[str, 
             f"Got {queries.shape[1]} and {items.shape[1]}."
         )
     n_queries, n_items = queries.shape[0], items.shape[0]
-    if own and metric == "hamming":
+    if built_in and distance == "hamming":
         words, codes = _words(queries, items)
 
         def write(rows: slice, columns: slice, out: NDArray[Any]) -> None:
             bits_kernels.equal_bits(np.ascontiguousarray(words[:, rows]), codes, columns.start, out)
 
         return Similarity(write, n_queries, n_items, 64 * len(codes))
-    return Similarity(_writer(metric, queries, items, dict(params)), n_queries, n_items)
+    return Similarity(_writer(distance, queries, items, dict(params)), n_queries, n_items)
 
 
 def _features(features: Any, name: str, numeric: bool) -> Any:
@@ -95,16 +97,16 @@ def _features(features: Any, name: str, numeric: bool) -> Any:
     return check_array(features, accept_sparse="csr", dtype=np.float64 if numeric else None, input_name=name)
 
 
-def _writer(metric: Any, queries: Any, items: Any, params: dict[str, Any]) -> Write:
-    if metric == "cosine":
+def _writer(distance: Any, queries: Any, items: Any, params: dict[str, Any]) -> Write:
+    if distance == "cosine":
         queries, items = normalize(queries), normalize(items)
-    if metric in ("cosine", "inner_product"):
+    if distance in ("cosine", "inner_product"):
         return lambda rows, columns, out: _product(queries[rows], items[columns], out)
-    if metric == "euclidean":
+    if distance == "euclidean":
         return _euclidean(queries, items)
-    pairwise_distances(queries[:1], items[:1], metric=metric, **params)  # refuses what it does not know
+    pairwise_distances(queries[:1], items[:1], metric=distance, **params)  # refuses what it does not know
     return lambda rows, columns, out: np.negative(
-        pairwise_distances(queries[rows], items[columns], metric=metric, **params), out=out
+        pairwise_distances(queries[rows], items[columns], metric=distance, **params), out=out
     )
 
 
