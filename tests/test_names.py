@@ -5,6 +5,8 @@ from time import perf_counter
 import pytest
 
 from sklearn_rank import evaluate, get_scorer, get_scorers, parse_metric
+from sklearn_rank._metric.metric import REGISTRY
+from sklearn_rank._metric.names import display_name
 from sklearn_rank._utils.echo import echo
 
 N = 200_000
@@ -88,3 +90,20 @@ def test_names_of_elsewhere(name, ours):
     if not name.startswith("neg_"):
         with pytest.raises(ValueError, match="Did you mean"):
             get_scorer(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "displayed"),
+    [
+        ("ndcg@10", "nDCG@10"), ("NDCG(gain=linear)@10", "nDCG(gain=linear)@10"), (" map ", "MAP"), ("p@5", "P@5"),
+        ("alpha_ndcg@20", "alpha-nDCG@20"), ("rbp(p=0.8)", "RBP(p=0.8)"), ("gm_map", "GMAP"), ("pfound", "pFound"),
+        ("hit@3", "hit@3"), ("a name of my own", "a name of my own"), (parse_metric("ndcg@3"), "nDCG@3"),
+    ],
+)  # fmt: skip
+def test_names_are_displayed_as_the_field_writes_them(name, displayed):
+    assert display_name(name) == displayed
+
+
+def test_displayed_names_are_names():
+    names = [name for name, entry in REGISTRY.items() if entry.is_built_in]
+    assert [parse_metric(display_name(name).replace("-", "_")).metric.name for name in names] == names

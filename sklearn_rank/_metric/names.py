@@ -228,6 +228,19 @@ def _literal(value: str, text: str) -> int | float | str | None:
     raise ValueError(f"A value in a metric name is a number or a word. Got {echo(value)} in {echo(text)}.")
 
 
+_WORDS = (
+    "ACG AP AP_IA ARP AUC CG DCG ERR ERR_IA F F1 LRAP MAE MAP MAP_IA MRR MSE NRBP P P_IA PWA Q R RBO RBP RMSE RR WAP "
+    "alpha_DCG alpha_nDCG infAP nDCG nERR pFound"
+)
+_DISPLAYED = {word.lower(): word.replace("_", "-") for word in _WORDS.split()} | {"gm_map": "GMAP"}
+"""Names of metrics as the field writes them, by the parser's; other names are displayed as they are."""
+
+
+def display_name(metric: str | MetricSpec) -> str:
+    """Name of a metric as the field writes it, for people: "nDCG@10"; an unknown name as it is."""
+    return re.sub(r"^[\w-]+", lambda name: _DISPLAYED.get(name[0].lower(), name[0]), str(metric).strip())
+
+
 def is_single_metric(metrics: Any) -> bool:
     """Whether what was given is one metric, not several of them."""
     return isinstance(metrics, str) or not isinstance(metrics, Iterable)
