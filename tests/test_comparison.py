@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy.stats import t as student_t
 from sklearn.dummy import DummyRegressor
+from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import Ridge
 
 from sklearn_rank import Comparison, Evaluation, RankingEvaluator, evaluate, stats
@@ -71,7 +72,7 @@ def test_folds_of_a_summary(report):
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.99])
 def test_intervals_of_a_summary_have_the_level(report, level):
-    frame = report.summary(level).to_frame().set_index(["model", "metric"])
+    frame = report.summary(confidence_level=level).to_frame().set_index(["model", "metric"])
     for model, of in report.per_query.items():
         for metric, values in of.items():
             half = student_t.ppf((1 + level) / 2, len(values) - 1) * values.std(ddof=1) / len(values) ** 0.5
@@ -114,6 +115,95 @@ def test_tests_that_draw_at_random_say_the_same_each_time(report):
         report.results, metric="map", baseline="constant", test="randomization", random_state=0
     )
     assert drawn.significance("map").corrected == expected.corrected
+
+
+# --- what is printed -----------------------------------------------------------------------------------------
+
+FIVE = ["ndcg@10", "map", "RMSE", "f(beta=2)@5", "p(average=micro)@5"]
+LONG = "LGBMRanker(learning_rate=0.05, num_leaves=63, min_child_samples=20, feature_fraction=0.8, seed={})"
+
+
+class Fails(Ridge):
+    """Fails with a long message where a row is not among those that it is given."""
+
+    def __init__(self, row=None):
+        super().__init__()
+        self.row = row
+
+    def fit(self, X, y):
+        if not (X == self.row).all(axis=1).any():
+            raise RuntimeError("the row is missing, and so is a short way to say it " * 10)
+        return super().fit(X, y)
+
+
+def make_report(shuffled, metrics, names, n_failing=0, **options):
+    X, y, qid = shuffled
+    models = {name: Ridge(10.0**i) for i, name in enumerate(names)}
+    for i in range(n_failing):
+        models[f"failing {i}"] = Fails(X[0])
+    if not n_failing:
+        return RankingEvaluator(metrics, cv=3, **options).compare(models, X, y, qid=qid)
+    with pytest.warns(FitFailedWarning):
+        return RankingEvaluator(metrics, cv=3, **options).compare(models, X, y, qid=qid)
+
+
+@pytest.mark.parametrize("n_failing", [0, 2])
+@pytest.mark.parametrize("n_models", [2, 3, 6])
+@pytest.mark.parametrize("metrics", ["ndcg@10", FIVE], ids=["one", "five"])
+@pytest.mark.parametrize("name", ["ridge {}", LONG], ids=["short", "long"])
+def test_a_printed_report_fits_a_terminal(shuffled, metrics, name, n_models, n_failing):
+    names = [name.format(i) for i in range(n_models)]
+    report = make_report(shuffled, metrics, names, n_failing, test="randomization", correction="bonferroni")
+    text = str(report)
+    assert repr(report) == text
+    assert max(map(len, text.splitlines())) <= 100
+    blocks = str(report.summary()).split("\n\n")
+    expected = ["nDCG@10"] if metrics == "ndcg@10" else ["nDCG@10", "MAP", "RMSE", "F(beta=2)@5", "P(average=micro)@5"]
+    assert [block.splitlines()[0] for block in blocks] == expected
+    for block in blocks:
+        _, head, *lines = block.splitlines()
+        assert head.split() == "model mean 95 % interval difference p corrected won lost".split()
+        assert len({line.split("   ")[0] for line in lines}) == len(lines) == n_models + n_failing
+    assert text.count("failed in") == n_failing
+    frame = report.summary().to_frame()
+    assert set(frame["model"]) == {*names, *(f"failing {i}" for i in range(n_failing))}
+    assert list(dict.fromkeys(frame["metric"])) == ([metrics] if metrics == "ndcg@10" else FIVE)
+    full = report.summary(full=True)
+    assert full.columns == report.summary().columns
+    assert repr(full.rows) == repr(report.summary().rows)  # nan is not equal to itself
+    assert all(column in str(full).splitlines()[0] for column in full.columns)
+
+
+def test_a_printed_report_of_very_large_numbers_fits_a_terminal(shuffled):
+    X, y, qid = shuffled
+    models = {LONG.format(1): DummyRegressor(), LONG.format(2): Ridge()}
+    for scale in (1e3, 1e5, 1e6, 1e40):
+        report = RankingEvaluator("mse", cv=3).compare(models, X, y * scale, qid=qid)
+        assert max(map(len, str(report).splitlines())) <= 100
+
+
+def test_a_printed_row_has_the_numbers_that_decide(report):
+    text = str(report.summary(0.9)).split("\n\n")[1].splitlines()
+    row = report.summary(0.9).to_frame().set_index(["model", "metric"]).loc["ridge", "map"]
+    assert text[0] == "MAP"
+    assert "90 % interval" in text[1]
+    interval = f"[{cell(row['low'])}, {cell(row['high'])}]"
+    mean, difference, p = (cell(row[name]) for name in ("mean", "difference", "p corrected"))
+    assert text[3].split() == [
+        "ridge",
+        mean,
+        *interval.split(),
+        difference,
+        p,
+        f"{row['won']:.0f}",
+        f"{row['lost']:.0f}",
+    ]
+
+
+def test_long_names_that_differ_in_the_middle_differ_in_print(shuffled):
+    names = [f"{'a' * 60} {i} {'b' * 60}" for i in range(3)]
+    lines = str(make_report(shuffled, "map", names).summary()).splitlines()[2:]
+    assert [line[:2] for line in lines] == ["1 ", "2 ", "3 "]
 
 
 # --- queries to look at --------------------------------------------------------------------------------------

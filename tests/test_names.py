@@ -7,7 +7,7 @@ import pytest
 
 from sklearn_rank import evaluate, get_scorer, get_scorers, parse_metric
 from sklearn_rank._metric.metric import REGISTRY
-from sklearn_rank._metric.names import NOTATION, display_name
+from sklearn_rank._metric.notation import NOTATION, display_name
 from sklearn_rank._utils.echo import echo
 
 N = 200_000

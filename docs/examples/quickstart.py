@@ -54,8 +54,7 @@ def main():
         print(f"\n{title}\n{len(np.unique(qid))} queries, {len(X)} documents, {X.shape[1]} features")
         evaluator = RankingEvaluator(["ndcg@10", "map", "mrr"], cv=5)
         report = evaluator.compare(searches, X, y, qid=qid)
-        print("\nMeans over queries with 95 % confidence intervals, and each model against the first:")
-        print(report.summary())
+        print(report)
     print(f"\nDone in {perf_counter() - began:.0f} s.")
 
 

@@ -16,7 +16,7 @@ from sklearn_rank._engine.per_query import tied_across
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.values import PerQuery, StoredMetric
 from sklearn_rank._metric.compute import compute
-from sklearn_rank._metric.names import labelled
+from sklearn_rank._metric.notation import labelled
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.constraints import COUNT, is_key
 from sklearn_rank._utils.echo import echo

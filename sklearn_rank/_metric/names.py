@@ -16,7 +16,6 @@ from sklearn_rank._metric.plain import PlainMetric, is_plain, plain_metric
 from sklearn_rank._metric.spec import MetricSpec, spec_of
 from sklearn_rank._utils.arguments import meant_by
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.table import Labelled
 
 LONGEST = 80
 """Characters of a name that is worth a hint."""
@@ -61,83 +60,6 @@ ELSEWHERE = {
     "spearmanr": "spearman",
 }
 """What metrics are called elsewhere, without "_score" and "_error", and here: for hints, as meanings may differ."""
-
-NOTATION = {
-    "acg": "ACG",
-    "alpha_dcg": "alpha-DCG",
-    "alpha_ndcg": "alpha-nDCG",
-    "ap": "AP",
-    "ap_ia": "AP-IA",
-    "arp": "ARP",
-    "auc": "AUC",
-    "cg": "CG",
-    "dcg": "DCG",
-    "err": "ERR",
-    "err_ia": "ERR-IA",
-    "f": "F",
-    "f1": "F1",
-    "fbeta": "F",
-    "gm_bpref": "GM bpref",
-    "gm_map": "GMAP",
-    "hit": "Hit",
-    "hit_rate": "Hit",
-    "infap": "infAP",
-    "iprec": "iPrec",
-    "judged": "Judged",
-    "kendall": "Kendall's tau",
-    "kendall_tau": "Kendall's tau",
-    "lrap": "LRAP",
-    "mae": "MAE",
-    "map": "MAP",
-    "map_ia": "MAP-IA",
-    "mrr": "MRR",
-    "mse": "MSE",
-    "ndcg": "nDCG",
-    "nerr": "nERR",
-    "nrbp": "NRBP",
-    "opa": "OPA",
-    "p": "P",
-    "p_ia": "P-IA",
-    "pfound": "pFound",
-    "precision": "Precision",
-    "precision_ia": "Precision-IA",
-    "pwa": "PWA",
-    "q": "Q",
-    "q_measure": "Q-measure",
-    "r": "R",
-    "r-precision": "R-precision",
-    "r_precision": "R-precision",
-    "rbo": "RBO",
-    "rbp": "RBP",
-    "rbp_residual": "RBP residual",
-    "recall": "Recall",
-    "rho": "Spearman's rho",
-    "rmse": "RMSE",
-    "rprec": "R-precision",
-    "rr": "RR",
-    "s_recall": "S-recall",
-    "spearman": "Spearman's rho",
-    "spearman_rho": "Spearman's rho",
-    "success": "Success",
-    "wap": "WAP",
-}
-"""How publications write the names that the parser reads; other names stay as they are."""
-
-
-def display_name(name: str) -> str:
-    """Name of a metric as publications write it, for tables and pictures: "nDCG@10" for "ndcg@10".
-
-    Keywords and cutoff stay, and so do names of the user's own.
-    """
-    match = _NAME.fullmatch(name.strip(BLANKS))
-    if match is None or match["name"].lower() not in NOTATION:
-        return name
-    return NOTATION[match["name"].lower()] + name.strip(BLANKS)[match.end("name") :]
-
-
-def labelled(name: str) -> Labelled:
-    """Name of a metric for a table, which programs read as it is and people as `display_name` writes it."""
-    return Labelled(name, display_name(name))
 
 
 def get_metric_names() -> list[str]:
@@ -304,6 +226,12 @@ def _literal(value: str, text: str) -> int | float | str | None:
     if _WORD.fullmatch(value):
         return value.lower()
     raise ValueError(f"A value in a metric name is a number or a word. Got {echo(value)} in {echo(text)}.")
+
+
+_WORDS = (
+    "ACG AP AP_IA ARP AUC CG DCG ERR ERR_IA F F1 LRAP MAE MAP MAP_IA MRR MSE NRBP P P_IA PWA Q R RBO RBP RMSE RR WAP "
+    "alpha_DCG alpha_nDCG infAP nDCG nERR pFound"
+)
 
 
 def is_single_metric(metrics: Any) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +24,9 @@ LATEX_SPECIAL = {c: "\\" + c for c in "&%$#_{}"} | {
 }
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 """Characters that control a terminal, end a line, or change the direction of text."""
+
+WIDTH = 100
+"""Columns of a terminal that a report may take."""
 
 MARKUP = re.compile(r"[\\|<`*\[]|(?<!\w)_|_(?!\w)")
 """Characters that Markdown interprets in the cell of a table."""
@@ -139,6 +144,10 @@ class TableReport(ABC):
     def _tables(self) -> list[Table]:
         """What is shown of it."""
 
+    def _notes(self) -> list[str]:
+        """Lines under the title."""
+        return []
+
     def to_markdown(self) -> str:
         """What is printed, without the title, in Markdown.
 
@@ -158,27 +167,36 @@ class TableReport(ABC):
         return "\n\n".join(table.to_latex() for table in self._tables())
 
     def __repr__(self) -> str:
-        """The title and the tables."""
-        return f"{printable(self._title())}\n" + "\n\n".join(map(str, self._tables()))
+        """The title, the notes and the tables."""
+        head = [textwrap.fill(printable(line), WIDTH) for line in (self._title(), *self._notes())]
+        return "\n".join(head) + "\n" + "\n\n".join(map(str, self._tables()))
 
     def _repr_html_(self) -> str:
         """The same for a notebook."""
-        return "\n".join(
-            [f"<p>{escape(printable(self._title()))}</p>", *(table._repr_html_() for table in self._tables())]
-        )
+        head = [f"<p>{escape(printable(line))}</p>" for line in (self._title(), *self._notes())]
+        return "\n".join([*head, *(table._repr_html_() for table in self._tables())])
 
 
 def cell(value: Any) -> str:
-    """Text of a value: four decimals, but never 0.0000 for what is not 0; nothing for None; no control characters."""
+    """Text of a value: four decimals, powers of ten for very small and large numbers, no control characters."""
     if value is None:
         return ""
     if isinstance(value, float):
-        return f"{value:.1e}" if 0 < abs(value) < 5e-5 else f"{value:.4f}"
+        if 0 < abs(value) < 5e-5:
+            return f"{value:.1e}"
+        return f"{value:.4e}" if 1e6 <= abs(value) < math.inf else f"{value:.4f}"
     return printable(value.label if isinstance(value, Labelled) else str(value))
 
 
 def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, Labelled) else value
+
+
+def shorten(text: str, width: int) -> str:
+    """Printable text, its middle left out where it is longer than `width`."""
+    text = printable(text)
+    head = (width - 1) // 2
+    return text if len(text) <= width else f"{text[:head]}..{text[head + 2 - width :]}"
 
 
 def printable(text: str) -> str:

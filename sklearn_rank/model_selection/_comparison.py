@@ -16,8 +16,9 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.optional import import_pandas
 from sklearn_rank._utils.storage import Saveable, SavedArrays, names, part
-from sklearn_rank._utils.table import Table, TableReport
+from sklearn_rank._utils.table import WIDTH, Table, TableReport, shorten
 from sklearn_rank._utils.typing import Array
+from sklearn_rank.model_selection._summary import Summary
 
 
 class CrossValidation(dict[str, Any]):
@@ -59,6 +60,13 @@ class CrossValidation(dict[str, Any]):
             Errors are negative, as scorers have them.
         """
         return {name.removeprefix("test_"): float(v.mean()) for name, v in self.items() if name.startswith("test_")}
+
+
+COLUMNS = (
+    "model", "metric", "mean", "low", "high", "fold mean", "fold sd", "undefined", "difference", "won", "tied", "lost",
+    "p", "p corrected", "p folds",
+)  # fmt: skip
+"""Of the summary."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -121,13 +129,16 @@ class Comparison(TableReport, Saveable):
             random_state=0,
         )  # fmt: skip
 
-    def summary(self, level: float = 0.95) -> Table:
+    def summary(self, confidence_level: float = 0.95, *, full: bool = False) -> Table:
         """Table of the means over queries, how sure they are, and how each model compares with the baseline.
 
         Parameters
         ----------
-        level : float, default=0.95
-            Confidence level, see `Evaluation.confidence_interval`.
+        confidence_level : float, default=0.95
+            Of the intervals, see `Evaluation.confidence_interval`.
+        full : bool, default=False
+            Whether to print all columns; else those that decide, at most 100 characters wide. ``to_frame()`` of the
+            table has all columns either way.
 
         Returns
         -------
@@ -135,41 +146,39 @@ class Comparison(TableReport, Saveable):
             A row for each model and metric: the mean over queries with its interval, mean and standard deviation
             over folds, undefined queries; against the baseline the difference of the means, the queries won, tied and
             lost, the p-value over queries, the same corrected for the number of models, and the p-value over folds
-            (Nadeau and Bengio). A mean that is pooled or geometric has neither interval nor tests. Printable;
-            ``to_frame()`` makes a pandas frame of it.
+            (Nadeau and Bengio). A mean that is pooled or geometric has neither interval nor tests. Printed are the
+            mean with its interval, the difference, the corrected p-value, and the queries won and lost.
         """
-        rows = []
         means = {model: result.mean() for model, result in self.results.items()}
-        intervals = {model: result._interval_cells(level) for model, result in self.results.items()}
+        intervals = {model: result._interval_cells(confidence_level) for model, result in self.results.items()}
+        rows = []
         for metric in self._metrics:
-            tests = self._tests(metric)
+            against = self._against_baseline(metric)
             for model, folds in self.fold_means.items():
                 of_folds = (float(folds[metric].mean()), _spread(folds[metric]))
                 if model in self.failures:
                     rows.append((model, metric, None, None, None, *of_folds, None, *[None] * 7))
                     continue
                 of_queries = (means[model][metric], *intervals[model][metric])
-                found = (model, metric, *of_queries, *of_folds, self.results[model].n_undefined[metric])
-                rows.append((*found, *tests.get(model, [None] * 7)))
-        columns = ("model", "metric", "mean", "low", "high", "fold mean", "fold sd", "undefined")
-        against = ("difference", "won", "tied", "lost", "p", "p corrected", "p folds")
-        return Table(columns + against, tuple(rows))
+                row = (model, metric, *of_queries, *of_folds, self.results[model].n_undefined[metric])
+                rows.append((*row, *against.get(model, [None] * 7)))
+        return Table(COLUMNS, tuple(rows)) if full else Summary(COLUMNS, tuple(rows), confidence_level)
 
-    def _tests(self, metric: str) -> dict[str, tuple[Any, ...]]:
-        """What `summary` says of each model against the baseline."""
+    def _against_baseline(self, metric: str) -> dict[str, tuple[Any, ...]]:
+        """The columns of the summary from the difference on, for each model that is tested."""
         from sklearn_rank.stats import compare_folds
 
         testable = all(result.counts_queries_equally(metric) for result in self.results.values())
         if not testable or self.baseline in self.failures or len(self.results) < 2:
             return {}
-        found, (n_train, n_test) = {}, np.mean(self.n_queries, axis=0)
+        cells, (n_train, n_test) = {}, np.mean(self.n_queries, axis=0)
         tests = self.significance(metric)
         for (model, other), pair in tests.comparisons.items():
             scores = (self.fold_means[name][metric] for name in (model, other))
             of_folds = compare_folds(*scores, n_train=n_train, n_test=n_test)
             p = pair.pvalue, tests.corrected[model, other], of_folds.pvalue
-            found[model] = pair.difference, pair.wins, pair.ties, pair.losses, *p
-        return found
+            cells[model] = pair.difference, pair.wins, pair.ties, pair.losses, *p
+        return cells
 
     @property
     def _metrics(self) -> list[str]:
@@ -290,11 +299,18 @@ class Comparison(TableReport, Saveable):
 
     def _title(self) -> str:
         n_queries = sum(n_test for _, n_test in self.n_queries)
-        failed = "".join(f"; {model} failed: {errors}" for model, errors in self.failures.items())
         return (
             f"Comparison of {len(self.fold_means)} models on {n_queries} queries, "
-            f"against {self.baseline} by test={self.test!r}, correction={self.correction!r}{failed}"
+            f"against {self.baseline} by test={self.test!r}, correction={self.correction!r}"
         )
+
+    def _notes(self) -> list[str]:
+        n_folds, notes = len(self.n_queries), []
+        for model, errors in self.failures.items():
+            fold, error = next(iter(errors.items()))
+            told = shorten(error, 2 * WIDTH)
+            notes.append(f"{model} failed in {len(errors)} of {n_folds} folds; in fold {fold}: {told}")
+        return notes
 
 
 def _spread(x: Array) -> float:

@@ -1,0 +1,83 @@
+"""Names of metrics as publications write them, for tables and pictures: "nDCG@10" for "ndcg@10"."""
+
+from __future__ import annotations
+
+import re
+
+from sklearn_rank._utils.table import Labelled
+
+_NAME = re.compile(r"\s*(?P<name>[\w-]+)\s*(?=$|[(@])", re.ASCII)
+
+NOTATION = {
+    "acg": "ACG",
+    "alpha_dcg": "alpha-DCG",
+    "alpha_ndcg": "alpha-nDCG",
+    "ap": "AP",
+    "ap_ia": "AP-IA",
+    "arp": "ARP",
+    "auc": "AUC",
+    "cg": "CG",
+    "dcg": "DCG",
+    "err": "ERR",
+    "err_ia": "ERR-IA",
+    "f": "F",
+    "f1": "F1",
+    "fbeta": "F",
+    "gm_bpref": "GM bpref",
+    "gm_map": "GMAP",
+    "hit": "Hit",
+    "hit_rate": "Hit",
+    "infap": "infAP",
+    "iprec": "iPrec",
+    "judged": "Judged",
+    "kendall": "Kendall's tau",
+    "kendall_tau": "Kendall's tau",
+    "lrap": "LRAP",
+    "mae": "MAE",
+    "map": "MAP",
+    "map_ia": "MAP-IA",
+    "mrr": "MRR",
+    "mse": "MSE",
+    "ndcg": "nDCG",
+    "nerr": "nERR",
+    "nrbp": "NRBP",
+    "opa": "OPA",
+    "p": "P",
+    "p_ia": "P-IA",
+    "pfound": "pFound",
+    "precision": "Precision",
+    "precision_ia": "Precision-IA",
+    "pwa": "PWA",
+    "q": "Q",
+    "q_measure": "Q-measure",
+    "r": "R",
+    "r-precision": "R-precision",
+    "r_precision": "R-precision",
+    "rbo": "RBO",
+    "rbp": "RBP",
+    "rbp_residual": "RBP residual",
+    "recall": "Recall",
+    "rho": "Spearman's rho",
+    "rmse": "RMSE",
+    "rprec": "R-precision",
+    "rr": "RR",
+    "s_recall": "S-recall",
+    "spearman": "Spearman's rho",
+    "spearman_rho": "Spearman's rho",
+    "success": "Success",
+    "wap": "WAP",
+}
+"""How publications write the names that the parser reads; other names stay as they are."""
+
+
+def display_name(name: str) -> str:
+    """Name of a metric as publications write it; keywords, cutoffs and names of the user's own stay as they are."""
+    match = _NAME.match(name)
+    if match is None or match["name"].lower() not in NOTATION:
+        return name
+    return NOTATION[match["name"].lower()] + name[match.end() :].rstrip()
+
+
+def labelled(name: str) -> Labelled:
+    """Name of a metric for a table, which programs read as it is and people as `display_name` writes it."""
+    return Labelled(name, display_name(name))
