@@ -1,5 +1,6 @@
 """The registry's metrics as parameters of tests, and data made from the facts that each of them declares."""
 
+import re
 from functools import cache
 from typing import NamedTuple
 
@@ -19,6 +20,11 @@ def each(metrics):
 
 each_metric = each(METRICS)
 each_reader_of_unjudged = each([m for m in METRICS if "unjudged" in m.defaults])
+
+
+def repr_without_address(value):
+    """Id of a parameter, the same in every process."""
+    return re.sub(r" at 0x\w+", "", repr(value))
 
 
 def public(metric):

@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from batch_cases import NAMES, assert_same, check, cut, make
-from registry import METRICS, Data, each, rough_data_for, tie_policy
+from registry import METRICS, Data, each, repr_without_address, rough_data_for, tie_policy
 
 from sklearn_rank import evaluate, evaluate_batches, parse_metric
 from sklearn_rank._chunks import adjacent
@@ -83,7 +83,7 @@ def test_what_few_rows_have(at_once, grouped, keywords):
         {"gain": lambda label: label**2},
         {"convention": "lightgbm"},
     ],
-    ids=str,
+    ids=repr_without_address,
 )
 @pytest.mark.parametrize("grouped", [False, True])
 def test_keywords(at_once, grouped, keywords):

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from batch_cases import NAMES, assert_same
 from batch_cases import make as make_rows
-from registry import METRICS, each, rough_data_for, tie_policy
+from registry import METRICS, each, repr_without_address, rough_data_for, tie_policy
 
 from sklearn_rank import dask as on_dask
 from sklearn_rank import evaluate, parse_metric
@@ -122,7 +122,7 @@ def test_what_few_rows_have(keywords):
         {"gain": {0: 0, 1: 1, 2: 3, 3: 7, 4: 20}},
         {"convention": "lightgbm"},
     ],
-    ids=str,
+    ids=repr_without_address,
 )
 def test_keywords(keywords):
     frame = frame_of(grouped(make()))
