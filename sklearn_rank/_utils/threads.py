@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cache
 from numbers import Integral
 from threading import Event, Lock, local
 from typing import TypeVar
@@ -17,8 +18,6 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 BLOCK_ROWS = 2**17
-
-np.empty(2**22 - 2**10)  # once it has freed this much, just under 32 MiB, glibc keeps what one block frees for the next
 
 
 def check_n_jobs(n_jobs: object) -> None:
@@ -57,8 +56,19 @@ def for_each(function: Callable[[int, int], T], blocks: Sequence[tuple[int, int]
     """List ``function(start, stop)`` for each block, on as many threads as joblib's `n_jobs` means."""
     if len(blocks) == 1:
         return [function(*blocks[0])]
+    _keep_freed_memory()
     n_threads = min(effective_n_jobs(n_jobs), len(blocks))
     return on_threads(lambda block: function(*block), blocks, n_threads)
+
+
+@cache
+def _keep_freed_memory() -> None:
+    """Make glibc keep the memory that one block frees for the next one.
+
+    It keeps up to twice the largest array freed so far, if that has at most 32 MiB. This one is never written to, so it
+    takes no memory. Without it nDCG@10 of 3.8 million rows takes 71 ms instead of 42.
+    """
+    np.empty(2**22 - 2**10)
 
 
 def on_threads(function: Callable[[S], T], items: Iterable[S], n_threads: int) -> list[T]:

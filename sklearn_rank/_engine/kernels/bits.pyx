@@ -6,30 +6,36 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
 cdef extern from *:
     """
     #if defined(__GNUC__)
-        #define BITS_OF(x) ((uint64_t) __builtin_popcountll(x))
+        #define COUNT_BITS(x) ((uint64_t) __builtin_popcountll(x))
     #else
-    static uint64_t BITS_OF(uint64_t x) {
+    static uint64_t COUNT_BITS(uint64_t x) {
         x -= (x >> 1) & 0x5555555555555555u;
         x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
-        return (((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u) >> 56;
+        return ((((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u) >> 56;
     }
     #endif
-    /* One version for each kind of processor, chosen when the module is loaded. */
+    /* A wheel for x86-64 may not count on popcnt: with GCC there are two versions, and the loader takes one. */
     #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__)
-        #define FOR_EACH_PROCESSOR __attribute__((target_clones("popcnt", "default")))
+        #define WITH_POPCNT_OR_WITHOUT __attribute__((target_clones("popcnt", "default")))
     #else
-        #define FOR_EACH_PROCESSOR
+        #define WITH_POPCNT_OR_WITHOUT
     #endif
-    #define ADD_EQUAL_BITS(name, type)                                                                             \\
-        FOR_EACH_PROCESSOR void name(const uint64_t* codes, uint64_t query, int64_t n, int first, type* out) {     \\
-            query = ~query;                                                                                        \\
-            if (first)                                                                                             \\
-                for (int64_t i = 0; i < n; i++) out[i] = (type) BITS_OF(query ^ codes[i]);                         \\
-            else                                                                                                   \\
-                for (int64_t i = 0; i < n; i++) out[i] += (type) BITS_OF(query ^ codes[i]);                        \\
-        }
-    ADD_EQUAL_BITS(sklearn_rank_equal_bits_8, uint8_t)
-    ADD_EQUAL_BITS(sklearn_rank_equal_bits_16, uint16_t)
+    WITH_POPCNT_OR_WITHOUT
+    void sklearn_rank_equal_bits_8(const uint64_t* codes, uint64_t query, int64_t n, int first, uint8_t* out) {
+        query = ~query;
+        if (first)
+            for (int64_t i = 0; i < n; i++) out[i] = (uint8_t) COUNT_BITS(query ^ codes[i]);
+        else
+            for (int64_t i = 0; i < n; i++) out[i] += (uint8_t) COUNT_BITS(query ^ codes[i]);
+    }
+    WITH_POPCNT_OR_WITHOUT
+    void sklearn_rank_equal_bits_16(const uint64_t* codes, uint64_t query, int64_t n, int first, uint16_t* out) {
+        query = ~query;
+        if (first)
+            for (int64_t i = 0; i < n; i++) out[i] = (uint16_t) COUNT_BITS(query ^ codes[i]);
+        else
+            for (int64_t i = 0; i < n; i++) out[i] += (uint16_t) COUNT_BITS(query ^ codes[i]);
+    }
     """
     void sklearn_rank_equal_bits_8(const uint64_t*, uint64_t, int64_t, int, uint8_t*) nogil
     void sklearn_rank_equal_bits_16(const uint64_t*, uint64_t, int64_t, int, uint16_t*) nogil
