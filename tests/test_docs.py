@@ -17,6 +17,7 @@ from sklearn_rank.metrics import ndcg_score
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+LINKED = [*PAGES, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*/*.md"))]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
@@ -36,6 +37,18 @@ def test_code_blocks_run(page, capsys, monkeypatch, tmp_path, request):
     printed = capsys.readouterr().out
     for expected in re.findall(r"^# (\[.*\])$", "\n".join(blocks), re.MULTILINE):
         assert expected in printed
+
+
+@pytest.mark.parametrize("page", LINKED, ids=lambda p: str(p.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    """To a file that is there, and to a heading of it."""
+    text = re.sub(r"^(`{3,})\w+\n.*?^\1$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    for path, heading in re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)", text):
+        target = page.parent / path if path else page
+        assert target.exists(), path
+        if heading:
+            titles = re.findall(r"^#+ (.*)$", target.read_text(), re.MULTILINE)
+            assert heading in [re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles], heading
 
 
 def test_pictures_are_there_and_small():
