@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -31,12 +30,13 @@ class LazyQueries:
         """List ``function(first, last, queries)`` for each block."""
 
         def compute(first: int, last: int) -> T:
-            found = []
-            with suppress(RowNotBuilt):
-                found.append(function(first, last, self.make(first, last, depth)))
-            if not found:  # a fault that is to be told of is in no row: it must have one
-                found.append(function(first, last, self.make(first, last, None)))
+            result = self._compute(function, first, last, depth)
             self.done(last - first)
-            return found[0]
+            return result
 
         return for_each(compute, self.blocks(depth), n_jobs)
+
+    def _compute(self, function: Callable[[int, int, Queries], T], first: int, last: int, depth: int | None) -> T:
+        with suppress(RowNotBuilt):
+            return function(first, last, self.make(first, last, depth))
+        return function(first, last, self.make(first, last, None))  # build all rows: the error must name the document

@@ -206,10 +206,10 @@ def _refuse_scores(score: Array, name: str) -> None:
 
 def _ranges(label: Array, score: Array, n_jobs: int | None) -> list[tuple[float, float]]:
     """Lowest and highest label, lowest and highest score; NaN if there is any."""
-    found = for_each(lambda a, b: [_range(label[a:b]), _range(score[a:b])], row_blocks(len(score)), n_jobs)
-    if len(found) == 1:
-        return found[0]
-    low, high = np.min(found, axis=0)[:, 0], np.max(found, axis=0)[:, 1]
+    ranges = for_each(lambda a, b: [_range(label[a:b]), _range(score[a:b])], row_blocks(len(score)), n_jobs)
+    if len(ranges) == 1:
+        return ranges[0]
+    low, high = np.min(ranges, axis=0)[:, 0], np.max(ranges, axis=0)[:, 1]
     return list(zip(low.tolist(), high.tolist(), strict=True))
 
 

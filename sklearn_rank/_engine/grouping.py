@@ -1,4 +1,4 @@
-"""The query of each row: found, numbered in order of first appearance, and rows grouped by it.
+"""The query of each row: looked up, numbered in order of first appearance, and rows grouped by it.
 
 Where most rows are of the query of the row before, runs of rows stand for their rows, so that grouped rows cost one
 comparison each and no memory. What is left is numbered by hashing, and put in order by counting; nothing is sorted.
@@ -170,7 +170,7 @@ def _parts(n_rows: int, n_jobs: int | None) -> list[tuple[int, int]]:
 
 
 def _number_in_parts(ids: NDArray[Any], n_jobs: int | None) -> tuple[Number, Index]:
-    """What `_number` returns: parts are numbered each by itself, and then the distinct values of all parts."""
+    """As `_number`, in parts: each part is numbered by itself, then the distinct values of all parts are."""
     blocks = _parts(len(ids), n_jobs)
     if len(blocks) == 1:
         return _number(ids)
@@ -298,14 +298,14 @@ def _number_keys(n_rows: int, keys: Callable[[int, int], Keys], most: int | None
     Raises
     ------
     _TooManyError
-        If more than `most` are found, and more than one in two rows.
+        If there are more than `most`, and more than one in two rows.
     """
-    number, found = np.empty(n_rows, dtype=np.uint32), Distinct()
+    number, distinct = np.empty(n_rows, dtype=np.uint32), Distinct()
     for begin in range(0, n_rows, N_AT_ONCE):
-        found.number(keys(begin, min(begin + N_AT_ONCE, n_rows)), begin, number)
-        if most is not None and found.n > most and 2 * found.n > begin:
+        distinct.number(keys(begin, min(begin + N_AT_ONCE, n_rows)), begin, number)
+        if most is not None and distinct.n > most and 2 * distinct.n > begin:
             raise _TooManyError
-    return number, found.first[: found.n]
+    return number, distinct.first[: distinct.n]
 
 
 class Distinct:

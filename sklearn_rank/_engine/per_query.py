@@ -44,8 +44,8 @@ def fill(queries: Queries, curves: Sequence[tuple[PerQuery, Mapping[str, Any]]],
 def tied_across(queries: Queries | LazyQueries, spec: MetricRequest, n_jobs: int | None) -> NDArray[np.bool_]:
     """Whether equal scores stand on both sides of the deepest cutoff, query by query; anywhere, for whole lists."""
     if isinstance(queries, LazyQueries):
-        found = queries.for_each(lambda first, last, block: tied_across(block, spec, 1), depth_of([spec]), n_jobs)
-        return np.concatenate(found)
+        blocks = queries.for_each(lambda first, last, block: tied_across(block, spec, 1), depth_of([spec]), n_jobs)
+        return np.concatenate(blocks)
     depth = spec.depth
     key = ranking_key(spec, queries)._replace(pointwise=False, ties="average")
 
@@ -63,7 +63,7 @@ def tied_across(queries: Queries | LazyQueries, spec: MetricRequest, n_jobs: int
 
 
 class RankingKey(NamedTuple):
-    """What two metrics must agree on to share a ranking."""
+    """Choices that two metrics must share to share a ranking."""
 
     pointwise: bool
     ties: str

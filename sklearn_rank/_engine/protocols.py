@@ -1,4 +1,4 @@
-"""What the engine asks of a metric, which is defined on a higher floor."""
+"""Protocols of a metric, as the engine needs it: metrics themselves are defined on a higher floor."""
 
 from __future__ import annotations
 

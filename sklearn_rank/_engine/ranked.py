@@ -21,7 +21,7 @@ from sklearn_rank._utils.threads import heed
 from sklearn_rank._utils.typing import Array, Index
 
 Curve = Array | tuple[Array, Array]
-"""What a formula returns: the value, or a numerator and a denominator, at each cutoff of each query."""
+"""Result of a formula: the value, or a numerator and a denominator, per query and cutoff."""
 
 
 class Pairs(NamedTuple):
@@ -231,7 +231,7 @@ class Ranked:
         return out[::-1] if upwards else out
 
     def at_tie_end(self, x: Array) -> Array:
-        """What `x` is at the last of the positions that are tied with each."""
+        """Value of `x` at the end of the tie block around each position."""
         return x if self._ranking.tie_end is None else x[self._ranking.tie_end - 1]
 
     def joint(self, x: ArrayLike, y: ArrayLike, most: Array | None = None) -> Array:
@@ -254,11 +254,11 @@ class Ranked:
         """Largest `x`, not below 0, of the positions down to each cutoff."""
         start, length = self._ranking.ptr[:-1, None], self._ranking.length[:, None]
         bounds = np.stack(np.broadcast_arrays(start, start + np.minimum(self._cutoffs, length)), axis=-1)
-        found = np.maximum.reduceat(np.append(self._flat(x), 0.0), bounds.ravel())[::2]
-        return np.where(length > 0, found.reshape(bounds.shape[:2]), 0.0)
+        highest = np.maximum.reduceat(np.append(self._flat(x), 0.0), bounds.ravel())[::2]
+        return np.where(length > 0, highest.reshape(bounds.shape[:2]), 0.0)
 
     def overlap(self) -> Array:
-        """How many items down to each position the ideal order has down to it too; equal labels there are tied."""
+        """Items that the two orders, this and the ideal one, share down to each position; equal labels there are tied."""
         if self._ranking.unlisted is not None:
             raise ValueError(
                 "overlap() of a formula reads the labels of all documents: declare reads_all_labels=True. "
@@ -270,7 +270,7 @@ class Ranked:
         return out
 
     def pairs(self) -> Pairs:
-        """How many pairs of items are ranked as their labels are, the other way, or tied in score or label alone."""
+        """Number of pairs of items ranked as their labels are, the other way, or tied in score or label alone."""
         self._refuse_ties_at_the_cutoff("pairs() of a formula")
         out = np.empty((4, self.shape[0]))
         rank_kernels.pairs(self.label, self._ranking.ptr, self._ranking.tie_end, out, *self._room())

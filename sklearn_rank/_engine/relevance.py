@@ -17,7 +17,7 @@ Groups = tuple[Index, Array, Index]
 
 
 class Grades(ABC):
-    """What is relevant to what: grades of `n_documents` documents for queries, which are asked for in slices.
+    """Grades of `n_documents` documents for queries, which are asked for in slices.
 
     To look them up, a query takes room for `width` numbers; all of them fit into `dtype`, or into float64.
     """
@@ -66,9 +66,9 @@ class Judgements(Grades):
         place, rest = judged * self.n_documents + matrix.indices, np.ones(len(judged) + 1, dtype=bool)
         asked = query * self.n_documents + item
         at = np.searchsorted(place, asked)
-        found = np.append(place, -1)[at] == asked
-        label = np.where(found, np.append(matrix.data, 0.0)[at], 0.0)
-        rest[at[found]] = False
+        judged_here = np.append(place, -1)[at] == asked
+        label = np.where(judged_here, np.append(matrix.data, 0.0)[at], 0.0)
+        rest[at[judged_here]] = False
         judged, grade = judged[rest[:-1]], matrix.data[rest[:-1]]
         n_others = self.n_documents - np.bincount(query, minlength=n_queries) - np.bincount(judged, minlength=n_queries)
         return label, (

@@ -29,7 +29,7 @@ class DocumentsWithoutRow:
     def groups(
         cls, query: Index, label: Array, count: Index, n_queries: int, *, depth: int, ranked: bool
     ) -> DocumentsWithoutRow:
-        """What ideal lists of at most `depth` documents need of these groups."""
+        """Keep what ideal lists of at most `depth` documents need of these groups."""
         kept = np.where(label > 0, np.minimum(count, depth), 0)
         return cls(query, label, count, kept, n_queries, ranked)
 

@@ -20,7 +20,7 @@ Transform = Callable[[Any], Any]
 
 
 FLOOR = 1e-5
-"""What a query counts at least in a geometric mean, so that one of value 0 does not decide it: as trec_eval has it."""
+"""Least value of a query in a geometric mean, as in trec_eval; without it a single 0 would make the mean 0."""
 
 
 HIGHEST = float(np.finfo(np.float64).max)
@@ -30,11 +30,11 @@ LEAST = 1e-292
 """Least denominator that is not 0: what is below it is rounded to few digits."""
 
 
-def refuse_range(function_name: str, found: str) -> None:
+def refuse_range(function_name: str, value: str) -> None:
     """Say that numbers are too large, or too small, to be computed with."""
     raise ValueError(
         f"{function_name} must be computed from numbers of which no sum or product is beyond the range of a float, "
-        f"1e-292 to 1.7e308; scale labels, predictions, gains or replacements. Got {found}."
+        f"1e-292 to 1.7e308; scale labels, predictions, gains or replacements. Got {value}."
     )
 
 
@@ -101,7 +101,7 @@ class PerQuery:
 
     @property
     def average_kind(self) -> str:
-        """How its mean over queries is taken."""
+        """Kind of its mean over queries: "macro", "micro" or "geometric"."""
         return str(self.spec["average"])
 
     @property
@@ -119,7 +119,7 @@ class PerQuery:
 
     @np.errstate(over="ignore", invalid="ignore")  # the mean is looked at
     def sums(self, weight: Array | None) -> PartialSums:
-        """What the mean is made of."""
+        """Sums that the mean is computed from."""
         average, defined = self.spec["average"], ~self.undefined
 
         def total(x: NDArray[Any]) -> NDArray[Any]:
@@ -214,7 +214,7 @@ def _sum(x: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class StoredMetric:
-    """What is saved of a metric: answers as a computed one does, but cannot be computed again."""
+    """Saved values of a metric: they answer as computed ones do, but cannot be computed again."""
 
     of_queries: NDArray[np.float64]
     undefined: NDArray[np.bool_]

@@ -1,1 +1,1 @@
-"""What a metric is: its formula, name, keywords and conventions."""
+"""Definition of a metric: formula, properties, name, keywords and conventions."""

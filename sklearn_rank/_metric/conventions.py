@@ -1,4 +1,4 @@
-"""What other systems mean by a metric, as keywords: the table behind ``convention=``; and what trec_eval calls it.
+"""Choices of other systems as keywords of metrics, the table behind ``convention=``; and trec_eval's names.
 
 "" holds for all metrics of a system, a metric's name for that metric; a keyword that a metric does not have is left
 out, and one that the caller gives wins. `docs/conventions.md` shows the numbers that come of it.
@@ -128,7 +128,7 @@ TREC_EVAL_NAMES: dict[str, Callable[..., str]] = {
     r"rbp[._]p=(\d*\.?\d+)": "rbp(p={})".format,
     r"rbp_resid": "rbp_residual(p=0.9)".format,
 }
-"""What trec_eval (9 and 10: measures.c, and the m_*.c behind it) prints, and its name here if that is another one."""
+"""Measures that trec_eval prints (9 and 10: measures.c and m_*.c), and their names here where these differ."""
 
 GAIN = r"\d+=[-+]?(?:\d+\.?\d*|\.\d+)"
 GAIN_TABLE = rf"(n?dcg)[._]({GAIN}(?:,{GAIN})*)"
@@ -158,13 +158,13 @@ NOT_HERE: dict[str, str] = {
 
 
 def our_name(name: str) -> tuple[str, dict[str, Any]]:
-    """What we call a measure that trec_eval calls "P_10" or "P.10", with a table of gains; any other name as it is."""
+    """Name here of a measure that trec_eval calls "P_10" or "P.10", with a table of gains; other names as they are."""
     name = name.strip()
     for pattern, ours in TREC_EVAL_NAMES.items():
-        if found := re.fullmatch(pattern, name, re.IGNORECASE):
-            return ours(*map(str.lower, found.groups())), {}
-    if found := re.fullmatch(GAIN_TABLE, name, re.IGNORECASE):
-        return found[1].lower(), {"gain": _gains(found[2])}
+        if match := re.fullmatch(pattern, name, re.IGNORECASE):
+            return ours(*map(str.lower, match.groups())), {}
+    if match := re.fullmatch(GAIN_TABLE, name, re.IGNORECASE):
+        return match[1].lower(), {"gain": _gains(match[2])}
     return name, {}
 
 

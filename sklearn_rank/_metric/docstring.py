@@ -14,7 +14,7 @@ TypeError
 
 
 def signature_of(entry: Metric) -> inspect.Signature:
-    """What the public function takes: data, cutoff, the formula's keywords, the shared ones."""
+    """Parameters of the public function: data, cutoff, the formula's keywords, the shared ones."""
     data = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in ("y_true", "y_score")]
     cutoff = {"k": None} if entry.has_cutoff else {}
     tie_break = {} if entry.pointwise else {"tie_break": None}

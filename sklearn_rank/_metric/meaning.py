@@ -1,4 +1,4 @@
-"""What keywords and functions mean, as text that is equal where they mean the same: functions by what they compute.
+"""Meaning of keywords and functions, as text that is equal where they mean the same: functions by their code.
 
 Text outlives the process that made it: functions of modules are named, others are hashed, with all that they read.
 """
@@ -47,10 +47,10 @@ def place_of(function: Any) -> str | None:
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
     if module is None or name is None or module == "__main__":
         return None
-    found: Any = sys.modules.get(module)
+    value: Any = sys.modules.get(module)
     for part in name.split("."):
-        found = getattr(found, part, None)
-    return f"{module}.{name}" if found is function else None
+        value = getattr(value, part, None)
+    return f"{module}.{name}" if value is function else None
 
 
 def _text_of_object(value: Any, seen: set[int]) -> str:

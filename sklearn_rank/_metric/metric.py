@@ -61,7 +61,7 @@ class Metric(ValueProperties, LabelProperties, OrderProperties):
 
     @property
     def meaning(self) -> str:
-        """What it computes, as text: our own metrics by name, others by their formula and properties."""
+        """Meaning as text: our own metrics by name, others by their formula and properties."""
         if self.function.__module__.startswith("sklearn_rank."):
             return self.function_name
         properties = {
@@ -100,8 +100,8 @@ class Metric(ValueProperties, LabelProperties, OrderProperties):
 
     def ratio(self, ranked: Ranked, keywords: Mapping[str, Any]) -> tuple[Any, Any]:
         """Numerator and denominator that the formula returns, each a number or with a row per query."""
-        found, (rows, columns) = self.formula(ranked, **keywords), ranked.shape
-        parts = [np.asarray(part) for part in (found if isinstance(found, tuple) else (found, 1.0))]
+        curve, (rows, columns) = self.formula(ranked, **keywords), ranked.shape
+        parts = [np.asarray(part) for part in (curve if isinstance(curve, tuple) else (curve, 1.0))]
         shapes = (rows, columns), (rows, 1), (1, columns), ()
         right = [p for p in parts if p.shape in shapes and p.dtype.kind in "biuf"]
         if len(parts) != 2 or len(right) != 2:

@@ -59,7 +59,7 @@ ELSEWHERE = {
     "root_mean_squared": "rmse",
     "spearmanr": "spearman",
 }
-"""What metrics are called elsewhere, without "_score" and "_error", and here: for hints, as meanings may differ."""
+"""Names that metrics have elsewhere, without "_score" and "_error", and here: for hints, as meanings may differ."""
 
 
 def get_metric_names() -> list[str]:
@@ -125,7 +125,7 @@ def parse_metric(metric: Any, /, **keywords: Any) -> MetricSpec:
 
 
 def cached_spec(metric: Any, /, **keywords: Any) -> MetricSpec:
-    """As `parse_metric`, but shared by all who ask for the same: not for users, who might change its keywords."""
+    """Cached `parse_metric`; the result is shared and must not be modified."""
     return spec_of(*_read(metric, keywords))
 
 
@@ -201,7 +201,7 @@ def _did_you_mean(name: str, text: str) -> str:
         nearest = [known[bare] + f"@{cutoff.replace('k', '10')}" * bool(cutoff)]
     else:
         nearest = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-        nearest = list(dict.fromkeys(known[found] for found in nearest))
+        nearest = list(dict.fromkeys(known[name] for name in nearest))
     return f" Did you mean {' or '.join(map(repr, nearest))}?" if nearest else ""
 
 
@@ -235,7 +235,7 @@ _WORDS = (
 
 
 def is_single_metric(metrics: Any) -> bool:
-    """Whether what was given is one metric, not several of them."""
+    """Whether this is one metric, not several."""
     return isinstance(metrics, str) or not isinstance(metrics, Iterable)
 
 

@@ -67,7 +67,7 @@ NOTATION = {
     "success": "Success",
     "wap": "WAP",
 }
-"""How publications write the names that the parser reads; other names stay as they are."""
+"""Names that the parser reads, as publications write them; other names stay as they are."""
 
 
 def display_name(name: str) -> str:

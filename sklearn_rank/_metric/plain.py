@@ -37,7 +37,7 @@ class PlainMetric(Metric):
 
     @property
     def meaning(self) -> str:
-        """What it computes, as text."""
+        """Meaning as text."""
         return text_of(self.function) + ("" if self.greater_is_better else ", lower is better")
 
     def __call__(self, y_true: Any, y_score: Any, **keywords: Any) -> Any:
@@ -46,7 +46,7 @@ class PlainMetric(Metric):
 
     @property
     def score_func(self) -> Callable[..., Any]:
-        """What `sklearn.metrics.make_scorer` is given: this metric, as the function knows no queries."""
+        """Function to give to `sklearn.metrics.make_scorer`: this metric, as the plain function knows no queries."""
         return self
 
 

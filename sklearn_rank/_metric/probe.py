@@ -197,17 +197,17 @@ def _watched() -> Any:
     return Watched
 
 
-def _alike(found: Array, expected: Array) -> NDArray[np.bool_]:
+def _alike(value: Array, expected: Array) -> NDArray[np.bool_]:
     """Where two computations agree to rounding."""
-    return np.isclose(found, expected, rtol=1e-9, atol=1e-12, equal_nan=True)
+    return np.isclose(value, expected, rtol=1e-9, atol=1e-12, equal_nan=True)
 
 
-def _refuse_unlike(metric: Metric, k: int | None, found: Array, expected: Array | None, rule: tuple[str, str]) -> None:
+def _refuse_unlike(metric: Metric, k: int | None, value: Array, expected: Array | None, rule: tuple[str, str]) -> None:
     """Refuse a formula if two computations differ by more than rounding."""
-    if expected is None or (alike := _alike(found, expected)).all():
+    if expected is None or (alike := _alike(value, expected)).all():
         return
     i, at = int(np.argmin(alike)), "" if k is None else f" at k={k}"
     raise ValueError(
         f"The formula of {metric.function_name} was tried on a few queries, and {rule[0]}. "
-        f"Got {found[i]:.6g} and {expected[i]:.6g} for one query{at}. {rule[1]}."
+        f"Got {value[i]:.6g} and {expected[i]:.6g} for one query{at}. {rule[1]}."
     )

@@ -36,7 +36,7 @@ class LabelProperties:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class OrderProperties:
-    """What a metric reads of the order of documents, and how equal scores are treated."""
+    """How much of the order of documents a metric reads, and how it treats equal scores."""
 
     has_cutoff: bool = True
     pointwise: bool = False

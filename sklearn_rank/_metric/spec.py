@@ -33,7 +33,7 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 
 PLAIN = (int, float, str, bool, type(None))
-"""Types of keywords of which equal values mean the same."""
+"""Keyword types that compare by value and can be cache keys."""
 
 
 @dataclass(frozen=True)
@@ -102,12 +102,12 @@ class MetricSpec:
 
     def _conventional(self) -> dict[str, Any]:
         convention = self.keywords.get("convention")
-        found = {} if convention is None else keywords_of(convention, self.metric.name)
-        if self.metric.subtopics and found.get("ties") in ("worst", "best"):  # not defined for several labels
-            del found["ties"]
+        chosen = {} if convention is None else keywords_of(convention, self.metric.name)
+        if self.metric.subtopics and chosen.get("ties") in ("worst", "best"):  # not defined for several labels
+            del chosen["ties"]
         if self.metric.reads_unjudged:  # it tells unjudged documents from others: that is what it is for
-            found.pop("unjudged", None)
-        return {name: value for name, value in found.items() if name in self.metric.defaults}
+            chosen.pop("unjudged", None)
+        return {name: value for name, value in chosen.items() if name in self.metric.defaults}
 
     def __str__(self) -> str:
         """Canonical name; parsing it gives this metric again."""
@@ -138,7 +138,7 @@ class MetricSpec:
 
     @cached_property
     def curve_key(self) -> tuple[Any, ...]:
-        """What it has in common with the metrics that differ from it in their cutoff alone."""
+        """Equal for metrics that differ in their cutoff alone, which are points of one curve."""
         given = ((n, type(v).__name__, v if type(v) in PLAIN else id(v)) for n, v in self.keywords.items())
         return self.metric, *sorted(given, key=itemgetter(0))
 
@@ -229,12 +229,12 @@ def spec_of(metric: Metric, k: Any, keywords: Mapping[str, Any]) -> MetricSpec:
 
     It is shared by all who ask for it, so it is not for users, who might change its keywords.
     """
-    known = REGISTRY.get(metric.name) is metric  # what a user's function holds on to is not to be kept
+    known = REGISTRY.get(metric.name) is metric  # do not cache user-defined metrics: it would keep their closures alive
     if known and type(k) in PLAIN and all(type(value) in PLAIN for value in keywords.values()):
-        return _remembered(metric, k, **keywords)
+        return _cached(metric, k, **keywords)
     return MetricSpec(metric, k, keywords)
 
 
 @functools.lru_cache(maxsize=256, typed=True)
-def _remembered(metric: Metric, k: Any, /, **keywords: Any) -> MetricSpec:
+def _cached(metric: Metric, k: Any, /, **keywords: Any) -> MetricSpec:
     return MetricSpec(metric, k, keywords)

@@ -31,7 +31,7 @@ NO_ALPHA = 1e-99
 
 
 def novelty(s: Ranked, alpha: float) -> Array:
-    """What one subtopic is worth at each position: rel_i * (1 - alpha)**(relevant documents before i).
+    """Worth of one subtopic at each position: rel_i * (1 - alpha)**(relevant documents before i).
 
     A user who stops at a relevant document with probability alpha stops there with alpha times that.
     """
@@ -120,8 +120,8 @@ def err_ia_score(
     0.4375
     """
     err = formula_of(err_score)
-    found = r.over_subtopics(lambda s: err(s, stop=stop, discount=discount) * (s.n_relevant > 0))
-    return found.sum(axis=0), r.n_subtopics
+    values = r.over_subtopics(lambda s: err(s, stop=stop, discount=discount) * (s.n_relevant > 0))
+    return values.sum(axis=0), r.n_subtopics
 
 
 @metric("map_ia", aliases=("ap_ia",), bounds=(0, 1), undefined_when=NO_SUBTOPIC, subtopics=True)
@@ -144,8 +144,8 @@ def map_ia_score(r: Ranked) -> Curve:
     0.75
     """
     precisions = formula_of(map_score)
-    found = r.over_subtopics(lambda s: precisions(s)[0] / np.maximum(s.n_relevant, 1))
-    return found.sum(axis=0), r.n_subtopics
+    values = r.over_subtopics(lambda s: precisions(s)[0] / np.maximum(s.n_relevant, 1))
+    return values.sum(axis=0), r.n_subtopics
 
 
 @metric(

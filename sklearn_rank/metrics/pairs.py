@@ -1,4 +1,4 @@
-"""How the order agrees with that of the labels: pairs, overlaps, and positions in the whole list."""
+"""Agreement of the order with that of the labels: pairs, overlaps, and positions in the whole list."""
 
 from __future__ import annotations
 
