@@ -258,7 +258,7 @@ class Ranked:
         return np.where(length > 0, highest.reshape(bounds.shape[:2]), 0.0)
 
     def overlap(self) -> Array:
-        """Items that the two orders, this and the ideal one, share down to each position; equal labels there are tied."""
+        """Number of items down to each position that the ideal order has down to it too, equal labels being tied."""
         if self._ranking.unlisted is not None:
             raise ValueError(
                 "overlap() of a formula reads the labels of all documents: declare reads_all_labels=True. "
