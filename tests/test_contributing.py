@@ -70,7 +70,7 @@ def run(command, repository):
     command = re.sub("^python ", f"{sys.executable} ", command)
     if " -m pytest" in command:
         command += " -q -x -p no:cacheprovider"
-    environment = os.environ | {"PYTHONPATH": str(repository), "MPLBACKEND": "agg"}
+    environment = os.environ | {"PYTHONPATH": str(repository), "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, shell=True, cwd=repository, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, f"{command}\n{done.stdout[-4000:]}{done.stderr[-2000:]}"
 
