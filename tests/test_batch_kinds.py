@@ -85,7 +85,7 @@ def test_nulls_are_refused(column, kind, grouped):
     message = {"label": "y_true .* must not contain NaN", "score": "y_score must not", "qid": "qid must not"}[column]
     bad = KINDS[kind](rows | {column: [1, None]})
     with pytest.raises(ValueError, match=message + r".*This is batch 1, whose row 0 is row 2 of the stream"):
-        evaluate_batches([KINDS[kind](rows), bad], metrics="map", grouped=grouped)
+        evaluate_batches([KINDS[kind](rows), bad], metrics="map", assume_grouped=grouped)
 
 
 def test_parquet(columns, expected, tmp_path):
@@ -105,7 +105,7 @@ def test_parquet_by_folders(tmp_path):
     pytest.importorskip("pyarrow")
     frame = pd.DataFrame({"label": [1, 0, 2, 0], "score": [1, 2, 3, 4], "qid": [7, 7, 8, 8]})
     frame.to_parquet(tmp_path / "rows", partition_cols=["qid"])
-    found = evaluate_batches(tmp_path / "rows", metrics="map", grouped=True)
+    found = evaluate_batches(tmp_path / "rows", metrics="map", assume_grouped=True)
     assert_equal_values(found, evaluate(frame.label, frame.score, qid=frame.qid, metrics="map"))
 
 
