@@ -55,6 +55,17 @@ def test_other_names(columns, expected):
     assert (found.weight == 1).all()
 
 
+def test_ids_in_the_index(columns, expected):
+    frame = pd.DataFrame(columns)
+    assert_equal_values(evaluate_batches([frame.set_index("qid")], metrics=NAMES), expected)
+    assert_equal_values(evaluate_batches(frame.set_index(["other", "qid"]), metrics=NAMES), expected)
+    assert_equal_values(
+        evaluate_batches([frame.set_index(frame.qid * 2)], metrics=NAMES), expected
+    )  # the column counts
+    with pytest.raises(ValueError, match="Got no 'qid' among 'label', 'other', 'score', 'q'"):
+        evaluate_batches([frame.rename(columns={"qid": "q"}).set_index("q")], metrics=NAMES)
+
+
 def test_columns_of_subtopics():
     frame = pd.DataFrame({"a": [1, 0, 1], "b": [0, 1, 1], "score": [3, 2, 1], "qid": [1, 1, 2]})
     found = evaluate_batches([frame[:1], frame[1:]], metrics="alpha_ndcg@5", y_true=["a", "b"])

@@ -204,7 +204,7 @@ def test_what_cannot_be_compared(spark, there_and_here):
         (a, b, {"metric": "map", "test": "f"}, ValueError, "'test' parameter of compare"),
         (a, b, {"metric": "map", "missing": "0"}, ValueError, "'missing' parameter of compare"),
         (a, df, {"metric": "map"}, ValueError, "compare takes a table that per_query made"),
-        (a, text, {"metric": "map"}, TypeError, "ids of one type in both tables; cast one. Got bigint in 'a' and string in 'b'"),
+        (a, text, {"metric": "map"}, TypeError, "in both tables; cast one. Got bigint in 'a' and string in 'b'"),
         (
             a, per_query(df, metrics="map", min_relevance=2), {"metric": "map"}, ValueError,
             "Got 'map' with other keywords in 'b'",
