@@ -38,10 +38,12 @@ def assert_same(found, expected):
         assert found.weight.tobytes() == expected.weight.tobytes()
 
 
-def check(columns, size, *, metrics=NAMES, grouped=False, memory_limit=1500, **keywords):
+def check(columns, size, *, metrics=NAMES, assume_grouped=False, memory_limit=1500, **keywords):
     weight = {"sample_weight": columns[3]} if len(columns) == 4 else {}
     expected = evaluate(*columns[:2], qid=columns[2], metrics=metrics, **weight, **keywords)
     batches = cut(columns, size)
-    found = evaluate_batches(batches, metrics=metrics, grouped=grouped, memory_limit=memory_limit, **keywords)
+    found = evaluate_batches(
+        batches, metrics=metrics, assume_grouped=assume_grouped, memory_limit=memory_limit, **keywords
+    )
     assert_same(found, expected)
     return found

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from registry import Data
 
-from sklearn_rank.spark._partition import column_name
+from sklearn_rank.spark._worker import column_name
 
 pa = pytest.importorskip("pyarrow")
 

@@ -11,7 +11,7 @@ import pytest
 from batch_cases import check, cut, make
 
 from sklearn_rank import evaluate_batches
-from sklearn_rank.batches import _partition_on_disk, _spool
+from sklearn_rank.batches import _scattered_queries, _spool
 
 ON_LINUX = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="/proc is of Linux")
 
@@ -33,7 +33,7 @@ def test_no_file_has_a_name(grouped, tmp_path):
             sizes.extend(os.fstat(fd).st_size for fd in open_files(tmp_path))
             yield batch
 
-    evaluate_batches(batches(), metrics="map", grouped=grouped, memory_limit=100, folder=tmp_path)
+    evaluate_batches(batches(), metrics="map", assume_grouped=grouped, memory_limit=100, folder=tmp_path)
     assert not seen
     assert any(sizes) == (not grouped)
     assert not open_files(tmp_path)
@@ -145,9 +145,9 @@ def test_parts_fit_the_memory(memory_limit, monkeypatch):
             sizes.append(records.nbytes)
         return records
 
-    monkeypatch.setattr(_partition_on_disk.Spool, "read", read)
+    monkeypatch.setattr(_scattered_queries.Spool, "read", read)
     check(make(n_queries=8000, longest=9, shuffle=True), 1000, memory_limit=memory_limit)
-    assert max(sizes) <= memory_limit // _partition_on_disk.SHARE
+    assert max(sizes) <= memory_limit // _scattered_queries.SHARE
 
 
 def test_many_subtopics_go_to_disk_and_back():

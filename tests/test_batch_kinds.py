@@ -55,6 +55,17 @@ def test_other_names(columns, expected):
     assert (found.weight == 1).all()
 
 
+def test_ids_in_the_index(columns, expected):
+    frame = pd.DataFrame(columns)
+    assert_equal_values(evaluate_batches([frame.set_index("qid")], metrics=NAMES), expected)
+    assert_equal_values(evaluate_batches(frame.set_index(["other", "qid"]), metrics=NAMES), expected)
+    assert_equal_values(
+        evaluate_batches([frame.set_index(frame.qid * 2)], metrics=NAMES), expected
+    )  # the column counts
+    with pytest.raises(ValueError, match="Got no 'qid' among 'label', 'other', 'score', 'q'"):
+        evaluate_batches([frame.rename(columns={"qid": "q"}).set_index("q")], metrics=NAMES)
+
+
 def test_columns_of_subtopics():
     frame = pd.DataFrame({"a": [1, 0, 1], "b": [0, 1, 1], "score": [3, 2, 1], "qid": [1, 1, 2]})
     found = evaluate_batches([frame[:1], frame[1:]], metrics="alpha_ndcg@5", y_true=["a", "b"])
@@ -85,7 +96,7 @@ def test_nulls_are_refused(column, kind, grouped):
     message = {"label": "y_true .* must not contain NaN", "score": "y_score must not", "qid": "qid must not"}[column]
     bad = KINDS[kind](rows | {column: [1, None]})
     with pytest.raises(ValueError, match=message + r".*This is batch 1, whose row 0 is row 2 of the stream"):
-        evaluate_batches([KINDS[kind](rows), bad], metrics="map", grouped=grouped)
+        evaluate_batches([KINDS[kind](rows), bad], metrics="map", assume_grouped=grouped)
 
 
 def test_parquet(columns, expected, tmp_path):
@@ -105,7 +116,7 @@ def test_parquet_by_folders(tmp_path):
     pytest.importorskip("pyarrow")
     frame = pd.DataFrame({"label": [1, 0, 2, 0], "score": [1, 2, 3, 4], "qid": [7, 7, 8, 8]})
     frame.to_parquet(tmp_path / "rows", partition_cols=["qid"])
-    found = evaluate_batches(tmp_path / "rows", metrics="map", grouped=True)
+    found = evaluate_batches(tmp_path / "rows", metrics="map", assume_grouped=True)
     assert_equal_values(found, evaluate(frame.label, frame.score, qid=frame.qid, metrics="map"))
 
 

@@ -5,10 +5,9 @@ import pytest
 from batch_cases import NAMES, assert_same, make
 
 from sklearn_rank import evaluate
-from sklearn_rank._chunks.evaluate import concatenate_evaluations, evaluate_part
+from sklearn_rank._chunks.parts import evaluate_part, join_parts, result_from_columns, result_to_columns
 from sklearn_rank._chunks.query_ids import QueryIdIndex
 from sklearn_rank._engine.check import check_queries
-from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
 
 
@@ -17,32 +16,27 @@ def part_of(data, specs, **keywords):
 
 
 def test_parts_make_one_result():
+    """Wherever the queries of a part stand among all."""
     data, specs = make(), parse_metrics(NAMES)
+    weight = data.qid * 1.0 + 5
+    expected = evaluate(*data[:2], qid=data.qid, metrics=NAMES, sample_weight=weight)
     odd = data.qid % 2 == 1
-    both = data.rows(np.argsort(~odd, kind="stable"))
-    parts = [part_of(data.rows(odd), specs), part_of(data.rows(~odd), specs)]
-    assert_same(concatenate_evaluations(parts), evaluate(*both[:2], qid=both.qid, metrics=NAMES))
-    weight = both.qid * 1.0 + 5
-    parts = [part_of(data.rows(o), specs, sample_weight=data.qid[o] * 1.0 + 5) for o in (odd, ~odd)]
-    expected = evaluate(*both[:2], qid=both.qid, metrics=NAMES, sample_weight=weight)
-    assert_same(concatenate_evaluations(parts), expected)
+    parts = [part_of(data.rows(o), specs, sample_weight=weight[o]) for o in (odd, ~odd)]
+    places = [np.flatnonzero(expected.qid % 2 == 1), np.flatnonzero(expected.qid % 2 == 0)]
+    found = join_parts(parts, places, expected.qid, expected.weight)
+    assert_same(found, expected)
+    assert found._label_sums.tolist() == expected._label_sums.tolist()
+    with pytest.raises(ValueError, match="not all zero"):
+        join_parts(parts, places, expected.qid, expected.weight * 0)
 
 
-def test_parts_must_fit(tmp_path):
-    data, specs = make(), parse_metrics(["map"])
+def test_a_result_goes_through_columns():
+    data, specs = make(), parse_metrics([*NAMES, "p(average=micro)@3"])
+    expected = evaluate(*data[:2], qid=data.qid, metrics=[*NAMES, "p(average=micro)@3"])
     part = part_of(data, specs)
-    with pytest.raises(ValueError, match="At least one result is needed"):
-        concatenate_evaluations([])
-    with pytest.raises(ValueError, match=rf"All rows of a query must be in one part. Got query {data.qid[0]} in two"):
-        concatenate_evaluations([part, part])
-    other = data._replace(qid=data.qid + 1000)
-    with pytest.raises(ValueError, match=r"same metrics. Got map_score\(k=None.* and map_score\(k=3"):
-        concatenate_evaluations([part, part_of(other, parse_metrics(["map@3"]))])
-    with pytest.raises(ValueError, match=r"Either all parts have weights or none. Got 1 of 2"):
-        concatenate_evaluations([part, part_of(other, specs, sample_weight=np.ones(len(data.qid)))])
-    part.save(tmp_path / "part.npz")
-    with pytest.raises(ValueError, match="Got one that was loaded"):
-        concatenate_evaluations([part, Evaluation.load(tmp_path / "part.npz")])
+    found = result_from_columns(specs, result_to_columns(part), part.qid, None)
+    assert_same(found, expected)
+    assert found._label_sums.tolist() == expected._label_sums.tolist()
 
 
 def test_ids_of_other_types():

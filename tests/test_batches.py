@@ -10,15 +10,15 @@ from batch_cases import NAMES, assert_same, check, cut, make
 from registry import METRICS, Data, each, repr_without_address, rough_data_for, tie_policy
 
 from sklearn_rank import evaluate, evaluate_batches, parse_metric
-from sklearn_rank._chunks import adjacent
+from sklearn_rank._chunks import adjacent_queries
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank.batches import _partition_on_disk
+from sklearn_rank.batches import _scattered_queries
 
 
 @pytest.fixture
 def at_once(monkeypatch):
     """Queries are evaluated as soon as they have ended."""
-    monkeypatch.setattr(adjacent, "ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(adjacent_queries, "ROWS_PER_PART", 1)
 
 
 # --- the same bits -------------------------------------------------------------------------------------------
@@ -27,7 +27,7 @@ def at_once(monkeypatch):
 @pytest.mark.parametrize("size", [1, 2, 7, 64, 10_000])
 @pytest.mark.parametrize("grouped", [False, True])
 def test_same_bits(at_once, size, grouped):
-    check(make(), size, grouped=grouped)
+    check(make(), size, assume_grouped=grouped)
 
 
 @pytest.mark.parametrize("size", [1, 13, 10_000])
@@ -37,7 +37,7 @@ def test_rows_in_any_order(size, memory_limit):
 
 
 def test_large_enough_to_be_divided_many_times(monkeypatch):
-    monkeypatch.setattr(_partition_on_disk, "FAN", 3)
+    monkeypatch.setattr(_scattered_queries, "BASE", 3)
     data = make(n_queries=700, longest=9, shuffle=True)
     check(data, 100, memory_limit=500)
     check(
@@ -47,7 +47,7 @@ def test_large_enough_to_be_divided_many_times(monkeypatch):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_rows_are_waited_for(n_jobs):
-    check(make(n_queries=90_000, longest=14), 100_001, metrics=["ndcg@10", "map"], grouped=True, n_jobs=n_jobs)
+    check(make(n_queries=90_000, longest=14), 100_001, metrics=["ndcg@10", "map"], assume_grouped=True, n_jobs=n_jobs)
 
 
 @each(METRICS)
@@ -55,7 +55,7 @@ def test_every_metric(at_once, metric):
     data = rough_data_for(metric)
     spec = [parse_metric(metric.name, **({"k": 5} if metric.has_cutoff else {}), **tie_policy(metric))]
     for grouped in (False, True):
-        check(data, 11, metrics=spec, grouped=grouped)
+        check(data, 11, metrics=spec, assume_grouped=grouped)
     shuffled = data.rows(np.random.default_rng(1).permutation(len(data.qid)))
     check(shuffled, 11, metrics=spec)
 
@@ -67,7 +67,7 @@ def test_what_few_rows_have(at_once, grouped, keywords):
     data = make()
     rows = np.random.default_rng(0).random(len(data.qid)) < 0.02
     data = data.with_label(rows, np.nan).with_score(np.where(np.roll(rows, 9), -np.inf, data.y_score))
-    found = check(data, 5, metrics=["ndcg@10", "map", "bpref", "judged@5", "auc"], grouped=grouped, **keywords)
+    found = check(data, 5, metrics=["ndcg@10", "map", "bpref", "judged@5", "auc"], assume_grouped=grouped, **keywords)
     assert found.n_undefined["map"] > 0
 
 
@@ -87,7 +87,7 @@ def test_what_few_rows_have(at_once, grouped, keywords):
 )
 @pytest.mark.parametrize("grouped", [False, True])
 def test_keywords(at_once, grouped, keywords):
-    check(make(), 6, metrics=["ndcg@5", "ndcg", "map"], grouped=grouped, **keywords)
+    check(make(), 6, metrics=["ndcg@5", "ndcg", "map"], assume_grouped=grouped, **keywords)
 
 
 @pytest.mark.parametrize("grouped", [False, True])
@@ -97,7 +97,7 @@ def test_weights(at_once, grouped, average):
     weight = np.random.default_rng(3).random(200)[data.qid + 5]
     weight[data.qid == data.qid[0]] = 0  # alone in its batch
     for size in (1, 4, 1000):
-        check((*data, weight), size, metrics=["p@5", "auc"], grouped=grouped, average=average)
+        check((*data, weight), size, metrics=["p@5", "auc"], assume_grouped=grouped, average=average)
 
 
 IDS = {
@@ -120,7 +120,7 @@ IDS = {
 @pytest.mark.parametrize("grouped", [False, True])
 def test_ids(at_once, grouped, ids):
     data = make(n_queries=80)
-    check((*data[:2], IDS[ids](data.qid)), 9, grouped=grouped)
+    check((*data[:2], IDS[ids](data.qid)), 9, assume_grouped=grouped)
 
 
 def test_lists():
@@ -134,8 +134,8 @@ def test_lists():
 def test_many_ids_are_numbered(at_once, grouped):
     qid = np.random.default_rng(0).permutation(5000) * 2**40
     data = (np.ones(5000), np.ones(5000), qid)
-    check(data, 1000, metrics="p@1", grouped=grouped)
-    check((*data[:2], qid.astype(str)), 1000, metrics="p@1", grouped=grouped)
+    check(data, 1000, metrics="p@1", assume_grouped=grouped)
+    check((*data[:2], qid.astype(str)), 1000, metrics="p@1", assume_grouped=grouped)
 
 
 @pytest.mark.parametrize("grouped", [False, True])
@@ -150,11 +150,11 @@ def test_memory_of_a_batch_may_be_used_again(grouped):
             yield tuple(place[: len(batch[0])] for place in room)
 
     expected = evaluate(*data[:2], qid=data.qid, metrics=NAMES)
-    assert_same(evaluate_batches(batches(), metrics=NAMES, grouped=grouped), expected)
+    assert_same(evaluate_batches(batches(), metrics=NAMES, assume_grouped=grouped), expected)
 
 
 def test_plain_function(at_once):
-    check(make(), 7, metrics=[lambda y, s: y[np.argmax(s)] if len(y) > 1 else np.nan], grouped=True)
+    check(make(), 7, metrics=[lambda y, s: y[np.argmax(s)] if len(y) > 1 else np.nan], assume_grouped=True)
 
 
 # --- nothing is lost -----------------------------------------------------------------------------------------
@@ -199,7 +199,7 @@ AT = r" This is batch 2, whose row 0 is row 3 of the stream\."
 def test_bad_batches(grouped, batch, error, message):
     metrics = ["err", "map"] if "err_score" in message or "below" in message else ["map"]
     with pytest.raises(error, match=message + ".*" + AT):
-        evaluate_batches([FIRST, ([0], [0.5], ["a"]), batch], metrics=metrics, grouped=grouped)
+        evaluate_batches([FIRST, ([0], [0.5], ["a"]), batch], metrics=metrics, assume_grouped=grouped)
 
 
 @pytest.mark.parametrize(
@@ -233,33 +233,36 @@ def test_scores_with_few_digits(number):
 @pytest.mark.parametrize("size", [1, 3])
 def test_rows_that_are_not_adjacent(at_once, size):
     batches = cut(([1, 0, 1, 1], [1, 2, 3, 4], ["a", "b", "c", "a"]), size)
-    with pytest.raises(ValueError, match=r"use grouped=False.*Got query 'a' again in row 0\. This is batch .*row 3 of"):
-        evaluate_batches(batches, metrics="map", grouped=True)
+    with pytest.raises(
+        ValueError,
+        match=r"without it they may be in any order.*Got query 'a' again in row 0\. This is batch .*row 3 of",
+    ):
+        evaluate_batches(batches, metrics="map", assume_grouped=True)
     with pytest.raises(ValueError, match=r"Got query 2 again in row 3\. This is batch 0, whose row 0 is row 0"):
-        evaluate_batches([([1, 0, 1, 1], [1, 2, 3, 4], [1, 2, 3, 2])], metrics="map", grouped=True)
+        evaluate_batches([([1, 0, 1, 1], [1, 2, 3, 4], [1, 2, 3, 2])], metrics="map", assume_grouped=True)
 
 
 @pytest.mark.parametrize("grouped", [False, True])
 def test_weights_are_checked_across_batches(grouped):
     batches = [([1], [1], ["a"], [2.0]), ([1], [1], ["a"], [3.0])]
     with pytest.raises(ValueError, match=r"constant within each. Got 2 and 3 in query 'a'. This is batch 1"):
-        evaluate_batches(batches, metrics="map", grouped=grouped)
+        evaluate_batches(batches, metrics="map", assume_grouped=grouped)
     with pytest.raises(ValueError, match=r"not all zero. Got values from 0.0 to 0.0"):
-        evaluate_batches([(*batch[:3], [0]) for batch in batches], metrics="map", grouped=grouped)
+        evaluate_batches([(*batch[:3], [0]) for batch in batches], metrics="map", assume_grouped=grouped)
     with pytest.raises(ValueError, match=r"not negative.*This is batch 0"):
-        evaluate_batches([([1], [1], ["a"], [-1])], metrics="map", grouped=grouped)
+        evaluate_batches([([1], [1], ["a"], [-1])], metrics="map", assume_grouped=grouped)
     with pytest.raises(ValueError, match=r"with sample_weight= it needs the fourth. Got 3 entries"):
-        evaluate_batches([FIRST], metrics="map", grouped=grouped, sample_weight="w")
+        evaluate_batches([FIRST], metrics="map", assume_grouped=grouped, sample_weight="w")
 
 
 @pytest.mark.parametrize("grouped", [False, True])
 def test_empty_batches(grouped):
     batches = [EMPTY, FIRST, EMPTY, ([1], [3.0], ["a"]), EMPTY]
-    found = evaluate_batches(batches, metrics="mrr", grouped=grouped)
+    found = evaluate_batches(batches, metrics="mrr", assume_grouped=grouped)
     assert_same(found, evaluate([1, 0, 1], [2, 1, 3], qid=["a", "a", "a"], metrics="mrr"))
     for nothing in ([], [EMPTY, EMPTY]):
         with pytest.raises(ValueError, match="At least one row is needed. Got batches without rows"):
-            evaluate_batches(nothing, metrics="mrr", grouped=grouped)
+            evaluate_batches(nothing, metrics="mrr", assume_grouped=grouped)
 
 
 def test_arguments_are_checked_before_batches_are_read():
@@ -282,7 +285,7 @@ def test_arguments_are_checked_before_batches_are_read():
         with pytest.raises(error, match=message):
             evaluate_batches(batches(), **keywords)
     for source in (3, None, pl.LazyFrame({"qid": [1]})):
-        with pytest.raises(TypeError, match="batches must be an iterable of batches, the path"):
+        with pytest.raises(TypeError, match="data must be an iterable of batches, the path"):
             evaluate_batches(source, metrics="map")
 
 
@@ -290,9 +293,9 @@ def test_arguments_are_checked_before_batches_are_read():
 def test_a_discount_of_more_than_the_rank_is_refused(at_once, grouped):
     batches = cut(([1, 0, 1, 0, 1, 0, 1, 0, 1], [1, 2, 3, 4, 5, 1, 2, 3, 4], [1] * 5 + [2] * 4), 5)
     with pytest.raises(ValueError, match=r"callable 'discount' must give.*Got others for 4 ranks than for 5"):
-        evaluate_batches(batches, metrics="dcg", discount=lambda r: 1 / r / (1 + len(r) % 2), grouped=True)
+        evaluate_batches(batches, metrics="dcg", discount=lambda r: 1 / r / (1 + len(r) % 2), assume_grouped=True)
     with pytest.raises(ValueError, match=r"The 'discount' array must have a weight for each rank"):
-        evaluate_batches(batches, metrics="dcg", discount=[1.0], grouped=grouped)
+        evaluate_batches(batches, metrics="dcg", discount=[1.0], assume_grouped=grouped)
 
 
 def test_the_result_keeps_no_data(tmp_path):

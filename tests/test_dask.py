@@ -63,6 +63,9 @@ def check(ddf, frame=None, *, assume_grouped=False, **keywords):
     values = on_dask.per_query(ddf, **keywords)
     computed = values.compute()
     assert list(values.columns) == list(computed.columns)
+    if "micro" not in expected.average.values():
+        means = on_dask.mean(values)
+        np.testing.assert_allclose([means[name] for name in expected.mean()], [*expected.mean().values()], rtol=1e-13)
     by_query = computed.set_index("qid").reindex(expected.qid)
     assert len(computed) == len(expected.qid)
     for name, of_queries in expected.per_query.items():
@@ -390,19 +393,19 @@ def test_what_the_schema_tells_is_checked_before_rows_are_read(ask):
         ({"n_jobs": 2}, TypeError, "No metric of map has a keyword 'n_jobs'"),
         ({"y_score": 3}, TypeError, "A column is named by a str.*Got 3"),
         ({"y_true": "y"}, ValueError, "The dask DataFrame must have each.*Got no 'y' among 'label', 'score', 'qid'"),
-        ({"y_true": "text"}, TypeError, "y_true must hold real numbers. Got the column 'text' of dtype str"),
-        ({"y_score": "date"}, TypeError, "y_score must hold real numbers. Got the column 'date' of dtype datetime64"),
+        ({"y_true": "text"}, TypeError, "y_true must hold real numbers. Got the column 'text' of type str"),
+        ({"y_score": "date"}, TypeError, "y_score must hold real numbers. Got the column 'date' of type datetime64"),
         ({"sample_weight": "text"}, TypeError, "sample_weight must hold real numbers. Got the column 'text'"),
         ({"y_true": ["label", "text"]}, TypeError, "y_true must hold real numbers. Got the column 'text'"),
     ]:
         with pytest.raises(error, match=message):
             ask(ddf, **{"metrics": "map"} | keywords)
     with pytest.raises(
-        TypeError, match=r"ddf must be a dask DataFrame; .*sklearn_rank.evaluate. Got DataFrame instead"
+        TypeError, match=r"data must be a dask DataFrame; .*sklearn_rank.evaluate. Got DataFrame instead"
     ):
         ask(meta, metrics="map")
     assert on_dask.per_query(ddf, metrics="map").columns.tolist() == ["qid", "map"]  # lazily
-    with pytest.raises(ValueError, match="'qid' and 'weight' are columns of the result.*Got 'weight'"):
+    with pytest.raises(ValueError, match="'qid' and 'weight' are columns of the table.*Got 'weight'"):
         on_dask.per_query(ddf, metrics={"weight": "map"})
 
 

@@ -239,7 +239,7 @@ def test_metrics_are_told_apart_by_what_they_mean():
     ndcg, linear = (on_dask.per_query(rows, metrics="ndcg", gain=gain) for gain in ("exp2", "linear"))
     assert on_dask.compare(ndcg, ndcg[ndcg.ndcg > 0].persist()).ties == 2
     with pytest.raises(
-        ValueError, match=r"same metric with the same keywords.*Got 'ndcg' as ndcg.* and as ndcg.*linear"
+        ValueError, match=r"values of one metric, computed alike. Got 'ndcg' with other keywords in 'b'"
     ):
         on_dask.compare(ndcg, linear[["qid", "ndcg"]])
     mse = [on_dask.per_query(r, metrics={"own": "mse"}) for r in (rows, rows.assign(score=rows.score + 9))]
@@ -250,23 +250,63 @@ def test_what_cannot_be_compared():
     one = parts({"qid": [1, 2, 3], "map": [0.5, 0.2, 0.1]})
     for a, b, keywords, error, message in [
         (one, pd.DataFrame(), {}, TypeError, r"b must be a dask DataFrame"),
-        (one.drop(columns="qid"), one, {}, ValueError, r"a must have a column 'qid' and values.*Got 'map'"),
-        (one, one[["qid"]], {}, ValueError, r"b must have a column 'qid' and values.*Got 'qid'"),
-        (one.assign(weight=1), one, {}, ValueError, r"every query counts once. Got the column 'weight' in 'a'"),
+        (one.drop(columns="qid"), one, {}, ValueError, r"compare takes a table that per_query made.*Got columns 'map'"),
+        (one, one[["qid"]], {}, ValueError, r"compare takes a table that per_query made.*Got columns 'qid'"),
+        (
+            one.assign(weight=1),
+            one,
+            {},
+            ValueError,
+            r"every query counts once. Got sample_weight or another average in 'a'",
+        ),
         (one, one.assign(p=1), {"metric": "p"}, ValueError, r"'metric' parameter .* one of map of 'a'. Got 'p'"),
         (one.assign(p=1), one, {}, ValueError, r"several need metric=. Got map, p in 'a'"),
         (one, one.rename(columns={"map": "p"}), {}, ValueError, r"one of p of 'b'. Got 'map'"),
         (one, one, {"test": "z"}, ValueError, r"'test' parameter of compare"),
         (one, one, {"missing": "drop"}, ValueError, r"'missing' parameter of compare"),
-        (one, one, {"level": 0.9}, TypeError, r"unexpected keyword argument 'level'"),
-        (one, one.assign(qid=one.qid.astype(str)), {}, TypeError, r"of one type; cast one .*Got int64 and str"),
+        (one, one, {"level": 0.9}, TypeError, r"compare has no argument 'level'"),
+        (
+            one,
+            one.assign(qid=one.qid.astype(str)),
+            {},
+            TypeError,
+            r"of one type in both tables; cast one. Got int64 in 'a' and str in 'b'",
+        ),
     ]:
         with pytest.raises(error, match=message):
             on_dask.compare(a, b, **keywords)
     twice = parts({"qid": [1, 2, 3, 3], "map": [0.5, 0.2, 0.1, 0.3]})
     for a, b in ((one, twice), (twice, one)):
-        with pytest.raises(ValueError, match="compare takes one value a query. Got query 3 twice"):
+        with pytest.raises(ValueError, match="compare takes one value a query; .*Got query 3 twice"):
             on_dask.compare(a, b)
     missing = parts({"qid": [1, 2, np.nan], "map": [0.5, 0.2, 0.1]})
     with pytest.raises(ValueError, match="qid must not contain missing values"):
         on_dask.compare(missing, missing)
+
+
+def test_means_of_a_table():
+    """With its weights, after queries were chosen; not of what per_query did not make, nor of sums that it has not."""
+    frame = frame_of(make(), w=make().qid % 4 / 2)
+    ddf, names = cut(frame), ["ndcg@5", "map"]
+    table = on_dask.per_query(ddf, metrics=names, sample_weight="w", replace_undefined_by=np.nan)
+    few = frame[frame.qid < 90]
+    expected = expected_of(few, names, sample_weight="w", replace_undefined_by=np.nan).mean()
+    assert on_dask.mean(table[table.qid < 90]) == pytest.approx(expected, rel=1e-13)
+    assert list(on_dask.mean(table.assign(group=1)[["map", "weight", "qid", "group"]])) == ["map"]
+    for wrong, message in [
+        (
+            ddf,
+            "mean takes rows with metrics=, or a table that per_query made.*Got columns 'label', 'score', 'qid', 'w'",
+        ),
+        (table.drop(columns="weight"), "its weights if it has any"),
+        (on_dask.per_query(ddf, metrics="p(average=micro)@5"), "pass the rows with metrics=. Got 'p"),
+        (table[table.qid < -99], "At least one row is needed. Got a dask DataFrame without rows"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            on_dask.mean(wrong)
+    for options in ({"gain": "linear"}, {"sample_weight": "w"}, {"assume_grouped": True}):
+        with pytest.raises(TypeError, match=rf"Without metrics= mean takes a table .*Got {next(iter(options))}="):
+            on_dask.mean(table, **options)
+    with pytest.warns(UserWarning, match="map is not defined for any query") as told:
+        on_dask.mean(on_dask.per_query(ddf.assign(label=0), metrics="map", replace_undefined_by=np.nan))
+    assert told[0].filename == __file__

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from sklearn_rank import evaluate, evaluate_batches, group_sizes, stats
-from sklearn_rank._chunks.evaluate import concatenate_evaluations
+from sklearn_rank._engine.qid import joined_ids
 from sklearn_rank.display import DifferenceDisplay
 from sklearn_rank.io import read_entries, read_table
 
@@ -132,8 +132,8 @@ def test_ids_that_differ_are_not_compared():
             stats.compare(result(one), result(other))
 
 
-def test_parts_are_put_together_as_they_are():
+def test_ids_of_parts_are_joined_as_they_are():
     big = evaluate([1], [1], qid=np.array([2**63 + 1], dtype=np.uint64), metrics="map")
     text = evaluate([1], [1], qid=["1"], metrics="map")
-    found = concatenate_evaluations([result([B, B, B + 1, B + 1]), big, text]).qid
+    found = joined_ids([part.qid for part in (result([B, B, B + 1, B + 1]), big, text)])
     assert found.tolist() == [B, B + 1, 2**63 + 1, "1"]

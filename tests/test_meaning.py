@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from sklearn_rank import Evaluation, RankingEvaluator, evaluate, evaluate_batches, metric, parse_metric
-from sklearn_rank._chunks.evaluate import concatenate_evaluations
+from sklearn_rank._chunks.parts import concatenate_evaluations
 from sklearn_rank._engine.label_sums import label_sums
 from sklearn_rank._utils.storage import load, save
 from sklearn_rank.stats import compare, compare_all

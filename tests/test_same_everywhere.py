@@ -132,6 +132,5 @@ def test_sums_depend_on_the_order_of_rows(rows, expected):
 
 def test_same_values_with_spark(rows, expected, spark):
     """Up to rounding, as rows have no order there."""
-    result = sklearn_rank.spark.evaluate(spark.createDataFrame(rows).repartition(5), metrics=METRICS).collect()
-    found = {name: {row["qid"]: row[name] for row in result} for name in METRICS}
+    found = of_evaluation(sklearn_rank.spark.evaluate(spark.createDataFrame(rows).repartition(5), metrics=METRICS))
     assert found == {name: pytest.approx(values, rel=1e-12, abs=1e-15) for name, values in expected.items()}

@@ -17,12 +17,12 @@ from spark_cases import NAMES, NAN, assert_same, collected, in_one_order, make, 
 
 import sklearn_rank.spark
 from sklearn_rank import evaluate, evaluate_batches, parse_metric
-from sklearn_rank._chunks.columns import Columns
+from sklearn_rank._chunks.columns import ColumnNames
 from sklearn_rank._metric.names import parse_metrics
-from sklearn_rank.spark import compare, mean
-from sklearn_rank.spark import evaluate as evaluate_frame
-from sklearn_rank.spark._on_workers import OnWorkers
-from sklearn_rank.spark._partition import evaluate_partition
+from sklearn_rank.spark import compare, mean, per_query
+from sklearn_rank.spark import evaluate as evaluate_on_spark
+from sklearn_rank.spark._shipping import Shipped
+from sklearn_rank.spark._worker import evaluate_partition
 
 pa = pytest.importorskip("pyarrow")
 
@@ -44,7 +44,7 @@ def test_every_metric(spark, metrics):
     rows = table_of(data.rows(np.random.default_rng(1).permutation(len(data.qid))))
     labels = [name for name in rows.column_names if name.startswith("label")]
     options = {"metrics": specs, "y_true": labels if len(labels) > 1 else "label"}
-    assert_same(evaluate_frame(spark.createDataFrame(rows), **options), expected)
+    assert_same(per_query(spark.createDataFrame(rows), **options), expected)
     batches = evaluate_batches(rows, **options)
     for name, values in expected.per_query.items():
         np.testing.assert_allclose(batches.per_query[name][np.argsort(batches.qid)], values, rtol=1e-12, atol=1e-14)
@@ -54,7 +54,7 @@ def test_same_bits_as_rows_in_any_order(spark):
     """Of rows without ties."""
     data = make()
     metrics = ["ndcg@10", "map", "err", "auc", "rbp(p=0.8)@10"]
-    result = evaluate_frame(spark.createDataFrame(table_of(data)), metrics=metrics)
+    result = per_query(spark.createDataFrame(table_of(data)), metrics=metrics)
     assert_same(result, evaluate(*data[:2], qid=data.qid, metrics=metrics))
     assert_same(result, evaluate_batches(table_of(data), metrics=metrics, memory_limit=999))
 
@@ -74,7 +74,7 @@ def test_the_order_that_a_worker_takes(keywords):
     shuffled = data.rows(rng.permutation(len(data.qid)))
     by_query = table_of(shuffled.rows(np.argsort(shuffled.qid, kind="stable")))
     found = pa.Table.from_batches(
-        evaluate_partition(iter(by_query.to_batches(7)), Columns("label", "score", "qid"), specs)
+        evaluate_partition(iter(by_query.to_batches(7)), ColumnNames("label", "score", "qid"), specs)
     )
     for name, values in expected.per_query.items():
         np.testing.assert_array_equal(found[name].to_numpy(), values)
@@ -82,7 +82,7 @@ def test_the_order_that_a_worker_takes(keywords):
 
 def test_same_bits_each_time(spark):
     df = spark.createDataFrame(table_of(make(tied=True)))
-    runs = [evaluate_frame(df.orderBy("label", "score", ascending=up), metrics=NAMES) for up in (True, False)]
+    runs = [per_query(df.orderBy("label", "score", ascending=up), metrics=NAMES) for up in (True, False)]
     assert collected(runs[0]) == collected(runs[1])
 
 
@@ -106,7 +106,7 @@ def test_ids(spark, kind):
     data = make()
     ids = [TYPES[kind](i) for i in data.qid.tolist()]
     rows = list(zip(data.y_true.tolist(), data.y_score.tolist(), ids, strict=True))
-    result = evaluate_frame(spark.createDataFrame(rows, f"label double, score double, qid {kind}"), metrics="map")
+    result = per_query(spark.createDataFrame(rows, f"label double, score double, qid {kind}"), metrics="map")
     assert result.schema["qid"].dataType.simpleString() == kind
     number = {q: i for i, q in enumerate(dict.fromkeys(ids))}
     expected = evaluate(*data[:2], qid=[number[q] for q in ids], metrics="map").per_query["map"]
@@ -119,16 +119,16 @@ def test_ids(spark, kind):
 
 def test_zeros_are_one_query(spark):
     rows = spark.createDataFrame([(1, 2.0, -0.0), (0, 1.0, 0.0)], "label int, score double, qid double")
-    assert [row["qid"] for row in collected(evaluate_frame(rows.repartition(2), metrics="map"))] == [0.0]
+    assert [row["qid"] for row in collected(per_query(rows.repartition(2), metrics="map"))] == [0.0]
 
 
 def test_types_of_numbers(spark):
     rows = [(True, decimal.Decimal("2.50"), None, 1, "a", 3), (False, decimal.Decimal("1.25"), None, 1, "a", 3)]
     kinds = "hit boolean, score decimal(5,2), nothing void, w tinyint, qid string, long bigint"
     df = spark.createDataFrame(rows, kinds)
-    found = evaluate_frame(df, metrics=["map", "mae"], y_true="hit", sample_weight="w")
+    found = per_query(df, metrics=["map", "mae"], y_true="hit", sample_weight="w")
     assert collected(found) == [{"qid": "a", "map": 1.0, "mae": 1.375, "weight": 1.0}]
-    judged = evaluate_frame(df, metrics="judged@1", y_true="nothing", y_score="long")
+    judged = per_query(df, metrics="judged@1", y_true="nothing", y_score="long")
     assert collected(judged) == [{"qid": "a", "judged@1": 0.0}]
 
 
@@ -136,7 +136,7 @@ def test_batches_cut_queries(spark):
     data = in_one_order(make(tied=True))
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 3)
     try:
-        result = evaluate_frame(spark.createDataFrame(table_of(data)), metrics=NAMES)
+        result = per_query(spark.createDataFrame(table_of(data)), metrics=NAMES)
         assert_same(result, evaluate(*data[:2], qid=data.qid, metrics=NAMES))
     finally:
         spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
@@ -144,7 +144,7 @@ def test_batches_cut_queries(spark):
 
 def test_more_rows_than_a_worker_holds_at_once(spark):
     rows = spark.range(700_000).selectExpr("id % 9 as label", "hash(id) as score", "-(id div 7) as qid")
-    result = evaluate_frame(rows.coalesce(1), metrics=["mae", "mrr"], assume_grouped=True)
+    result = per_query(rows.coalesce(1), metrics=["mae", "mrr"], assume_grouped=True)
     data = rows.toArrow()
     expected = evaluate(data["label"], data["score"], qid=data["qid"], metrics=["mae", "mrr"])
     found = result.toArrow().sort_by("qid")
@@ -158,7 +158,7 @@ def test_functions_of_ones_own(spark):
     """A plain function sees rows highest score first, and those of equal scores lowest label first."""
     rows = spark.createDataFrame([(1, 1.0, 7), (3, 2.0, 7), (2, 2.0, 7)], "label int, score double, qid int")
     first = lambda y, s: y[0] * 100 + y[1] * 10 + y[2]  # noqa: E731
-    assert collected(evaluate_frame(rows, metrics={"digits": first})) == [{"qid": 7, "digits": 231.0}]
+    assert collected(per_query(rows, metrics={"digits": first})) == [{"qid": 7, "digits": 231.0}]
 
 
 def test_a_killed_worker_is_replaced(spark, tmp_path):
@@ -171,7 +171,7 @@ def test_a_killed_worker_is_replaced(spark, tmp_path):
         return y[np.argmax(s)]
 
     metrics = {"best": best, "map": "map"}
-    result = evaluate_frame(spark.createDataFrame(table_of(data)), metrics=metrics)
+    result = per_query(spark.createDataFrame(table_of(data)), metrics=metrics)
     rows = collected(result)
     assert os.path.exists(marker)
     expected = evaluate(*data[:2], qid=data.qid, metrics={"best": lambda y, s: y[np.argmax(s)], "map": "map"})
@@ -183,11 +183,14 @@ def test_a_killed_worker_is_replaced(spark, tmp_path):
 def test_partitions_without_rows(spark):
     data = in_one_order(make(n_queries=3))
     df = spark.createDataFrame(table_of(data)).repartition(7)
-    assert_same(evaluate_frame(df, metrics=NAMES), evaluate(*data[:2], qid=data.qid, metrics=NAMES))
-    nothing = evaluate_frame(df.filter("qid < 0"), metrics=NAMES)
+    assert_same(per_query(df, metrics=NAMES), evaluate(*data[:2], qid=data.qid, metrics=NAMES))
+    nothing = per_query(df.filter("qid < 0"), metrics=NAMES)
     assert nothing.count() == 0
-    with pytest.raises(ValueError, match="At least one query is needed. Got a result without rows"):
+    with pytest.raises(ValueError, match="At least one row is needed. Got a Spark DataFrame without rows"):
         mean(nothing)
+    for ask in (mean, evaluate_on_spark):
+        with pytest.raises(ValueError, match="At least one row is needed. Got a Spark DataFrame without rows"):
+            ask(df.filter("qid < 0"), metrics=NAMES)
 
 
 # --- names ---------------------------------------------------------------------------------------------------
@@ -200,17 +203,17 @@ def test_names_of_columns(spark):
     df = spark.createDataFrame(table).toDF("a.b", "QID", "q id`", "Score", "x", "x", "score")
     columns = {"y_true": "a.b", "y_score": "QID", "qid": "q id`"}
     metrics = {"ndcg.10": "ndcg@10", "a `b`": "map", "ndcg(gain=linear)@3": "ndcg(gain=linear)@3"}
-    result = evaluate_frame(df, metrics=metrics, **columns)
+    result = per_query(df, metrics=metrics, **columns)
     assert result.columns == ["qid", "ndcg_10", "a _b_", "ndcg(gain=linear)@3"]
     expected = evaluate(*data[:2], qid=data.qid, metrics=metrics)
     assert_same(result, expected)
     assert mean(result) == pytest.approx(expected.mean(), rel=1e-13)
     linear = result.selectExpr("avg(`ndcg(gain=linear)@3`)").first()[0]
     assert linear == pytest.approx(expected.mean()["ndcg(gain=linear)@3"])
-    with pytest.raises(ValueError, match=r"The frame must have each of the columns once.*Got 2 'x' among"):
-        evaluate_frame(df, metrics="map", **columns | {"qid": "x"})
+    with pytest.raises(ValueError, match=r"The Spark DataFrame must have each of the columns once.*Got 2 'x' among"):
+        per_query(df, metrics="map", **columns | {"qid": "x"})
     with pytest.raises(ValueError, match=r"Got no 'qid' among 'a.b', 'QID'"):
-        evaluate_frame(df, metrics="map", **columns | {"qid": "qid"})
+        per_query(df, metrics="map", **columns | {"qid": "qid"})
 
 
 def test_names_that_spark_can_use(spark, tmp_path):
@@ -219,7 +222,7 @@ def test_names_that_spark_can_use(spark, tmp_path):
     own = [m for m in METRICS if not m.subtopics and {0, 4} <= {*labels_of(m)}]
     more = ["rbp(p=0.9)", "rbp(p=0.8)@10", "iprec(recall=0.25)", "P(average=micro, min_relevance=1.5)@3"]
     metrics = [*(m.name for m in own), *more]
-    result = evaluate_frame(spark.createDataFrame(table_of(data)), metrics=metrics, ties="worst").cache()
+    result = per_query(spark.createDataFrame(table_of(data)), metrics=metrics, ties="worst").cache()
     names = result.columns
     assert "rbp(p=0_9)" in names
     assert not [name for name in names if set(name) & {".", "`"}]
@@ -255,24 +258,33 @@ def test_names_that_spark_can_use(spark, tmp_path):
         ({"metrics": {"qid": "map"}}, ValueError, "Got 'qid' twice"),
         ({"metrics": "map", "y_true": "grade"}, ValueError, r"y_true='grade'.*Got no 'grade' among 'label', 'score'"),
         ({"metrics": "map", "y_score": 3}, TypeError, "A column is named by a str.*Got 3"),
-        ({"metrics": "map", "y_true": "text"}, TypeError, "y_true must hold real numbers. Got 'text' of type string"),
-        ({"metrics": "map", "y_score": "list"}, TypeError, "y_score must hold .* Got 'list' of type array<int>"),
-        ({"metrics": "map", "y_true": ["label", "text"]}, TypeError, "y_true must hold real numbers. Got 'text'"),
-        ({"metrics": "map", "sample_weight": "text"}, TypeError, "sample_weight must hold real numbers. Got 'text'"),
-        ({"metrics": "map", "qid": "list"}, TypeError, r"qid must be of one of the types .*Got 'list' of type array"),
-        ({"metrics": "map", "qid": "folded"}, TypeError, r"Got 'folded' of type string collate UTF8_LCASE"),
+        ({"metrics": "map", "y_true": "text"}, TypeError, "y_true must hold .* Got the column 'text' of type string"),
+        ({"metrics": "map", "y_score": "list"}, TypeError, "y_score must .* Got the column 'list' of type array<int>"),
+        ({"metrics": "map", "y_true": ["label", "text"]}, TypeError, "y_true must hold .* Got the column 'text'"),
+        ({"metrics": "map", "sample_weight": "text"}, TypeError, "sample_weight must hold .* Got the column 'text'"),
+        ({"metrics": "map", "qid": "list"}, TypeError, r"qid must be of one of .*Got the column 'list' of type array"),
+        ({"metrics": "map", "qid": "folded"}, TypeError, r"Got the column 'folded' of type string collate UTF8_LCASE"),
     ],
 )  # fmt: skip
 def test_wrong_arguments(spark, keywords, error, message):
     kinds = "label int, score double, qid int, text string, list array<int>, folded string collate UTF8_LCASE"
     df = spark.createDataFrame([], kinds)
-    with pytest.raises(error, match=message):
-        evaluate_frame(df, **keywords)
+    for ask in (per_query, evaluate_on_spark, mean):
+        with pytest.raises(error, match=message):
+            ask(df, **keywords)
 
 
 def test_other_frames(spark):
-    for function in (lambda x: evaluate_frame(x, metrics="map"), mean, lambda x: compare(x, x)):
-        with pytest.raises(TypeError, match=r"takes a DataFrame of Spark. Got Table instead"):
+    for name, function in [
+        ("data", lambda x: evaluate_on_spark(x, metrics="map")),
+        ("data", lambda x: per_query(x, metrics="map")),
+        ("data", mean),
+        ("a", lambda x: compare(x, x)),
+    ]:
+        message = (
+            rf"{name} must be a Spark DataFrame; what is in memory is for sklearn_rank.evaluate. Got Table instead"
+        )
+        with pytest.raises(TypeError, match=message):
             function(table_of(make()))
 
 
@@ -297,7 +309,7 @@ def test_wrong_rows(column, value, message, size):
     """What a worker raises: the words of `evaluate`, and the query."""
     rows = wrong_rows(column, value).sort_by("qid").combine_chunks()
     batches = iter([*rows[:0].to_batches(), *rows.to_batches(max_chunksize=size)])
-    names = Columns("label", "score", "qid", "weight")
+    names = ColumnNames("label", "score", "qid", "weight")
     with pytest.raises(ValueError, match=message):
         [*evaluate_partition(batches, names, parse_metrics(["map", "err"]))]
 
@@ -311,7 +323,7 @@ def wrong_rows(column, value):
 def test_what_a_worker_raises_can_be_read(spark):
     from pyspark.errors import PySparkException
 
-    result = evaluate_frame(spark.createDataFrame(wrong_rows("score", None)), metrics=["map", "err"])
+    result = per_query(spark.createDataFrame(wrong_rows("score", None)), metrics=["map", "err"])
     with pytest.raises(
         PySparkException, match=r"\nValueError: y_score must not contain NaN .* of query 7.0, in no order"
     ):
@@ -321,16 +333,18 @@ def test_what_a_worker_raises_can_be_read(spark):
 def test_all_weights_are_zero(spark):
     df = spark.createDataFrame([(1, 2.0, "a", 0.0)], "label int, score double, qid string, w double")
     with pytest.raises(ValueError, match=r"not all zero. Got values from 0.0 to 0.0"):
-        mean(evaluate_frame(df, metrics="map", sample_weight="w"))
+        mean(per_query(df, metrics="map", sample_weight="w"))
 
 
 def test_a_query_in_two_partitions_is_found(spark):
     df = spark.createDataFrame(table_of(make(n_queries=5))).repartition(2)
-    result = evaluate_frame(df, metrics="map", assume_grouped=True)
-    with pytest.raises(ValueError, match=r"all rows of a query must be in one partition. Got \d+ rows of 5 queries"):
+    result = per_query(df, metrics="map", assume_grouped=True)
+    with pytest.raises(ValueError, match=r"all rows of a query must be in one partition; .*Got \d+ rows of 5 queries"):
         mean(result)
-    with pytest.raises(ValueError, match=r"takes each query once; .*Got query \d 2 times in 'b'"):
-        compare(evaluate_frame(df, metrics="map"), result)
+    with pytest.raises(ValueError, match=r"compare takes one value a query; .*Got query \d twice"):
+        compare(per_query(df, metrics="map"), result)
+    with pytest.raises(ValueError, match=r"must be in one partition; without it .*Got query \d in two partitions"):
+        evaluate_on_spark(df, metrics="map", assume_grouped=True)
 
 
 def test_scores_whose_digits_would_be_lost(spark):
@@ -339,12 +353,12 @@ def test_scores_whose_digits_would_be_lost(spark):
 
     rows = [(1, 2**60 + 2, decimal.Decimal("0.20"), "a"), (0, 2**60 + 1, decimal.Decimal("0.10"), "a")]
     df = spark.createDataFrame(rows, "label int, long bigint, money decimal(30,2), qid string")
-    assert collected(evaluate_frame(df, metrics="mrr", y_score="money")) == [{"qid": "a", "mrr": 1.0}]
+    assert collected(per_query(df, metrics="mrr", y_score="money")) == [{"qid": "a", "mrr": 1.0}]
     finer = df.selectExpr("label", "cast('0.1234567890123456789' as decimal(30,23)) as score", "qid")
     for frame in (df.withColumnRenamed("long", "score"), finer):
         words = "numbers that float64 can tell apart.*(?s:.)* Rows are those of query 'a', in no order"
         with pytest.raises(PySparkException, match=words):
-            evaluate_frame(frame, metrics="mrr").collect()
+            per_query(frame, metrics="mrr").collect()
 
 
 # --- workers -------------------------------------------------------------------------------------------------
@@ -372,7 +386,7 @@ def unpacked_by(python, function):
     from pyspark import cloudpickle
 
     command = [python, "-c", "import pickle, sys; print(pickle.load(sys.stdin.buffer))"]
-    done = subprocess.run(command, input=cloudpickle.dumps(OnWorkers(function)), capture_output=True)
+    done = subprocess.run(command, input=cloudpickle.dumps(Shipped(function)), capture_output=True)
     return (done.stdout + done.stderr).decode().strip().splitlines()[-1]
 
 
@@ -408,7 +422,7 @@ def test_a_worker_without_the_module_of_a_function():
 
 
 def test_what_workers_lack_reaches_the_user(spark, tmp_path):
-    """From `evaluate`, `mean` and `compare`. Where two stages fail at once, Spark leaves the error of Java as it is."""
+    """From all functions. Where two stages fail at once, Spark leaves the error of Java as it is."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
@@ -416,9 +430,10 @@ def test_what_workers_lack_reaches_the_user(spark, tmp_path):
     option = "spark.sql.execution.pyspark.python"
     spark.conf.set(option, python_with(tmp_path, NO_LIBRARY))
     try:
-        result = evaluate_frame(df, metrics="mrr", assume_grouped=True)
+        result = per_query(df, metrics="mrr", assume_grouped=True)
         errors = (PySparkException, Py4JJavaError)
-        for action in (result.collect, lambda: mean(result), lambda: compare(result, result)):
+        asked = lambda: evaluate_on_spark(df, metrics="mrr", assume_grouped=True)  # noqa: E731
+        for action in (result.collect, asked, lambda: mean(result), lambda: compare(result, result)):
             with pytest.raises(errors, match=r"\nImportError: Workers of Spark need .*Set PYSPARK_PYTHON "):
                 action()
     finally:
@@ -429,13 +444,13 @@ def test_without_pyspark_the_extra_is_named(monkeypatch):
     for name in ("pyspark", "pyspark.sql", "pyspark.sql.types"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ImportError, match=r'pip install "sklearn-rank\[spark\]"'):
-        evaluate_frame(None, metrics="map")
+        per_query(None, metrics="map")
 
 
 # --- documentation, and Spark Connect ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("function", [compare, evaluate_frame, mean], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", [compare, evaluate_on_spark, mean, per_query], ids=lambda f: f.__name__)
 def test_examples(spark, function):
     (example,) = doctest.DocTestFinder().find(function, globs={})
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
@@ -455,4 +470,4 @@ def test_connect(spark):
 
 
 def test_public_names():
-    assert {*sklearn_rank.spark.__all__} == {"compare", "evaluate", "mean"}
+    assert {*sklearn_rank.spark.__all__} == {"compare", "evaluate", "mean", "per_query"}

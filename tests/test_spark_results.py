@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from spark_cases import NAN, make, table_of
+from batch_cases import assert_same as assert_same_result
+from spark_cases import NAN, in_one_order, make, table_of
 
 from sklearn_rank import evaluate, stats
-from sklearn_rank.spark import compare, mean
-from sklearn_rank.spark import evaluate as evaluate_frame
+from sklearn_rank.spark import compare, mean, per_query
+from sklearn_rank.spark import evaluate as evaluate_on_spark
 
 pa = pytest.importorskip("pyarrow")
 
@@ -21,9 +22,7 @@ def test_means(spark, replace):
     data = data.with_label(data.qid < 20, 0.0)  # nothing relevant
     df = spark.createDataFrame(table_of(data, w=data.qid % 4 / 2))
     for weight in ({}, {"sample_weight": data.qid % 4 / 2}):
-        result = evaluate_frame(
-            df, metrics=AVERAGES, replace_undefined_by=replace, sample_weight="w" if weight else None
-        )
+        result = per_query(df, metrics=AVERAGES, replace_undefined_by=replace, sample_weight="w" if weight else None)
         expected = evaluate(*data[:2], qid=data.qid, metrics=AVERAGES, replace_undefined_by=replace, **weight)
         assert mean(result) == pytest.approx(expected.mean(), rel=1e-12)
         if not weight:
@@ -35,28 +34,28 @@ def test_means(spark, replace):
 def test_a_repeated_row_counts_as_often(spark):
     """It is another query to a mean; a comparison refuses it."""
     df = spark.createDataFrame([("a", 0, 2.0), ("a", 1, 1.0), ("b", 1, 2.0)], "qid string, label int, score double")
-    result = evaluate_frame(df, metrics="mrr")
+    result = per_query(df, metrics="mrr")
     repeated = result.union(result.filter("qid = 'a'"))
     assert mean(result) == {"mrr": 0.75}
     assert mean(repeated) == {"mrr": pytest.approx(2 / 3)}
-    with pytest.raises(ValueError, match="Got query 'a' 2 times in 'a'"):
+    with pytest.raises(ValueError, match="Got query 'a' twice"):
         compare(repeated, result)
 
 
 def test_means_of_nothing_defined(spark):
     df = spark.createDataFrame([(0, 2.0, "a"), (0, 1.0, "b")], "label int, score double, qid string")
     metrics = ["map", "gm_map", "recall(average=micro)@3"]
-    assert mean(evaluate_frame(df, metrics=metrics, replace_undefined_by=1)) == dict.fromkeys(metrics, 1.0)
+    assert mean(per_query(df, metrics=metrics, replace_undefined_by=1)) == dict.fromkeys(metrics, 1.0)
     for name in metrics:
         with pytest.warns(UserWarning, match="is not defined for any query, so its mean is nan"):
-            assert np.isnan(mean(evaluate_frame(df, metrics=name, replace_undefined_by=NAN))[name])
+            assert np.isnan(mean(per_query(df, metrics=name, replace_undefined_by=NAN))[name])
 
 
 def test_what_is_known_of_a_result_travels_with_it(spark, tmp_path):
     data = make()
     metrics = ["gm_map", "p(average=micro)@5"]
     df = spark.createDataFrame(table_of(data, w=data.qid % 3 + 1.0))
-    result = evaluate_frame(df, metrics=metrics, sample_weight="w", replace_undefined_by=NAN)
+    result = per_query(df, metrics=metrics, sample_weight="w", replace_undefined_by=NAN)
     kept = data.qid < 30
     expected = evaluate(
         *data.rows(kept)[:2], qid=data.qid[kept], metrics=metrics, sample_weight=data.qid[kept] % 3 + 1.0,
@@ -71,15 +70,55 @@ def test_what_is_known_of_a_result_travels_with_it(spark, tmp_path):
     )
     assert mean(read.filter("qid < 30")) == pytest.approx(expected, rel=1e-12)
     for wrong, message in [
-        (df, r"takes what sklearn_rank.spark.evaluate returned.*Got columns 'label', 'score', 'qid', 'w'"),
-        (result.drop("qid"), "takes what sklearn_rank.spark.evaluate returned"),
+        (
+            df,
+            r"mean takes rows with metrics=, or a table that per_query made.*Got columns 'label', 'score', 'qid', 'w'",
+        ),
+        (result.drop("qid"), "a table that per_query made"),
         (result.drop("weight"), "its weights if it has any"),
-        (result.select("qid", "weight"), "takes what sklearn_rank.spark.evaluate returned"),
+        (result.select("qid", "weight"), "a table that per_query made"),
         (result.join(result, "qid"), "metrics of different names"),
-        (result.drop("p(average=micro)@5_parts"), r"made of the column 'p\(average=micro\)@5_parts'. Got a frame with"),
+        (result.drop("p(average=micro)@5_parts"), r"made of the column 'p\(average=micro\)@5_parts'. Got a table with"),
     ]:
         with pytest.raises(ValueError, match=message):
             mean(wrong)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_are_evaluated_to_a_result(spark, weighted):
+    """To the last bit, with all that a result has but the data, in the order of the ids."""
+    data = in_one_order(make(tied=True))
+    metrics = [*AVERAGES, "rmse", "ndcg@10"]
+    weight, name = ({"sample_weight": data.qid % 3 + 1.0}, {"sample_weight": "w"}) if weighted else ({}, {})
+    expected = evaluate(*data[:2], qid=data.qid, metrics=metrics, **weight)
+    df = spark.createDataFrame(table_of(data, w=data.qid % 3 + 1.0)).repartition(4)
+    found = evaluate_on_spark(df, metrics=metrics, **name)
+    assert_same_result(found, expected)
+    assert_same_result(evaluate_on_spark(df.repartition("qid"), metrics=metrics, assume_grouped=True, **name), expected)
+    if not weighted:
+        assert stats.compare(found, expected, metric="map").difference == 0
+        other = evaluate(np.minimum(data.y_true, 1), data.y_score, qid=data.qid, metrics=metrics)
+        with pytest.raises(ValueError, match="judged by the same labels"):
+            stats.compare(found, other, metric="map")
+
+
+@pytest.mark.parametrize("kind", [str, float, bool])
+def test_ids_of_a_result_are_in_order(spark, kind):
+    rows = [(1, float(i), kind(i)) for i in (10, 0, 9)]
+    name = {str: "string", float: "double", bool: "boolean"}[kind]
+    found = evaluate_on_spark(spark.createDataFrame(rows, f"label int, score double, qid {name}"), metrics="map")
+    assert found.qid.tolist() == sorted({kind(i) for i in (10, 0, 9)})
+
+
+def test_means_of_rows(spark):
+    data = make(tied=True)
+    df = spark.createDataFrame(table_of(data, w=data.qid % 4 / 2))
+    expected = evaluate(*data[:2], qid=data.qid, metrics=AVERAGES, sample_weight=data.qid % 4 / 2)
+    assert mean(df, metrics=AVERAGES, sample_weight="w") == pytest.approx(expected.mean(), rel=1e-12)
+    table = per_query(df, metrics="map")
+    for options in ({"gain": "linear"}, {"sample_weight": "w"}, {"assume_grouped": True}):
+        with pytest.raises(TypeError, match=rf"Without metrics= mean takes a table .*Got {next(iter(options))}="):
+            mean(table, **options)
 
 
 # --- comparison ----------------------------------------------------------------------------------------------
@@ -92,7 +131,7 @@ def systems(spark):
     other = data.with_score(data.y_score + np.random.default_rng(4).random(len(data.qid)))
     both = [
         (
-            evaluate_frame(spark.createDataFrame(table_of(d)), metrics=["map", "rmse"]).cache(),
+            per_query(spark.createDataFrame(table_of(d)), metrics=["map", "rmse"]).cache(),
             evaluate(*d[:2], qid=d.qid, metrics=["map", "rmse"]),
         )
         for d in (data, other)
@@ -149,7 +188,7 @@ def pd_series(qid, values, kept):
 def test_undefined_queries_are_left_out(spark):
     rows = [(i % 3 and int(i % 2 == j), float(j), i) for i in range(12) for j in range(2)]
     df = spark.createDataFrame(rows, "label int, score double, qid int")
-    a, b = (evaluate_frame(df.selectExpr("label", s, "qid"), metrics="map", replace_undefined_by=NAN)
+    a, b = (per_query(df.selectExpr("label", s, "qid"), metrics="map", replace_undefined_by=NAN)
             for s in ("score", "-score as score"))  # fmt: skip
     found = compare(a, b)
     assert (found.n_queries, found.n_left_out) == (8, 4)
@@ -158,20 +197,20 @@ def test_undefined_queries_are_left_out(spark):
 def test_what_cannot_be_compared(spark, there_and_here):
     a, b = there_and_here[0]
     df = spark.createDataFrame(table_of(make(), w=np.ones(len(make().qid))))
-    text = evaluate_frame(df.selectExpr("label", "score", "string(qid) as qid"), metrics="map")
+    text = per_query(df.selectExpr("label", "score", "string(qid) as qid"), metrics="map")
     for one, other, keywords, error, message in [
         (a, b, {}, ValueError, "compares one metric, so results of several need metric="),
         (a, b, {"metric": "ndcg"}, ValueError, "must be one of map, rmse of 'a'. Got 'ndcg'"),
         (a, b, {"metric": "map", "test": "f"}, ValueError, "'test' parameter of compare"),
         (a, b, {"metric": "map", "missing": "0"}, ValueError, "'missing' parameter of compare"),
-        (a, df, {"metric": "map"}, ValueError, "compare takes what sklearn_rank.spark.evaluate returned"),
-        (a, text, {"metric": "map"}, TypeError, "ids of one type in both results. Got bigint in 'a' and string in 'b'"),
+        (a, df, {"metric": "map"}, ValueError, "compare takes a table that per_query made"),
+        (a, text, {"metric": "map"}, TypeError, "in both tables; cast one. Got bigint in 'a' and string in 'b'"),
         (
-            a, evaluate_frame(df, metrics="map", min_relevance=2), {"metric": "map"}, ValueError,
+            a, per_query(df, metrics="map", min_relevance=2), {"metric": "map"}, ValueError,
             "Got 'map' with other keywords in 'b'",
         ),
         (
-            a, evaluate_frame(df, metrics="map", sample_weight="w"), {"metric": "map"}, ValueError,
+            a, per_query(df, metrics="map", sample_weight="w"), {"metric": "map"}, ValueError,
             "means in which every query counts once",
         ),
     ]:  # fmt: skip

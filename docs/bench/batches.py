@@ -56,7 +56,7 @@ def result_of(way: str, n_rows: int, length: int, path: Path) -> Any:
         label, score, qid = map(np.concatenate, zip(*batches(n_rows, length, True), strict=True))
         return evaluate(label, score, qid=qid, metrics=METRICS)
     source = path if way == "parquet" else batches(n_rows, length, way == "scattered")
-    return evaluate_batches(source, metrics=METRICS, grouped=way == "grouped")
+    return evaluate_batches(source, metrics=METRICS, assume_grouped=way == "grouped")
 
 
 def seconds(call: Any) -> float:

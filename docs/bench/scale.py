@@ -67,7 +67,7 @@ def with_batches(grouped: bool) -> Iterator[Means]:
     from sklearn_rank import evaluate_batches
 
     yield lambda folder: evaluate_batches(
-        folder, metrics=METRICS, grouped=grouped, folder=folder.parent, n_jobs=2
+        folder, metrics=METRICS, assume_grouped=grouped, folder=folder.parent, n_jobs=2
     ).mean()
 
 
@@ -88,14 +88,14 @@ def with_dask(grouped: bool) -> Iterator[Means]:
 def with_spark(grouped: bool) -> Iterator[Means]:
     from pyspark.sql import SparkSession
 
-    from sklearn_rank.spark import evaluate, mean
+    from sklearn_rank.spark import mean
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     local = dict.fromkeys(["spark.driver.host", "spark.driver.bindAddress"], "127.0.0.1")
     quiet = {"spark.ui.enabled": "false", "spark.log.level": "OFF", "spark.ui.showConsoleProgress": "false"}
     options = local | quiet | {"spark.driver.memory": "4g", "spark.local.dir": tempfile.gettempdir()}
     spark = SparkSession.builder.master("local[2]").config(map=options).getOrCreate()
-    yield lambda folder: mean(evaluate(spark.read.parquet(str(folder)), metrics=METRICS, assume_grouped=grouped))
+    yield lambda folder: mean(spark.read.parquet(str(folder)), metrics=METRICS, assume_grouped=grouped)
     spark.stop()
 
 

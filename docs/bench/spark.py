@@ -29,7 +29,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from tables import Lines, machine
 
-from sklearn_rank.spark import evaluate, mean
+from sklearn_rank.spark import mean
 
 STEP = 999_999_937  # a prime, so that a row goes to another place, and each place has a row
 NAMES = ["ndcg@10", "p@10", "map", "map(denominator=min_k_relevant)@10", "recall@10"]
@@ -91,7 +91,7 @@ def measure(way: str, df: DataFrame, n_metrics: int) -> tuple[float, float, list
     """Seconds, seconds from ready lists, and the means."""
     start = time.perf_counter()
     if way == "ours":
-        means = [*mean(evaluate(df, metrics=NAMES[:n_metrics])).values()]
+        means = [*mean(df, metrics=NAMES[:n_metrics]).values()]
         return time.perf_counter() - start, np.nan, means
     lists = lists_of(df)
     means = PEERS[way](lists, n_metrics)

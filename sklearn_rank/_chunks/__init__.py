@@ -1,1 +1,1 @@
-"""Whole queries out of pieces: what batches, dask and Spark share."""
+"""Whole queries from pieces: shared by batches, dask and Spark."""

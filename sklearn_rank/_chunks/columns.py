@@ -1,12 +1,12 @@
-"""The columns of a ranking in batches of any kind: tuples of arrays, frames, Arrow, Parquet.
+"""The columns of a ranking in tables of any kind: tuples of arrays, frames, Arrow, Parquet.
 
-Knows the containers, and nothing of what is in them. pyarrow is imported for a path alone.
+Knows the containers and nothing of their contents. pyarrow is imported for a path alone.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,87 +14,83 @@ from numpy.typing import NDArray
 
 from sklearn_rank._utils.optional import import_optional
 
-ROWS_AT_ONCE = 2**17
+ROWS_PER_READ = 2**17
 """Rows of a data set that are read at a time."""
 
 
+class ColumnNames(NamedTuple):
+    """Names of the columns of a ranking; `y_true` may have several, one a subtopic."""
+
+    y_true: str | Sequence[str]
+    y_score: str
+    qid: str
+    sample_weight: str | None = None
+
+    def flat(self) -> list[str]:
+        """Names one by one."""
+        several = [self.y_true] if isinstance(self.y_true, str) else self.y_true
+        return [*several, *(name for name in self[1:] if name is not None)]
+
+
 class Columns(NamedTuple):
-    """Columns of a batch, or their names; `y_true` may have several names, those of the subtopics."""
+    """Columns of a ranking; labels of subtopics have two dimensions."""
 
     y_true: Any
     y_score: Any
     qid: Any
     sample_weight: Any = None
 
-    def flat(self) -> list[str]:
-        """Names, each by itself."""
-        several = [self.y_true] if isinstance(self.y_true, str) else self.y_true
-        return [*several, *(name for name in self[1:] if name is not None)]
 
-
-def check_names(names: Columns) -> None:
-    """Refuse names that are no names.
-
-    Raises
-    ------
-    TypeError
-        If one is not a str.
-    """
+def check_names(names: ColumnNames) -> None:
+    """Raise TypeError if a name is not a str."""
     for name in names.flat():
         if not isinstance(name, str):
             raise TypeError(f"A column is named by a str; y_true by a list of them for subtopics. Got {name!r}.")
 
 
-def batches_of(source: Any, names: Columns) -> Iterator[Any]:
-    """Batches of whatever was given.
+def refuse_missing(names: ColumnNames, present: Iterable[Any], where: str = "A batch") -> None:
+    """Raise ValueError unless each column is present exactly once."""
+    present = [*present]
+    for name in names.flat():
+        if present.count(name) != 1:
+            keywords = ", ".join(f"{k}={v!r}" for k, v in names._asdict().items() if v is not None)
+            raise ValueError(
+                f"{where} must have each of the columns once: {keywords}. "
+                f"Got {present.count(name) or 'no'} {name!r} among {', '.join(map(repr, present))}."
+            )
+
+
+# --- one table -----------------------------------------------------------------------------------------------
+
+
+def read_columns(batch: Any, names: ColumnNames) -> Columns:
+    """Read the columns of one batch.
 
     Raises
     ------
     TypeError
-        If it cannot be iterated over.
+        If it is not a batch.
     ValueError
-        If a data set does not have the columns.
-    """
-    if isinstance(source, (str, os.PathLike)):
-        source = _dataset().dataset(os.fspath(source), partitioning="hive")
-    if hasattr(source, "get_fragments"):
-        return _of_dataset(source, names)
-    if not isinstance(source, Iterator) and _names_of(source) is not None:
-        return iter([source])  # it is one batch
-    if not isinstance(source, Iterable):
-        raise TypeError(
-            "batches must be an iterable of batches, the path of a Parquet file or folder, or a pyarrow data set. "
-            f"Got {type(source).__name__} instead."
-        )
-    return iter(source)
-
-
-def read_columns(batch: Any, names: Columns) -> Columns:
-    """Columns of one batch.
-
-    Raises
-    ------
-    TypeError
-        If it is no batch.
-    ValueError
-        If it does not have the columns.
+        If it lacks a column.
     """
     if isinstance(batch, (tuple, list)):
-        return _of_tuple(batch, names)
-    found = _names_of(batch)
-    if found is None:
+        return _read_tuple(batch, names)
+    present = column_names(batch)
+    if present is None:
         raise TypeError(
             "A batch must be a tuple (y_true, y_score, qid) or (y_true, y_score, qid, sample_weight) of arrays, a "
             "frame of pandas or polars, a record batch or table of Arrow, or a dict of arrays. "
             f"Got {type(batch).__name__}."
         )
-    refuse_missing(names, found)
-    several = names.y_true if not isinstance(names.y_true, str) else None
-    y_true = _column(batch, names.y_true) if several is None else np.column_stack([_column(batch, n) for n in several])
-    return Columns(y_true, *(None if name is None else _column(batch, name) for name in names[1:]))
+    refuse_missing(names, present)
+    if isinstance(names.y_true, str):
+        y_true = read_column(batch, names.y_true)
+    else:
+        y_true = np.column_stack([read_column(batch, name) for name in names.y_true])
+    return Columns(y_true, *(None if name is None else read_column(batch, name) for name in names[1:]))
 
 
-def _of_tuple(batch: Any, names: Columns) -> Columns:
+def _read_tuple(batch: Sequence[Any], names: ColumnNames) -> Columns:
     n_columns = 3 if names.sample_weight is None else 4
     if len(batch) not in (3, 4) or len(batch) < n_columns:
         hint = "; with sample_weight= it needs the fourth" if n_columns == 4 else ""
@@ -105,60 +101,79 @@ def _of_tuple(batch: Any, names: Columns) -> Columns:
     return Columns(*batch)
 
 
-def _names_of(batch: Any) -> list[Any] | None:
-    """Names of the columns; None if it is nothing that has any."""
-    if isinstance(batch, Mapping):
-        return [*batch]
-    if hasattr(batch, "column_names"):  # of Arrow
-        return [*batch.column_names]
-    return None if hasattr(batch, "collect") or not hasattr(batch, "columns") else [*batch.columns]
+def column_names(table: Any) -> list[Any] | None:
+    """Names of the columns of a table and of the levels of its index; None for what has no columns."""
+    if isinstance(table, Mapping):
+        return [*table]
+    if hasattr(table, "column_names"):  # of Arrow
+        return [*table.column_names]
+    if hasattr(table, "collect") or not hasattr(table, "columns"):  # a plan of polars is not a table yet
+        return None
+    levels = getattr(getattr(table, "index", None), "names", ())  # of pandas
+    return [*table.columns, *(name for name in levels if name is not None and name not in table.columns)]
 
 
-def refuse_missing(names: Columns, found: Iterable[Any], where: str = "A batch") -> None:
-    """Refuse columns of which one is missing, or there twice.
-
-    Raises
-    ------
-    ValueError
-        If there is not one of each name.
-    """
-    found = [*found]
-    for name in names.flat():
-        if found.count(name) != 1:
-            keywords = ", ".join(f"{k}={v!r}" for k, v in names._asdict().items() if v is not None)
-            raise ValueError(
-                f"{where} must have each of the columns once: {keywords}. "
-                f"Got {found.count(name) or 'no'} {name!r} among {', '.join(map(repr, found))}."
-            )
+def find_column(table: Any, name: str) -> Any:
+    """Column of a table, or level of its index, as it is."""
+    if hasattr(table, "index") and not isinstance(table, Mapping) and name not in table.columns:
+        return table.index.get_level_values(name)
+    return table[name]
 
 
-def _column(batch: Any, name: str) -> Any:
-    column = batch[name]
+def read_column(table: Any, name: str) -> Any:
+    """Column of a table; that of Arrow as an array, text as objects, one for each distinct string."""
+    column = find_column(table, name)
     if not hasattr(column, "dictionary_encode"):  # not of Arrow
         return column
     if len(column) > column.null_count == 0 and str(column.type) in ("string", "large_string", "string_view"):
-        return np.concatenate([_text(chunk) for chunk in getattr(column, "chunks", [column])])
+        return np.concatenate([_decode_text(chunk) for chunk in getattr(column, "chunks", [column])])
     return np.asarray(column)
 
 
-def _text(column: Any) -> NDArray[Any]:
-    """Strings of Arrow, one object for each distinct one."""
+def _decode_text(column: Any) -> NDArray[Any]:
     encoded = column.dictionary_encode()
     return np.asarray(encoded.dictionary).astype(object)[np.asarray(encoded.indices)]
 
 
-def _of_dataset(dataset: Any, names: Columns) -> Iterator[Any]:
-    """Batches of a data set of Arrow; in a file without one of the columns all of it would be read as missing."""
+# --- many batches --------------------------------------------------------------------------------------------
+
+
+def iterate_batches(data: Any, names: ColumnNames) -> Iterator[Any]:
+    """Iterate over the batches of an iterable, of one table, or of a data set on disk.
+
+    Raises
+    ------
+    TypeError
+        If the data are nothing to iterate over.
+    ValueError
+        If a data set lacks a column.
+    """
+    if isinstance(data, (str, os.PathLike)):
+        data = _import_dataset().dataset(os.fspath(data), partitioning="hive")
+    if hasattr(data, "get_fragments"):
+        return _read_dataset(data, names)
+    if not isinstance(data, Iterator) and column_names(data) is not None:
+        return iter([data])  # it is one batch
+    if not isinstance(data, Iterable):
+        raise TypeError(
+            "data must be an iterable of batches, the path of a Parquet file or folder, or a pyarrow data set. "
+            f"Got {type(data).__name__} instead."
+        )
+    return iter(data)
+
+
+def _read_dataset(dataset: Any, names: ColumnNames) -> Iterator[Any]:
+    """Batches of a data set; Arrow would read a column that one file lacks as missing values."""
     refuse_missing(names, dataset.schema.names, "The data set")
-    keys = _dataset().get_partition_keys
+    keys = _import_dataset().get_partition_keys
     for fragment in dataset.get_fragments():
-        found = [*fragment.physical_schema.names, *keys(fragment.partition_expression)]
-        refuse_missing(names, found, getattr(fragment, "path", "A part of the data set"))
+        present = [*fragment.physical_schema.names, *keys(fragment.partition_expression)]
+        refuse_missing(names, present, getattr(fragment, "path", "A part of the data set"))
     for fragment in dataset.get_fragments():
-        split = getattr(fragment, "split_by_row_group", None)  # of Parquet: read ahead would be more than is needed
+        split = getattr(fragment, "split_by_row_group", None)  # of Parquet, where Arrow would read ahead
         for part in [fragment] if split is None else split():
-            yield from part.to_batches(schema=dataset.schema, columns=names.flat(), batch_size=ROWS_AT_ONCE)
+            yield from part.to_batches(schema=dataset.schema, columns=names.flat(), batch_size=ROWS_PER_READ)
 
 
-def _dataset() -> Any:
+def _import_dataset() -> Any:
     return import_optional("pyarrow.dataset", extra="arrow", purpose="A data set on disk")

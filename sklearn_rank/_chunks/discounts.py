@@ -1,4 +1,4 @@
-"""Discounts that are a user's functions: they are called once for each part, which must not show in the values."""
+"""Check that a callable discount gives equal weights in every part."""
 
 from __future__ import annotations
 
@@ -12,34 +12,28 @@ from sklearn_rank._metric.spec import MetricSpec
 
 
 def discounts_of(specs: Iterable[MetricSpec]) -> list[Discount]:
-    """Those of some metrics."""
-    asked = (spec for spec in specs if "discount" in spec.metric.formula_params)
-    return [Discount(spec["discount"]) for spec in asked if callable(spec["discount"])]
+    """Callable discounts of some metrics."""
+    discounted = (spec for spec in specs if "discount" in spec.metric.formula_params)
+    return [Discount(spec["discount"]) for spec in discounted if callable(spec["discount"])]
 
 
 class Discount:
-    """A user's function of ranks, which is asked for as many as the longest list of a batch has."""
+    """A user's function of ranks; each part calls it with as many ranks as its longest list has."""
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self._function = function
         self._known: NDArray[Any] = np.empty(0)
 
     def check(self, longest: int) -> None:
-        """Refuse weights that depend on how many there are: values would depend on the batches.
-
-        Raises
-        ------
-        ValueError
-            If a rank has another weight than it had.
-        """
+        """Raise ValueError if the weight of a rank depends on the number of ranks: values would depend on the parts."""
         if longest == len(self._known):
             return
-        found = np.asarray(self._function(np.arange(1, longest + 1)))
+        weights = np.asarray(self._function(np.arange(1, longest + 1)))
         n = min(longest, len(self._known))
-        if not np.array_equal(found[:n], self._known[:n]):
+        if not np.array_equal(weights[:n], self._known[:n]):
             raise ValueError(
                 "A callable 'discount' must give a rank the same weight whatever ranks it is given beside it. "
                 f"Got others for {longest} ranks than for {len(self._known)}."
             )
         if longest > n:
-            self._known = found
+            self._known = weights

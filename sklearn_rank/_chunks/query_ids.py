@@ -1,4 +1,4 @@
-"""Query ids that come in batches: the same number for the same id, whatever batch it is in."""
+"""Number query ids that arrive in batches: equal ids get the same number."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from sklearn_rank._engine.grouping import Distinct, Keys, Number, joined
 
 
 class QueryIdIndex:
-    """Distinct ids of a stream, numbered in order of first appearance; parts are what `group_rows` returns as ids."""
+    """Distinct ids of a stream, numbered in order of first appearance; each part is distinct ids from `group_rows`."""
 
     def __init__(self, where: str = "batches") -> None:
         self._where = where
         self.n, self._kind, self._parts = 0, "", list[NDArray[Any]]()
-        self._found, self._entry = Distinct(), dict[Any, int]()
+        self._distinct, self._entry = Distinct(), dict[Any, int]()
 
     def number(self, ids: NDArray[Any]) -> Number:
-        """Number of each of some distinct ids; those from the `n` before on are new.
+        """Number of each of some distinct ids; numbers from the previous `n` on are new.
 
         Raises
         ------
         TypeError
-            If they are of another type than those before: the same query could have two ids.
+            If their type differs from those before, as the same query could have two ids.
         """
         kind = _kind(ids)
         if self._kind and kind != self._kind and {kind, self._kind} != {"text", "objects"}:
@@ -44,30 +44,30 @@ class QueryIdIndex:
     def _number(self, ids: NDArray[Any]) -> Number:
         number = np.empty(len(ids), dtype=np.uint32)
         if self._kind in ("integers", "uint64"):
-            self._found.number(Keys(ids.astype(np.int64)), 0, number)
+            self._distinct.number(Keys(ids.astype(np.int64)), 0, number)
         elif self._kind == "floats":
-            self._found.number(Keys((ids.astype(np.float64) + 0.0).view(np.int64)), 0, number)
+            self._distinct.number(Keys((ids.astype(np.float64) + 0.0).view(np.int64)), 0, number)
         elif self._kind == "text":
-            self._found.number(joined(ids.tolist()), 0, number)
+            self._distinct.number(joined(ids.tolist()), 0, number)
         else:
             number[:] = [self._entry.setdefault(q, len(self._entry)) for q in ids.tolist()]
         return number
 
     def ids_between(self, first: int, last: int) -> NDArray[Any]:
-        """Those numbered from `first` up to `last`; more may come."""
+        """Ids numbered from `first` up to `last`; more may come."""
         ends = np.cumsum([len(part) for part in self._parts])
         part, last_part = np.searchsorted(ends, [first, last - 1], side="right")
         start = ends[part] - len(self._parts[part])
         return np.concatenate(self._parts[part : last_part + 1])[first - start : last - start]
 
     def ids(self) -> NDArray[Any]:
-        """All of them, once no more are to come, or are to be told apart in the same way."""
-        self._found, self._parts = Distinct(), [np.concatenate(self._parts)]
+        """All ids; afterwards only ids of another kind may be numbered."""
+        self._distinct, self._parts = Distinct(), [np.concatenate(self._parts)]
         return self._parts[0]
 
 
 def _kind(ids: NDArray[Any]) -> str:
-    """What is compared in one way."""
+    """Kind of ids, within which equality is defined."""
     kind = ids.dtype.kind
     if kind in "iu":
         return "uint64" if ids.dtype == np.uint64 else "integers"

@@ -58,9 +58,9 @@ def list_batches(
 
     def blocks(depth: int | None) -> list[tuple[int, int]]:
         if depth is None:
-            return row_blocks(n_queries, PAIRS // grades.n_documents)
+            return cut_rows(n_queries, PAIRS // grades.n_documents)
         edges = np.unique(np.append(np.searchsorted(indptr[:-1], np.arange(0, indptr[-1] + 1, BLOCK)), [0, n_queries]))
-        return [block for a, b in zip(edges[:-1], edges[1:], strict=True) for block in row_blocks(b, BLOCK, a)]
+        return [block for a, b in zip(edges[:-1], edges[1:], strict=True) for block in cut_rows(b, BLOCK, a)]
 
     def make(first: int, last: int, depth: int | None) -> Queries:
         rows, part = slice(first, last), slice(indptr[first], indptr[last])
@@ -81,7 +81,7 @@ def list_batches(
     return LazyQueries(np.full(n_queries, grades.n_documents - without_self), blocks, make)
 
 
-def row_blocks(stop: int, n_rows: int, start: int = 0) -> list[tuple[int, int]]:
+def cut_rows(stop: int, n_rows: int, start: int = 0) -> list[tuple[int, int]]:
     """Cut rows into (first, last) pieces of at most `n_rows`, and at least one."""
     n_rows = max(n_rows, 1)
     return [(a, min(a + n_rows, stop)) for a in range(int(start), int(stop), n_rows)]
@@ -154,4 +154,4 @@ def _dense_batches(score: NDArray[Any], grades: Grades) -> LazyQueries:
         return replace(check_matrix(label, as_floats(score[first:last], "y_score")), origin=Origin(first_query=first))
 
     n_rows = PAIRS // n_documents
-    return LazyQueries(np.full(n_queries, n_documents), lambda depth: row_blocks(n_queries, n_rows), make)
+    return LazyQueries(np.full(n_queries, n_documents), lambda depth: cut_rows(n_queries, n_rows), make)

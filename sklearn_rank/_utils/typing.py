@@ -1,7 +1,43 @@
 """Types that many modules name."""
 
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
+
+
+class SparseLike(Protocol):
+    """Sparse matrix or array of scipy."""
+
+    @property
+    def tocsr(self) -> Callable[..., Any]:
+        """Method that converts it to compressed rows."""
+
+
+class Estimator(Protocol):
+    """Object with scikit-learn's `fit`: a ranker, a regressor, a classifier, a Pipeline, a search."""
+
+    @property
+    def fit(self) -> Callable[..., Any]:
+        """Method that fits it to data."""
+
+
+class Splitter(Protocol):
+    """Object with scikit-learn's `split`: a cross-validation iterator."""
+
+    @property
+    def split(self) -> Callable[..., Any]:
+        """Method that yields indices of training and test rows."""
+
+
+MatrixLike = ArrayLike | SparseLike
+PathLike = str | os.PathLike[str]
+RandomState = int | np.random.RandomState | np.random.Generator | None
+CrossValidation = int | Splitter | Iterable[tuple[ArrayLike, ArrayLike]] | None

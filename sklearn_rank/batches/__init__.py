@@ -1,4 +1,4 @@
-"""Rows that come in batches: read, checked, made whole queries, evaluated in parts that are put together."""
+"""Evaluation of data larger than memory: rows come in batches, and the result is that of `evaluate`."""
 
 from sklearn_rank.batches._evaluate import evaluate_batches
 

@@ -1,71 +1,69 @@
-"""Evaluation of data larger than memory, batch by batch: the same numbers as `evaluate`, to the last bit."""
+"""`evaluate_batches`: evaluate data larger than memory, batch by batch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
-from sklearn_rank._chunks.adjacent import adjacent_queries
-from sklearn_rank._chunks.checker import BatchValidator
-from sklearn_rank._chunks.columns import Columns, batches_of, check_names
-from sklearn_rank._chunks.evaluate import evaluate_parts, join_parts
-from sklearn_rank._engine.queries import Queries
+from sklearn_rank._chunks.adjacent_queries import adjacent_queries
+from sklearn_rank._chunks.batch_validator import BatchValidator
+from sklearn_rank._chunks.columns import ColumnNames, check_names, iterate_batches
+from sklearn_rank._chunks.parts import evaluate_parts, join_parts
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
-from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.threads import check_n_jobs
-from sklearn_rank.batches._partition_on_disk import scattered_queries
+from sklearn_rank.batches._scattered_queries import scattered_queries
 
 
 @named_arguments
 def evaluate_batches(
-    batches: Any,
+    data: Any,
     *,
     metrics: Any,
-    y_true: Any = "label",
+    y_true: str | Sequence[str] = "label",
     y_score: str = "score",
     qid: str = "qid",
     sample_weight: str | None = None,
-    grouped: bool = False,
+    assume_grouped: bool = False,
     memory_limit: int = 2**28,
     folder: Any = None,
     n_jobs: int | None = None,
     **keywords: Any,
 ) -> Evaluation:
-    """Compute many metrics on rows that come in batches, as `evaluate` would on all of them at once.
+    """Compute many metrics on rows that come in batches, with the same result as `evaluate` on all rows at once.
 
-    Held in memory are a batch, the largest query, and the id, the values and the weight of each query.
+    Memory holds one batch, the largest query, and the id, the values and the weight of each query.
 
     Parameters
     ----------
-    batches : iterable, path or data set
-        LazyQueries, each a tuple of arrays ``(y_true, y_score, qid)`` or ``(y_true, y_score, qid, sample_weight)``, a
-        frame of pandas or polars, a record batch or table of Arrow, or a dict of arrays; or the path of a Parquet file
-        or of a folder of them, or a ``pyarrow.dataset.Dataset``, of which the named columns are read. A query may go on
-        from one batch to others.
-    metrics : str, metric function, callable or sequence of them
-        As `evaluate` takes them.
+    data : iterable, path or data set
+        Batches, each a tuple of arrays ``(y_true, y_score, qid)`` or ``(y_true, y_score, qid, sample_weight)``, a frame
+        of pandas or polars, a record batch or table of Arrow, or a dict of arrays. Or the path of a Parquet file or of
+        a folder of them, or a ``pyarrow.dataset.Dataset``; only the named columns are read. A query may continue in
+        other batches.
+    metrics : str, metric function, callable, sequence of them, or dict of str to one of them
+        As in `evaluate`.
     y_true : str or list of str, default="label"
         Column of the relevance of each row; a list of columns, one a subtopic, for metrics of diversity. Names of
-        columns are not read where batches are tuples.
+        columns do not matter for batches that are tuples.
     y_score : str, default="score"
         Column of the output of the model. ``-inf``: judged but not retrieved.
     qid : str, default="qid"
         Column of the query of each row. Ids are of one type in all batches.
     sample_weight : str or None, default=None
-        Column of the weight of each row's query in the mean; None: there is none, but for tuples of four arrays.
-    grouped : bool, default=False
-        Whether the rows of each query are adjacent. Then each query is evaluated when it has ended, and nothing is
-        written to disk; rows that are not adjacent are an error. Otherwise rows that take more than the memory limit
-        are divided on disk first, by query.
+        Column of the weight of each row's query in the mean. None: no weights, unless tuples have four arrays.
+    assume_grouped : bool, default=False
+        Whether the rows of each query are adjacent. If so, each query is evaluated as soon as it ends, and nothing is
+        written to disk; a query that comes again later is an error. Otherwise rows that exceed the memory limit are
+        partitioned by query on disk first.
     memory_limit : int, default=2**28
-        Bytes that rows kept back from a batch may take with ``grouped=False``, unless a single query takes more. It
-        does not count batches themselves, and what is kept of each query.
+        Bytes that rows held back from batches may take with ``assume_grouped=False``, unless a single query takes more.
+        The batch itself and the results of queries are not counted.
     folder : str or path, default=None
-        Where to keep rows on disk, about 20 bytes each; None: where temporary files go, which may be memory. The
-        file has no name there, so nothing is left of it however the process ends.
+        Where to keep rows on disk, about 20 bytes each. None: the folder of temporary files, which may be memory. The
+        file has no name, so nothing is left of it however the process ends.
     n_jobs : int or None, default=None
         Threads to use, as joblib counts them. The result is the same to the last bit.
     **keywords
@@ -74,21 +72,21 @@ def evaluate_batches(
     Returns
     -------
     Evaluation
-        Queries in order of first appearance. It can do all but look for ties, which takes the data.
+        Queries in order of first appearance. It does not keep the data, so `tie_range` and `n_tied` are not available.
 
     Raises
     ------
     ValueError or TypeError
-        As from `evaluate`, naming the batch; or if a batch is nothing that has the columns, qid has other types in
-        other batches, or rows of a query are not adjacent with ``grouped=True``.
+        As in `evaluate`, naming the batch; or if a batch lacks a column, the type of ids differs between batches, or
+        rows of a query are not adjacent with ``assume_grouped=True``.
     OSError
-        If rows cannot be written to `folder`, or read back.
+        If rows cannot be written to `folder` or read back.
     ImportError
-        If a path is given and pyarrow is missing: it needs the extra "arrow".
+        If a path is given and pyarrow is not installed: it needs the extra "arrow".
 
     Examples
     --------
-    Query "a" goes on in the second batch, where its relevant document is, ranked second:
+    Query "a" continues in the second batch, which has its relevant document, at rank 2:
 
     >>> from sklearn_rank import evaluate_batches
     >>> first = [0], [2], ["a"]
@@ -97,22 +95,17 @@ def evaluate_batches(
     {'mrr': 0.75, 'p@1': 0.5}
     """
     specs = parse_metrics(metrics, **keywords)
-    names = Columns(y_true, y_score, qid, sample_weight)
+    names = ColumnNames(y_true, y_score, qid, sample_weight)
     check_names(names)
     check_n_jobs(n_jobs)
     if not isinstance(memory_limit, Integral) or isinstance(memory_limit, bool) or memory_limit < 1:
         raise ValueError(f"The 'memory_limit' parameter must be a number of bytes, an int >= 1. Got {memory_limit!r}.")
-    checker = BatchValidator(names, specs.values(), grouped, n_jobs)
-    rows = checker.checked(batches_of(batches, names))
-    if grouped:
-        return _evaluated(adjacent_queries(rows, n_jobs), specs, checker, n_jobs)
-    whole = scattered_queries(rows, lambda: checker.seen.n, int(memory_limit), folder, n_jobs)
-    return _evaluated(whole, specs, checker, n_jobs)
-
-
-def _evaluated(
-    whole: Iterable[Queries], specs: dict[str, MetricSpec], checker: BatchValidator, n_jobs: int | None
-) -> Evaluation:
-    """One result of whole queries, whose ids are their numbers."""
+    validator = BatchValidator(names, specs.values(), assume_grouped, n_jobs)
+    rows = validator.validate(iterate_batches(data, names))
+    if assume_grouped:
+        whole = adjacent_queries(rows, n_jobs)
+    else:
+        whole = scattered_queries(rows, lambda: validator.seen.n, int(memory_limit), folder, n_jobs)
     parts = [*evaluate_parts(whole, specs, n_jobs)]
-    return join_parts(parts, [part.qid for part in parts], checker.seen.ids(), checker.weight)
+    numbers = [part.qid for part in parts]  # until here a query is known by its number
+    return join_parts(parts, numbers, validator.seen.ids(), validator.weight)

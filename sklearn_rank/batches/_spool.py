@@ -1,4 +1,4 @@
-"""Rows kept on disk in a file without a name, of which nothing is left however the process ends."""
+"""Rows on disk in a file without a name: nothing is left of it however the process ends."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Extent = tuple[int, int]
 
 
 class Spool:
-    """A temporary file of records; what is written and read is counted.
+    """A temporary file of records, which counts what is written and read.
 
-    The file is removed from its folder as soon as it is open (on Windows when it is closed), so that signals and
-    crashes leave nothing behind. It is made when it is first needed.
+    The file is created when it is first needed. It is removed from its folder as soon as it is open (on Windows when it
+    is closed), so that signals and crashes leave nothing behind.
     """
 
     def __init__(self, folder: Any) -> None:
@@ -31,56 +31,38 @@ class Spool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Give the disk space back."""
+        """Close the file, which frees the disk space."""
         if self._file is not None:
-            with _worded(self._folder, self._n_bytes):
+            with _explained(self._folder, self._n_bytes):
                 self._file.close()
 
     def open(self) -> None:
-        """Make the file.
-
-        Raises
-        ------
-        OSError
-            If it cannot be made, naming the folder.
-        """
+        """Create the file; raise OSError with the name of the folder if that fails."""
         if self._file is None:
-            with _worded(self._folder, 0):
+            with _explained(self._folder, 0):
                 self._file = tempfile.TemporaryFile(prefix="sklearn_rank_", dir=self._folder, buffering=0)
 
     def append(self, records: Records) -> int:
-        """Write records after those before; return where they start, in bytes.
-
-        Raises
-        ------
-        OSError
-            If not all of them could be written.
-        """
+        """Append records and return their start in bytes; raise OSError unless all are written."""
         self.open()
         start, left = self._n_bytes, records.view(np.uint8).data
         self._file.seek(start)
         while left:
-            with _worded(self._folder, self._n_bytes):
+            with _explained(self._folder, self._n_bytes):
                 n_written = self._file.write(left)
             self._n_bytes += n_written
             left = left[n_written:]
         return start
 
     def read(self, extents: Iterable[Extent], kind: np.dtype[Any]) -> Records:
-        """Read the records between some (start, stop), in bytes.
-
-        Raises
-        ------
-        OSError
-            If there is less than was written.
-        """
+        """Read the records of some extents (start, stop) in bytes; raise OSError if the file is too short."""
         extents = [*extents]
         records = np.empty(sum(stop - start for start, stop in extents) // kind.itemsize, kind)
         room = records.view(np.uint8).data
         for start, stop in extents:
             self._file.seek(start)
             while start < stop:
-                with _worded(self._folder, self._n_bytes):
+                with _explained(self._folder, self._n_bytes):
                     n_read = self._file.readinto(room[: stop - start])
                 if n_read == 0:
                     raise OSError(
@@ -92,20 +74,20 @@ class Spool:
 
 
 def pieces(extents: Iterable[Extent], n_bytes: int) -> Iterator[Extent]:
-    """The same bytes, at most so many at a time."""
+    """Cut extents into pieces of at most `n_bytes`."""
     for start, stop in extents:
         yield from ((a, min(a + n_bytes, stop)) for a in range(start, stop, n_bytes))
 
 
 @contextmanager
-def _worded(folder: Any, n_bytes: int) -> Iterator[None]:
-    """Say where there was no room, how much was written, and what to do."""
+def _explained(folder: Any, n_bytes: int) -> Iterator[None]:
+    """Say which folder is full, how much was written, and what to do."""
     try:
         yield
     except OSError as error:
         raise OSError(
             error.errno,
             f"Rows beyond memory_limit= go to a temporary file, so the folder {str(folder)!r} must take about 20 bytes "
-            f"a row; name another with folder=, raise memory_limit=, or use grouped=True, which writes nothing. "
+            f"a row; name another with folder=, raise memory_limit=, or use assume_grouped=True, which writes nothing. "
             f"Got {error.strerror or error} after {n_bytes} bytes.",
         ) from error

@@ -1,4 +1,8 @@
-"""Rankings in dask DataFrames: scored where they lie, partition by partition, the same numbers as `evaluate`."""
+"""Evaluation of dask DataFrames: partitions are scored where they are, with the numbers of `sklearn_rank.evaluate`.
+
+`evaluate` returns an `Evaluation` to this process, `per_query` a lazy table of values, `mean` the means alone, and
+`compare` a test of two such tables. `sklearn_rank.spark` has the same functions with the same arguments.
+"""
 
 from sklearn_rank.dask._compare import compare
 from sklearn_rank.dask._evaluate import evaluate, mean, per_query

@@ -1,19 +1,32 @@
-"""`compare` of two systems whose values are dask DataFrames: joined on the cluster, tested here."""
+"""`compare` of two systems whose values are dask DataFrames: joined by dask, tested in this process."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from sklearn_rank import stats
+from sklearn_rank._chunks.value_table import (
+    MetricColumn,
+    TableValues,
+    refuse_other_ids,
+    refuse_other_table,
+    refuse_repeated,
+)
 from sklearn_rank._engine.qid import MISSING
 from sklearn_rank._metric.names import cached_spec
 from sklearn_rank._metric.plain import must_say
-from sklearn_rank.dask._partitions import ATTRIBUTE, check_frame
+from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank.dask._partitions import check_frame
+from sklearn_rank.dask._table import KEPT, described_column
+from sklearn_rank.stats._align import read_values
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._compare import ComparisonResult, check_test
 
 
+@named_arguments
 def compare(
     a: Any,
     b: Any,
@@ -27,34 +40,47 @@ def compare(
     n_resamples: int = 9999,
     random_state: Any = None,
 ) -> ComparisonResult:
-    """Compare two systems by the values that they got query by query, as `sklearn_rank.stats.compare` does.
+    """Compare two systems by their values per query, as `sklearn_rank.stats.compare` does.
 
-    Values are joined by query on the cluster, and two columns and the ids come back for the test.
+    dask joins the values by query; the ids and two numbers per query come back for the test.
 
     Parameters
     ----------
     a, b : dask DataFrame
-        Values that `per_query` made: the column "qid", and one for each metric.
+        Tables that `per_query` made; other ones are taken too, with a column "qid" and a column of values per metric.
     metric : str, default=None
-        Column to compare; may be left out if there is one only.
-    test, alternative, confidence_level, missing, n_resamples, random_state
-        As `sklearn_rank.stats.compare` takes them.
+        Metric to compare, by the name of its column; may be left out if there is only one.
+    test : str, default="t"
+        For the same queries ``"t"`` (paired), ``"wilcoxon"``, ``"sign"``, ``"randomization"`` (Fisher's),
+        ``"bootstrap"``; for different queries ``"welch"``, ``"mannwhitney"``, ``"permutation"``.
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+        "greater": a has the higher values, whether or not these are the better ones.
+    confidence_level : float, default=0.95
+        Between 0 and 1, exclusive.
+    missing : "raise" or float, default="raise"
+        Value of a query that one system lacks; ``nan`` leaves it out.
     greater_is_better : bool, default=None
-        For wins and losses. None: as the metric says, which of a frame that `per_query` did not make is that of the
-        column's name; True of other names, which must not end in "_error", "_loss" and the like.
+        Which values win. None: as the metric says; for a table that `per_query` did not make, the metric with the name
+        of the column. Other names count as True, unless they end in "_error", "_loss" and the like.
+    n_resamples : int, default=9999
+        Resamples of ``"randomization"``, ``"permutation"`` and ``"bootstrap"``.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of resamples, which are drawn of queries in the order of their ids.
 
     Returns
     -------
     ComparisonResult
-        Resamples are drawn of queries in the order of their ids.
+        As from `sklearn_rank.stats.compare`.
 
     Raises
     ------
-    ValueError or TypeError
-        As from `sklearn_rank.stats.compare`; or if metrics were computed with other keywords, columns are missing, ids
-        are missing or of other types in the two frames, or a query has two values.
+    ValueError
+        If a query is missing or twice in a table, fewer than two are left, metrics were computed with different
+        keywords, means are weighted, pooled or geometric, columns are missing, or a keyword is invalid.
+    TypeError
+        If ids are of two types, or a table is not a dask DataFrame.
     ImportError
-        If dask is missing: it needs the extra "dask".
+        If dask is not installed: it needs the extra "dask".
 
     Examples
     --------
@@ -64,87 +90,75 @@ def compare(
     >>> rows = pd.DataFrame({"label": [0, 1, 1, 0], "score": [2, 1, 2, 1], "qid": ["a", "a", "b", "b"]})
     >>> a = per_query(dd.from_pandas(rows, npartitions=2), metrics="mrr")
     >>> b = per_query(dd.from_pandas(rows.assign(score=[1, 2, 2, 1]), npartitions=2), metrics="mrr")
-    >>> compare(a, b)
-    mrr of a less that of b, 2 queries, test 't', two-sided
-    difference       low     high        p    effect   wins   ties   losses
-       -0.2500   -3.4266   2.9266   0.5000   -0.7071      0      1        1
+    >>> compare(a, b).difference
+    -0.25
     """
     check_test("compare", test)
-    options = {
+    options: dict[str, Any] = {
         "alternative": alternative, "confidence_level": confidence_level, "missing": missing,
         "n_resamples": n_resamples, "random_state": random_state,
     }  # fmt: skip
     check_arguments("compare", **options)
-    compared = _metric_of(b, "b", _metric_of(a, "a", metric))
-    meaning = _meaning(a, b, compared)
-    joined = _joined(a, b, compared)
-    values = [joined.loc[joined["_merge"] != other, name] for name, other in (("a", "right_only"), ("b", "left_only"))]
-    better = meaning if greater_is_better is None else greater_is_better
-    return replace(stats.compare(*values, test=test, greater_is_better=better, **options), metric=compared)
+    columns = _describe({"a": a, "b": b})
+    systems = {name: TableValues(columns[name]).to_evaluation() for name in columns}
+    chosen = read_values(systems, metric, "compare")[0].metric
+    assert chosen is not None
+    if columns["a"][chosen].metric == "" and greater_is_better is None:
+        greater_is_better = _greater_is_better(chosen)
+    joined = _joined(a, b, chosen)
+    both = []
+    for name, other in (("a", "right_only"), ("b", "left_only")):
+        values = joined.loc[joined["_merge"] != other, name]
+        column = {chosen: columns[name][chosen]}
+        both.append(TableValues(column, np.asarray(values.index), {chosen: values.to_numpy()}).to_evaluation())
+    return stats.compare(*both, metric=chosen, test=test, greater_is_better=greater_is_better, **options)
 
 
-def _metric_of(ddf: Any, name: str, metric: str | None) -> str:
-    """Metric to compare; what a frame must be to have values of it is checked."""
-    check_frame(ddf, name)
-    metrics = [column for column in ddf.columns if column not in ("qid", "weight")]
-    if "qid" not in ddf.columns or not metrics:
-        raise ValueError(
-            f"{name} must have a column 'qid' and values of a metric, as per_query makes them. "
-            f"Got {', '.join(map(repr, ddf.columns))}."
-        )
-    if "weight" in ddf.columns:
-        raise ValueError(
-            f"compare is for means in which every query counts once. Got the column 'weight' in {name!r}; drop it to "
-            "compare without."
-        )
-    if metric is None and len(metrics) > 1:
-        raise ValueError(
-            "compare compares one metric, so results of several need metric=. "
-            f"Got {', '.join(map(str, metrics))} in {name!r}."
-        )
-    if metric is not None and metric not in metrics:
-        raise ValueError(
-            f"The 'metric' parameter of compare must be one of {', '.join(map(str, metrics))} of {name!r}. "
-            f"Got {metric!r}."
-        )
-    return metrics[0] if metric is None else metric
+def _describe(tables: Mapping[str, Any]) -> dict[str, dict[str, MetricColumn]]:
+    """Describe the columns of both tables; what is not known of one is not asked of the other."""
+    described = {}
+    for name, table in tables.items():
+        check_frame(table, name)
+        described[name] = {c: described_column(table, c) for c in table.columns if c not in ("qid", "weight")}
+        if "qid" not in table.columns or not described[name]:
+            refuse_other_table("compare", [*table.columns], KEPT)
+    lost = {c for columns in described.values() for c, column in columns.items() if column is None}
+    return {
+        name: {
+            c: _unknown(c, "weight" in tables[name].columns) if c in lost or column is None else column
+            for c, column in columns.items()
+        }
+        for name, columns in described.items()
+    }
+
+
+def _unknown(name: str, weighted: bool) -> MetricColumn:
+    """Column of values of which only the name is known."""
+    return MetricColumn(name, "", name, "macro", True, np.nan, weighted)
 
 
 def _joined(a: Any, b: Any, metric: str) -> Any:
-    """Values of both, in the columns "a" and "b", in the order of the ids: that of joined rows is no order."""
-    kinds = a.dtypes["qid"], b.dtypes["qid"]
-    if kinds[0] != kinds[1]:  # equal ids of other types need not meet
-        raise TypeError(f"Ids of both systems must be of one type; cast one by astype. Got {kinds[0]} and {kinds[1]}.")
+    """Values of both in the columns "a" and "b", in the order of the ids, as a join has no order."""
+    types = a.dtypes["qid"], b.dtypes["qid"]
+    if types[0] != types[1]:  # a join need not match equal ids of different types
+        refuse_other_ids(types)
     sides = [side[["qid", metric]].rename(columns={metric: name}) for name, side in (("a", a), ("b", b))]
-    found = sides[0].merge(sides[1], on="qid", how="outer", indicator=True).compute()
-    if found["qid"].isna().any():
+    joined = sides[0].merge(sides[1], on="qid", how="outer", indicator=True).compute()
+    if joined["qid"].isna().any():
         raise ValueError(MISSING)
-    twice = found["qid"].duplicated()
-    if twice.any():
-        raise ValueError(f"compare takes one value a query. Got query {found['qid'][twice].tolist()[0]!r} twice.")
-    return found.set_index("qid").sort_index()
-
-
-def _meaning(a: Any, b: Any, metric: str) -> bool | None:
-    """Whether more is better; refuses columns of one name that `per_query` made of two metrics."""
-    known = [side._meta.attrs.get(ATTRIBUTE, {}).get(metric) for side in (a, b)]
-    if None in known:
-        return _greater_is_better(metric)
-    if known[0] != known[1]:
-        raise ValueError(
-            "A comparison needs the same metric with the same keywords in both systems. "
-            f"Got {metric!r} as {known[0][0]} in 'a' and as {known[1][0]} in 'b'."
-        )
-    return bool(known[0][1])
+    repeated = joined["qid"].duplicated()
+    if repeated.any():
+        refuse_repeated(joined["qid"][repeated].tolist()[0])
+    return joined.set_index("qid").sort_index()
 
 
 def _greater_is_better(metric: str) -> bool | None:
-    """As the metric of that name says; None of a name of the user's own.
+    """Whether more is better for the metric of that name; None for a name of the user's own.
 
     Raises
     ------
     ValueError
-        If that name ends as those of errors do.
+        If such a name ends like that of an error.
     """
     try:
         return cached_spec(metric).metric.greater_is_better

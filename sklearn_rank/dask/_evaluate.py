@@ -1,4 +1,4 @@
-"""`evaluate`, `mean` and `per_query` of a dask DataFrame: what of the scored partitions comes back, and how."""
+"""`evaluate`, `per_query` and `mean` of a dask DataFrame: which results of its partitions come back, and how."""
 
 from __future__ import annotations
 
@@ -8,44 +8,55 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._chunks.columns import Columns
+from sklearn_rank._chunks.columns import ColumnNames
 from sklearn_rank._chunks.discounts import discounts_of
-from sklearn_rank._chunks.evaluate import join_parts
+from sklearn_rank._chunks.parts import join_parts
 from sklearn_rank._chunks.query_ids import QueryIdIndex
+from sklearn_rank._chunks.value_table import mean_of_sums, refuse_cut_queries, refuse_options
 from sklearn_rank._engine.check import refuse_bad_weight
 from sklearn_rank._engine.qid import joined_ids
-from sklearn_rank._engine.values import PartialSums, PerQuery
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.optional import import_dask
-from sklearn_rank.dask._partitions import ATTRIBUTE, EvaluationRequest, PartitionResult, Parts, parts_of
+from sklearn_rank.dask._partitions import EvaluationRequest, PartitionResult, Parts, check_frame, parts_of
+from sklearn_rank.dask._table import (
+    Total,
+    add_totals,
+    described_metrics,
+    empty_table,
+    result_total,
+    table_total,
+    values_of,
+)
 
-FAN = 16
-"""Sums that are added up at a time."""
+TOTALS_PER_TASK = 16
+"""Totals that one task adds up."""
 
 
+@named_arguments
 def evaluate(
-    ddf: Any,
+    data: Any,
     *,
     metrics: Any,
-    y_true: Any = "label",
+    y_true: str | Sequence[str] = "label",
     y_score: str = "score",
     qid: str = "qid",
     sample_weight: str | None = None,
     assume_grouped: bool = False,
     **keywords: Any,
 ) -> Evaluation:
-    """Compute many metrics on the rows of a dask DataFrame, as `sklearn_rank.evaluate` would on all of them in memory.
+    """Compute many metrics on the rows of a dask DataFrame, with the same result as `sklearn_rank.evaluate` in memory.
 
-    Partitions are scored where they are; what comes back are ids and values, a few numbers a query.
+    Partitions are scored where they are. Only ids and values come back, a few numbers per query.
 
     Parameters
     ----------
-    ddf : dask DataFrame
-        Rows in any order; only the columns that are named are read.
+    data : dask DataFrame
+        A row a document, in any order; only the named columns are read.
     metrics : str, metric function, callable, sequence of them, or dict of str to one of them
-        As `sklearn_rank.evaluate` takes them.
+        As in `sklearn_rank.evaluate`.
     y_true : str or list of str, default="label"
         Column of the relevance of each row; a list of columns, one a subtopic, for metrics of diversity.
     y_score : str, default="score"
@@ -55,29 +66,34 @@ def evaluate(
     sample_weight : str or None, default=None
         Column of the weight of each row's query in the mean.
     assume_grouped : bool, default=False
-        Whether each partition has all rows of its queries. Then no row is moved, and a query found in two partitions is
-        an error. Otherwise rows are brought to the others of their query first, unless there is one partition, or
-        `qid` is the index and its divisions are known.
+        Whether each partition has all rows of its queries. If so, no row is moved, and a query in two partitions is an
+        error. Otherwise rows are brought to the others of their query first, unless there is one partition, or `qid` is
+        the index and its divisions are known.
     **keywords
         Keywords for all metrics that have them, such as `ties` or `gain`; those in a name win.
 
     Returns
     -------
     Evaluation
-        The same to the last bit, queries in order of first appearance. It can do all but look for ties, which takes the
-        data.
+        The same to the last bit, queries in order of first appearance. It does not keep the data, so `tie_range` and
+        `n_tied` are not available.
 
     Raises
     ------
     ValueError or TypeError
-        As from `sklearn_rank.evaluate`, naming the partition where rows have not been moved yet; or if a column is
-        missing or of a wrong type, or a query is in two partitions where it must not be.
+        As in `sklearn_rank.evaluate`, naming the partition where rows have not been moved yet; or if a column is
+        missing or does not hold numbers, or a query is in two partitions with ``assume_grouped=True``.
     ImportError
-        If dask is missing: it needs the extra "dask".
+        If dask is not installed: it needs the extra "dask".
+
+    See Also
+    --------
+    per_query : The values as a lazy table.
+    mean : The means alone.
 
     Examples
     --------
-    Query "a" goes on in the second partition, where its relevant document is, ranked second:
+    Query "a" continues in the second partition, which has its relevant document, at rank 2:
 
     >>> import dask.dataframe as dd
     >>> import pandas as pd
@@ -86,107 +102,59 @@ def evaluate(
     >>> evaluate(dd.from_pandas(rows, npartitions=2), metrics=["mrr", "p@1"]).mean()
     {'mrr': 0.75, 'p@1': 0.5}
     """
-    asked = EvaluationRequest(parse_metrics(metrics, **keywords), Columns(y_true, y_score, qid, sample_weight))
-    tasks = parts_of(ddf, asked, assume_grouped).tasks
+    request = EvaluationRequest(parse_metrics(metrics, **keywords), ColumnNames(y_true, y_score, qid, sample_weight))
+    tasks = parts_of(data, request, assume_grouped).tasks
     parts = [part for part in import_dask().compute(*tasks) if part is not None]
     _refuse_no_rows(parts)
-    _refuse_together(asked.specs, [_facts(part, with_ids=True) for part in parts])
+    _refuse_together(request.specs, [_summary(part, with_ids=True) for part in parts])
     order = np.argsort(np.concatenate([part.first for part in parts]))
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     places = np.split(place, np.cumsum([len(part.first) for part in parts])[:-1])
     results = [part.result for part in parts]
-    weight = None if sample_weight is None else np.concatenate([result.weight for result in results])[order]
+    weights = [result.weight for result in results if result.weight is not None]
+    weight = np.concatenate(weights)[order] if weights else None
     return join_parts(results, places, joined_ids([result.qid for result in results])[order], weight)
 
 
-def mean(
-    ddf: Any,
-    *,
-    metrics: Any,
-    y_true: Any = "label",
-    y_score: str = "score",
-    qid: str = "qid",
-    sample_weight: str | None = None,
-    assume_grouped: bool = False,
-    **keywords: Any,
-) -> dict[str, float]:
-    """Means of metrics over the queries of a dask DataFrame: only sums come back.
-
-    Parameters
-    ----------
-    ddf, metrics, y_true, y_score, qid, sample_weight, assume_grouped, **keywords
-        As `sklearn_rank.dask.evaluate` takes them. With ``assume_grouped=True`` ids of queries go to one worker, which
-        looks for those that are in two partitions.
-
-    Returns
-    -------
-    dict of str to float
-        As `Evaluation.mean` has them, up to rounding: weighted, pooled or geometric where they were asked for so.
-
-    Raises
-    ------
-    ValueError or TypeError
-        As from `sklearn_rank.dask.evaluate`.
-    ImportError
-        If dask is missing: it needs the extra "dask".
-
-    Examples
-    --------
-    >>> import dask.dataframe as dd
-    >>> import pandas as pd
-    >>> from sklearn_rank.dask import mean
-    >>> rows = pd.DataFrame({"label": [0, 1, 1, 0], "score": [2, 1, 2, 1], "qid": ["a", "a", "b", "b"]})
-    >>> mean(dd.from_pandas(rows, npartitions=2), metrics=["mrr", "p@1"])
-    {'mrr': 0.75, 'p@1': 0.5}
-    """
-    asked = EvaluationRequest(parse_metrics(metrics, **keywords), Columns(y_true, y_score, qid, sample_weight))
-    parts, dask = parts_of(ddf, asked, assume_grouped), import_dask()
-    totals, add = [dask.delayed(_total, pure=False)(task) for task in parts.tasks], dask.delayed(_added, pure=False)
-    while len(totals) > 1:
-        totals = [add(totals[i : i + FAN]) for i in range(0, len(totals), FAN)]
-    total, *_ = dask.compute(*totals, *_checks(parts, asked.specs))
-    _refuse_no_rows(total)
-    if total.weight is not None:
-        refuse_bad_weight(np.array([total.weight]))
-    return {name: float(total.sums[name].average(spec, stacklevel=4)[0]) for name, spec in asked.specs.items()}
-
-
+@named_arguments
 def per_query(
-    ddf: Any,
+    data: Any,
     *,
     metrics: Any,
-    y_true: Any = "label",
+    y_true: str | Sequence[str] = "label",
     y_score: str = "score",
     qid: str = "qid",
     sample_weight: str | None = None,
     assume_grouped: bool = False,
     **keywords: Any,
 ) -> Any:
-    """Values of metrics query by query as a dask DataFrame, which is computed when it is asked for.
+    """Compute metrics per query as a dask DataFrame, lazily.
 
     Parameters
     ----------
-    ddf, metrics, y_true, y_score, qid, sample_weight, assume_grouped, **keywords
-        As `sklearn_rank.dask.evaluate` takes them.
+    data, metrics, y_true, y_score, qid, sample_weight, assume_grouped, **keywords
+        As in `sklearn_rank.dask.evaluate`.
 
     Returns
     -------
     dask DataFrame
-        A row a query, in any order: the columns "qid", one for each metric, named as it was asked for, and "weight" if
-        there is `sample_weight`. Undefined queries hold their replacement.
+        A row a query, in any order: the column "qid", a column for each metric, named as it was asked for, and "weight"
+        with `sample_weight`. Undefined queries have the value `replace_undefined_by`. Each action computes it anew,
+        unless it was persisted. `mean` and `compare` take it.
 
     Raises
     ------
     ValueError or TypeError
-        As from `sklearn_rank.dask.evaluate`, what is found in the data when it is computed; or if a metric is named
-        as one of the other columns.
+        As in `sklearn_rank.dask.evaluate`, for faults of the data when it is computed; or if a metric has the name of
+        another column.
     ImportError
-        If dask is missing: it needs the extra "dask".
+        If dask is not installed: it needs the extra "dask".
 
     See Also
     --------
-    compare : Compare two systems by their values.
+    mean : Means of such a table.
+    compare : Compare two systems by their tables.
 
     Examples
     --------
@@ -199,114 +167,149 @@ def per_query(
     0    7  0.5  0.0
     1    8  1.0  1.0
     """
-    asked = EvaluationRequest(parse_metrics(metrics, **keywords), Columns(y_true, y_score, qid, sample_weight))
-    taken = {"qid", "weight"} & asked.specs.keys()
+    request = EvaluationRequest(parse_metrics(metrics, **keywords), ColumnNames(y_true, y_score, qid, sample_weight))
+    taken = {"qid", "weight"} & request.specs.keys()
     if taken:
-        raise ValueError(f"'qid' and 'weight' are columns of the result, no names of metrics. Got {min(taken)!r}.")
-    parts, dask = parts_of(ddf, asked, assume_grouped), import_dask()
-    meta, checks = _no_values(parts.qid_dtype, asked), _checks(parts, asked.specs)
-    frame = dask.delayed(_values, pure=False)
+        raise ValueError(f"'qid' and 'weight' are columns of the table, no names of metrics. Got {min(taken)!r}.")
+    parts, dask = parts_of(data, request, assume_grouped), import_dask()
+    meta, checks = empty_table(parts.qid_dtype, request), _checks(parts, request.specs)
+    frame = dask.delayed(values_of, pure=False)
     frames = [frame(task, meta, checks) for task in parts.tasks]
     return dask.dataframe.from_delayed(frames, meta=meta, verify_meta=False)
+
+
+@named_arguments
+def mean(
+    data: Any,
+    *,
+    metrics: Any = None,
+    y_true: str | Sequence[str] = "label",
+    y_score: str = "score",
+    qid: str = "qid",
+    sample_weight: str | None = None,
+    assume_grouped: bool = False,
+    **keywords: Any,
+) -> dict[str, float]:
+    """Compute means of metrics over queries: only sums come back.
+
+    Parameters
+    ----------
+    data : dask DataFrame
+        Rows, as in `sklearn_rank.dask.evaluate`; or, without `metrics`, a table that `per_query` made, also after
+        columns or queries were chosen. A merge or a file loses the description of its columns.
+    metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=None
+        As in `sklearn_rank.evaluate`. None: `data` is a table, which says how its means are taken.
+    y_true, y_score, qid, sample_weight, assume_grouped, **keywords
+        As in `sklearn_rank.dask.evaluate`, for rows. With ``assume_grouped=True`` ids of queries go to one worker,
+        which looks for those in two partitions.
+
+    Returns
+    -------
+    dict of str to float
+        As from `Evaluation.mean`, up to rounding: weighted, pooled or geometric where it was asked for.
+
+    Raises
+    ------
+    ValueError or TypeError
+        As in `sklearn_rank.dask.evaluate`; or if a table was not made by `per_query`, has lost its weights, or has a
+        pooled mean, which takes rows.
+    ImportError
+        If dask is not installed: it needs the extra "dask".
+
+    Examples
+    --------
+    >>> import dask.dataframe as dd
+    >>> import pandas as pd
+    >>> from sklearn_rank.dask import mean, per_query
+    >>> rows = pd.DataFrame({"label": [0, 1, 1, 0], "score": [2, 1, 2, 1], "qid": ["a", "a", "b", "b"]})
+    >>> data = dd.from_pandas(rows, npartitions=2)
+    >>> mean(data, metrics=["mrr", "p@1"])
+    {'mrr': 0.75, 'p@1': 0.5}
+    >>> mean(per_query(data, metrics=["mrr", "p@1"]))
+    {'mrr': 0.75, 'p@1': 0.5}
+    """
+    if metrics is None:
+        refuse_options(
+            keywords,
+            y_true=y_true,
+            y_score=y_score,
+            qid=qid,
+            sample_weight=sample_weight,
+            assume_grouped=assume_grouped,
+        )
+        return _mean_of_table(data)
+    request = EvaluationRequest(parse_metrics(metrics, **keywords), ColumnNames(y_true, y_score, qid, sample_weight))
+    parts, task = parts_of(data, request, assume_grouped), import_dask().delayed(result_total, pure=False)
+    total = _add_up([task(part) for part in parts.tasks], _checks(parts, request.specs))
+    means = {}
+    for name, spec in request.specs.items():
+        means[name] = float(total.sums[name].average(spec, stacklevel=4)[0])
+    return means
+
+
+def _mean_of_table(data: Any) -> dict[str, float]:
+    check_frame(data, "data")
+    columns = described_metrics(data, "mean")
+    task = import_dask().delayed(table_total, pure=False)
+    total = _add_up([task(part, columns) for part in data.to_delayed()], [])
+    means = {}
+    for name, column in columns.items():
+        means[name] = mean_of_sums(column, total.sums[name], stacklevel=5)
+    return means
+
+
+def _add_up(totals: Sequence[Any], checks: Sequence[Any]) -> Total:
+    """Sum of tasks, a few at a time; `checks` are computed beside it."""
+    dask = import_dask()
+    add = dask.delayed(add_totals, pure=False)
+    while len(totals) > 1:
+        totals = [add(totals[i : i + TOTALS_PER_TASK]) for i in range(0, len(totals), TOTALS_PER_TASK)]
+    total, *_ = dask.compute(*totals, *checks)
+    _refuse_no_rows(total)
+    if total.highest_weight is not None:
+        refuse_bad_weight(np.array([total.highest_weight]))
+    return total
 
 
 # --- what parts must be together -----------------------------------------------------------------------------
 
 
 class PartitionSummary(NamedTuple):
-    """Ids of a part, where it is to be known that no other has them, and rows of its largest query."""
+    """Ids of a part, if other parts could have them, and rows of its largest query."""
 
     qid: NDArray[Any] | None
     longest: int
 
 
-def _facts(part: PartitionResult | None, with_ids: bool) -> PartitionSummary:
+def _summary(part: PartitionResult | None, with_ids: bool) -> PartitionSummary:
     if part is None:
         return PartitionSummary(None, 0)
     return PartitionSummary(part.result.qid if with_ids else None, int(part.result.n_documents.max()))
 
 
 def _checks(parts: Parts, specs: Mapping[str, MetricSpec]) -> list[Any]:
-    """A task that fails if parts do not go together; none, where they always do."""
+    """A task that fails if parts do not fit together; none if they always do."""
     delayed = import_dask().delayed
     if not parts.may_share and not discounts_of(specs.values()):
         return []
-    facts = [delayed(_facts, pure=False)(task, parts.may_share) for task in parts.tasks]
-    return [delayed(_refuse_together, pure=False)(delayed(specs, traverse=False, pure=False), facts)]
+    summaries = [delayed(_summary, pure=False)(task, parts.may_share) for task in parts.tasks]
+    return [delayed(_refuse_together, pure=False)(delayed(specs, traverse=False, pure=False), summaries)]
 
 
-def _refuse_together(specs: Mapping[str, MetricSpec], facts: Sequence[PartitionSummary]) -> None:
-    """Refuse parts that share a query, and discounts that depend on the part."""
+def _refuse_together(specs: Mapping[str, MetricSpec], summaries: Sequence[PartitionSummary]) -> None:
+    """Raise ValueError if parts share a query, or a callable discount differs between them."""
     seen = QueryIdIndex("partitions")
-    for qid in (one.qid for one in facts if one.qid is not None):
+    for qid in (one.qid for one in summaries if one.qid is not None):
         n_before = seen.n
         again = seen.number(qid) < n_before
         if again.any():
-            raise ValueError(
-                "With assume_grouped=True all rows of a query must be in one partition; without it they are brought "
-                f"together. Got query {qid[again][:1].tolist()[0]!r} in two partitions."
-            )
+            refuse_cut_queries(f"query {qid[again][:1].tolist()[0]!r} in two partitions")
     for discount in discounts_of(specs.values()):
-        for one in facts:
+        for one in summaries:
             if one.longest:
                 discount.check(one.longest)
 
 
-def _refuse_no_rows(found: Any) -> None:
-    if not found:
+def _refuse_no_rows(parts: Any) -> None:
+    if not parts:
         raise ValueError("At least one row is needed. Got a dask DataFrame without rows.")
-
-
-# --- sums ----------------------------------------------------------------------------------------------------
-
-
-class Total(NamedTuple):
-    """Sums that make the means, by metric; the highest weight, if there are any."""
-
-    sums: dict[str, PartialSums]
-    weight: float | None
-
-
-def _total(part: PartitionResult | None) -> Total | None:
-    if part is None:
-        return None
-    weight = part.result.weight
-    results: Any = part.result._results
-    sums = {name: result.sums(weight) for name, result in results.items()}
-    return Total(sums, None if weight is None else float(weight.max()))
-
-
-def _added(totals: Sequence[Total | None]) -> Total | None:
-    found = [total for total in totals if total is not None]
-    if not found:
-        return None
-    sums = {name: sum((total.sums[name] for total in found[1:]), one) for name, one in found[0].sums.items()}
-    weights = [total.weight for total in found if total.weight is not None]
-    return Total(sums, max(weights) if weights else None)
-
-
-# --- values --------------------------------------------------------------------------------------------------
-
-
-def _no_values(qid_dtype: Any, asked: EvaluationRequest) -> Any:
-    """The frame of the values of no query."""
-    from pandas import DataFrame, Series
-
-    columns = [*asked.specs, *([] if asked.names.sample_weight is None else ["weight"])]
-    frame = DataFrame({"qid": Series([], dtype=qid_dtype)} | {c: Series([], dtype=np.float64) for c in columns})
-    results = {name: PerQuery.empty(spec, spec.cutoffs, 0) for name, spec in asked.specs.items()}
-    frame.attrs[ATTRIBUTE] = {name: (found.meaning, found.greater_is_better) for name, found in results.items()}
-    return frame
-
-
-def _values(part: PartitionResult | None, meta: Any, checks: Any) -> Any:
-    """Values of a part; `checks` are only waited for."""
-    from pandas import DataFrame
-
-    if part is None:
-        return meta
-    columns = {"qid": part.result.qid, **part.result.per_query, "weight": part.result.weight}
-    dtype = meta.dtypes["qid"]
-    return DataFrame({c: columns[c] for c in meta.columns}).astype(
-        {"qid": "category" if str(dtype) == "category" else dtype}
-    )

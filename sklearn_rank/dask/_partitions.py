@@ -1,6 +1,6 @@
-"""From a dask DataFrame to tasks that score its partitions, each with all rows of its queries.
+"""Tasks that score the partitions of a dask DataFrame, each with all rows of its queries.
 
-Knows dask, and what rows are; may not touch averages.
+Knows dask and rows; may not touch averages.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._chunks.columns import Columns, check_names, read_columns, refuse_missing
-from sklearn_rank._chunks.evaluate import check_part, evaluate_part
+from sklearn_rank._chunks.columns import ColumnNames, check_names, find_column, read_columns, refuse_missing
+from sklearn_rank._chunks.parts import check_part, evaluate_part
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.spec import MetricSpec
@@ -22,32 +22,28 @@ from sklearn_rank._utils.typing import Index
 T = TypeVar("T", bound=np.generic)
 
 ROWS_IN_PARTITION = 2**40
-"""Rows that a partition may have, for the number of a row to say where it was."""
-
-
-ATTRIBUTE = "sklearn_rank"
-"""Of a frame of values: what each column means, and whether more of it is better; lost in merges and files."""
+"""Most rows of a partition: the number of a row says which partition it was in."""
 
 
 class EvaluationRequest(NamedTuple):
-    """Metrics, and the columns that they are of."""
+    """Metrics and the names of the columns that they read."""
 
     specs: Mapping[str, MetricSpec]
-    names: Columns
+    names: ColumnNames
 
 
 class PartitionResult(NamedTuple):
-    """Results of the queries of a partition, and the number of the row of the frame where each query begins."""
+    """Results of the queries of a partition, and the number of the first row of each query in the frame."""
 
     result: Evaluation
     first: Index
 
 
 class Parts(NamedTuple):
-    """Tasks that each make a `PartitionResult`, or None of no rows.
+    """Tasks that each compute a `PartitionResult`, or None without rows.
 
-    `may_share` where it was only said that no two parts have the same query; `qid_dtype` is that of frames of ids, a
-    category only where it is not known of what.
+    `may_share`: disjoint queries were assumed, not established. `qid_dtype` is the dtype of ids in frames; it is a
+    category only if the type of the categories is unknown.
     """
 
     tasks: list[Any]
@@ -56,13 +52,7 @@ class Parts(NamedTuple):
 
 
 def check_frame(ddf: Any, name: str) -> None:
-    """Refuse what is no dask DataFrame.
-
-    Raises
-    ------
-    TypeError
-        If it is something else.
-    """
+    """Raise TypeError if `ddf` is not a dask DataFrame."""
     if not isinstance(ddf, import_dask().dataframe.DataFrame):
         raise TypeError(
             f"{name} must be a dask DataFrame; what is in memory is for sklearn_rank.evaluate. "
@@ -70,31 +60,31 @@ def check_frame(ddf: Any, name: str) -> None:
         )
 
 
-def parts_of(ddf: Any, asked: EvaluationRequest, assume_grouped: bool) -> Parts:
-    """Tasks that score the partitions, after rows were moved so that each has whole queries, where they must be.
+def parts_of(ddf: Any, request: EvaluationRequest, assume_grouped: bool) -> Parts:
+    """Tasks that score the partitions, after rows are moved to those of their query where necessary.
 
     Raises
     ------
     TypeError
-        If `ddf` is no dask DataFrame, or a column is of a type that it cannot be of.
+        If `ddf` is not a dask DataFrame, or a column does not hold numbers.
     ValueError
         If a column is missing.
     """
-    check_frame(ddf, "ddf")
-    check_names(asked.names)
-    frame, dtypes = _selected(ddf, asked.names)
-    _refuse_types(dtypes, asked.names)
-    qid_dtype = _plain(dtypes[asked.names.qid])
+    check_frame(ddf, "data")
+    check_names(request.names)
+    frame, dtypes = _selected(ddf, request.names)
+    _refuse_types(dtypes, request.names)
+    qid_dtype = _plain(dtypes[request.names.qid])
     delayed = import_dask().delayed
-    shared = delayed(asked, traverse=False, pure=False)
-    bounds = None if assume_grouped else _bounds(frame, asked.names.qid)
+    shared = delayed(request, traverse=False, pure=False)
+    bounds = None if assume_grouped else _bounds(frame, request.names.qid)
     if assume_grouped or bounds is not None or frame.npartitions == 1:
         score, partitions = delayed(_score, pure=False), frame.to_delayed(optimize_graph=False)
         of_each = [None] * len(partitions) if bounds is None else bounds
         tasks = [score(p, shared, i, b) for i, (p, b) in enumerate(zip(partitions, of_each, strict=True))]
         return Parts(tasks, assume_grouped and len(tasks) > 1, qid_dtype)
-    known = dtypes[asked.names.qid]
-    rows = frame.map_partitions(_prepared, asked, known, meta=_no_rows(asked.names, known))
+    known = dtypes[request.names.qid]
+    rows = frame.map_partitions(_prepared, request, known, meta=_no_rows(request.names, known))
     score = delayed(_score_moved, pure=False)
     return Parts([score(p, shared) for p in rows.shuffle("bucket").to_delayed()], False, qid_dtype)
 
@@ -102,11 +92,10 @@ def parts_of(ddf: Any, asked: EvaluationRequest, assume_grouped: bool) -> Parts:
 # --- what the schema tells -----------------------------------------------------------------------------------
 
 
-def _selected(ddf: Any, names: Columns) -> tuple[Any, dict[str, Any]]:
-    """The columns that are needed, in the partitions that dask makes of them, and the dtype of each.
+def _selected(ddf: Any, names: ColumnNames) -> tuple[Any, dict[str, Any]]:
+    """Select the columns that are needed; return the frame and the dtype of each column.
 
-    The query of a row may stay in the index. dask may read several files with few columns as one partition, with
-    divisions of its own.
+    Ids may stay in the index. With few columns dask may read several files as one partition, so divisions can change.
     """
     dtypes = dict(ddf.dtypes)
     columns = list(dict.fromkeys(names.flat()))
@@ -117,8 +106,8 @@ def _selected(ddf: Any, names: Columns) -> tuple[Any, dict[str, Any]]:
     return ddf[columns].optimize(), dtypes
 
 
-def _refuse_types(dtypes: Any, names: Columns) -> None:
-    """Refuse columns that cannot hold numbers; objects and categories may."""
+def _refuse_types(dtypes: Any, names: ColumnNames) -> None:
+    """Raise TypeError for columns that cannot hold numbers; objects and categories may."""
     from pandas.api.types import is_any_real_numeric_dtype, is_bool_dtype
 
     several = [names.y_true] if isinstance(names.y_true, str) else names.y_true
@@ -131,13 +120,13 @@ def _refuse_types(dtypes: Any, names: Columns) -> None:
         if dtype is None or str(dtype) in ("object", "category"):
             continue
         if not (is_any_real_numeric_dtype(dtype) or is_bool_dtype(dtype)):
-            raise TypeError(f"{role} must hold real numbers. Got the column {name!r} of dtype {dtype} instead.")
+            raise TypeError(f"{role} must hold real numbers. Got the column {name!r} of type {dtype} instead.")
 
 
 def _bounds(ddf: Any, qid: str) -> list[tuple[Any, Any, bool]] | None:
-    """What each partition may hold of the index, from, up to, and whether the latter too; None if that is not known.
+    """Index bounds (start, stop, closed) of each partition, or None if unknown.
 
-    Of Parquet dask reads divisions though an id may be in two partitions, so that each has to be looked at.
+    The divisions that dask reads from Parquet do not exclude that an id is in two partitions, so each must be checked.
     """
     if qid in ddf.columns or not ddf.known_divisions or str(ddf.index.dtype) == "category":
         return None
@@ -147,7 +136,7 @@ def _bounds(ddf: Any, qid: str) -> list[tuple[Any, Any, bool]] | None:
 
 
 def _plain(dtype: Any) -> Any:
-    """What categories are of, where dask knows that."""
+    """The dtype, or that of the categories if dask knows them."""
     from dask.dataframe.utils import has_known_categories
     from pandas import Series
 
@@ -159,56 +148,50 @@ def _plain(dtype: Any) -> Any:
 
 
 def _score(
-    frame: Any, asked: EvaluationRequest, number: int, bounds: tuple[Any, Any, bool] | None
+    frame: Any, request: EvaluationRequest, number: int, bounds: tuple[Any, Any, bool] | None
 ) -> PartitionResult | None:
-    """Values of a partition as it is."""
+    """Score a partition as it is."""
     try:
-        queries = check_part(read_columns(_flat(frame, asked.names), asked.names))
+        queries = check_part(read_columns(frame, request.names))
         if queries is None:
             return None
         if bounds is not None:
             _refuse_outside(queries.qid, *bounds)
-        return _part(queries, asked, _numbers(number, len(frame)))
+        return _part(queries, request, _numbers(number, len(frame)))
     except (TypeError, ValueError) as error:
         raise _named(error, number) from error
 
 
-def _prepared(frame: Any, asked: EvaluationRequest, known: Any, partition_info: Any = None) -> Any:
-    """Rows of a partition, checked, that know where they were and, by `bucket`, where all of their query goes."""
-    number, frame = partition_info["number"], _flat(frame, asked.names)
-    qid = frame[asked.names.qid]
+def _prepared(frame: Any, request: EvaluationRequest, known: Any, partition_info: Any = None) -> Any:
+    """Check the rows of a partition; add the number of each row and the `bucket` that its query goes to."""
+    number, qid = partition_info["number"], find_column(frame, request.names.qid)
     try:
-        queries = check_part(read_columns(frame, asked.names))
+        queries = check_part(read_columns(frame, request.names))
         if queries is None:
-            return _no_rows(asked.names, qid.dtype)
-        for spec in asked.specs.values():
-            spec.bind(queries)  # refuses labels, while it is known where they were
+            return _no_rows(request.names, qid.dtype)
+        for spec in request.specs.values():
+            spec.bind(queries)  # refuses labels while their partition is known
         _refuse_other_ids(queries.qid, known)
         bucket = _of_rows(queries, _buckets(queries.qid))
     except (TypeError, ValueError) as error:
         raise _named(error, number) from error
     weight = None if queries.weight is None else _of_rows(queries, queries.weight)
-    return _rows(asked.names, queries.label, queries.score, qid.array, weight, bucket, _numbers(number, len(frame)))
+    return _rows(request.names, queries.label, queries.score, qid.array, weight, bucket, _numbers(number, len(frame)))
 
 
-def _score_moved(rows: Any, asked: EvaluationRequest) -> PartitionResult | None:
-    """Values of rows that were brought together, once they are in the order of the frame again."""
+def _score_moved(rows: Any, request: EvaluationRequest) -> PartitionResult | None:
+    """Score rows that were brought together, after restoring the order of the frame."""
     row = rows["row"].to_numpy()
     if not (row[1:] > row[:-1]).all():
         order = np.argsort(row)
         rows, row = rows.take(order), row[order]
-    queries = check_part(read_columns(rows, _names_of_rows(asked.names)))
-    return None if queries is None else _part(queries, asked, row)
+    queries = check_part(read_columns(rows, _names_of_rows(request.names)))
+    return None if queries is None else _part(queries, request, row)
 
 
-def _flat(frame: Any, names: Columns) -> Any:
-    """The frame with the query of each row in a column."""
-    return frame if names.qid in frame.columns else frame.reset_index()
-
-
-def _part(queries: Queries, asked: EvaluationRequest, row: Index) -> PartitionResult:
+def _part(queries: Queries, request: EvaluationRequest, row: Index) -> PartitionResult:
     begins = queries.indptr[:-1] if queries.order is None else queries.order[queries.indptr[:-1]]
-    return PartitionResult(evaluate_part(queries, asked.specs), row[begins])
+    return PartitionResult(evaluate_part(queries, request.specs), row[begins])
 
 
 def _numbers(number: int, n_rows: int) -> Index:
@@ -216,7 +199,7 @@ def _numbers(number: int, n_rows: int) -> Index:
 
 
 def _of_rows(queries: Queries, values: NDArray[T]) -> NDArray[T]:
-    """What queries have, for each of their rows."""
+    """Repeat values of queries for each of their rows."""
     out = np.repeat(values, queries.n_documents)
     if queries.order is not None:
         out[queries.order] = out.copy()
@@ -224,13 +207,13 @@ def _of_rows(queries: Queries, values: NDArray[T]) -> NDArray[T]:
 
 
 def _named(error: Exception, number: int) -> Exception:
-    """The same error, which says where."""
+    """The same error with the number of the partition."""
     kind = TypeError if isinstance(error, TypeError) else ValueError
     return kind(f"{error} This is partition {number} of the dask DataFrame.")
 
 
 def _refuse_outside(ids: NDArray[Any], low: Any, high: Any, closed: bool) -> None:
-    """Refuse queries that the divisions give to another partition, which may have more of their rows."""
+    """Raise ValueError for queries outside the divisions: another partition may have more of their rows."""
     from pandas import Index
 
     index = Index(ids, tupleize_cols=False)
@@ -238,14 +221,14 @@ def _refuse_outside(ids: NDArray[Any], low: Any, high: Any, closed: bool) -> Non
     if outside.any():
         query = ids[outside][:1].tolist()[0]
         raise ValueError(
-            "Queries must be in the partitions that the divisions of the index say, so that none is in two; of "
-            "ddf.clear_divisions() rows are moved instead. "
+            "Queries must be in the partitions that the divisions of the index say, so that none is in two; with "
+            "data.clear_divisions() rows are moved instead. "
             f"Got query {query!r}, where {low!r} up to {high!r}, {'included' if closed else 'not included'}, belong."
         )
 
 
 def _refuse_other_ids(ids: NDArray[Any], known: Any) -> None:
-    """Refuse numbers where dask knows of text, or the other way round: the same query would be two."""
+    """Raise TypeError for numbers where dask expects text, or vice versa: one query would become two."""
     from pandas.api.types import is_numeric_dtype
 
     if str(known) not in ("object", "category") and is_numeric_dtype(known) != (ids.dtype.kind in "biuf"):
@@ -256,7 +239,7 @@ def _refuse_other_ids(ids: NDArray[Any], known: Any) -> None:
 
 
 def _buckets(ids: NDArray[Any]) -> NDArray[np.uint32]:
-    """A number for each id, the same wherever it is, and for equal ids of other types."""
+    """Hash of each id, the same in all partitions and for equal ids of different types."""
     from pandas.util import hash_array
 
     if ids.dtype.kind in "biuf":
@@ -274,17 +257,17 @@ def _buckets(ids: NDArray[Any]) -> NDArray[np.uint32]:
     return (hash_array(keys, categorize=False) >> np.uint64(32)).astype(np.uint32)
 
 
-# --- rows on their way ---------------------------------------------------------------------------------------
+# --- rows that are moved ---------------------------------------------------------------------------------------
 
 
-def _names_of_rows(names: Columns) -> Columns:
-    """Names that columns have meanwhile, each its own even if one was asked for twice."""
+def _names_of_rows(names: ColumnNames) -> ColumnNames:
+    """Names of columns while rows are moved, distinct even if one column has two roles."""
     y_true = "label" if isinstance(names.y_true, str) else [f"label {i}" for i in range(len(names.y_true))]
-    return Columns(y_true, "score", "qid", None if names.sample_weight is None else "weight")
+    return ColumnNames(y_true, "score", "qid", None if names.sample_weight is None else "weight")
 
 
-def _rows(names: Columns, label: Any, score: Any, qid: Any, weight: Any, bucket: Any, row: Any) -> Any:
-    """A frame of rows: numbers as floats, ids as they came."""
+def _rows(names: ColumnNames, label: Any, score: Any, qid: Any, weight: Any, bucket: Any, row: Any) -> Any:
+    """Frame of rows to be moved: numbers as floats, ids as they are."""
     from pandas import DataFrame
 
     columns = [*np.atleast_2d(label.T), score, qid, *([] if weight is None else [weight])]
@@ -292,8 +275,8 @@ def _rows(names: Columns, label: Any, score: Any, qid: Any, weight: Any, bucket:
     return DataFrame(named | {"bucket": bucket, "row": row})
 
 
-def _no_rows(names: Columns, qid_dtype: Any) -> Any:
-    """The same of none."""
+def _no_rows(names: ColumnNames, qid_dtype: Any) -> Any:
+    """The same frame without rows."""
     from pandas import Series
 
     none = np.empty(0)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._chunks.columns import column_names, find_column
 from sklearn_rank._engine.check import check_queries
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._engine.qid import ids_of
@@ -129,13 +130,9 @@ def _entries(values: NDArray[np.float64], queries: NDArray[Any], documents: NDAr
 
 
 def _column(table: Any, name: str) -> Any:
-    names = next((list(getattr(table, found)) for found in ("column_names", "columns") if hasattr(table, found)), None)
-    names = list(table) if names is None else names
+    names = column_names(table) or [*table]
     if names.count(name) == 1:
-        return table[name]
-    index = getattr(table, "index", None)
-    if name not in names and name in (getattr(index, "names", None) or ()):
-        return index.get_level_values(name)  # type: ignore[union-attr]
+        return find_column(table, name)
     known = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
     raise ValueError(f"A column must be one of the table's: {known}. Got {name!r}, {names.count(name)} times there.")
 

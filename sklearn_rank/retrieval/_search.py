@@ -14,7 +14,7 @@ from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.kernels import bits as bits_kernels
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.relevance import Grades
-from sklearn_rank._engine.sparse import as_queries, drop_self, row_blocks
+from sklearn_rank._engine.sparse import as_queries, cut_rows, drop_self
 from sklearn_rank._utils.typing import Index
 from sklearn_rank.retrieval._similarity import Similarity
 
@@ -44,8 +44,8 @@ def search(similarity: Similarity, grades: Grades, *, without_self: bool, memory
 
     def blocks(depth: int | None) -> list[tuple[int, int]]:
         if is_deep(depth):
-            return row_blocks(n_queries, pairs // n_items)
-        return row_blocks(n_queries, min(AHEAD * pairs // max(n_items, grades.width), ROWS))
+            return cut_rows(n_queries, pairs // n_items)
+        return cut_rows(n_queries, min(AHEAD * pairs // max(n_items, grades.width), ROWS))
 
     def make(first: int, last: int, depth: int | None) -> Queries:
         rows = slice(first, last)

@@ -1,7 +1,11 @@
-"""Ranking metrics of tables on Spark: query by query there, means and comparisons of what comes of it."""
+"""Evaluation of Spark DataFrames: rows are scored on the workers, with the numbers of `sklearn_rank.evaluate`.
+
+`evaluate` returns an `Evaluation` to the driver, `per_query` a lazy table of values, `mean` the means alone, and
+`compare` a test of two such tables. `sklearn_rank.dask` has the same functions with the same arguments.
+"""
 
 from sklearn_rank.spark._compare import compare
-from sklearn_rank.spark._evaluate import evaluate
+from sklearn_rank.spark._evaluate import evaluate, per_query
 from sklearn_rank.spark._mean import mean
 
-__all__ = ["compare", "evaluate", "mean"]
+__all__ = ["compare", "evaluate", "mean", "per_query"]

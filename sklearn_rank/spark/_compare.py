@@ -1,4 +1,4 @@
-"""`compare`: two results joined by Spark, tested here."""
+"""`compare` of two systems whose values are Spark DataFrames: joined by Spark, tested in this process."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank import stats
-from sklearn_rank.spark._partition import column_name
-from sklearn_rank.spark._result import Result, read_result
+from sklearn_rank._chunks.value_table import TableValues, refuse_other_ids, refuse_repeated
+from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank.spark._table import ValueTable, read_table
+from sklearn_rank.spark._worker import column_name
 from sklearn_rank.stats._align import read_values
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._compare import ComparisonResult, check_test
@@ -18,6 +20,7 @@ from sklearn_rank.stats._tests import TESTS
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 
 
+@named_arguments
 def compare(
     a: Any,
     b: Any,
@@ -31,17 +34,16 @@ def compare(
     n_resamples: int = 9999,
     random_state: Any = None,
 ) -> ComparisonResult:
-    """Compare two systems by the values that they got query by query, joined by query on Spark.
+    """Compare two systems by their values per query, as `sklearn_rank.stats.compare` does.
 
-    What is brought back is two numbers a query, and for the tests, which are those of `sklearn_rank.stats.compare`,
-    they must fit into memory here: 100 MB for some million queries.
+    Spark joins the values by query; two numbers per query come back for the test, 100 MB for some million queries.
 
     Parameters
     ----------
     a, b : pyspark.sql.DataFrame
-        Results of `evaluate`, with ids of one type.
+        Tables that `per_query` made, with ids of one type.
     metric : str, default=None
-        Metric to compare, as it was asked for or as its column is named; may be left out if there is one only.
+        Metric to compare, as it was asked for or as its column is named; may be left out if there is only one.
     test : str, default="t"
         For the same queries ``"t"`` (paired), ``"wilcoxon"``, ``"sign"``, ``"randomization"`` (Fisher's),
         ``"bootstrap"``; for different queries ``"welch"``, ``"mannwhitney"``, ``"permutation"``.
@@ -52,89 +54,82 @@ def compare(
     missing : "raise" or float, default="raise"
         Value of a query that one system lacks; ``nan`` leaves it out.
     greater_is_better : bool, default=None
-        For wins and losses. None: as the metric says.
+        Which values win. None: as the metric says.
     n_resamples : int, default=9999
         Resamples of ``"randomization"``, ``"permutation"`` and ``"bootstrap"``.
     random_state : int, RandomState, Generator or None, default=None
-        Source of resamples. They are the same each time, but others than those of the same values in another order.
+        Source of resamples, which are drawn of queries in the order of their values.
 
     Returns
     -------
     ComparisonResult
-        As of `sklearn_rank.stats.compare`.
+        As from `sklearn_rank.stats.compare`.
 
     Raises
     ------
     ValueError
-        If a query is missing or in a result twice, fewer than two are left, metrics were computed with other keywords,
-        means are weighted, pooled or geometric, or a keyword is not what it must be.
+        If a query is missing or twice in a table, fewer than two are left, metrics were computed with different
+        keywords, means are weighted, pooled or geometric, columns are missing, or a keyword is invalid.
     TypeError
-        If ids are of two types, or a result is no DataFrame of Spark.
+        If ids are of two types, or a table is not a Spark DataFrame.
     ImportError
-        If pyspark is missing: it needs the extra "spark".
+        If pyspark is not installed: it needs the extra "spark".
 
     Examples
     --------
     >>> from pyspark.sql import SparkSession
-    >>> from sklearn_rank.spark import compare, evaluate
+    >>> from sklearn_rank.spark import compare, per_query
     >>> spark = SparkSession.builder.master("local[2]").getOrCreate()
-    >>> rows = [(q, int(i == q % 2), -float(i), float(i)) for q in range(6) for i in range(3)]
-    >>> df = spark.createDataFrame(rows, "qid long, label int, ours double, theirs double")
-    >>> ours, theirs = (evaluate(df, metrics="mrr", y_score=system) for system in ("ours", "theirs"))
-    >>> compare(ours, theirs)
-    mrr of a less that of b, 6 queries, test 't', two-sided
-    ...
+    >>> rows = [("a", 0, 2.0, 1.0), ("a", 1, 1.0, 2.0), ("b", 1, 2.0, 2.0), ("b", 0, 1.0, 1.0)]
+    >>> data = spark.createDataFrame(rows, "qid string, label int, ours double, theirs double")
+    >>> a, b = (per_query(data, metrics="mrr", y_score=system) for system in ("ours", "theirs"))
+    >>> compare(a, b).difference
+    -0.25
     """
     check_test("compare", test)
-    check_arguments(
-        "compare", alternative=alternative, confidence_level=confidence_level, missing=missing,
-        n_resamples=n_resamples, random_state=random_state,
-    )  # fmt: skip
-    systems = {name: read_result(frame, "compare") for name, frame in (("a", a), ("b", b))}
-    metric = {column_name(name): name for name in systems["a"].metrics}.get(metric, metric)  # type: ignore[arg-type]
-    chosen = read_values({name: found.evaluation() for name, found in systems.items()}, metric, "compare")[0].metric
+    options: dict[str, Any] = {
+        "alternative": alternative, "confidence_level": confidence_level, "missing": missing,
+        "n_resamples": n_resamples, "random_state": random_state,
+    }  # fmt: skip
+    check_arguments("compare", **options)
+    tables = {name: read_table(table, name, "compare") for name, table in (("a", a), ("b", b))}
+    metric = {column_name(name): name for name in tables["a"].columns}.get(metric, metric)  # type: ignore[arg-type]
+    systems = {name: TableValues(table.metrics).to_evaluation() for name, table in tables.items()}
+    chosen = read_values(systems, metric, "compare")[0].metric
     assert chosen is not None
-    _refuse_other_ids(systems)
-    table = _joined(systems, chosen).toArrow()
-    n_rows = {name: np.nan_to_num(table[f"n_{name}"].to_numpy()).astype(np.int64) for name in systems}
-    values = {name: table[f"value_{name}"].to_numpy() for name in systems}
-    odd = table["odd"]  # ids of queries that are not once in both
-    _refuse_twice(n_rows, odd)
-    order = np.lexsort([*values.values(), *n_rows.values()])  # a join brings rows in any order
+    _check_ids(tables)
+    joined = _joined(tables, chosen).toArrow()
+    n_rows = {name: np.nan_to_num(joined[f"n_{name}"].to_numpy()).astype(np.int64) for name in tables}
+    values = {name: joined[f"value_{name}"].to_numpy() for name in tables}
+    odd = joined["odd"]  # ids of queries that are not once in both
+    for n in n_rows.values():
+        if n.max(initial=0) > 1:
+            refuse_repeated(odd[int(n.argmax())].as_py())
+    order = np.lexsort([*values.values(), *n_rows.values()])  # a join has no order
     qid: Any = np.arange(len(order))
     gone = np.minimum(*n_rows.values()) == 0
     if missing == "raise" and TESTS[test].paired and gone.any():  # the error names one of them
         order, qid = np.flatnonzero(gone), np.array([*odd.to_pylist(), None], dtype=object)
-    rows = {name: order[n[order] > 0] for name, n in n_rows.items()}
-    evaluations = (found.evaluation(qid[rows[n]], {chosen: values[n][rows[n]]}) for n, found in systems.items())
-    return stats.compare(
-        *evaluations, metric=chosen, test=test, alternative=alternative, confidence_level=confidence_level,
-        missing=missing, greater_is_better=greater_is_better, n_resamples=n_resamples, random_state=random_state,
-    )  # fmt: skip
+    both = []
+    for name, n in n_rows.items():
+        rows, column = order[n[order] > 0], {chosen: tables[name].metrics[chosen]}
+        both.append(TableValues(column, np.asarray(qid[rows]), {chosen: values[name][rows]}).to_evaluation())
+    return stats.compare(*both, metric=chosen, test=test, greater_is_better=greater_is_better, **options)
 
 
-def _refuse_other_ids(systems: Mapping[str, Result]) -> None:
-    """Refuse ids that Spark would convert, and match by that."""
-    kinds = [found.frame.schema[int(found.qid)].dataType.simpleString() for found in systems.values()]
-    if len(set(kinds)) > 1 and not set(kinds) <= {*INTEGERS}:
-        raise TypeError(f"qid must hold ids of one type in both results. Got {kinds[0]} in 'a' and {kinds[1]} in 'b'.")
+def _check_ids(tables: Mapping[str, ValueTable]) -> None:
+    """Raise TypeError for ids that Spark would convert in order to match them."""
+    types = [table.frame.schema[int(table.qid)].dataType.simpleString() for table in tables.values()]
+    if len(set(types)) > 1 and not set(types) <= {*INTEGERS}:
+        refuse_other_ids(types)
 
 
-def _joined(systems: Mapping[str, Result], metric: str) -> Any:
-    """A row a query: value and number of rows in each, and the id if it is not once in both."""
+def _joined(tables: Mapping[str, ValueTable], metric: str) -> Any:
+    """A row a query: value and number of rows in each table, and the id if it is not once in both."""
     sides = []
-    for name, (frame, qid, _, _, metrics) in systems.items():
-        value, n = f"`{metrics[metric].column}` as value_{name}", f"count(1) over (partition by `{qid}`) as n_{name}"
-        sides.append(frame.selectExpr(f"`{qid}` as qid", value, n))
+    for name, table in tables.items():
+        value = f"`{table.columns[metric].values}` as value_{name}"
+        n_rows = f"count(1) over (partition by `{table.qid}`) as n_{name}"
+        sides.append(table.frame.selectExpr(f"`{table.qid}` as qid", value, n_rows))
     columns = [column for side in sides for column in side.columns[1:]]
     return sides[0].join(sides[1], "qid", "full").selectExpr(*columns, "if(n_a = 1 and n_b = 1, null, qid) as odd")
-
-
-def _refuse_twice(n_rows: Mapping[str, Any], odd: Any) -> None:
-    for name, n in n_rows.items():
-        if n.max(initial=0) > 1:
-            row = int(n.argmax())
-            raise ValueError(
-                "A comparison takes each query once; with assume_grouped=True all rows of a query must be in one "
-                f"partition. Got query {odd[row].as_py()!r} {n[row]} times in {name!r}."
-            )

@@ -1,4 +1,4 @@
-"""Batches of a stream, checked as they come in: rows are from then on known by the numbers of their queries."""
+"""Validate batches as they arrive and replace query ids by numbers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sklearn_rank._chunks.columns import Columns, read_columns
-from sklearn_rank._chunks.evaluate import check_part
+from sklearn_rank._chunks.columns import ColumnNames, read_columns
+from sklearn_rank._chunks.parts import check_part
 from sklearn_rank._chunks.query_ids import QueryIdIndex
 from sklearn_rank._engine.grouping import Number
 from sklearn_rank._engine.queries import Queries
@@ -17,7 +17,7 @@ from sklearn_rank._utils.typing import Array, Index
 
 
 class Rows(NamedTuple):
-    """Checked rows of a batch, by query: as `Queries`, but with the number of each query, which may go on elsewhere."""
+    """Checked rows of a batch by query, as in `Queries`, with the number of each query; it may continue elsewhere."""
 
     label: Array
     score: Array
@@ -27,24 +27,19 @@ class Rows(NamedTuple):
 
 
 class BatchValidator:
-    """Checks batches, and knows all queries of those before: their ids and weights, by number."""
+    """Validates batches; remembers the id and the weight of each query so far, by its number."""
 
-    def __init__(self, names: Columns, specs: Iterable[MetricSpec], grouped: bool, n_jobs: int | None) -> None:
-        self._names, self._specs, self._grouped, self._n_jobs = names, list(specs), grouped, n_jobs
+    def __init__(
+        self, names: ColumnNames, specs: Iterable[MetricSpec], assume_grouped: bool, n_jobs: int | None
+    ) -> None:
+        self._names, self._specs, self._grouped, self._n_jobs = names, list(specs), assume_grouped, n_jobs
         self.seen, self._weight = QueryIdIndex(), np.empty(256)
         self._shape: tuple[int, ...] | None = None  # of the labels of a row
         self._weighted: bool | None = None
         self._last = -1  # number of the query that the last batch ended with
 
-    def checked(self, batches: Iterable[Any]) -> Iterator[Rows]:
-        """Rows of each batch that has any.
-
-        Raises
-        ------
-        ValueError or TypeError
-            As `evaluate` does, naming the batch and the row of the stream that it starts at; also if rows of a query
-            are not adjacent, but were said to be.
-        """
+    def validate(self, batches: Iterable[Any]) -> Iterator[Rows]:
+        """Yield the rows of each batch that has any; errors name the batch and its first row in the stream."""
         start = 0
         for i, batch in enumerate(batches):
             try:
@@ -60,7 +55,7 @@ class BatchValidator:
 
     @property
     def weight(self) -> Array | None:
-        """Weight of each query."""
+        """Weight of each query so far."""
         return self._weight[: self.seen.n] if self._weighted else None
 
     def _check(self, batch: Any) -> Rows | None:
@@ -78,7 +73,7 @@ class BatchValidator:
         return Rows(queries.label, queries.score, queries.indptr, queries.order, number)
 
     def _check_alike(self, queries: Queries) -> None:
-        """Refuse a batch with other columns than those before."""
+        """Raise ValueError if the batch has other columns than those before."""
         weighted = queries.weight is not None
         if self._shape is None:
             self._shape, self._weighted = queries.label.shape[1:], weighted
@@ -94,7 +89,7 @@ class BatchValidator:
             )
 
     def _check_adjacent(self, queries: Queries, number: Number, n_before: int) -> None:
-        """Refuse rows of a query that other rows stand between."""
+        """Raise ValueError if other rows stand between those of a query."""
         row = None
         again = number < n_before
         again[0] &= number[0] != self._last
@@ -106,13 +101,13 @@ class BatchValidator:
             row = int(queries.indptr[query])
         if row is not None:
             raise ValueError(
-                "With grouped=True the rows of a query must be adjacent; use grouped=False for rows in any order. "
+                "With assume_grouped=True the rows of a query must be adjacent; without it they may be in any order. "
                 f"Got query {_id(queries, query)} again in row {row}."
             )
         self._last = number[-1]
 
     def _check_weight(self, weight: Array, queries: Queries, number: Number, n_before: int) -> None:
-        """Keep the weight of each query; refuse one that differs from that in another batch."""
+        """Keep the weight of each query; raise ValueError if it differs from that in another batch."""
         while len(self._weight) < self.seen.n:
             self._weight = np.concatenate([self._weight, np.empty_like(self._weight)])
         known = number < n_before

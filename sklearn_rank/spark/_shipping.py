@@ -1,4 +1,4 @@
-"""Functions on their way to workers, which say in our words what a worker lacks to run them."""
+"""Functions that are sent to workers; errors say what a worker lacks to run them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from sklearn_rank._version import __version__
 
 
-class OnWorkers:
-    """A function of batches that is unpacked on a worker only once the worker is known to be able to."""
+class Shipped:
+    """A function of batches; a worker unpickles it only after its environment has been checked."""
 
     def __init__(self, function: Callable[[Iterator[Any]], Iterator[Any]]) -> None:
         self._function = function
@@ -28,7 +28,7 @@ class OnWorkers:
 
 
 def _unpacker() -> Callable[..., Any]:
-    """What workers unpack a function with; Spark sends it whole, as it is defined inside another function."""
+    """Function that workers unpickle with. Spark sends it by value, as it is defined inside another function."""
 
     def unpack(packed: bytes, needs: dict[str, str | None]) -> Any:
         import importlib
@@ -42,16 +42,16 @@ def _unpacker() -> Callable[..., Any]:
         for name, version in needs.items():
             shown = name if version is None else f"{name} {version}"
             try:
-                found = importlib.import_module(name).__version__
+                present = importlib.import_module(name).__version__
             except ImportError as error:
                 raise ImportError(
                     f"Workers of Spark need {shown}. Got a worker that cannot import it: {error}. Its Python is "
                     f"{sys.executable}. {way}"
                 ) from None
-            digits = 1 if name == "numpy" else None  # what NumPy writes can be read by others of its first number
-            if version is not None and found.split(".")[:digits] != version.split(".")[:digits]:
+            digits = 1 if name == "numpy" else None  # NumPy reads what its major version wrote
+            if version is not None and present.split(".")[:digits] != version.split(".")[:digits]:
                 raise ImportError(
-                    f"Workers of Spark need {shown}, as the driver has it. Got {found} on a worker. Its Python is "
+                    f"Workers of Spark need {shown}, as the driver has it. Got {present} on a worker. Its Python is "
                     f"{sys.executable}. {way}"
                 )
         try:

@@ -1,0 +1,117 @@
+"""Evaluate whole queries part by part, and join the results.
+
+The values of a query do not depend on other queries, so parts can be computed anywhere and in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._chunks.columns import Columns
+from sklearn_rank._chunks.discounts import discounts_of
+from sklearn_rank._engine.check import check_queries, refuse_bad_weight
+from sklearn_rank._engine.grouping import find_qid
+from sklearn_rank._engine.label_sums import label_sums
+from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.values import PerQuery
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.compute import compute
+from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.numbers import refuse_inexact
+from sklearn_rank._utils.typing import Array, Index
+
+FIELDS = ("numerator", "denominator", "undefined")
+"""Columns of a metric's result."""
+
+
+def check_part(columns: Columns, n_jobs: int | None = None) -> Queries | None:
+    """Check the rows of a part as `evaluate` does, but let all weights be zero; None without rows."""
+    y_true, y_score, qid, sample_weight = columns
+    qid = find_qid(y_true, qid)
+    if all(hasattr(column, "__len__") and len(column) == 0 for column in (y_true, y_score, qid)):
+        return None
+    for name, numbers in (("y_true", y_true), ("y_score", y_score)):
+        refuse_inexact(numbers, name)
+    return check_queries(y_true, y_score, qid=qid, sample_weight=sample_weight, n_jobs=n_jobs, weight_may_be_zero=True)
+
+
+def evaluate_part(queries: Queries, specs: Mapping[str, MetricSpec], n_jobs: int | None = None) -> Evaluation:
+    """Evaluate checked queries, without keeping them in the result."""
+    results = compute(queries, list(specs.values()), n_jobs)
+    named = dict(zip(specs, results, strict=True))
+    sums = label_sums(queries, n_jobs)
+    return Evaluation(queries.qid, queries.weight, named, _n_documents=queries.n_documents, _known_sums=sums)
+
+
+def evaluate_parts(
+    whole: Iterable[Queries], specs: Mapping[str, MetricSpec], n_jobs: int | None = None
+) -> Iterator[Evaluation]:
+    """Evaluate each part; raise ValueError if a callable discount differs between parts."""
+    discounts = discounts_of(specs.values())
+    for queries in whole:
+        for discount in discounts:
+            discount.check(queries.longest)
+        yield evaluate_part(queries, specs, n_jobs)
+
+
+def join_parts(
+    parts: Sequence[Evaluation], places: Sequence[Index], qid: NDArray[Any], weight: Array | None
+) -> Evaluation:
+    """Join results whose queries go to their places among `qid`; raise ValueError if all weights are zero."""
+    if weight is not None:
+        refuse_bad_weight(weight)
+
+    def join(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        out = np.empty((len(qid), *arrays[0].shape[1:]), dtype=arrays[0].dtype)
+        for array, place in zip(arrays, places, strict=True):
+            out[place] = array
+        return out
+
+    results = {}
+    for name, first in parts[0]._results.items():
+        of_parts: Any = [part._results[name] for part in parts]
+        columns = (join([getattr(result, c) for result in of_parts]) for c in FIELDS)
+        results[name] = PerQuery(first.spec, first.cutoffs, *columns)  # type: ignore[union-attr]
+    sums = [part.label_fingerprints for part in parts if part.label_fingerprints is not None]
+    return Evaluation(
+        qid, weight, results, _n_documents=join([part.n_documents for part in parts]),
+        _known_sums=join(sums) if len(sums) == len(parts) else None,
+    )  # fmt: skip
+
+
+# --- results on their way from a worker ----------------------------------------------------------------------
+
+
+def values_of(part: Evaluation, name: str) -> PerQuery:
+    """Computed values of a metric."""
+    result = part._results[name]
+    assert isinstance(result, PerQuery)
+    return result
+
+
+def result_to_columns(part: Evaluation) -> dict[str, NDArray[Any]]:
+    """Columns that `result_from_columns` makes a result of, without ids and weights."""
+    columns: dict[str, NDArray[Any]] = {"n_documents": part.n_documents}
+    if part.label_fingerprints is not None:
+        columns["label_sums"] = part.label_fingerprints.astype(np.int64)  # Spark has no unsigned numbers
+    for i, name in enumerate(part._results):
+        columns |= {f"{c}_{i}": getattr(values_of(part, name), c)[:, 0] for c in FIELDS}
+    return columns
+
+
+def result_from_columns(
+    specs: Mapping[str, MetricSpec], columns: Mapping[str, NDArray[Any]], qid: NDArray[Any], weight: Array | None
+) -> Evaluation:
+    """Result of single metrics; raise ValueError if all weights are zero."""
+    if weight is not None:
+        refuse_bad_weight(weight)
+    results = {
+        name: PerQuery(spec, spec.cutoffs, *(columns[f"{c}_{i}"][:, None] for c in FIELDS))
+        for i, (name, spec) in enumerate(specs.items())
+    }
+    sums = columns["label_sums"].astype(np.uint32)
+    return Evaluation(qid, weight, results, _n_documents=columns["n_documents"], _known_sums=sums)

@@ -1,0 +1,161 @@
+"""Lazy tables of values per query: what each column means, and how its mean is taken.
+
+dask keeps the description in the attributes of a frame, Spark in the metadata of its columns.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._engine.values import FLOOR, PartialSums, PerQuery, StoredMetric
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.metric import REGISTRY
+from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.typing import Array
+
+KEY = "sklearn_rank"
+"""Key of the description in attributes and metadata."""
+
+ROWS_DEFAULTS = {"y_true": "label", "y_score": "score", "qid": "qid", "sample_weight": None, "assume_grouped": False}
+"""Defaults of the arguments that describe rows."""
+
+
+class MetricColumn(NamedTuple):
+    """Description of a column of values."""
+
+    name: str
+    """Name of the metric as it was asked for."""
+    metric: str
+    """Name in the registry."""
+    meaning: str
+    """The metric with all its keywords."""
+    average: str
+    greater_is_better: bool
+    replace_undefined_by: float
+    weighted: bool
+
+    @classmethod
+    def of_spec(cls, name: str, spec: MetricSpec, weighted: bool) -> MetricColumn:
+        """Describe the column of a metric."""
+        values = PerQuery.empty(spec, spec.cutoffs, 0)
+        return cls(
+            name, spec.metric.name, values.meaning, values.average_kind, values.greater_is_better,
+            float(spec["replace_undefined_by"]), weighted,
+        )  # fmt: skip
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> MetricColumn:
+        """Read what `to_json` wrote."""
+        known = {name: plain[name] for name in cls._fields}
+        return cls(**known | {"replace_undefined_by": float(plain["replace_undefined_by"])})
+
+    def to_json(self) -> dict[str, Any]:
+        """Values that JSON has: nan is text."""
+        return self._asdict() | {"replace_undefined_by": str(self.replace_undefined_by)}
+
+
+# --- means ---------------------------------------------------------------------------------------------------
+
+
+def mean_of_sums(column: MetricColumn, sums: PartialSums, *, stacklevel: int) -> float:
+    """Mean of a column from sums over its queries.
+
+    Raises
+    ------
+    ValueError
+        If the mean is pooled by a metric that is not defined in this process.
+    """
+    name, otherwise = column.metric, column.replace_undefined_by
+    if math.isnan(otherwise) and not sums.counted[0] > 0:
+        text = f"{name} is not defined for any query, so its mean is nan."
+        warnings.warn(text, UserWarning, stacklevel=stacklevel)
+    transform, metric = None, REGISTRY.get(name)
+    if column.average == "micro":
+        if metric is None:
+            raise ValueError(
+                f"A pooled mean takes the definition of its metric. Got {name!r}, which is not defined here."
+            )
+        transform = metric.transform
+    function_name = None if metric is None or not metric.finite else metric.function_name
+    return float(sums.mean(column.average, transform, otherwise, function_name)[0])
+
+
+def sums_of_values(column: MetricColumn, values: Array, weight: Array | None) -> PartialSums:
+    """Sums of a macro or geometric mean over the queries of a table; nan is left out."""
+    defined = ~np.isnan(values)
+    weight = np.ones(len(values)) if weight is None else weight
+    if column.average == "geometric":
+        values = np.log(np.maximum(values, FLOOR))
+    counted = weight[defined].sum(keepdims=True)
+    return PartialSums((weight * values)[defined].sum(keepdims=True), counted, counted)
+
+
+def refuse_options(keywords: Mapping[str, Any], **of_rows: Any) -> None:
+    """Raise TypeError if `mean` of a table gets arguments that only rows have."""
+    given = [name for name, value in of_rows.items() if value != ROWS_DEFAULTS[name]] + [*keywords]
+    if given:
+        raise TypeError(
+            "Without metrics= mean takes a table that per_query made and no other argument: the table says how its "
+            f"means are taken. Got {', '.join(f'{name}=' for name in given)}."
+        )
+
+
+def refuse_other_table(function_name: str, columns: Sequence[Any], kept: str) -> None:
+    """Raise ValueError as `columns` are not those of a table that `per_query` made; `kept` says when they are."""
+    rows = " rows with metrics=, or" if function_name == "mean" else ""
+    raise ValueError(
+        f"{function_name} takes{rows} a table that per_query made, with its ids, its weights if it has any, and "
+        f"metrics of different names; {kept}. Got columns {', '.join(map(repr, columns))}."
+    )
+
+
+def refuse_cut_queries(got: str) -> None:
+    """Raise ValueError as a query is in two partitions."""
+    raise ValueError(
+        "With assume_grouped=True all rows of a query must be in one partition; without it they are brought together. "
+        f"Got {got}."
+    )
+
+
+# --- comparisons ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TableValues:
+    """Values of a table as `sklearn_rank.stats` reads them; without queries, what is known of it before an action."""
+
+    columns: Mapping[str, MetricColumn]
+    qid: NDArray[Any] = field(default_factory=lambda: np.empty(0))
+    per_query: Mapping[str, Array] = field(default_factory=dict)
+
+    def to_evaluation(self) -> Evaluation:
+        """The same as an `Evaluation`."""
+        results = {}
+        for name, column in self.columns.items():
+            values = np.asarray(self.per_query.get(name, ()), dtype=np.float64)
+            described = column.meaning, column.average, column.greater_is_better
+            results[name] = StoredMetric(values, np.isnan(values)[:, None], np.nan, *described)
+        weighted = any(column.weighted for column in self.columns.values())
+        return Evaluation(self.qid, np.empty(0) if weighted else None, results)
+
+
+def refuse_other_ids(types: Sequence[Any]) -> None:
+    """Raise TypeError as ids of two tables are of different types."""
+    raise TypeError(
+        f"qid must hold ids of one type in both tables; cast one. Got {types[0]} in 'a' and {types[1]} in 'b'."
+    )
+
+
+def refuse_repeated(query: Any) -> None:
+    """Raise ValueError as a table has two rows of a query."""
+    raise ValueError(
+        "compare takes one value a query; with assume_grouped=True all rows of a query must be in one partition. "
+        f"Got query {query!r} twice."
+    )

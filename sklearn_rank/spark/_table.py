@@ -1,0 +1,135 @@
+"""Schemas of what workers return, and tables of values read by the metadata of their columns.
+
+Metadata stay with a column through filters, joins, renaming and files. They are lost in expressions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from sklearn_rank._chunks.parts import FIELDS
+from sklearn_rank._chunks.value_table import KEY, MetricColumn, refuse_other_table
+from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.optional import import_optional
+from sklearn_rank.spark._worker import PARTS, column_name, parts_name
+
+ROLES = ("qid", "metric", "parts", "weight")
+KEPT = "filters, joins and files keep what is known of them, and an expression loses it"
+
+
+def check_frame(data: Any, name: str) -> Any:
+    """Return pyspark.sql; raise TypeError if `data` is not a Spark DataFrame, classic or of Connect."""
+    sql = import_optional("pyspark.sql", extra="spark", purpose="sklearn_rank.spark")
+    import_optional("pyspark.sql.types", extra="spark", purpose="sklearn_rank.spark")
+    if not hasattr(data, "mapInArrow") or not hasattr(data, "schema"):
+        raise TypeError(
+            f"{name} must be a Spark DataFrame; what is in memory is for sklearn_rank.evaluate. "
+            f"Got {type(data).__name__} instead."
+        )
+    return sql
+
+
+# --- written -------------------------------------------------------------------------------------------------
+
+
+def result_schema(n_metrics: int, id_type: Any, weighted: bool) -> Any:
+    """Columns that make an `Evaluation`."""
+    from pyspark.sql import types as T
+
+    fields = [("qid", id_type), ("n_documents", T.LongType()), ("label_sums", T.LongType())]
+    for i in range(n_metrics):
+        fields += [(f"{c}_{i}", T.BooleanType() if c == "undefined" else T.DoubleType()) for c in FIELDS]
+    if weighted:
+        fields.append(("weight", T.DoubleType()))
+    return T.StructType([T.StructField(name, kind) for name, kind in fields])
+
+
+def table_schema(specs: Mapping[str, MetricSpec], id_type: Any, weighted: bool, once: bool) -> Any:
+    """Columns of a table of values; `once`: each query certainly has one row.
+
+    Raises
+    ------
+    ValueError
+        If two columns would have one name.
+    """
+    from pyspark.sql import types as T
+
+    parts = T.StructType(
+        [T.StructField(name, T.BooleanType() if name == "defined" else T.DoubleType()) for name in PARTS]
+    )
+    fields: list[tuple[str, Any, dict[str, Any]]] = [("qid", id_type, {"role": "qid", "once": once})]
+    for name, spec in specs.items():
+        described = {"role": "metric"} | MetricColumn.of_spec(name, spec, weighted).to_json()
+        fields.append((column_name(name), T.DoubleType(), described))
+        if spec["average"] == "micro":
+            fields.append((parts_name(name), parts, {"role": "parts", "name": name}))
+    if weighted:
+        fields.append(("weight", T.DoubleType(), {"role": "weight"}))
+    names = [name.lower() for name, _, _ in fields]
+    for name, _, _ in fields:
+        if names.count(name.lower()) > 1:
+            raise ValueError(
+                "Columns of a table must have names that differ in more than case, dots and backticks; "
+                f"metrics=dict(name=metric) gives others. Got {name!r} twice."
+            )
+    return T.StructType([T.StructField(name, kind, metadata={KEY: known}) for name, kind, known in fields])
+
+
+# --- read ----------------------------------------------------------------------------------------------------
+
+
+class TableColumn(NamedTuple):
+    """Column of values, column of the parts of a pooled mean, and the description."""
+
+    values: str
+    parts: str | None
+    metric: MetricColumn
+
+
+class ValueTable(NamedTuple):
+    """Table of values whose columns are named by their numbers; the other fields have these names."""
+
+    frame: Any
+    qid: str
+    once: bool
+    weight: str | None
+    columns: dict[str, TableColumn]
+
+    @property
+    def metrics(self) -> dict[str, MetricColumn]:
+        """Description of each metric."""
+        return {name: column.metric for name, column in self.columns.items()}
+
+
+def read_table(data: Any, name: str, function_name: str) -> ValueTable:
+    """Find the columns of a table by their roles.
+
+    Raises
+    ------
+    TypeError
+        If it is not a Spark DataFrame.
+    ValueError
+        If `per_query` did not make it, or it lacks a column that means are made of.
+    """
+    check_frame(data, name)
+    names = data.columns
+    known = [field.metadata.get(KEY, {}) for field in data.schema.fields]
+    place = {role: [i for i, k in enumerate(known) if k.get("role") == role] for role in ROLES}
+    columns = {}
+    for i in place["metric"]:
+        metric = MetricColumn.from_json(known[i])
+        parts = [str(j) for j in place["parts"] if known[j]["name"] == metric.name]
+        columns[_name_of(names[i], metric)] = TableColumn(str(i), parts[0] if len(parts) == 1 else None, metric)
+    weighted = any(column.metric.weighted for column in columns.values())
+    whole = len(place["qid"]) == 1 and weighted <= len(place["weight"]) <= 1
+    if not whole or not 0 < len(columns) == len(place["metric"]):
+        refuse_other_table(function_name, names, KEPT)
+    weight = str(place["weight"][0]) if place["weight"] else None
+    (qid,) = place["qid"]
+    return ValueTable(data.toDF(*map(str, range(len(names)))), str(qid), known[qid]["once"], weight, columns)
+
+
+def _name_of(column: str, metric: MetricColumn) -> str:
+    """Name of a metric as it was asked for, unless the user renamed the column."""
+    return metric.name if column == column_name(metric.name) else column

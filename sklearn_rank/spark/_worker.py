@@ -1,0 +1,127 @@
+"""Evaluate the rows of one partition on a worker: batches of Arrow in, values per query out.
+
+Knows Arrow, and nothing of Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from itertools import chain, groupby
+from typing import Any
+
+import numpy as np
+
+from sklearn_rank._chunks.adjacent_queries import adjacent_queries
+from sklearn_rank._chunks.batch_validator import BatchValidator, Rows
+from sklearn_rank._chunks.columns import ColumnNames
+from sklearn_rank._chunks.parts import evaluate_parts, result_to_columns, values_of
+from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.ranking import Ranking
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.spec import MetricSpec
+
+Specs = Mapping[str, MetricSpec]
+PARTS = ("numerator", "denominator", "defined")
+"""Fields of the column that a pooled mean is made of."""
+
+
+def value_columns(part: Evaluation, specs: Specs) -> dict[str, Any]:
+    """Columns of a table of values: null where a query is left out of the mean, and parts for a pooled mean."""
+    import pyarrow as pa
+
+    columns = {}
+    for name, spec in specs.items():
+        result = values_of(part, name)
+        left_out = result.undefined[:, 0] & np.isnan(spec["replace_undefined_by"])
+        columns[column_name(name)] = pa.array(result.values()[:, 0], mask=left_out)
+        if spec["average"] == "micro":
+            parts = result.numerator[:, 0], result.denominator[:, 0], ~result.undefined[:, 0]
+            columns[parts_name(name)] = pa.StructArray.from_arrays([*map(pa.array, parts)], names=PARTS)
+    return columns
+
+
+def result_columns(part: Evaluation, specs: Specs) -> dict[str, Any]:
+    """Columns that make an `Evaluation` again."""
+    import pyarrow as pa
+
+    return {name: pa.array(column) for name, column in result_to_columns(part).items()}
+
+
+def evaluate_partition(
+    batches: Iterator[Any],
+    names: ColumnNames,
+    specs: Specs,
+    columns_of: Callable[[Evaluation, Specs], dict[str, Any]] = value_columns,
+) -> Iterator[Any]:
+    """Yield record batches with the id, the columns and the weight of each query."""
+    import pyarrow as pa
+
+    batches = (batch for batch in batches if batch.num_rows)
+    first = next(batches, None)
+    if first is None:
+        return
+    validator = BatchValidator(names, specs.values(), assume_grouped=True, n_jobs=1)
+    rows = _validate(validator, chain([first], batches), names, specs)
+    whole = map(_in_one_order, adjacent_queries(rows, n_jobs=1))
+    id_type = first.schema.field(names.qid).type
+    for part in evaluate_parts(whole, specs, n_jobs=1):
+        start, stop = int(part.qid[0]), int(part.qid[-1]) + 1  # queries come in the order of their numbers
+        columns = {"qid": pa.array(validator.seen.ids_between(start, stop), type=id_type)} | columns_of(part, specs)
+        if validator.weight is not None:
+            columns["weight"] = pa.array(validator.weight[start:stop])
+        yield pa.record_batch(columns)
+
+
+def _in_one_order(queries: Queries) -> Queries:
+    """Order the rows of each query by falling score and rising label: a shuffle has no order, and sums depend on it."""
+    label, score, indptr = queries.label, queries.score, queries.indptr
+    if label.ndim == 2:
+        query = np.repeat(np.arange(len(indptr) - 1), queries.n_documents)
+        return replace(queries, order=np.lexsort((*label.T, -score, query)))
+    if queries.summary.has_unjudged:
+        label = np.where(np.isnan(label), queries.summary.label_range[1] + 1, label)
+    return replace(queries, order=Ranking.by_score(label, score, indptr, ties="worst", keep_unretrieved=True).order)
+
+
+def column_name(metric: str) -> str:
+    """Name of the column of a metric: Spark reads a dot as a field of a struct, and a backtick as a quote."""
+    return metric.replace(".", "_").replace("`", "_")
+
+
+def parts_name(metric: str) -> str:
+    """Name of the column with the parts of a pooled mean."""
+    return f"{column_name(metric)}_parts"
+
+
+# --- errors --------------------------------------------------------------------------------------------------
+
+
+def _validate(validator: BatchValidator, batches: Iterator[Any], names: ColumnNames, specs: Specs) -> Iterator[Rows]:
+    """Validate rows; errors name the query, as numbers of rows mean nothing after a shuffle."""
+    current = list[Any]()
+
+    def watched() -> Iterator[Any]:
+        for batch in batches:
+            current[:] = [batch]
+            yield batch
+
+    try:
+        yield from validator.validate(watched())
+    except (TypeError, ValueError) as error:
+        message = _error_of_a_query(current[0], names, specs) or str(error.__cause__)
+        raise (TypeError if isinstance(error, TypeError) else ValueError)(message) from None
+
+
+def _error_of_a_query(batch: Any, names: ColumnNames, specs: Specs) -> str | None:
+    """Error about the first query of a batch that is invalid by itself."""
+    start = 0
+    for qid, rows in groupby(batch[names.qid].to_pylist()):
+        n_rows = len([*rows])
+        try:
+            validator = BatchValidator(names, specs.values(), assume_grouped=True, n_jobs=1)
+            next(validator.validate([batch.slice(start, n_rows)]))
+        except (TypeError, ValueError) as error:
+            return f"{error.__cause__} Rows are those of query {qid!r}, in no order."
+        start += n_rows
+    return None

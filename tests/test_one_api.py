@@ -1,0 +1,92 @@
+"""What batches, dask and Spark share: the same functions with the same arguments, and qid goes by name everywhere."""
+
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+
+import sklearn_rank
+from sklearn_rank import dask, evaluate_batches, spark, stats
+
+VERBS = ["compare", "evaluate", "mean", "per_query"]
+EMPTY = inspect.Parameter.empty
+
+
+def signature(function):
+    """Name, kind and default of each argument, in their order."""
+    return [(p.name, p.kind.name, p.default) for p in inspect.signature(function).parameters.values()]
+
+
+def without(function, *names):
+    return [argument for argument in signature(function) if argument[0] not in names]
+
+
+def test_the_same_verbs():
+    assert sorted(dask.__all__) == sorted(spark.__all__) == VERBS
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_same_arguments(verb):
+    assert signature(getattr(dask, verb)) == signature(getattr(spark, verb))
+
+
+def test_rows_are_described_in_the_same_way():
+    expected = [
+        ("data", "POSITIONAL_OR_KEYWORD", EMPTY),
+        ("metrics", "KEYWORD_ONLY", EMPTY),
+        ("y_true", "KEYWORD_ONLY", "label"),
+        ("y_score", "KEYWORD_ONLY", "score"),
+        ("qid", "KEYWORD_ONLY", "qid"),
+        ("sample_weight", "KEYWORD_ONLY", None),
+        ("assume_grouped", "KEYWORD_ONLY", False),
+        ("keywords", "VAR_KEYWORD", EMPTY),
+    ]
+    assert signature(dask.evaluate) == signature(dask.per_query) == expected
+    assert without(evaluate_batches, "memory_limit", "folder", "n_jobs") == expected
+    assert signature(dask.mean) == [("metrics", "KEYWORD_ONLY", None) if a[0] == "metrics" else a for a in expected]
+
+
+def test_comparisons_take_what_those_in_memory_take():
+    assert signature(dask.compare) == signature(stats.compare)
+
+
+@pytest.mark.parametrize("function", [evaluate_batches, dask.evaluate, dask.mean, spark.per_query])
+def test_errors_about_arguments(function):
+    with pytest.raises(TypeError, match=r"takes data by position and all else by name, such as qid=\."):
+        function(None, "map")
+
+
+# --- qid -----------------------------------------------------------------------------------------------------
+
+
+def public_modules():
+    yield sklearn_rank
+    for module in pkgutil.iter_modules(sklearn_rank.__path__, "sklearn_rank."):
+        if not module.name.split(".")[-1].startswith("_"):
+            yield importlib.import_module(module.name)
+
+
+def public_callables():
+    """Public functions, and public methods of public classes; results are not constructed by users."""
+    for module in public_modules():
+        for name in getattr(module, "__all__", []):
+            member = getattr(module, name)
+            if inspect.isclass(member):
+                for method, function in inspect.getmembers(member, inspect.isfunction):
+                    if not method.startswith("_"):
+                        yield f"{module.__name__}.{name}.{method}", function
+            elif callable(member):
+                yield f"{module.__name__}.{name}", member
+
+
+def takes_qid_by_position(function):
+    by_position = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = list(inspect.signature(function).parameters.values())
+    return any(p.name == "qid" and p.kind in by_position for p in parameters)
+
+
+def test_qid_goes_by_name():
+    """But where it is what the function is about: `group_sizes(qid)` has no other argument."""
+    found = {name for name, function in public_callables() if takes_qid_by_position(function)}
+    assert {name.removeprefix("sklearn_rank.") for name in found} == {"group_sizes"}
