@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from sklearn_rank import evaluate
+from sklearn_rank._evaluation.source import DataSummary
 from sklearn_rank.stats import (
     adjust_pvalues,
     compare,
@@ -234,7 +235,7 @@ def test_missing_queries(rng):
         compare(one, short)
     with pytest.raises(ValueError, match="Got other labels in 'b' than in 'a' for 2 queries, the first of them 'q0'"):
         compare(one, short, missing=0.0)
-    one, short = (replace(result, _queries=None) for result in (one, short))  # their labels are not known
+    one, short = (replace(result, _source=DataSummary()) for result in (one, short))  # their labels are not known
     filled = compare(one, short, missing=0.0)
     assert (filled.n_queries, filled.n_filled, filled.n_left_out) == (13, 11, 0)
     assert filled.difference == pytest.approx((one.per_query["mrr"].sum() - short.per_query["mrr"].sum()) / 13)

@@ -20,7 +20,8 @@ from sklearn_rank._engine.per_query import per_query
 from sklearn_rank._engine.qid import joined_ids
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.values import PerQuery
-from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.result import Evaluation, computed_values
+from sklearn_rank._evaluation.source import DataSummary
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.numbers import refuse_inexact
 from sklearn_rank._utils.typing import Index
@@ -48,7 +49,7 @@ def evaluate_part(queries: Queries, specs: Mapping[str, MetricSpec], n_jobs: int
     results = per_query(queries, list(specs.values()), n_jobs)
     named = dict(zip(specs, results, strict=True))
     sums = label_sums(queries, n_jobs)
-    return Evaluation(queries.qid, queries.weight, named, _n_documents=queries.n_documents, _known_sums=sums)
+    return Evaluation(queries.qid, queries.weight, named, DataSummary(queries.n_documents, sums))
 
 
 def evaluate_parts(
@@ -126,21 +127,18 @@ def join_parts(
             out[place] = array
         return out
 
-    results = {}
-    for name, first in parts[0]._results.items():
-        found: Any = [part._results[name] for part in parts]
-        columns = (join([getattr(r, c) for r in found]) for c in ("numerator", "denominator", "undefined"))
-        results[name] = PerQuery(first.spec, first.cutoffs, *columns)  # type: ignore[union-attr]
+    computed, results = [computed_values(part) for part in parts], {}
+    for name, first in computed[0].items():
+        of_parts = [metrics[name] for metrics in computed]
+        columns = (join([getattr(values, c) for values in of_parts]) for c in ("numerator", "denominator", "undefined"))
+        results[name] = PerQuery(first.spec, first.cutoffs, *columns)
     sums = [part.label_fingerprints for part in parts if part.label_fingerprints is not None]
-    return Evaluation(
-        qid, weight, results, _n_documents=join([part.n_documents for part in parts]),
-        _known_sums=join(sums) if len(sums) == len(parts) else None,
-    )  # fmt: skip
+    n_documents = join([part.n_documents for part in parts])
+    return Evaluation(qid, weight, results, DataSummary(n_documents, join(sums) if len(sums) == len(parts) else None))
 
 
 def _refuse_other_metrics(first: Evaluation, other: Evaluation) -> None:
-    if not all(isinstance(result, PerQuery) for result in other._results.values()):
-        raise ValueError("Results are put together from what was computed. Got one that was loaded from a file.")
+    computed_values(other)  # refuses one that was loaded
     if first.meaning != other.meaning:
         raise ValueError(
             f"All parts must have the same metrics. Got {', '.join(first.meaning.values())} in one "

@@ -13,14 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from sklearn_rank._engine import check as _check
-from sklearn_rank._engine import per_query as _compute
+from sklearn_rank._engine.blocks import LazyQueries
+from sklearn_rank._engine.check import check_queries
 from sklearn_rank._engine.label_sums import label_sums
+from sklearn_rank._engine.per_query import per_query
+from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.sparse import check_sparse
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.source import RankedData
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.threads import check_n_jobs
 
 
 @named_arguments
@@ -95,32 +99,35 @@ def evaluate(
         raise ValueError("tie_break is read with ties='stable' only. Got no metric that asks for it.")
     data = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break}
     if issparse(y_true) or issparse(y_score):
-        _check.check_n_jobs(n_jobs)
+        check_n_jobs(n_jobs)
         batches, weight = check_sparse(y_true, y_score, **data)
         return evaluate_queries(batches, specs, np.arange(len(batches.n_documents)), weight, n_jobs)
-    queries = _check.check_queries(y_true, y_score, n_jobs=n_jobs, **data)
+    queries = check_queries(y_true, y_score, n_jobs=n_jobs, **data)
     return evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs)
 
 
 def evaluate_queries(
-    queries: _check.Queries | _compute.LazyQueries, specs: Mapping[str, MetricSpec], ids: NDArray[Any],
-    weight: NDArray[np.float64] | None, n_jobs: int | None,
+    queries: Queries | LazyQueries, specs: Mapping[str, MetricSpec], ids: NDArray[Any],
+    weight: NDArray[np.float64] | None, n_jobs: int | None, *, kept: LazyQueries | None = None,
 ) -> Evaluation:  # fmt: skip
-    """Values of metrics on checked queries, or on queries that are made a block at a time."""
-    sums, made = None, queries
-    if isinstance(queries, _compute.LazyQueries):  # making them is dear, so that their labels are looked at on the way
-        sums = np.zeros(len(queries.n_documents), dtype=np.uint32)
-        made = replace(queries, make=_adding_up(queries.make, sums))
-    results = _compute.per_query(made, list(specs.values()), n_jobs)
-    return Evaluation(ids, weight, dict(zip(specs, results, strict=True)), queries, n_jobs, _known_sums=sums)
+    """Values of metrics on checked queries, or on queries that are built a block at a time.
+
+    The result keeps the queries, or those in `kept` if they report their progress.
+    """
+    fingerprints, built = None, queries
+    if isinstance(queries, LazyQueries):  # building them is expensive, so their labels are read on the way
+        fingerprints = np.zeros(len(queries.n_documents), dtype=np.uint32)
+        built = replace(queries, make=_with_fingerprints(queries.make, fingerprints))
+    metrics = dict(zip(specs, per_query(built, list(specs.values()), n_jobs), strict=True))
+    return Evaluation(ids, weight, metrics, RankedData(kept or queries, n_jobs, fingerprints))
 
 
-def _adding_up(make: Callable[..., _check.Queries], sums: NDArray[np.uint32]) -> Callable[..., _check.Queries]:
-    """Make queries, and write the fingerprints of their labels to `sums`."""
+def _with_fingerprints(make: Callable[..., Queries], fingerprints: NDArray[np.uint32]) -> Callable[..., Queries]:
+    """Build queries, and write the fingerprints of their labels to `fingerprints`."""
 
-    def make_and_add(first: int, last: int, depth: int | None) -> _check.Queries:
+    def make_and_write(first: int, last: int, depth: int | None) -> Queries:
         queries = make(first, last, depth)
-        sums[first:last] = label_sums(queries)
+        fingerprints[first:last] = label_sums(queries)
         return queries
 
-    return make_and_add
+    return make_and_write

@@ -15,7 +15,7 @@ from sklearn_rank._chunks.query_ids import QueryIdIndex
 from sklearn_rank._engine.check import refuse_bad_weight
 from sklearn_rank._engine.qid import joined_ids
 from sklearn_rank._engine.values import PartialSums, PerQuery
-from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.result import Evaluation, computed_values
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.optional import import_dask
@@ -271,8 +271,7 @@ def _total(part: PartitionResult | None) -> Total | None:
     if part is None:
         return None
     weight = part.result.weight
-    results: Any = part.result._results
-    sums = {name: result.sums(weight) for name, result in results.items()}
+    sums = {name: values.sums(weight) for name, values in computed_values(part.result).items()}
     return Total(sums, None if weight is None else float(weight.max()))
 
 

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.result import Evaluation, interval_cells, known_metric
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.optional import import_pandas
 from sklearn_rank._utils.storage import Saveable, SavedArrays, names, part
@@ -140,7 +140,7 @@ class Comparison(TableReport, Saveable):
         """
         rows = []
         means = {model: result.mean() for model, result in self.results.items()}
-        intervals = {model: result._interval_cells(level) for model, result in self.results.items()}
+        intervals = {model: interval_cells(result, level) for model, result in self.results.items()}
         for metric in self._metrics:
             tests = self._tests(metric)
             for model, folds in self.fold_means.items():
@@ -223,7 +223,7 @@ class Comparison(TableReport, Saveable):
         """
         COUNT.check("n", n, "most_different")
         first, second = self._result(a), self._result(b)
-        metric = self._metrics[0] if metric is None else first._known(metric)
+        metric = self._metrics[0] if metric is None else known_metric(first, metric)
         of_a, of_b = first.per_query[metric], second.per_query[metric]
         order = np.argsort(-np.abs(of_a - of_b), kind="stable")[:n]
         ids = first.qid[order].tolist()

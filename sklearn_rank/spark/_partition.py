@@ -18,8 +18,7 @@ from sklearn_rank._chunks.columns import Columns
 from sklearn_rank._chunks.evaluate import evaluate_parts
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.ranking import Ranking
-from sklearn_rank._engine.values import PerQuery
-from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.result import Evaluation, computed_values
 from sklearn_rank._metric.spec import MetricSpec
 
 Specs = Mapping[str, MetricSpec]
@@ -56,9 +55,9 @@ def _record_batch(part: Evaluation, checker: BatchValidator, specs: Specs, type_
 
     first, last = int(part.qid[0]), int(part.qid[-1]) + 1  # queries come in the order of their numbers
     columns = {"qid": pa.array(checker.seen.ids_between(first, last), type=type_of_ids)}
+    computed = computed_values(part)
     for name, spec in specs.items():
-        result = part._results[name]
-        assert isinstance(result, PerQuery)
+        result = computed[name]
         left_out = result.undefined[:, 0] & np.isnan(spec["replace_undefined_by"])
         columns[name] = pa.array(result.values()[:, 0], mask=left_out)
         if spec["average"] == "micro":

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sklearn_rank._engine.values import PerQuery, StoredMetric
+from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.optional import import_optional
@@ -19,6 +19,9 @@ from sklearn_rank.spark._partition import PARTS, column_name, parts_name
 
 KEY = "sklearn_rank"
 """Of the metadata."""
+
+KNOWN = ("meaning", "average", "greater_is_better")
+"""Properties of a metric that its column keeps."""
 
 ROLES = ("qid", "metric", "parts", "weight")
 
@@ -110,12 +113,16 @@ class Result(NamedTuple):
     def evaluation(self, qid: Any = (), values: Mapping[str, Any] = MappingProxyType({})) -> Evaluation:
         """What the metadata say, with the values that are known."""
         weighted = any(metric.facts["weighted"] for metric in self.metrics.values())
-        results = {}
-        for name, (_, _, facts) in self.metrics.items():
-            found = np.asarray(values.get(name, ()), dtype=np.float64)
-            meaning = facts["meaning"], facts["average"], facts["greater_is_better"]
-            results[name] = StoredMetric(found, np.isnan(found)[:, None], np.nan, *meaning)
-        return Evaluation(np.asarray(qid), np.empty(0) if weighted else None, results)
+        known = {key: {name: metric.facts[key] for name, metric in self.metrics.items()} for key in KNOWN}
+        return Evaluation.from_values(
+            qid,
+            {name: values.get(name, np.full(len(qid), np.nan)) for name in self.metrics},
+            means=dict.fromkeys(self.metrics, np.nan),
+            meaning=known["meaning"],
+            average=known["average"],
+            greater_is_better=known["greater_is_better"],
+            weight=np.ones(len(qid)) if weighted else None,
+        )
 
 
 def read_result(df: Any, function_name: str) -> Result:
