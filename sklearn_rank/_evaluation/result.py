@@ -232,7 +232,7 @@ class Evaluation(TableReport, Saveable):
         return {name: float(result.average(self.weight)[0]) for name, result in self._metrics.items()}
 
     def confidence_interval(
-        self, level: float = 0.95, method: str = "t", *, n_resamples: int = 9999, random_state: Any = None
+        self, confidence_level: float = 0.95, method: str = "t", *, n_resamples: int = 9999, random_state: Any = None
     ) -> dict[str, tuple[float, float]]:
         """Confidence interval of each metric's mean over queries, every query weighing the same.
 
@@ -241,7 +241,7 @@ class Evaluation(TableReport, Saveable):
 
         Parameters
         ----------
-        level : float, default=0.95
+        confidence_level : float, default=0.95
             Between 0 and 1, exclusive.
         method : {"t", "percentile", "bca"}, default="t"
             Student's t; percentiles of the bootstrap; those corrected for bias and skewness. The bootstrap needs about
@@ -264,7 +264,12 @@ class Evaluation(TableReport, Saveable):
         """
         from sklearn_rank.stats._intervals import confidence_interval  # loads scipy.stats
 
-        options = {"method": method, "level": level, "n_resamples": n_resamples, "random_state": random_state}
+        options = {
+            "method": method,
+            "confidence_level": confidence_level,
+            "n_resamples": n_resamples,
+            "random_state": random_state,
+        }
         return {  # of no values there is none, and keywords are checked all the same
             name: confidence_interval(values if self.counts_queries_equally(name) else [], **options)
             for name, values in self.per_query.items()
@@ -320,20 +325,20 @@ class Evaluation(TableReport, Saveable):
         rows = zip(self.qid[order].tolist(), values[order].tolist(), strict=True)
         return Table(("qid", labelled(metric)), tuple(rows))
 
-    def summary(self, level: float = 0.95) -> Table:
+    def summary(self, confidence_level: float = 0.95) -> Table:
         """Table of the means with their confidence intervals.
 
         Parameters
         ----------
-        level : float, default=0.95
-            Confidence level, see `confidence_interval`.
+        confidence_level : float, default=0.95
+            Between 0 and 1, exclusive; see `confidence_interval`.
 
         Returns
         -------
         Table
             Without an interval where `confidence_interval` has none.
         """
-        intervals = interval_cells(self, level)
+        intervals = interval_cells(self, confidence_level)
         rows = ((labelled(name), mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
         return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows))
 
@@ -424,7 +429,7 @@ def known_metric(result: Evaluation, metric: Any) -> str:
     return str(metric)
 
 
-def interval_cells(result: Evaluation, level: float) -> dict[str, tuple[float | None, float | None]]:
+def interval_cells(result: Evaluation, confidence_level: float) -> dict[str, tuple[float | None, float | None]]:
     """Confidence intervals for a table; cells are empty where there is none."""
-    intervals = result.confidence_interval(level)
+    intervals = result.confidence_interval(confidence_level)
     return {name: (None, None) if math.isnan(low) else (low, high) for name, (low, high) in intervals.items()}

@@ -40,7 +40,7 @@ def compare(
     test, alternative, confidence_level, missing, n_resamples, random_state
         As `sklearn_rank.stats.compare` takes them.
     greater_is_better : bool, default=None
-        For wins and losses. None: as the metric says, which of a frame that `per_query` did not make is that of the
+        For `won` and `lost`. None: as the metric says, which of a frame that `per_query` did not make is that of the
         column's name; True of other names, which must not end in "_error", "_loss" and the like.
 
     Returns
@@ -66,8 +66,8 @@ def compare(
     >>> b = per_query(dd.from_pandas(rows.assign(score=[1, 2, 2, 1]), npartitions=2), metrics="mrr")
     >>> compare(a, b)
     mrr of a less that of b, 2 queries, test 't', two-sided
-    difference       low     high        p    effect   wins   ties   losses
-       -0.2500   -3.4266   2.9266   0.5000   -0.7071      0      1        1
+    difference       low     high        p    effect   won   tied   lost
+       -0.2500   -3.4266   2.9266   0.5000   -0.7071     0      1      1
     """
     check_test("compare", test)
     options = {

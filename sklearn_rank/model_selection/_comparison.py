@@ -121,13 +121,13 @@ class Comparison(TableReport, Saveable):
             random_state=0,
         )  # fmt: skip
 
-    def summary(self, level: float = 0.95) -> Table:
+    def summary(self, confidence_level: float = 0.95) -> Table:
         """Table of the means over queries, how sure they are, and how each model compares with the baseline.
 
         Parameters
         ----------
-        level : float, default=0.95
-            Confidence level, see `Evaluation.confidence_interval`.
+        confidence_level : float, default=0.95
+            Between 0 and 1, exclusive; see `Evaluation.confidence_interval`.
 
         Returns
         -------
@@ -140,7 +140,7 @@ class Comparison(TableReport, Saveable):
         """
         rows = []
         means = {model: result.mean() for model, result in self.results.items()}
-        intervals = {model: interval_cells(result, level) for model, result in self.results.items()}
+        intervals = {model: interval_cells(result, confidence_level) for model, result in self.results.items()}
         for metric in self._metrics:
             tests = self._tests(metric)
             for model, folds in self.fold_means.items():
@@ -168,7 +168,7 @@ class Comparison(TableReport, Saveable):
             scores = (self.fold_means[name][metric] for name in (model, other))
             of_folds = compare_folds(*scores, n_train=n_train, n_test=n_test)
             p = pair.pvalue, tests.corrected[model, other], of_folds.pvalue
-            found[model] = pair.difference, pair.wins, pair.ties, pair.losses, *p
+            found[model] = pair.difference, pair.won, pair.tied, pair.lost, *p
         return found
 
     @property

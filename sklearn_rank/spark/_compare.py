@@ -52,7 +52,7 @@ def compare(
     missing : "raise" or float, default="raise"
         Value of a query that one system lacks; ``nan`` leaves it out.
     greater_is_better : bool, default=None
-        For wins and losses. None: as the metric says.
+        For `won` and `lost`. None: as the metric says.
     n_resamples : int, default=9999
         Resamples of ``"randomization"``, ``"permutation"`` and ``"bootstrap"``.
     random_state : int, RandomState, Generator or None, default=None
