@@ -11,11 +11,14 @@ except ModuleNotFoundError as error:
     ) from None
 
 from sklearn_rank import datasets, metrics
+from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._groups import group_sizes, qid_from_group_sizes, rank_within
 from sklearn_rank._metric.decorator import metric
 from sklearn_rank._metric.names import get_metric_names, parse_metric
+from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.table import Table
 from sklearn_rank._version import __version__ as __version__
 from sklearn_rank.batches import evaluate_batches
 from sklearn_rank.inspection import query_permutation_importance
@@ -29,10 +32,13 @@ __all__ = [
     "Comparison",
     "Evaluation",
     "LeaveOneQueryOut",
+    "MetricSpec",
     "QueryKFold",
     "QueryRanker",
     "QueryShuffleSplit",
+    "Ranked",
     "RankingEvaluator",
+    "Table",
     "datasets",
     "evaluate",
     "evaluate_batches",

@@ -51,7 +51,7 @@ def cli(capsys):
 def test_means(files, cli):
     out, err = cli("evaluate", "qrels", "run", "other", "-m", "map", "-m", "ndcg(gain=linear)@1", "-m", "bpref")
     lines = out.splitlines()
-    assert lines[0].split() == ["run", "map", "ndcg(gain=linear)@1", "bpref"]
+    assert lines[0].split() == ["run", "MAP", "nDCG(gain=linear)@1", "bpref"]
     assert lines[1].split()[:2] == ["run", f"{(3 / 8 + 1 / 2) / 3:.4f}"]
     assert lines[2].split()[:2] == ["other", f"{(1 / 4 + 1 / 2) / 3:.4f}"]
     first = "run: 4 documents retrieved, 3 of them judged, 2 judged only; "
@@ -345,12 +345,12 @@ def test_compare(files, cli):
     values = json.loads(cli("evaluate", "qrels", "run", "other", "-m", "map", "--per-query", "--format", "json")[0])
     results = {run: [*metrics["map"].values()] for run, metrics in values.items()}
     expected = compare_all(results, test="sign")
-    assert row["corrected"] == expected.pvalue("run", "other")
-    assert (row["a"], row["b"], row["wins"]) == ("run", "other", 1)
+    assert row["corrected"] == expected.corrected_pvalue("run", "other")
+    assert (row["a"], row["b"], row["won"]) == ("run", "other", 1)
     out, _ = cli(
         "compare", "qrels", "run", "other", "-m", "map", "-m", "mrr", "--baseline", "run", "--correction", "none"
     )
-    assert [line.split()[:3] for line in out.splitlines()[1:]] == [["map", "other", "run"], ["mrr", "other", "run"]]
+    assert [line.split()[:3] for line in out.splitlines()[1:]] == [["MAP", "other", "run"], ["MRR", "other", "run"]]
     assert "Got 'mine'" in cli("compare", "qrels", "run", "other", "--baseline", "mine", code=2)[1].splitlines()[-1]
     assert "Two runs or more" in cli("compare", "qrels", "run", code=2)[1]
     assert set(arguments.TESTS) == set(TESTS)
@@ -454,7 +454,7 @@ def test_as_a_program(files):
     command, here = [sys.executable, "-m", "sklearn_rank"], Path(__file__).parents[1]
     words, given = [*command, "evaluate", str(files / "qrels"), "-"], RUN.encode()
     done = subprocess.run(words, input=given, capture_output=True, check=True, timeout=120, cwd=here)
-    assert done.stdout.decode().splitlines()[0].split() == ["run", "ndcg@10", "map"]
+    assert done.stdout.decode().splitlines()[0].split() == ["run", "nDCG@10", "MAP"]
     with subprocess.Popen([*command, "metrics"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=here) as process:
         process.stdout.close()
         assert process.wait(timeout=120) == 1

@@ -34,7 +34,7 @@ def test_summary_says_what_the_statistics_say(report):
         expected = stats.compare(report.results["ridge"], report.results["constant"], metric=metric)
         row = frame.loc["ridge", metric]
         assert row["p"] == expected.pvalue
-        assert (row["won"], row["tied"], row["lost"]) == (expected.wins, expected.ties, expected.losses)
+        assert (row["won"], row["tied"], row["lost"]) == (expected.won, expected.tied, expected.lost)
         assert row["difference"] == expected.difference
         assert row["p"] <= row["p corrected"] <= 1
         n_train, n_test = np.mean(report.n_queries, axis=0)
@@ -345,7 +345,7 @@ def test_cells():
 def test_results_show_themselves_in_notebooks(report):
     one = report.results["ridge"]
     assert one.to_markdown().startswith("| metric | mean | undefined |")
-    assert "ndcg@5 & " in one.to_latex()
+    assert "nDCG@5 & " in one.to_latex()
     two = stats.compare(one, report.results["constant"], metric="map")
     three = stats.compare_all(report.results, metric="map")
     assert two.to_markdown().splitlines()[0].startswith("| difference | low | high | p |")

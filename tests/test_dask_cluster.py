@@ -228,9 +228,9 @@ def test_queries_that_one_system_lacks(systems):
 def test_wins_are_those_of_the_metric():
     """Of an error less is better; of a name that is no metric's, more, if nothing else is said."""
     a, b = (parts({"qid": [1, 2, 3], "rmse": v, "own": v}) for v in ([1.0, 2, 3], [2.0, 3, 3]))
-    assert on_dask.compare(a, b, metric="rmse").wins == 2
-    assert on_dask.compare(a, b, metric="rmse", greater_is_better=True).losses == 2
-    assert on_dask.compare(a, b, metric="own").losses == 2
+    assert on_dask.compare(a, b, metric="rmse").won == 2
+    assert on_dask.compare(a, b, metric="rmse", greater_is_better=True).lost == 2
+    assert on_dask.compare(a, b, metric="own").lost == 2
 
 
 def test_metrics_are_told_apart_by_what_they_mean():
@@ -243,7 +243,7 @@ def test_metrics_are_told_apart_by_what_they_mean():
     ):
         on_dask.compare(ndcg, linear[["qid", "ndcg"]])
     mse = [on_dask.per_query(r, metrics={"own": "mse"}) for r in (rows, rows.assign(score=rows.score + 9))]
-    assert on_dask.compare(*mse).wins == 2
+    assert on_dask.compare(*mse).won == 2
 
 
 def test_what_cannot_be_compared():

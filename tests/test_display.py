@@ -115,7 +115,7 @@ def test_keywords_reach_the_metric_and_the_mean(data):
     assert display.mean == [expected]
 
 
-@pytest.mark.parametrize("without", [{"level": None}, {"average": "micro"}, {"sample_weight": True}])
+@pytest.mark.parametrize("without", [{"confidence_level": None}, {"average": "micro"}, {"sample_weight": True}])
 def test_without_intervals_there_is_no_band(data, without):
     y, s, qid = data
     keywords = without | ({"sample_weight": qid + 1} if "sample_weight" in without else {})
@@ -292,15 +292,15 @@ def test_query_sizes(data, result):
     smallest = size <= np.quantile(size, 0.2, method="inverted_cdf")
     assert display.bin_size_[0] == pytest.approx(size[smallest].mean())
     assert display.bin_mean_[0] == pytest.approx(values[smallest].mean())
-    one = QuerySizeDisplay.from_result(result, "ndcg@3", n_bins=1, level=0.9)
+    one = QuerySizeDisplay.from_result(result, "ndcg@3", n_bins=1, confidence_level=0.9)
     low, high = result.confidence_interval(0.9)["ndcg@3"]
     assert one.bin_mean_ - one.bin_reach_ == pytest.approx([low])
     assert one.bin_mean_ + one.bin_reach_ == pytest.approx([high])
 
 
-@pytest.mark.parametrize("wrong", [{"n_bins": 0}, {"level": 1}, {"level": None}])
+@pytest.mark.parametrize("wrong", [{"n_bins": 0}, {"confidence_level": 1}, {"confidence_level": None}])
 def test_bins_and_level_are_checked(result, wrong):
-    with pytest.raises(ValueError, match="'n_bins' must be an int >= 1 and 'level' between 0 and 1"):
+    with pytest.raises(ValueError, match="'n_bins' must be an int >= 1 and 'confidence_level' between 0 and 1"):
         QuerySizeDisplay.from_result(result, "ndcg@3", **wrong)
     assert not plt.get_fignums()
 
@@ -372,7 +372,7 @@ def test_the_comparison_that_is_drawn(data, rng):
 def test_wins_are_those_of_the_comparison(systems):
     display = DifferenceDisplay.from_results(systems, "ndcg@3")
     found = compare(systems["new"], systems["old"], metric="ndcg@3")
-    assert (display.n_better_, display.n_equal_, display.n_worse_) == (found.wins, found.ties, found.losses)
+    assert (display.n_better_, display.n_equal_, display.n_worse_) == (found.won, found.tied, found.lost)
 
 
 def test_metrics_under_names_of_ones_own(data):

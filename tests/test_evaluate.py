@@ -156,7 +156,7 @@ def test_means_in_which_not_every_query_counts_once_have_no_interval(data):
     weighted = evaluate(y, s, qid=qid, metrics=metrics, sample_weight=1.0 + qid % 3)
     np.testing.assert_equal(weighted.confidence_interval(), dict.fromkeys(metrics, none))
     assert all(row[2:4] == (None, None) for row in weighted.summary().rows)
-    with pytest.raises(ValueError, match="'level' parameter of confidence_interval must be between 0 and 1"):
+    with pytest.raises(ValueError, match="'confidence_level' parameter of confidence_interval must be between 0 and 1"):
         weighted.confidence_interval(95)
 
 
@@ -199,7 +199,7 @@ def test_confidence_interval_of_few_queries():
     assert result.confidence_interval()["mrr"] == (1.0, 1.0)
     alone = evaluate([1, 0], [2, 1], qid=[1, 1], metrics="mrr")
     assert np.isnan(alone.confidence_interval()["mrr"]).all()
-    with pytest.raises(ValueError, match="'level' parameter of confidence_interval must be between 0 and 1"):
+    with pytest.raises(ValueError, match="'confidence_level' parameter of confidence_interval must be between 0 and 1"):
         result.confidence_interval(95)
 
 

@@ -276,7 +276,7 @@ def test_sparse_judgements(rng):
     for one in results[1:3]:
         compare(results[0], one)
     for one in results:
-        np.testing.assert_array_equal(one.label_fingerprints, label_sums(results[0]._queries))
+        np.testing.assert_array_equal(one.label_fingerprints, label_sums(results[0]._source.queries))
     other_labels(results[0], evaluate(sparse.csr_array(2 * y), lists, metrics="ndcg@5"))
 
 

@@ -75,7 +75,7 @@ class TestTheBetterModelWins:
         assert not report.results["ridge"].greater_is_better[name]
         pair = report.significance(name).comparisons["ridge", "mean"]
         assert pair.difference < 0
-        assert pair.wins > pair.losses
+        assert pair.won > pair.lost
         cv = evaluator.cross_validate(Ridge(), X, y, qid=qid)
         assert (cv[f"test_{name}"] < 0).all()
         grid = {"alpha": [1e-3, 1e9]}
@@ -105,7 +105,7 @@ class TestTheBetterModelWins:
     def test_statistics(self, loss, ranking):
         _, y, qid = ranking
         good, bad = (evaluate(y, y + shift, qid=qid, metrics=[loss]) for shift in (0.1, 1.0))
-        assert compare(good, bad, test="sign").wins == 40
+        assert compare(good, bad, test="sign").won == 40
         batches = [(y[qid % 2 == i], y[qid % 2 == i] + 1.0, qid[qid % 2 == i]) for i in (0, 1)]
         assert [*evaluate_batches(batches, metrics=[loss]).greater_is_better.values()] == [False]
         assert good.worst_queries(1).rows[0][1] == max(good.per_query[[*good.per_query][0]])

@@ -127,7 +127,7 @@ def test_bootstrap_intervals(method):
     x, _ = pair(60)
     name = {"bca": "BCa"}.get(method, method)
     expected = stats.bootstrap((x,), np.mean, method=name, confidence_level=0.9, random_state=5).confidence_interval
-    assert_allclose(confidence_interval(x, method=method, level=0.9, random_state=5), expected, **CLOSE)
+    assert_allclose(confidence_interval(x, method=method, confidence_level=0.9, random_state=5), expected, **CLOSE)
 
 
 def test_intervals_of_a_result():
@@ -136,7 +136,7 @@ def test_intervals_of_a_result():
     for method in ("t", "percentile", "bca"):
         got = result.confidence_interval(0.9, method, random_state=1)
         for name, values in result.per_query.items():
-            assert got[name] == confidence_interval(values, level=0.9, method=method, random_state=1)
+            assert got[name] == confidence_interval(values, confidence_level=0.9, method=method, random_state=1)
 
 
 def test_effect_sizes():
@@ -168,7 +168,7 @@ def test_corrections(correction):
 def test_tukey_is_the_randomization_test_of_two():
     a, b = pair(12)
     exact = compare(a, b, test="randomization").pvalue
-    got = compare_all({"a": a, "b": b}, correction="tukey", random_state=0).pvalue("a", "b")
+    got = compare_all({"a": a, "b": b}, correction="tukey", random_state=0).corrected_pvalue("a", "b")
     assert got == pytest.approx(exact, abs=4 * sqrt(exact / 9999))
 
 
@@ -178,7 +178,7 @@ def test_tukey_by_enumeration():
     got = compare_all(dict(zip("abc", values.T, strict=True)), correction="tukey", random_state=0)
     for pair_, result in got.comparisons.items():
         exact = np.mean(np.array(ways) >= abs(result.difference) * 3 - 1e-12)
-        assert got.pvalue(*pair_) == pytest.approx(exact, abs=4 * sqrt(exact / 9999))
+        assert got.corrected_pvalue(*pair_) == pytest.approx(exact, abs=4 * sqrt(exact / 9999))
 
 
 POWER = [  # statsmodels 0.15.0, TTestPower().power(difference, n, alpha, alternative=...)
@@ -240,7 +240,7 @@ def test_tukey_counts_what_was_observed():
     found = compare_all({"a": a, "b": a + 1, "c": a + 2}, correction="tukey", n_resamples=99, random_state=0)
     assert set(found.corrected.values()) == {1 / 100}
     found = compare_all({"a": a, "b": a + 1}, correction="tukey", n_resamples=1, random_state=0)
-    assert found.pvalue("a", "b") == 1 / 2
+    assert found.corrected_pvalue("a", "b") == 1 / 2
 
 
 @pytest.mark.parametrize(("test", "ways"), [("randomization", 2**5), ("permutation", 252)])

@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from sklearn_rank import evaluate
+from sklearn_rank._evaluation.source import DataCounts
 from sklearn_rank.stats import (
     adjust_pvalues,
     compare,
@@ -52,7 +53,7 @@ def test_the_other_way_round(test, alternative, values):
     assert back.difference == -there.difference
     assert back.pvalue == pytest.approx(there.pvalue, rel=1e-12)
     assert back.effect_size == pytest.approx(-there.effect_size, abs=1e-12)
-    assert (back.wins, back.ties, back.losses) == (there.losses, there.ties, there.wins)
+    assert (back.won, back.tied, back.lost) == (there.lost, there.tied, there.won)
     assert_allclose(back.confidence_interval, np.negative(there.confidence_interval)[::-1], rtol=1e-12)
 
 
@@ -105,7 +106,7 @@ def test_identical_systems(test, alternative, n, rng):
             assert result.difference == pytest.approx(0, abs=1e-15)
             assert result.effect_size == pytest.approx(0, abs=1e-15)
             if test in PAIRED:
-                assert (result.wins, result.ties, result.losses) == (0, n, 0)
+                assert (result.won, result.tied, result.lost) == (0, n, 0)
                 assert set(result.confidence_interval) <= {0.0, -np.inf, np.inf}
 
 
@@ -114,10 +115,10 @@ def test_identical_systems(test, alternative, n, rng):
 def test_identical_systems_among_many(correction, test, values):
     results = {"a": values[0], "again": values[0], "b": values[1]}
     found = compare_all(results, test=test, correction=correction, n_resamples=99, random_state=0)
-    assert found.pvalue("a", "again") == 1
+    assert found.corrected_pvalue("a", "again") == 1
     assert not np.isnan(list(found.corrected.values())).any()
     same = compare_all({"a": values[0], "b": values[0]}, test=test, correction=correction, n_resamples=99)
-    assert same.pvalue("a", "b") == 1
+    assert same.corrected_pvalue("a", "b") == 1
 
 
 @all_tests
@@ -219,11 +220,11 @@ def test_lower_is_better(rng):
     got, higher = compare(one, two, metric="rmse"), compare(one.per_query["rmse"], two.per_query["rmse"][::1])
     assert got.difference == pytest.approx(one.mean()["rmse"] - two.mean()["rmse"])
     d = [1, 1, -1, 0, 0.5]
-    assert (compare(d, np.zeros(5)).wins, compare(d, np.zeros(5), greater_is_better=False).wins) == (3, 1)
-    assert got.wins + got.ties + got.losses == higher.n_queries
+    assert (compare(d, np.zeros(5)).won, compare(d, np.zeros(5), greater_is_better=False).won) == (3, 1)
+    assert got.won + got.tied + got.lost == higher.n_queries
     shuffled = {q: v for q, v in zip(two.qid.tolist(), two.per_query["rmse"], strict=True)}
     better = [v < shuffled[q] for q, v in zip(one.qid.tolist(), one.per_query["rmse"], strict=True)]
-    assert got.wins == sum(better)
+    assert got.won == sum(better)
 
 
 def test_missing_queries(rng):
@@ -234,7 +235,7 @@ def test_missing_queries(rng):
         compare(one, short)
     with pytest.raises(ValueError, match="Got other labels in 'b' than in 'a' for 2 queries, the first of them 'q0'"):
         compare(one, short, missing=0.0)
-    one, short = (replace(result, _queries=None) for result in (one, short))  # their labels are not known
+    one, short = (replace(result, _source=DataCounts()) for result in (one, short))  # their labels are not known
     filled = compare(one, short, missing=0.0)
     assert (filled.n_queries, filled.n_filled, filled.n_left_out) == (13, 11, 0)
     assert filled.difference == pytest.approx((one.per_query["mrr"].sum() - short.per_query["mrr"].sum()) / 13)
@@ -335,15 +336,15 @@ def test_many(values, rng):
     assert list(found.comparisons) == [("a", "b"), ("a", "c"), ("b", "c")]
     for (x, y), result in found.comparisons.items():
         assert result == compare(systems[x], systems[y], test="randomization", n_resamples=199, random_state=2)
-        assert found.pvalue(x, y) == found.pvalue(y, x)
+        assert found.corrected_pvalue(x, y) == found.corrected_pvalue(y, x)
     raw = [result.pvalue for result in found.comparisons.values()]
     assert_allclose(list(found.corrected.values()), adjust_pvalues(raw))
     assert found.means == pytest.approx({name: x.mean() for name, x in systems.items()})
     against = compare_all(systems, baseline="b", correction=None)
     assert list(against.corrected) == [("a", "b"), ("c", "b")]
-    assert against.pvalue("c", "b") == compare(systems["c"], systems["b"]).pvalue
+    assert against.corrected_pvalue("c", "b") == compare(systems["c"], systems["b"]).pvalue
     with pytest.raises(KeyError, match="'a' and 'b', 'c' and 'b'. Got 'a' and 'c'"):
-        against.pvalue("a", "c")
+        against.corrected_pvalue("a", "c")
 
 
 def test_many_that_are_refused(values):
@@ -365,7 +366,7 @@ def test_as_text_as_a_frame_and_pickled(rng, values):
     result = compare(one, two, metric="mrr")
     lines = repr(result).splitlines()
     assert lines[0] == "mrr of a less that of b, 12 queries, test 't', two-sided"
-    assert lines[1].split() == ["difference", "low", "high", "p", "effect", "wins", "ties", "losses"]
+    assert lines[1].split() == ["difference", "low", "high", "p", "effect", "won", "tied", "lost"]
     assert "12 and 12 queries" in repr(compare(one, two, metric="mrr", test="welch"))
     many = compare_all({"one": one, "two": two}, metric="mrr")
     assert list(many.to_frame().columns) == ["a", "b", *lines[1].split()[:4], "corrected", *lines[1].split()[4:]]
@@ -419,7 +420,7 @@ def test_one_metric_is_compared_and_looked_at(metric, values):
         with pytest.raises(ValueError, match=rule):
             call()
     with pytest.raises(KeyError, match="A pair must be one of"):
-        compare_all(dict(zip("ab", values, strict=True))).pvalue(metric, "b")
+        compare_all(dict(zip("ab", values, strict=True))).corrected_pvalue(metric, "b")
 
 
 def test_whether_greater_is_better_is_true_or_false(values):
@@ -431,4 +432,4 @@ def test_whether_greater_is_better_is_true_or_false(values):
             ValueError, match="The 'greater_is_better' parameter of .* must be True, False or None. Got"
         ):
             call()
-    assert compare(*values, greater_is_better=np.bool_(False)).wins == compare(*values).losses
+    assert compare(*values, greater_is_better=np.bool_(False)).won == compare(*values).lost

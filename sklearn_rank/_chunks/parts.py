@@ -18,7 +18,8 @@ from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.label_sums import label_sums
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.values import PerQuery
-from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.result import Evaluation, computed_values
+from sklearn_rank._evaluation.source import DataCounts
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.numbers import refuse_inexact
@@ -44,7 +45,7 @@ def evaluate_part(queries: Queries, specs: Mapping[str, MetricSpec], n_jobs: int
     results = compute(queries, list(specs.values()), n_jobs)
     named = dict(zip(specs, results, strict=True))
     sums = label_sums(queries, n_jobs)
-    return Evaluation(queries.qid, queries.weight, named, _n_documents=queries.n_documents, _known_sums=sums)
+    return Evaluation(queries.qid, queries.weight, named, DataCounts(queries.n_documents, sums))
 
 
 def evaluate_parts(
@@ -71,26 +72,16 @@ def join_parts(
             out[place] = array
         return out
 
-    results = {}
-    for name, first in parts[0]._results.items():
-        of_parts: Any = [part._results[name] for part in parts]
-        columns = (join([getattr(result, c) for result in of_parts]) for c in FIELDS)
-        results[name] = PerQuery(first.spec, first.cutoffs, *columns)  # type: ignore[union-attr]
+    computed, results = [computed_values(part) for part in parts], {}
+    for name, first in computed[0].items():
+        columns = (join([getattr(values[name], c) for values in computed]) for c in FIELDS)
+        results[name] = PerQuery(first.spec, first.cutoffs, *columns)
     sums = [part.label_fingerprints for part in parts if part.label_fingerprints is not None]
-    return Evaluation(
-        qid, weight, results, _n_documents=join([part.n_documents for part in parts]),
-        _known_sums=join(sums) if len(sums) == len(parts) else None,
-    )  # fmt: skip
+    n_documents = join([part.n_documents for part in parts])
+    return Evaluation(qid, weight, results, DataCounts(n_documents, join(sums) if len(sums) == len(parts) else None))
 
 
 # --- results on their way from a worker ----------------------------------------------------------------------
-
-
-def values_of(part: Evaluation, name: str) -> PerQuery:
-    """Computed values of a metric."""
-    result = part._results[name]
-    assert isinstance(result, PerQuery)
-    return result
 
 
 def result_to_columns(part: Evaluation) -> dict[str, NDArray[Any]]:
@@ -98,8 +89,8 @@ def result_to_columns(part: Evaluation) -> dict[str, NDArray[Any]]:
     columns: dict[str, NDArray[Any]] = {"n_documents": part.n_documents}
     if part.label_fingerprints is not None:
         columns["label_sums"] = part.label_fingerprints.astype(np.int64)  # Spark has no unsigned numbers
-    for i, name in enumerate(part._results):
-        columns |= {f"{c}_{i}": getattr(values_of(part, name), c)[:, 0] for c in FIELDS}
+    for i, values in enumerate(computed_values(part).values()):
+        columns |= {f"{c}_{i}": getattr(values, c)[:, 0] for c in FIELDS}
     return columns
 
 
@@ -114,4 +105,4 @@ def result_from_columns(
         for i, (name, spec) in enumerate(specs.items())
     }
     sums = columns["label_sums"].astype(np.uint32)
-    return Evaluation(qid, weight, results, _n_documents=columns["n_documents"], _known_sums=sums)
+    return Evaluation(qid, weight, results, DataCounts(columns["n_documents"], sums))

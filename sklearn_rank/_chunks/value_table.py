@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.values import FLOOR, PartialSums, PerQuery, StoredMetric
-from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._engine.values import FLOOR, PartialSums, PerQuery
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.typing import Array
@@ -133,17 +132,28 @@ class TableValues:
 
     columns: Mapping[str, MetricColumn]
     qid: NDArray[Any] = field(default_factory=lambda: np.empty(0))
-    per_query: Mapping[str, Array] = field(default_factory=dict)
+    values: Mapping[str, Array] = field(default_factory=dict)
+    label_fingerprints: None = None
 
-    def to_evaluation(self) -> Evaluation:
-        """The same as an `Evaluation`."""
-        results = {}
-        for name, column in self.columns.items():
-            values = np.asarray(self.per_query.get(name, ()), dtype=np.float64)
-            described = column.meaning, column.average, column.greater_is_better
-            results[name] = StoredMetric(values, np.isnan(values)[:, None], np.nan, *described)
+    @property
+    def per_query(self) -> dict[str, Array]:
+        """Values of each metric, as far as they are known."""
+        return {name: np.asarray(self.values.get(name, ()), dtype=np.float64) for name in self.columns}
+
+    @property
+    def meaning(self) -> dict[str, str]:
+        """Each metric with all its keywords, in words."""
+        return {name: column.meaning for name, column in self.columns.items()}
+
+    @property
+    def greater_is_better(self) -> dict[str, bool]:
+        """Whether a higher value of a metric is better."""
+        return {name: column.greater_is_better for name, column in self.columns.items()}
+
+    def counts_queries_equally(self, metric: str) -> bool:
+        """Whether the mean of a metric gives every query the same weight."""
         weighted = any(column.weighted for column in self.columns.values())
-        return Evaluation(self.qid, np.empty(0) if weighted else None, results)
+        return not weighted and self.columns[metric].average == "macro"
 
 
 def refuse_other_ids(types: Sequence[Any]) -> None:

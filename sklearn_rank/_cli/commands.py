@@ -13,24 +13,31 @@ from sklearn_rank._cli.output import show
 from sklearn_rank._cli.trec_eval import is_count
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.metric import REGISTRY, Metric
+from sklearn_rank._metric.notation import labelled
 from sklearn_rank._utils.writing import written_whole
 
 
 def evaluate_runs(options: argparse.Namespace) -> None:
     """Values of metrics, means or query by query."""
     metrics = metrics_of(options)
-    found = results(options, metrics, "drop" if options.convention == "trec_eval" else "zero")
+    of_runs = results(options, metrics, "drop" if options.convention == "trec_eval" else "zero")
+    headings = [_heading(options, metric) for metric in metrics]
     if options.per_query:
-        by_query = {run: _by_query(result) for run, result in found.items()}
+        by_query = {run: _by_query(result) for run, result in of_runs.items()}
         rows = [
             (run, str(query), *(values[query] for values in by_query[run].values()))
-            for run, result in found.items()
+            for run, result in of_runs.items()
             for query in result.qid.tolist()
         ]
-        show(("run", "qid", *metrics), rows, by_query, options.format)
+        show(("run", "qid", *headings), rows, by_query, options.format)
         return
-    means = {run: _means(result) for run, result in found.items()}
-    show(("run", *metrics), [(run, *mean.values()) for run, mean in means.items()], means, options.format)
+    means = {run: _means(result) for run, result in of_runs.items()}
+    show(("run", *headings), [(run, *mean.values()) for run, mean in means.items()], means, options.format)
+
+
+def _heading(options: argparse.Namespace, metric: str) -> str:
+    """Name of a metric in a table; trec_eval's names stay as they are."""
+    return metric if options.convention == "trec_eval" else labelled(metric)
 
 
 def _by_query(result: Evaluation) -> dict[str, dict[Any, float]]:
@@ -49,18 +56,18 @@ def compare_runs(options: argparse.Namespace) -> None:
     from sklearn_rank.stats import compare_all
 
     metrics = metrics_of(options)
-    found = results(options, metrics)
-    if len(found) < 2:
-        raise ValueError(f"Two runs or more are compared. Got {', '.join(found)}.")
+    of_runs = results(options, metrics)
+    if len(of_runs) < 2:
+        raise ValueError(f"Two runs or more are compared. Got {', '.join(of_runs)}.")
     rows: list[tuple[Any, ...]] = []
     nested: dict[str, list[dict[str, Any]]] = {}
     for metric in metrics:
         comparison = compare_all(
-            found, metric=metric, baseline=options.baseline, test=options.test, random_state=options.random_state,
+            of_runs, metric=metric, baseline=options.baseline, test=options.test, random_state=options.random_state,
             correction=None if options.correction == "none" else options.correction,
         )  # fmt: skip
         table = comparison.table
-        rows += [(metric, *row) for row in table.rows]
+        rows += [(_heading(options, metric), *row) for row in table.rows]
         nested[metric] = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     show(("metric", *table.columns), rows, nested, options.format)
 
@@ -71,7 +78,7 @@ def list_metrics(options: argparse.Namespace) -> None:
         name: {"aliases": [*metric.aliases], "formula": _formula(metric), "about": _about(metric)}
         for name, metric in sorted(REGISTRY.items())
     }
-    rows = [(name, ", ".join(facts["aliases"]), facts["formula"]) for name, facts in nested.items()]
+    rows = [(name, ", ".join(entry["aliases"]), entry["formula"]) for name, entry in nested.items()]
     show(("name", "aliases", "formula"), rows, nested, options.format)
 
 
@@ -136,10 +143,10 @@ def _critical(options: argparse.Namespace, metric: str) -> Any:
 
 
 def _at_least_two(options: argparse.Namespace, metric: str) -> dict[str, Evaluation]:
-    found = results(options, [metric])
-    if len(found) < 2:
-        raise ValueError(f"This picture is of two runs or more. Got {', '.join(found)}.")
-    return found
+    of_runs = results(options, [metric])
+    if len(of_runs) < 2:
+        raise ValueError(f"This picture is of two runs or more. Got {', '.join(of_runs)}.")
+    return of_runs
 
 
 PICTURES = {"distribution": _distribution, "cutoff": _cutoff, "difference": _difference, "critical": _critical}

@@ -210,23 +210,3 @@ def _sum(x: NDArray[Any]) -> NDArray[Any]:
     """Sum over queries, of each cutoff by itself, so that a cutoff's sum does not depend on the others."""
     total: NDArray[Any] = np.add.reduce(np.ascontiguousarray(x.T), axis=-1)
     return total
-
-
-@dataclass(frozen=True)
-class StoredMetric:
-    """Saved values of a metric: they answer as computed ones do, but cannot be computed again."""
-
-    of_queries: NDArray[np.float64]
-    undefined: NDArray[np.bool_]
-    mean: float
-    meaning: str
-    average_kind: str
-    greater_is_better: bool
-
-    def values(self) -> NDArray[np.float64]:
-        """Value of each query, shape (n_queries, 1)."""
-        return self.of_queries[:, None]
-
-    def average(self, weight: Any) -> NDArray[np.float64]:
-        """The mean, as it was."""
-        return np.array([self.mean])

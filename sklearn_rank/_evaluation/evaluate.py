@@ -19,6 +19,7 @@ from sklearn_rank._engine.label_sums import label_sums
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.sparse import check_sparse
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.source import RankedData
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._metric.spec import MetricSpec
@@ -107,23 +108,26 @@ def evaluate(
 
 def evaluate_queries(
     queries: Queries | LazyQueries, specs: Mapping[str, MetricSpec], ids: NDArray[Any],
-    weight: NDArray[np.float64] | None, n_jobs: int | None,
+    weight: NDArray[np.float64] | None, n_jobs: int | None, *, kept: LazyQueries | None = None,
 ) -> Evaluation:  # fmt: skip
-    """Values of metrics on checked queries, or on queries that are made a block at a time."""
-    sums, made = None, queries
-    if isinstance(queries, LazyQueries):  # making them is dear, so that their labels are looked at on the way
-        sums = np.zeros(len(queries.n_documents), dtype=np.uint32)
-        made = replace(queries, make=_adding_up(queries.make, sums))
-    results = compute(made, list(specs.values()), n_jobs)
-    return Evaluation(ids, weight, dict(zip(specs, results, strict=True)), queries, n_jobs, _known_sums=sums)
+    """Values of metrics on checked queries, or on queries that are built a block at a time.
+
+    The result keeps the queries, or those in `kept` if they report their progress.
+    """
+    fingerprints, built = None, queries
+    if isinstance(queries, LazyQueries):  # building them is expensive, so their labels are read on the way
+        fingerprints = np.zeros(len(queries.n_documents), dtype=np.uint32)
+        built = replace(queries, make=_with_fingerprints(queries.make, fingerprints))
+    metrics = dict(zip(specs, compute(built, list(specs.values()), n_jobs), strict=True))
+    return Evaluation(ids, weight, metrics, RankedData(kept or queries, n_jobs, fingerprints))
 
 
-def _adding_up(make: Callable[..., Queries], sums: NDArray[np.uint32]) -> Callable[..., Queries]:
-    """Make queries, and write the fingerprints of their labels to `sums`."""
+def _with_fingerprints(make: Callable[..., Queries], fingerprints: NDArray[np.uint32]) -> Callable[..., Queries]:
+    """Build queries, and write the fingerprints of their labels to `fingerprints`."""
 
-    def make_and_add(first: int, last: int, depth: int | None) -> Queries:
+    def make_and_write(first: int, last: int, depth: int | None) -> Queries:
         queries = make(first, last, depth)
-        sums[first:last] = label_sums(queries)
+        fingerprints[first:last] = label_sums(queries)
         return queries
 
-    return make_and_add
+    return make_and_write

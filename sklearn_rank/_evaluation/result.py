@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank._engine.blocks import LazyQueries
-from sklearn_rank._engine.label_sums import label_sums
-from sklearn_rank._engine.per_query import tied_across
-from sklearn_rank._engine.queries import Queries
-from sklearn_rank._engine.values import PerQuery, StoredMetric
-from sklearn_rank._metric.compute import compute
+from sklearn_rank._engine.values import PerQuery
+from sklearn_rank._evaluation.plain import PlainValues, check_column, check_ids, check_names, direction_of, mean_of
+from sklearn_rank._evaluation.source import DataCounts, RankedData
 from sklearn_rank._metric.notation import labelled
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.constraints import COUNT, is_key
@@ -24,6 +21,7 @@ from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.optional import import_pandas
 from sklearn_rank._utils.storage import Saveable, SavedArrays, check_saved
 from sklearn_rank._utils.table import Table, TableReport
+from sklearn_rank._utils.typing import Array
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,75 +41,155 @@ class Evaluation(TableReport, Saveable):
     weight : ndarray of shape (n_queries,) or None
         Weight of each query in the mean.
 
+    label_fingerprints : ndarray of shape (n_queries,) or None
+        Fingerprint of the labels of each query; None if unknown.
+
     Notes
     -----
-    It keeps the checked data, for `tie_range` and `n_tied`, which rank again. These are not saved with it, so a result
-    that was loaded can do all but look for ties. A fingerprint of each query's labels is: results on other labels are
-    not compared.
+    A result keeps the checked data, as `tie_range` and `n_tied` rank again. The data are not saved with it, so a result
+    that was loaded can do everything but look for ties. The fingerprints of the labels are saved: results on other
+    labels are not compared.
     """
 
     qid: NDArray[Any]
-    weight: NDArray[np.float64] | None
-    _results: Mapping[str, PerQuery | StoredMetric]
-    _queries: Queries | LazyQueries | None = None
-    _n_jobs: int | None = None
-    _n_documents: NDArray[np.int64] | None = None
-    _known_sums: NDArray[np.uint32] | None = None
+    weight: Array | None
+    _metrics: Mapping[str, PerQuery | PlainValues]
+    _source: RankedData | DataCounts
+
+    @classmethod
+    def from_values(
+        cls, qid: ArrayLike, values: Mapping[str, ArrayLike], *, undefined: Mapping[str, ArrayLike] | None = None,
+        means: Mapping[str, float] | None = None, meaning: Mapping[str, str] | None = None,
+        average: Mapping[str, str] | None = None, greater_is_better: Mapping[str, bool] | None = None,
+        n_documents: ArrayLike | None = None, weight: ArrayLike | None = None,
+        label_fingerprints: ArrayLike | None = None,
+    ) -> Self:  # fmt: skip
+        """Make a result of values that were computed elsewhere.
+
+        Parameters
+        ----------
+        qid : array-like of shape (n_queries,)
+            Query ids, each once.
+        values : dict of str to array-like of shape (n_queries,)
+            Value of each metric for each query.
+        undefined : dict of str to array-like of bool, shape (n_queries,), default=None
+            Queries for which a metric is not defined. Where none are given: those with the value NaN.
+        means : dict of str to float, default=None
+            Mean of each metric. Where none is given: that of the values that are not NaN, with the weights.
+        meaning : dict of str to str, default=None
+            Each metric with all its keywords, in words: results are compared only if these are equal. Where none is
+            given: the name.
+        average : dict of str to {"macro", "micro", "geometric"}, default=None
+            How each mean was taken. Where none is given: "macro".
+        greater_is_better : dict of str to bool, default=None
+            Whether a higher value is better. Where none is given: as the metric of that name says, True for a name
+            of your own, which must not end in "_error", "_loss" and the like.
+        n_documents : array-like of shape (n_queries,), default=None
+            Number of documents of each query.
+        weight : array-like of shape (n_queries,), default=None
+            Weight of each query in the mean.
+        label_fingerprints : array-like of shape (n_queries,), default=None
+            Attribute of another result, for values on the same labels.
+
+        Returns
+        -------
+        Evaluation
+            It can do everything but look for ties, which takes the data.
+
+        Raises
+        ------
+        ValueError
+            If a query is there twice, an array does not have one entry per query, a name is not one of the metrics, or
+            a mean or a direction must be given.
+        TypeError
+            If values are not numbers.
+
+        Examples
+        --------
+        >>> from sklearn_rank import Evaluation
+        >>> Evaluation.from_values(["a", "b"], {"mrr": [0.5, 1.0], "clicks": [3, 1]}).mean()
+        {'mrr': 0.75, 'clicks': 2.0}
+        """
+        check_names(
+            values, undefined=undefined, means=means, meaning=meaning, average=average,
+            greater_is_better=greater_is_better,
+        )  # fmt: skip
+        ids = check_ids(qid)
+        n = len(ids)
+        weight = None if weight is None else check_column("weight", weight, n)
+        metrics = {}
+        for name, column in values.items():
+            of_queries, kind = check_column(f"values of {name!r}", column, n), (average or {}).get(name, "macro")
+            missing = (undefined or {}).get(name, np.isnan(of_queries))
+            mean = (means or {}).get(name)
+            direction = (greater_is_better or {}).get(name)
+            metrics[name] = PlainValues(
+                of_queries,
+                check_column(f"undefined of {name!r}", missing, n, bool)[:, None],
+                mean_of(name, of_queries, weight, kind) if mean is None else float(mean),
+                (meaning or {}).get(name, name),
+                kind,
+                direction_of(name) if direction is None else bool(direction),
+            )
+        documents = None if n_documents is None else check_column("n_documents", n_documents, n, np.int64)
+        sums = label_fingerprints
+        sums = None if sums is None else check_column("label_fingerprints", sums, n, np.uint32)
+        return cls(ids, weight, metrics, DataCounts(documents, sums))
 
     @cached_property
     def per_query(self) -> dict[str, NDArray[np.float64]]:
         """Value of each metric for each query."""
-        return {name: result.values()[:, 0] for name, result in self._results.items()}
+        return {name: result.values()[:, 0] for name, result in self._metrics.items()}
 
     @cached_property
     def n_documents(self) -> NDArray[np.int64]:
         """Number of documents of each query, also those not retrieved."""
-        return self._data.n_documents if self._n_documents is None else self._n_documents
+        return self._source.n_documents
+
+    @property
+    def label_fingerprints(self) -> NDArray[np.uint32] | None:
+        """Fingerprint of the labels of each query; None if unknown."""
+        return self._source.label_fingerprints
 
     @cached_property
     def n_undefined(self) -> dict[str, int]:
         """Number of queries for which a metric is not defined."""
-        return {name: int(result.undefined.sum()) for name, result in self._results.items()}
+        return {name: int(result.undefined.sum()) for name, result in self._metrics.items()}
 
     @cached_property
     def meaning(self) -> dict[str, str]:
         """Each metric with all its keywords, in words."""
-        return {name: result.meaning for name, result in self._results.items()}
+        return {name: result.meaning for name, result in self._metrics.items()}
 
     @cached_property
     def average(self) -> dict[str, str]:
         """How the mean of each metric is taken: "macro", "micro" or "geometric"."""
-        return {name: result.average_kind for name, result in self._results.items()}
+        return {name: result.average_kind for name, result in self._metrics.items()}
 
     @cached_property
     def greater_is_better(self) -> dict[str, bool]:
         """Whether the higher value of a metric is the better one."""
-        return {name: result.greater_is_better for name, result in self._results.items()}
+        return {name: result.greater_is_better for name, result in self._metrics.items()}
 
     @cached_property
     def n_tied(self) -> dict[str, int]:
         """Number of queries in which equal scores stand on both sides of the cutoff; anywhere, without a cutoff."""
         data = self._data
-        return {
-            name: int(tied_across(data, result.spec, self._n_jobs).sum())
-            for name, result in self._results.items()
-            if isinstance(result, PerQuery) and not result.spec.metric.pointwise
-        }
-
-    @cached_property
-    def label_fingerprints(self) -> NDArray[np.uint32] | None:
-        """Fingerprint of the labels of each query; None if unknown."""
-        if self._known_sums is None and isinstance(self._queries, Queries):
-            return label_sums(self._queries, self._n_jobs)
-        return self._known_sums
+        return {name: data.n_tied(spec) for name, spec in self._specs().items() if not spec.metric.pointwise}
 
     @property
-    def _data(self) -> Queries | LazyQueries:
-        if self._queries is None:
+    def _data(self) -> RankedData:
+        """The data, if they were kept."""
+        if not isinstance(self._source, RankedData):
             raise ValueError(
                 "Ties are looked for in the data, which are not saved with a result, nor kept of batches: use evaluate."
             )
-        return self._queries
+        return self._source
+
+    def _specs(self) -> dict[str, MetricSpec]:
+        """Metrics that can be computed again."""
+        computed = {n: values.spec for n, values in self._metrics.items() if isinstance(values, PerQuery)}
+        return {name: spec for name, spec in computed.items() if isinstance(spec, MetricSpec)}
 
     def tie_range(self) -> Table:
         """How far the order of tied documents could move each mean.
@@ -137,14 +215,11 @@ class Evaluation(TableReport, Saveable):
         P@1      0.5000   0.0000   1.0000      1
         P@2      0.5000   0.5000   0.5000      0
         """
-        means, rows = self.mean(), []
+        means, specs, rows = self.mean(), self._specs(), []
         for name, n_tied in self.n_tied.items():
-            spec = self._results[name].spec  # type: ignore[union-attr]
-            if not (isinstance(spec, MetricSpec) and spec.metric.takes("ties", "worst")):
-                continue
-            specs = [replace(spec, keywords={**spec.keywords, "ties": ties}) for ties in ("worst", "best")]
-            found = compute(self._data, specs, self._n_jobs)
-            rows.append((labelled(name), means[name], *(float(r.average(self.weight)[0]) for r in found), n_tied))
+            if specs[name].metric.takes("ties", "worst"):
+                extremes = self._data.means_with_ties(specs[name], ("worst", "best"), self.weight)
+                rows.append((labelled(name), means[name], *extremes, n_tied))
         return Table(("metric", "mean", "worst", "best", "tied"), tuple(rows))
 
     def mean(self) -> dict[str, float]:
@@ -154,10 +229,10 @@ class Evaluation(TableReport, Saveable):
         -------
         dict of str to float
         """
-        return {name: float(result.average(self.weight)[0]) for name, result in self._results.items()}
+        return {name: float(result.average(self.weight)[0]) for name, result in self._metrics.items()}
 
     def confidence_interval(
-        self, level: float = 0.95, method: str = "t", *, n_resamples: int = 9999, random_state: Any = None
+        self, confidence_level: float = 0.95, method: str = "t", *, n_resamples: int = 9999, random_state: Any = None
     ) -> dict[str, tuple[float, float]]:
         """Confidence interval of each metric's mean over queries, every query weighing the same.
 
@@ -166,7 +241,7 @@ class Evaluation(TableReport, Saveable):
 
         Parameters
         ----------
-        level : float, default=0.95
+        confidence_level : float, default=0.95
             Between 0 and 1, exclusive.
         method : {"t", "percentile", "bca"}, default="t"
             Student's t; percentiles of the bootstrap; those corrected for bias and skewness. The bootstrap needs about
@@ -189,20 +264,16 @@ class Evaluation(TableReport, Saveable):
         """
         from sklearn_rank.stats._intervals import confidence_interval  # loads scipy.stats
 
-        options = {"method": method, "level": level, "n_resamples": n_resamples, "random_state": random_state}
+        options = {
+            "method": method,
+            "confidence_level": confidence_level,
+            "n_resamples": n_resamples,
+            "random_state": random_state,
+        }
         return {  # of no values there is none, and keywords are checked all the same
             name: confidence_interval(values if self.counts_queries_equally(name) else [], **options)
             for name, values in self.per_query.items()
         }
-
-    def _known(self, metric: Any) -> str:
-        """The name of one of the metrics, as it was given."""
-        if not is_key(metric, self._results):
-            names = ", ".join(map(repr, self._results))
-            raise ValueError(
-                f"The 'metric' parameter must be one of the result's metrics: {names}. Got {echo(metric)} instead."
-            )
-        return str(metric)
 
     def counts_queries_equally(self, metric: str) -> bool:
         """Whether the mean of a metric gives every query the same weight, as tests and intervals assume.
@@ -218,11 +289,6 @@ class Evaluation(TableReport, Saveable):
             False if the result has weights, and for a pooled or geometric mean.
         """
         return self.weight is None and self.average[metric] == "macro"
-
-    def _interval_cells(self, level: float) -> dict[str, tuple[float | None, float | None]]:
-        """Confidence intervals for a table, in which the cells stay empty where there is none."""
-        found = self.confidence_interval(level)
-        return {name: (None, None) if math.isnan(low) else (low, high) for name, (low, high) in found.items()}
 
     def worst_queries(self, n: int = 10, *, metric: str | None = None) -> Table:
         """Queries with the worst values of a metric, the worst first.
@@ -251,7 +317,7 @@ class Evaluation(TableReport, Saveable):
         qid      MRR
         a     0.5000
         """
-        metric = next(iter(self._results)) if metric is None else self._known(metric)
+        metric = next(iter(self._metrics)) if metric is None else known_metric(self, metric)
         COUNT.check("n", n, "worst_queries")
         values = self.per_query[metric]
         order = np.argsort(values if self.greater_is_better[metric] else -values, kind="stable")  # NaN last
@@ -259,20 +325,20 @@ class Evaluation(TableReport, Saveable):
         rows = zip(self.qid[order].tolist(), values[order].tolist(), strict=True)
         return Table(("qid", labelled(metric)), tuple(rows))
 
-    def summary(self, level: float = 0.95) -> Table:
+    def summary(self, confidence_level: float = 0.95) -> Table:
         """Table of the means with their confidence intervals.
 
         Parameters
         ----------
-        level : float, default=0.95
-            Confidence level, see `confidence_interval`.
+        confidence_level : float, default=0.95
+            Between 0 and 1, exclusive; see `confidence_interval`.
 
         Returns
         -------
         Table
             Without an interval where `confidence_interval` has none.
         """
-        intervals = self._interval_cells(level)
+        intervals = interval_cells(self, confidence_level)
         rows = ((labelled(name), mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
         return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows))
 
@@ -286,31 +352,38 @@ class Evaluation(TableReport, Saveable):
                 "average": result.average_kind,
                 "greater_is_better": result.greater_is_better,
             }
-            for name, result in self._results.items()
+            for name, result in self._metrics.items()
         ]
         arrays = {
             "qid": self.qid,
-            "n_documents": self.n_documents,
             "values": np.stack([*self.per_query.values()]),
-            "undefined": np.stack([result.undefined[:, 0] for result in self._results.values()]),
+            "undefined": np.stack([result.undefined[:, 0] for result in self._metrics.values()]),
         }
-        more = {"weight": self.weight, "label_sums": self.label_fingerprints}
+        source = self._source
+        n_documents = source.known_documents if isinstance(source, DataCounts) else source.n_documents
+        more = {"n_documents": n_documents, "weight": self.weight, "label_sums": source.label_fingerprints}
         return {"metrics": words}, arrays | {name: array for name, array in more.items() if array is not None}
 
     @classmethod
     def _of_plain(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
         metrics = check_saved(words, arrays)
-        stored = zip(metrics, arrays["values"], arrays["undefined"], strict=True)
-        results = {
-            m["name"]: StoredMetric(
-                values, undefined[:, None], m["mean"], m["meaning"], m["average"], m["greater_is_better"]
-            )
-            for m, values, undefined in stored
-        }
-        return cls(
-            arrays["qid"], arrays.get("weight"), results, _n_documents=arrays["n_documents"],
-            _known_sums=arrays.get("label_sums"),
-        )  # fmt: skip
+        names = [metric["name"] for metric in metrics]
+
+        def by_metric(key: str) -> dict[str, Any]:
+            return {metric["name"]: metric[key] for metric in metrics}
+
+        return cls.from_values(
+            arrays["qid"],
+            dict(zip(names, arrays["values"], strict=True)),
+            undefined=dict(zip(names, arrays["undefined"], strict=True)),
+            means=by_metric("mean"),
+            meaning=by_metric("meaning"),
+            average=by_metric("average"),
+            greater_is_better=by_metric("greater_is_better"),
+            n_documents=arrays.get("n_documents"),
+            weight=arrays.get("weight"),
+            label_fingerprints=arrays.get("label_sums"),
+        )
 
     def to_frame(self) -> Any:
         """Values as a pandas DataFrame: a row per query, a column per metric; needs the extra "pandas".
@@ -330,3 +403,33 @@ class Evaluation(TableReport, Saveable):
     def _tables(self) -> list[Table]:
         rows = ((labelled(name), mean, self.n_undefined[name]) for name, mean in self.mean().items())
         return [Table(("metric", "mean", "undefined"), tuple(rows))]
+
+
+def computed_values(result: Evaluation) -> dict[str, PerQuery]:
+    """Numerators and denominators of each metric, of which results of parts are put together.
+
+    Raises
+    ------
+    ValueError
+        If the result was loaded, or made of plain values.
+    """
+    computed = {name: values for name, values in result._metrics.items() if isinstance(values, PerQuery)}
+    if len(computed) < len(result._metrics):
+        raise ValueError("Results are put together from what was computed. Got one that was loaded from a file.")
+    return computed
+
+
+def known_metric(result: Evaluation, metric: Any) -> str:
+    """Check that a result has a metric, and return its name."""
+    if not is_key(metric, result.per_query):
+        names = ", ".join(map(repr, result.per_query))
+        raise ValueError(
+            f"The 'metric' parameter must be one of the result's metrics: {names}. Got {echo(metric)} instead."
+        )
+    return str(metric)
+
+
+def interval_cells(result: Evaluation, confidence_level: float) -> dict[str, tuple[float | None, float | None]]:
+    """Confidence intervals for a table; cells are empty where there is none."""
+    intervals = result.confidence_interval(confidence_level)
+    return {name: (None, None) if math.isnan(low) else (low, high) for name, (low, high) in intervals.items()}

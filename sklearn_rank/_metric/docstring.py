@@ -6,6 +6,7 @@ import inspect
 
 from sklearn_rank._metric.keywords import CUTOFF, DATA_DOC, JOBS_DOC, SUBTOPICS_DATA_DOC, TIE_BREAK_DOC, WEIGHT_DOC
 from sklearn_rank._metric.metric import Metric
+from sklearn_rank._utils.docstring import join_sections, split_sections
 
 RAISES = """ValueError
     If the data or a keyword are not as described; nothing is dropped, reordered or taken for one query silently.
@@ -25,31 +26,32 @@ def signature_of(entry: Metric) -> inspect.Signature:
 
 
 def docstring_of(entry: Metric) -> str:
-    """The formula's docstring with the parameters, the result and the facts put in."""
-    text = inspect.getdoc(entry.formula) or ""
-    head, references, tail = text.partition("References\n-")
-    parameters: list[str] = [SUBTOPICS_DATA_DOC if entry.subtopics else DATA_DOC] + [CUTOFF.doc] * entry.has_cutoff
-    for name, default in entry.defaults.items():
-        if rule := entry.rule(name):
-            parameters.append(rule.doc.replace("<default>", str(default)))
-    parameters += [TIE_BREAK_DOC] * (not entry.pointwise) + [WEIGHT_DOC, JOBS_DOC]
-    facts = [
-        f"Bounds: {entry.bounds[0]:g} to {entry.bounds[1]:g}; "
-        f"{'higher' if entry.greater_is_better else 'lower'} is better.",
-        f"Undefined for a query with {entry.undefined_when}." if entry.undefined_when else "Defined for every query.",
-        "Names: " + ", ".join(f'"{n}"' for n in (entry.name, *entry.aliases)) + ".",
+    """The formula's docstring, with the properties of the metric, parameters, result and errors put in."""
+    head, sections = split_sections(inspect.getdoc(entry.formula) or "")
+    own = [rule.doc.replace("<default>", str(d)) for name, d in entry.defaults.items() if (rule := entry.rule(name))]
+    parameters = [
+        SUBTOPICS_DATA_DOC if entry.subtopics else DATA_DOC,
+        *[CUTOFF.doc] * entry.has_cutoff,
+        *own,
+        *[TIE_BREAK_DOC] * (not entry.pointwise),
+        WEIGHT_DOC,
+        JOBS_DOC,
     ]
+    shared = {"Parameters": "\n".join(parameters), "Returns": _returned(entry), "Raises": RAISES}
+    return join_sections(f"{head}\n\n{_properties(entry)}", shared | sections)
+
+
+def _properties(entry: Metric) -> str:
+    low, high = entry.bounds
+    better = "higher" if entry.greater_is_better else "lower"
+    undefined = f"Undefined for a query with {entry.undefined_when}." if entry.undefined_when else ""
+    names = ", ".join(f'"{n}"' for n in (entry.name, *entry.aliases))
+    return f"Bounds: {low:g} to {high:g}; {better} is better. {undefined or 'Defined for every query.'} Names: {names}."
+
+
+def _returned(entry: Metric) -> str:
     cutoff_axis = " An array with one value per cutoff if `k` is a sequence." if entry.has_cutoff else ""
-    result = (
-        "score : float or ndarray\n    Mean over queries."
-        f"{cutoff_axis}\n    With ``average=None`` the first axis is queries, in order of first appearance."
+    return (
+        f"score : float or ndarray\n    Mean over queries.{cutoff_axis}\n"
+        "    With ``average=None`` the first axis is queries, in order of first appearance."
     )
-    return "\n".join(
-        [
-            head.rstrip(), "", " ".join(facts), "",
-            "Parameters", "----------", *parameters, "",
-            "Returns", "-------", result, "",
-            "Raises", "------", RAISES, "",
-            references + tail,
-        ]
-    )  # fmt: skip

@@ -38,7 +38,17 @@ PLAIN = (int, float, str, bool, type(None))
 
 @dataclass(frozen=True)
 class MetricSpec:
-    """A metric with its cutoff and the keywords that were given: what a name such as "rbp(p=0.9)@10" means."""
+    """A metric with its cutoff and the keywords that were given: the meaning of a name such as "rbp(p=0.9)@10".
+
+    Attributes
+    ----------
+    metric : Metric
+        The metric, with properties such as ``name``, ``bounds`` and ``greater_is_better``.
+    k : int, sequence of int or None
+        Cutoff; None for the whole list.
+    keywords : dict
+        Keywords that were given; ``spec["ties"]`` is the value of any keyword, given or not.
+    """
 
     metric: Metric
     k: Any = None

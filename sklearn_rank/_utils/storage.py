@@ -317,10 +317,8 @@ def check_saved(words: Any, arrays: SavedArrays) -> list[Any]:
     if len({*arrays["qid"].tolist()}) < max(n_queries, 1):
         raise ValueError("queries must be distinct")
     shapes = {"values": ((len(metrics), n_queries), "f"), "undefined": ((len(metrics), n_queries), "b")}
-    of_queries = {
-        "n_documents": "iu",
-        **{name: k for name, k in (("weight", "f"), ("label_sums", "u")) if name in arrays},
-    }
+    kinds_known = {"n_documents": "iu", "weight": "f", "label_sums": "u"}
+    of_queries = {name: kinds for name, kinds in kinds_known.items() if name in arrays}
     for name, (shape, kinds) in (shapes | {name: ((n_queries,), kinds) for name, kinds in of_queries.items()}).items():
         arrays.check(name, shape, kinds)
     return metrics

@@ -60,8 +60,8 @@ def compare(
     missing : "raise" or float, default="raise"
         Value of a query that one system lacks; ``nan`` leaves it out.
     greater_is_better : bool, default=None
-        Which values win. None: as the metric says; for a table that `per_query` did not make, the metric with the name
-        of the column. Other names count as True, unless they end in "_error", "_loss" and the like.
+        For `won` and `lost`. None: as the metric says; for a table that `per_query` did not make, the metric with
+        the name of the column. Other names count as True, unless they end in "_error", "_loss" and the like.
     n_resamples : int, default=9999
         Resamples of ``"randomization"``, ``"permutation"`` and ``"bootstrap"``.
     random_state : int, RandomState, Generator or None, default=None
@@ -100,7 +100,7 @@ def compare(
     }  # fmt: skip
     check_arguments("compare", **options)
     columns = _describe({"a": a, "b": b})
-    systems = {name: TableValues(columns[name]).to_evaluation() for name in columns}
+    systems = {name: TableValues(columns[name]) for name in columns}
     chosen = read_values(systems, metric, "compare")[0].metric
     assert chosen is not None
     if columns["a"][chosen].metric == "" and greater_is_better is None:
@@ -110,7 +110,7 @@ def compare(
     for name, other in (("a", "right_only"), ("b", "left_only")):
         values = joined.loc[joined["_merge"] != other, name]
         column = {chosen: columns[name][chosen]}
-        both.append(TableValues(column, np.asarray(values.index), {chosen: values.to_numpy()}).to_evaluation())
+        both.append(TableValues(column, np.asarray(values.index), {chosen: values.to_numpy()}))
     return stats.compare(*both, metric=chosen, test=test, greater_is_better=greater_is_better, **options)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from sklearn_rank._chunks.value_table import KEY, MetricColumn, refuse_other_table, sums_of_values
 from sklearn_rank._engine.values import PartialSums
+from sklearn_rank._evaluation.result import computed_values
 from sklearn_rank.dask._partitions import EvaluationRequest, PartitionResult
 
 KEPT = "a merge or a file loses what is known of them"
@@ -88,7 +89,7 @@ def result_total(part: PartitionResult | None) -> Total | None:
     if part is None:
         return None
     weight = part.result.weight
-    results: Any = part.result._results
+    results = computed_values(part.result)
     sums = {name: result.sums(weight) for name, result in results.items()}
     return Total(sums, None if weight is None else float(weight.max()))
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.notation import display_name
 from sklearn_rank.display._display import FromEstimator
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import add_legend, set_count_axis, style, wrap
@@ -31,7 +32,7 @@ class CutoffDisplay(FromEstimator):
         Mean over queries at each of them.
     low, high : array-like of shape (n_cutoffs,), default=None
         Confidence interval of each mean, NaN where there is none.
-    level : float, default=None
+    confidence_level : float, default=None
         Level of the intervals, for the label.
 
     Attributes
@@ -54,11 +55,13 @@ class CutoffDisplay(FromEstimator):
 
     def __init__(
         self, k: ArrayLike, mean: ArrayLike, *, low: ArrayLike | None = None, high: ArrayLike | None = None,
-        level: float | None = None, metric: str = "metric", greater_is_better: bool = True, name: str | None = None,
+        confidence_level: float | None = None, metric: str = "metric", greater_is_better: bool = True,
+        name: str | None = None,
     ) -> None:  # fmt: skip
         self.k, self.mean = np.asarray(k), np.asarray(mean)
         self.low, self.high = (None if bound is None else np.asarray(bound) for bound in (low, high))
-        self.level, self.metric, self.greater_is_better, self.name = level, metric, greater_is_better, name
+        self.confidence_level = confidence_level
+        self.metric, self.greater_is_better, self.name = metric, greater_is_better, name
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
         """Draw the curve.
@@ -76,15 +79,17 @@ class CutoffDisplay(FromEstimator):
             color = self.line_.get_color()
             self.band_ = ax.fill_between(self.k, self.low, self.high, color=color, alpha=0.15, linewidth=0)
         set_count_axis(ax, self.k, "rank k at which the list stops (documents)")
-        band = "" if self.band_ is None or self.level is None else f", with {100 * self.level:g} % interval"
+        band = ""
+        if self.band_ is not None and self.confidence_level is not None:
+            band = f", with {100 * self.confidence_level:g} % interval"
         lower = "" if self.greater_is_better else " (lower is better)"
-        ax.set_ylabel(f"mean {self.metric} at k{band}{lower}")
+        ax.set_ylabel(f"mean {display_name(self.metric)} at k{band}{lower}")
         add_legend(ax)
         return self
 
     @classmethod
     def from_result(
-        cls, result: Evaluation, metric: Any = None, *, level: float | None = 0.95, name: str | None = None,
+        cls, result: Evaluation, metric: Any = None, *, confidence_level: float | None = 0.95, name: str | None = None,
         ax: Any = None, **kwargs: Any,
     ) -> Self:  # fmt: skip
         """Picture of a metric that a result has at several cutoffs, such as "ndcg@1" and "ndcg@5".
@@ -93,7 +98,7 @@ class CutoffDisplay(FromEstimator):
         ----------
         metric : str, default=None
             The metric without its cutoff. None: the only one that the result has at cutoffs.
-        level : float or None, default=0.95
+        confidence_level : float or None, default=0.95
             Level of the confidence intervals; means that are weighted, pooled or geometric have none. None: no band.
         **kwargs
             Passed to Matplotlib's `plot`.
@@ -105,20 +110,27 @@ class CutoffDisplay(FromEstimator):
         """
         family, names = family_of(result, metric)
         means, low, high = result.mean(), None, None
-        if level is not None:
-            intervals = result.confidence_interval(level)
+        if confidence_level is not None:
+            intervals = result.confidence_interval(confidence_level)
             low, high = np.transpose([intervals[at_k] for at_k in names.values()])
         mean = [means[at_k] for at_k in names.values()]
         better = result.greater_is_better[next(iter(names.values()))]
         display = cls(
-            list(names), mean, low=low, high=high, level=level, metric=family, greater_is_better=better, name=name
+            list(names),
+            mean,
+            low=low,
+            high=high,
+            confidence_level=confidence_level,
+            metric=family,
+            greater_is_better=better,
+            name=name,
         )
         return display.plot(ax, **kwargs)
 
     @classmethod
     def from_predictions(
         cls, y_true: Any, y_score: Any, *, qid: Any = None, metric: Any = "ndcg", k: Iterable[int] = range(1, 21),
-        level: float | None = 0.95, name: str | None = None, ax: Any = None, n_jobs: int | None = None,
+        confidence_level: float | None = 0.95, name: str | None = None, ax: Any = None, n_jobs: int | None = None,
         **keywords: Any,
     ) -> Self:  # fmt: skip
         """Picture of labels and scores.
@@ -129,11 +141,11 @@ class CutoffDisplay(FromEstimator):
             The metric, without a cutoff.
         k : iterable of int, default=range(1, 21)
             Cutoffs.
-        level : float or None, default=0.95
+        confidence_level : float or None, default=0.95
             Level of the confidence intervals; means that are weighted, pooled or geometric have none. None: no band.
         **keywords
             More keywords of `evaluate`: those of the metric, `sample_weight` and `tie_break`.
         """
         metrics = at_cutoffs(metric, k)
         result = evaluate(y_true, y_score, qid=qid, metrics=metrics, n_jobs=n_jobs, **keywords)
-        return cls.from_result(result, metric, level=level, name=name, ax=ax)
+        return cls.from_result(result, metric, confidence_level=confidence_level, name=name, ax=ax)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.notation import display_name
 from sklearn_rank.display._display import Display
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import COLORS, add_legend, thin, wrap
@@ -105,7 +106,7 @@ class DifferenceDisplay(Display):
             d.mean(), color="black", linestyle="--", label=f"mean difference: {d.mean():+#.3g}"
         )
         ax.set(xlabel="queries, sorted by difference (number)", xlim=(0, len(d)))
-        ax.set_ylabel(f"difference in {self.metric} of a query")
+        ax.set_ylabel(f"difference in {display_name(self.metric)} of a query")
         add_legend(ax)
         return self
 

@@ -1,7 +1,7 @@
 """Parameters that mean the same for every Display, described once.
 
-The docstrings of a Display describe its own; the decorator `documented` puts in those that they leave out, in the order
-of the signature, and what is returned.
+A Display documents only the parameters of its own. The decorator `documented` adds the others, in the order of the
+signature, and the "Returns" section.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
+
+from sklearn_rank._utils.docstring import join_sections, split_sections
 
 Class = TypeVar("Class", bound=type)
 
@@ -42,12 +44,9 @@ OF_METHOD = {
         "**keywords": "**keywords\n    More keywords of `evaluate`: those of the metric, and `tie_break`.",
     },
 }
-"""What is put in, by method and parameter."""
+"""Entries by method and parameter."""
 
 RAISES = "ValueError, TypeError\n    If the data, the metric or a keyword are not what `evaluate` takes."
-
-SECTIONS = ("Parameters", "Attributes", "Returns", "Raises", "Examples")
-HEADING = re.compile(rf"\n+({'|'.join(SECTIONS)})\n-+\n")
 
 
 def documented(display: Class) -> Class:
@@ -62,16 +61,13 @@ def documented(display: Class) -> Class:
     return display
 
 
-def _completed(what: Callable[..., Any], parameters: Mapping[str, str], **sections: str) -> str:
-    """A docstring, with parameters and sections that it lacks put in."""
-    head, *parts = HEADING.split(inspect.getdoc(what) or "")
-    found = sections | dict(zip(parts[::2], parts[1::2], strict=True))
+def _completed(target: Callable[..., Any], parameters: Mapping[str, str], **sections: str) -> str:
+    """Docstring of a class or method, with the parameters and sections that it lacks put in."""
+    head, own = split_sections(inspect.getdoc(target) or "")
     entry_of = dict(parameters)
-    for entry in re.split(r"\n(?=\S)", found.get("Parameters", "")):
+    for entry in re.split(r"\n(?=\S)", own.get("Parameters", "")):
         entry_of |= dict.fromkeys(re.split(r" :|\n", entry)[0].split(", "), entry)
-    taken = inspect.signature(what).parameters.values()
+    taken = inspect.signature(target).parameters.values()
     names = ["*" * (2 if p.kind is p.VAR_KEYWORD else 0) + p.name for p in taken]
-    found["Parameters"] = "\n".join(dict.fromkeys(entry_of[name] for name in names if name in entry_of))
-    return "\n\n".join(
-        [head, *(f"{title}\n{'-' * len(title)}\n{found[title]}" for title in SECTIONS if title in found)]
-    )
+    own["Parameters"] = "\n".join(dict.fromkeys(entry_of[name] for name in names if name in entry_of))
+    return join_sections(head, sections | own)

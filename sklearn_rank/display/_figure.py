@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.optional import import_optional
 
 COLORS = ("#14213d", "#a63a26", "#3aa99b", "#d9a21b", "#6b3fa0", "#7f7f7f")
@@ -40,7 +41,8 @@ def style(number: int, n_points: int) -> dict[str, Any]:
 
 def value_label(metric: str, greater_is_better: bool) -> str:
     """Label of an axis of values."""
-    return metric if greater_is_better else f"{metric} (lower is better)"
+    name = display_name(metric)
+    return name if greater_is_better else f"{name} (lower is better)"
 
 
 def wrap(name: str | None) -> str | None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._evaluation.evaluate import evaluate
-from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.result import Evaluation, known_metric
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.typing import Array
@@ -61,7 +61,7 @@ def family_of(result: Evaluation, metric: Any) -> tuple[str, dict[int, str]]:
 def name_in(result: Evaluation, metric: str | None) -> str:
     """Name of the metric that is meant, or of the only one of the result."""
     only = metric is None and len(result.per_query) == 1
-    return next(iter(result.per_query)) if only else result._known(metric)
+    return next(iter(result.per_query)) if only else known_metric(result, metric)
 
 
 def evaluate_each(y_true: Any, y_score: Mapping[str, Any], **common: Any) -> dict[str, Evaluation]:

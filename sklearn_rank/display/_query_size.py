@@ -32,7 +32,7 @@ class QuerySizeDisplay(FromEstimator):
         Value of each query; NaN is left out.
     n_bins : int, default=10
         Bins, at most; there are fewer where sizes repeat, or where a bin would have fewer than ten queries.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
         Level of the confidence intervals.
 
     Attributes
@@ -55,11 +55,11 @@ class QuerySizeDisplay(FromEstimator):
     """
 
     def __init__(
-        self, n_documents: ArrayLike, values: ArrayLike, *, n_bins: int = 10, level: float = 0.95,
+        self, n_documents: ArrayLike, values: ArrayLike, *, n_bins: int = 10, confidence_level: float = 0.95,
         metric: str = "metric", greater_is_better: bool = True, name: str | None = None,
     ) -> None:  # fmt: skip
         self.n_documents, self.values = np.asarray(n_documents), np.asarray(values, dtype=np.float64)
-        self.n_bins, self.level, self.name = n_bins, level, name
+        self.n_bins, self.confidence_level, self.name = n_bins, confidence_level, name
         self.metric, self.greater_is_better = metric, greater_is_better
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
@@ -70,14 +70,14 @@ class QuerySizeDisplay(FromEstimator):
         **kwargs
             Passed to Matplotlib's `scatter`.
         """
-        if not is_count(self.n_bins) or not (is_real(self.level) and 0 < self.level < 1):
+        if not is_count(self.n_bins) or not (is_real(self.confidence_level) and 0 < self.confidence_level < 1):
             raise ValueError(
-                "'n_bins' must be an int >= 1 and 'level' between 0 and 1, exclusive. "
-                f"Got {self.n_bins!r} and {self.level!r}."
+                "'n_bins' must be an int >= 1 and 'confidence_level' between 0 and 1, exclusive. "
+                f"Got {self.n_bins!r} and {self.confidence_level!r}."
             )
         size, values = self._defined()
         ax = self._open(ax)
-        self.bin_size_, self.bin_mean_, self.bin_reach_ = _binned(size, values, self.n_bins, self.level)
+        self.bin_size_, self.bin_mean_, self.bin_reach_ = _binned(size, values, self.n_bins, self.confidence_level)
         look = style(len(ax.containers), len(self.bin_size_)) | {"markevery": 1, "markersize": 6}
         shown = np.argsort(size, kind="stable")[thin(len(size))]
         alpha = np.clip(60 / len(size), 0.2, 0.6)
@@ -89,7 +89,7 @@ class QuerySizeDisplay(FromEstimator):
         self.means_ = ax.errorbar(self.bin_size_, self.bin_mean_, self.bin_reach_, **look)
         set_count_axis(ax, size, "size of the query (documents)")
         what = value_label(self.metric, self.greater_is_better)
-        ax.set_ylabel(f"{what} of a query; means with {100 * self.level:g} % interval")
+        ax.set_ylabel(f"{what} of a query; means with {100 * self.confidence_level:g} % interval")
         add_legend(ax)
         return self
 
@@ -101,7 +101,7 @@ class QuerySizeDisplay(FromEstimator):
 
     @classmethod
     def from_result(
-        cls, result: Evaluation, metric: str | None = None, *, n_bins: int = 10, level: float = 0.95,
+        cls, result: Evaluation, metric: str | None = None, *, n_bins: int = 10, confidence_level: float = 0.95,
         name: str | None = None, ax: Any = None, **kwargs: Any,
     ) -> Self:  # fmt: skip
         """Picture of a metric of a result.
@@ -110,7 +110,7 @@ class QuerySizeDisplay(FromEstimator):
         ----------
         n_bins : int, default=10
             Bins, at most.
-        level : float, default=0.95
+        confidence_level : float, default=0.95
             Level of the confidence intervals.
         **kwargs
             Passed to Matplotlib's `scatter`.
@@ -122,15 +122,16 @@ class QuerySizeDisplay(FromEstimator):
         """
         metric = name_in(result, metric)
         display = cls(
-            result.n_documents, result.per_query[metric], n_bins=n_bins, level=level, metric=metric,
-            greater_is_better=result.greater_is_better[metric], name=name,
+            result.n_documents, result.per_query[metric], n_bins=n_bins, confidence_level=confidence_level,
+            metric=metric, greater_is_better=result.greater_is_better[metric], name=name,
         )  # fmt: skip
         return display.plot(ax, **kwargs)
 
     @classmethod
     def from_predictions(
         cls, y_true: Any, y_score: Any, *, qid: Any = None, metric: Any = "ndcg", n_bins: int = 10,
-        level: float = 0.95, name: str | None = None, ax: Any = None, n_jobs: int | None = None, **keywords: Any,
+        confidence_level: float = 0.95, name: str | None = None, ax: Any = None, n_jobs: int | None = None,
+        **keywords: Any,
     ) -> Self:  # fmt: skip
         """Picture of labels and scores.
 
@@ -138,14 +139,14 @@ class QuerySizeDisplay(FromEstimator):
         ----------
         n_bins : int, default=10
             Bins, at most.
-        level : float, default=0.95
+        confidence_level : float, default=0.95
             Level of the confidence intervals.
         """
         result = evaluate(y_true, y_score, qid=qid, metrics=[metric], n_jobs=n_jobs, **keywords)
-        return cls.from_result(result, n_bins=n_bins, level=level, name=name, ax=ax)
+        return cls.from_result(result, n_bins=n_bins, confidence_level=confidence_level, name=name, ax=ax)
 
 
-def _binned(size: NDArray[Any], values: Array, n_bins: int, level: float) -> tuple[Array, Array, Array]:
+def _binned(size: NDArray[Any], values: Array, n_bins: int, confidence_level: float) -> tuple[Array, Array, Array]:
     """Mean size, mean value and half the length of its interval, of bins of about equally many queries."""
     from scipy import stats
 
@@ -157,5 +158,5 @@ def _binned(size: NDArray[Any], values: Array, n_bins: int, level: float) -> tup
     mean_size, mean = np.bincount(number, size) / n, np.bincount(number, values) / n
     squares, df = np.bincount(number, (values - mean[number]) ** 2), n - 1.0
     df[df == 0] = np.nan  # one query has no spread
-    reach = stats.t.ppf((1 + level) / 2, df) * np.sqrt(squares / df / n)
+    reach = stats.t.ppf((1 + confidence_level) / 2, df) * np.sqrt(squares / df / n)
     return mean_size, mean, reach

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.result import Evaluation, interval_cells, known_metric
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.optional import import_pandas
 from sklearn_rank._utils.storage import Saveable, SavedArrays, names, part
@@ -135,7 +135,7 @@ class Comparison(TableReport, Saveable):
         Parameters
         ----------
         confidence_level : float, default=0.95
-            Of the intervals, see `Evaluation.confidence_interval`.
+            Between 0 and 1, exclusive; see `Evaluation.confidence_interval`.
         full : bool, default=False
             Whether to print all columns; else those that decide, at most 100 characters wide. ``to_frame()`` of the
             table has all columns either way.
@@ -150,7 +150,7 @@ class Comparison(TableReport, Saveable):
             mean with its interval, the difference, the corrected p-value, and the queries won and lost.
         """
         means = {model: result.mean() for model, result in self.results.items()}
-        intervals = {model: result._interval_cells(confidence_level) for model, result in self.results.items()}
+        intervals = {model: interval_cells(result, confidence_level) for model, result in self.results.items()}
         rows = []
         for metric in self._metrics:
             against = self._against_baseline(metric)
@@ -177,7 +177,7 @@ class Comparison(TableReport, Saveable):
             scores = (self.fold_means[name][metric] for name in (model, other))
             of_folds = compare_folds(*scores, n_train=n_train, n_test=n_test)
             p = pair.pvalue, tests.corrected[model, other], of_folds.pvalue
-            cells[model] = pair.difference, pair.wins, pair.ties, pair.losses, *p
+            cells[model] = pair.difference, pair.won, pair.tied, pair.lost, *p
         return cells
 
     @property
@@ -232,7 +232,7 @@ class Comparison(TableReport, Saveable):
         """
         COUNT.check("n", n, "most_different")
         first, second = self._result(a), self._result(b)
-        metric = self._metrics[0] if metric is None else first._known(metric)
+        metric = self._metrics[0] if metric is None else known_metric(first, metric)
         of_a, of_b = first.per_query[metric], second.per_query[metric]
         order = np.argsort(-np.abs(of_a - of_b), kind="stable")[:n]
         ids = first.qid[order].tolist()

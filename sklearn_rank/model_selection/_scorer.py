@@ -170,7 +170,15 @@ def get_scorers(metrics: Any, *, response_method: Any = RESPONSE, **keywords: An
 
 
 class RankingScorers:
-    """Many ranking metrics as one scorer: ``scorers(estimator, X, y, qid=...)`` returns a dict."""
+    """Several ranking metrics as one scorer, as `get_scorers` makes it.
+
+    ``scorers(estimator, X, y, qid=...)`` predicts and sorts once, and returns a dict of the values.
+
+    Attributes
+    ----------
+    names : list of str
+        Keys of the dict.
+    """
 
     def __init__(self, metrics: Any, *, response_method: Any = RESPONSE, **keywords: Any) -> None:
         listed = [metrics] if is_single_metric(metrics) else [*metrics]

@@ -129,8 +129,7 @@ def evaluate_retrieval(
     if not progress:
         return evaluate_queries(batches, specs, ids, weight, n_jobs)
     with import_tqdm()(total=n_queries, unit=" queries") as bar:
-        result = evaluate_queries(replace(batches, done=bar.update), specs, ids, weight, n_jobs)
-    return replace(result, _queries=batches)
+        return evaluate_queries(replace(batches, done=bar.update), specs, ids, weight, n_jobs, kept=batches)
 
 
 def in_words(batches: LazyQueries) -> LazyQueries:

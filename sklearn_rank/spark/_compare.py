@@ -54,7 +54,7 @@ def compare(
     missing : "raise" or float, default="raise"
         Value of a query that one system lacks; ``nan`` leaves it out.
     greater_is_better : bool, default=None
-        Which values win. None: as the metric says.
+        For `won` and `lost`. None: as the metric says.
     n_resamples : int, default=9999
         Resamples of ``"randomization"``, ``"permutation"`` and ``"bootstrap"``.
     random_state : int, RandomState, Generator or None, default=None
@@ -94,7 +94,7 @@ def compare(
     check_arguments("compare", **options)
     tables = {name: read_table(table, name, "compare") for name, table in (("a", a), ("b", b))}
     metric = {column_name(name): name for name in tables["a"].columns}.get(metric, metric)  # type: ignore[arg-type]
-    systems = {name: TableValues(table.metrics).to_evaluation() for name, table in tables.items()}
+    systems = {name: TableValues(table.metrics) for name, table in tables.items()}
     chosen = read_values(systems, metric, "compare")[0].metric
     assert chosen is not None
     _check_ids(tables)
@@ -113,7 +113,7 @@ def compare(
     both = []
     for name, n in n_rows.items():
         rows, column = order[n[order] > 0], {chosen: tables[name].metrics[chosen]}
-        both.append(TableValues(column, np.asarray(qid[rows]), {chosen: values[name][rows]}).to_evaluation())
+        both.append(TableValues(column, np.asarray(qid[rows]), {chosen: values[name][rows]}))
     return stats.compare(*both, metric=chosen, test=test, greater_is_better=greater_is_better, **options)
 
 

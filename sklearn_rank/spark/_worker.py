@@ -15,10 +15,10 @@ import numpy as np
 from sklearn_rank._chunks.adjacent_queries import adjacent_queries
 from sklearn_rank._chunks.batch_validator import BatchValidator, Rows
 from sklearn_rank._chunks.columns import ColumnNames
-from sklearn_rank._chunks.parts import evaluate_parts, result_to_columns, values_of
+from sklearn_rank._chunks.parts import evaluate_parts, result_to_columns
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.ranking import Ranking
-from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.result import Evaluation, computed_values
 from sklearn_rank._metric.spec import MetricSpec
 
 Specs = Mapping[str, MetricSpec]
@@ -30,9 +30,9 @@ def value_columns(part: Evaluation, specs: Specs) -> dict[str, Any]:
     """Columns of a table of values: null where a query is left out of the mean, and parts for a pooled mean."""
     import pyarrow as pa
 
-    columns = {}
+    columns, computed = {}, computed_values(part)
     for name, spec in specs.items():
-        result = values_of(part, name)
+        result = computed[name]
         left_out = result.undefined[:, 0] & np.isnan(spec["replace_undefined_by"])
         columns[column_name(name)] = pa.array(result.values()[:, 0], mask=left_out)
         if spec["average"] == "micro":

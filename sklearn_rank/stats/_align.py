@@ -1,4 +1,4 @@
-"""From results, arrays or pandas Series of several systems to values query by query: which metric, which queries."""
+"""Aligned values of several systems, from results, arrays or pandas Series: which metric, which queries."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.stats._arguments import numbers
 from sklearn_rank.stats._protocols import QueryResult, is_result
+from sklearn_rank.stats._tests import ComparisonOptions
 
 
 @dataclass(frozen=True)
 class Values:
-    """Values of one system; `qid` is None if all that is known of a query is its place."""
+    """Values of one system; `qid` is None if queries are known by their position only."""
 
     values: Array
     qid: NDArray[Any] | None
@@ -31,7 +32,7 @@ class Values:
 
 @dataclass(frozen=True)
 class Aligned:
-    """Values of several systems, and what was done to align them."""
+    """Values of several systems after alignment, with the number of queries left out and values filled in."""
 
     values: list[Array]
     metric: str | None
@@ -40,11 +41,8 @@ class Aligned:
     n_filled: int
 
 
-def align(
-    results: Mapping[str, Any], *, paired: bool, metric: str | None, missing: Any, greater_is_better: bool | None,
-    function_name: str,
-) -> Aligned:  # fmt: skip
-    """Values of the same queries in the same order, if `paired`; without queries that are undefined for a system.
+def align(results: Mapping[str, Any], metric: str | None, options: ComparisonOptions, function_name: str) -> Aligned:
+    """Defined values of each system; for a paired test of the same queries in the same order.
 
     Raises
     ------
@@ -55,8 +53,8 @@ def align(
     """
     read = read_values(results, metric, function_name)
     first, n_filled = read[0], 0
-    if paired:
-        table, n_filled = _same_queries(read, list(results), missing, function_name)
+    if options.paired:
+        table, n_filled = _same_queries(read, list(results), options.missing, function_name)
         defined = ~np.isnan(table).any(axis=0)
         n_left_out, values = int((~defined).sum()), list(table[:, defined])
     else:
@@ -67,7 +65,7 @@ def align(
             f"{function_name} needs two queries or more with a defined value. Got {min(map(len, values))}, "
             f"after {n_left_out} undefined ones were left out."
         )
-    better = first.greater_is_better if greater_is_better is None else greater_is_better
+    better = first.greater_is_better if options.greater_is_better is None else options.greater_is_better
     return Aligned(values, first.metric, better, n_left_out, n_filled)
 
 
@@ -79,7 +77,7 @@ def read_values(results: Mapping[str, Any], metric: str | None, function_name: s
     ValueError or TypeError
         As `align`, as far as that does not depend on the values.
     """
-    read = [_read(result, name, metric, function_name) for name, result in results.items()]
+    read = [_values_of(result, name, metric, function_name) for name, result in results.items()]
     for other, name in zip(read, results, strict=True):
         if other.meaning != read[0].meaning:
             raise ValueError(
@@ -89,7 +87,7 @@ def read_values(results: Mapping[str, Any], metric: str | None, function_name: s
     return read
 
 
-def _read(result: Any, name: str, metric: str | None, function_name: str) -> Values:
+def _values_of(result: Any, name: str, metric: str | None, function_name: str) -> Values:
     if is_result(result):
         return _of_result(result, name, metric, function_name)
     if metric is not None:
@@ -167,12 +165,12 @@ def refuse_other_labels(
     names: Sequence[str],
     function_name: str,
 ) -> None:
-    """Refuse systems that were judged by other labels; `places` are those of their queries among `ids`.
+    """Refuse systems that were judged by other labels; `places` are the positions of their queries in `ids`.
 
     Raises
     ------
     ValueError
-        If two systems have other labels for a query; where labels are not known, they are not looked at.
+        If two systems have different labels for a query. Unknown labels are not compared.
     """
     expected, source = np.zeros(len(ids), dtype=np.uint32), np.full(len(ids), -1)
     for i, (own, place) in enumerate(zip(sums, places, strict=True)):

@@ -30,7 +30,6 @@ SHARE = Constraint("between 0 and 1, exclusive", lambda v: is_real(v) and 0 < v 
 POSITIVE = Constraint("a finite number > 0", lambda v: is_real(v) and v > 0, "")
 RULES = {
     "alternative": one_of("two-sided", "greater", "less", doc=""),
-    "level": SHARE,
     "confidence_level": SHARE,
     "alpha": SHARE,
     "power": SHARE,

@@ -1,4 +1,4 @@
-"""`compare`: two systems, one metric, one test."""
+"""Comparison of two systems by one metric and one test."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from sklearn_rank.stats._align import Aligned, align
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._intervals import Interval, t_interval
 from sklearn_rank.stats._power import detectable
-from sklearn_rank.stats._tests import TESTS, Options, run
+from sklearn_rank.stats._tests import TESTS, ComparisonOptions, run_test
 
 
 @dataclass(frozen=True, repr=False)
 class ComparisonResult(TableReport):
-    """Difference of two systems, a less b: what `compare` returns.
+    """Difference of two systems, a less b, as `compare` returns it.
 
     Attributes
     ----------
     difference : float
         Mean of a less mean of b.
     pvalue : float
-        How often a difference like this, or a larger one, would be seen if the systems were alike.
+        Probability of a difference at least this large if both systems were equally good.
     statistic : float
-        What the test is made of: t; the rank sum or U of `scipy.stats`; queries on which a is higher (sign test);
+        Statistic of the test: t; the rank sum or U of `scipy.stats`; queries on which a is higher (sign test);
         the difference (randomization, permutation).
     confidence_interval : (float, float)
         Of the mean difference: BCa for the bootstrap, Welch's for different queries, Student's t otherwise. With a
         one-sided alternative it is open to one side.
     effect_size : float
         Difference in units of its spread: Cohen's d_z (paired) or d; for tests of ranks the rank-biserial correlation,
-        for the sign test the excess of wins over losses, both from -1 to 1.
-    wins, ties, losses : int or None
+        for the sign test the share won less the share lost, both from -1 to 1.
+    won, tied, lost : int or None
         Queries on which a is better, equal, worse; None for different queries.
     standard_error, df : float
         Standard error of the difference, and its degrees of freedom.
@@ -56,9 +56,9 @@ class ComparisonResult(TableReport):
     confidence_interval: Interval
     confidence_level: float
     effect_size: float
-    wins: int | None
-    ties: int | None
-    losses: int | None
+    won: int | None
+    tied: int | None
+    lost: int | None
     standard_error: float
     df: float
     n_queries: int | tuple[int, int]
@@ -82,8 +82,8 @@ class ComparisonResult(TableReport):
         return detectable(self.standard_error, self.df, power, alpha, self.alternative)
 
     def row(self) -> tuple[Any, ...]:
-        """Difference, interval, p, effect size and wins, ties and losses if there are any."""
-        counts = () if self.wins is None else (self.wins, self.ties, self.losses)
+        """Cells of a table: difference, interval, p, effect size, and for the same queries won, tied and lost."""
+        counts = () if self.won is None else (self.won, self.tied, self.lost)
         return (self.difference, *self.confidence_interval, self.pvalue, self.effect_size, *counts)
 
     def _title(self) -> str:
@@ -95,7 +95,7 @@ class ComparisonResult(TableReport):
         return [Table(COLUMNS[: len(row)], (row,))]
 
 
-COLUMNS = ("difference", "low", "high", "p", "effect", "wins", "ties", "losses")
+COLUMNS = ("difference", "low", "high", "p", "effect", "won", "tied", "lost")
 
 
 def compare(
@@ -111,7 +111,7 @@ def compare(
     n_resamples: int = 9999,
     random_state: Any = None,
 ) -> ComparisonResult:
-    """Compare two systems by the values that they got query by query.
+    """Compare two systems by their values per query.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def compare(
     missing : "raise" or float, default="raise"
         Value of a query that one system lacks; ``nan`` leaves it out.
     greater_is_better : bool, default=None
-        For wins and losses. None: as the metric says, True for arrays.
+        For `won` and `lost`. None: as the metric says, True for arrays.
     n_resamples : int, default=9999
         Resamples of ``"randomization"`` and ``"permutation"``, which are exact if there are no more ways than that, and
         of ``"bootstrap"``.
@@ -168,23 +168,23 @@ def compare(
     >>> result = compare([0.7, 0.5, 0.9, 0.4], [0.5, 0.4, 0.6, 0.4])
     >>> result
     a metric of a less that of b, 4 queries, test 't', two-sided
-    difference       low     high        p   effect   wins   ties   losses
-        0.1500   -0.0554   0.3554   0.1027   1.1619      3      1        0
+    difference       low     high        p   effect   won   tied   lost
+        0.1500   -0.0554   0.3554   0.1027   1.1619     3      1      0
     >>> compare([0.7, 0.5, 0.9, 0.4], [0.5, 0.4, 0.6, 0.4], test="randomization").pvalue
     0.25
     """
-    check_test("compare", test)
-    check_arguments(
-        "compare", alternative=alternative, confidence_level=confidence_level, missing=missing,
-        n_resamples=n_resamples, random_state=random_state, greater_is_better=greater_is_better,
-    )  # fmt: skip
-    paired = TESTS[test].paired
-    found = align(
-        {"a": a, "b": b}, paired=paired, metric=metric, missing=missing, greater_is_better=greater_is_better,
-        function_name="compare",
-    )  # fmt: skip
-    options = Options(alternative, confidence_level, n_resamples, random_state)
-    return compare_values(found.values[0], found.values[1], test, options, found)
+    options = ComparisonOptions(
+        test, alternative, confidence_level, missing, greater_is_better, n_resamples, random_state
+    )
+    check_options("compare", options)
+    aligned = align({"a": a, "b": b}, metric, options, "compare")
+    return compare_values(aligned.values[0], aligned.values[1], options, aligned)
+
+
+def check_options(function_name: str, options: ComparisonOptions) -> None:
+    """Raise ValueError for the first option that is not what it must be."""
+    check_test(function_name, options.test)
+    check_arguments(function_name, **{name: value for name, value in vars(options).items() if name != "test"})
 
 
 def check_test(function_name: str, test: Any) -> None:
@@ -192,14 +192,15 @@ def check_test(function_name: str, test: Any) -> None:
     one_of(*TESTS, doc="").check("test", test, function_name)
 
 
-def compare_values(a: Array, b: Array, test: str, options: Options, found: Aligned) -> ComparisonResult:
+def compare_values(a: Array, b: Array, options: ComparisonOptions, aligned: Aligned) -> ComparisonResult:
     """Compare two of the systems that were aligned."""
-    sample = TESTS[test].sample(a, b)
-    outcome = run(test, sample, options)
-    wins, ties, losses = _counts(sample.values, found.greater_is_better) if TESTS[test].paired else (None, None, None)
+    test = TESTS[options.test]
+    sample = test.sample(a, b)
+    outcome = run_test(sample, options)
+    won, tied, lost = _counts(sample.values, aligned.greater_is_better) if test.paired else (None, None, None)
     return ComparisonResult(
-        metric=found.metric,
-        test=test,
+        metric=aligned.metric,
+        test=options.test,
         alternative=options.alternative,
         difference=sample.difference,
         pvalue=outcome.pvalue,
@@ -209,15 +210,15 @@ def compare_values(a: Array, b: Array, test: str, options: Options, found: Align
             sample.difference, sample.standard_error, sample.df, options.confidence_level, options.alternative
         ),
         confidence_level=options.confidence_level,
-        effect_size=0.0 if sample.identical else TESTS[test].effect(sample),
-        wins=wins,
-        ties=ties,
-        losses=losses,
+        effect_size=0.0 if sample.identical else test.effect(sample),
+        won=won,
+        tied=tied,
+        lost=lost,
         standard_error=sample.standard_error,
         df=sample.df,
         n_queries=sample.n,
-        n_left_out=found.n_left_out,
-        n_filled=found.n_filled,
+        n_left_out=aligned.n_left_out,
+        n_filled=aligned.n_filled,
     )
 
 

@@ -1,4 +1,4 @@
-"""`compare_all`: many systems, all pairs or all against a baseline, p-values corrected for their number."""
+"""Comparison of many systems: all pairs, or all with a baseline, p-values corrected for their number."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank.stats._align import align
 from sklearn_rank.stats._arguments import check_arguments
-from sklearn_rank.stats._compare import COLUMNS, ComparisonResult, check_test, compare_values
+from sklearn_rank.stats._compare import COLUMNS, ComparisonResult, check_options, check_test, compare_values
 from sklearn_rank.stats._corrections import adjust_pvalues, tukey
 from sklearn_rank.stats._samples import mean
-from sklearn_rank.stats._tests import TESTS, Options
+from sklearn_rank.stats._tests import TESTS, ComparisonOptions
 
 
 @dataclass(frozen=True, repr=False)
 class MultipleComparison(TableReport):
-    """Many systems on one metric: what `compare_all` returns.
+    """Comparison of many systems by one metric, as `compare_all` returns it.
 
     Attributes
     ----------
     means : dict of str to float
         Mean of each system over the queries compared.
     comparisons : dict of (str, str) to ComparisonResult
-        Each pair, by itself.
+        Comparison of each pair, not corrected.
     corrected : dict of (str, str) to float
         P-value of each pair, corrected.
     metric : str or None
@@ -48,7 +48,7 @@ class MultipleComparison(TableReport):
     corrected: dict[tuple[str, str], float]
     greater_is_better: bool = True
 
-    def pvalue(self, a: str, b: str) -> float:
+    def corrected_pvalue(self, a: str, b: str) -> float:
         """Corrected p-value of a pair, as listed or, if two-sided, the other way round.
 
         Raises
@@ -65,7 +65,7 @@ class MultipleComparison(TableReport):
 
     @property
     def table(self) -> Table:
-        """A row for each pair: difference, interval, p, corrected p, effect size, wins, ties, losses."""
+        """A row for each pair: difference, interval, p, corrected p, effect size, won, tied, lost."""
         rows = []
         for (a, b), result in self.comparisons.items():
             row = result.row()
@@ -121,7 +121,7 @@ def compare_all(
     missing : "raise" or float, default="raise"
         Value of a query that a system lacks; ``nan`` leaves it out.
     greater_is_better : bool, default=None
-        For wins and losses. None: as the metric says, True for arrays.
+        For `won` and `lost`. None: as the metric says, True for arrays.
     n_resamples : int, default=9999
         As in `compare`, and of Tukey's HSD.
     random_state : int, RandomState, Generator or None, default=None
@@ -151,44 +151,40 @@ def compare_all(
     >>> from sklearn_rank.stats import compare_all
     >>> values = {"new": [0.7, 0.5, 0.9, 0.4], "old": [0.5, 0.4, 0.6, 0.4], "odd": [0.1, 0.9, 0.8, 0.2]}
     >>> found = compare_all(values, baseline="old", test="randomization")
-    >>> found.comparisons["new", "old"].pvalue, found.pvalue("new", "old")
+    >>> found.comparisons["new", "old"].pvalue, found.corrected_pvalue("new", "old")
     (0.25, 0.5)
     """
+    options = ComparisonOptions(
+        test, alternative, confidence_level, missing, greater_is_better, n_resamples, random_state
+    )
     check_plan("compare_all", test=test, correction=correction, alternative=alternative, baseline=baseline)
-    check_arguments(
-        "compare_all", confidence_level=confidence_level, missing=missing, n_resamples=n_resamples,
-        random_state=random_state, greater_is_better=greater_is_better,
-    )  # fmt: skip
+    check_options("compare_all", options)
     if not isinstance(results, Mapping) or len(results) < 2:
         raise TypeError(f"compare_all takes a mapping from names to results, two or more. Got {echo(results)}.")
     if baseline is not None and not is_key(baseline, results):
         raise ValueError(f"The 'baseline' must be one of {', '.join(map(repr, results))}. Got {echo(baseline)}.")
-    found = align(
-        results, paired=TESTS[test].paired, metric=metric, missing=missing, greater_is_better=greater_is_better,
-        function_name="compare_all",
-    )  # fmt: skip
-    values = dict(zip(results, found.values, strict=True))
+    aligned = align(results, metric, options, "compare_all")
+    values = dict(zip(results, aligned.values, strict=True))
     pairs = (
         [*combinations(values, 2)] if baseline is None else [(name, baseline) for name in values if name != baseline]
     )
-    options = Options(alternative, confidence_level, n_resamples, random_state)
-    compared = {(a, b): compare_values(values[a], values[b], test, options, found) for a, b in pairs}
+    compared = {(a, b): compare_values(values[a], values[b], options, aligned) for a, b in pairs}
     if correction == "tukey":
         differences = np.array([result.difference for result in compared.values()])
-        corrected = tukey(np.column_stack(found.values), differences, n_resamples, random_state)
+        corrected = tukey(np.column_stack(aligned.values), differences, n_resamples, random_state)
     else:
         corrected = adjust_pvalues([result.pvalue for result in compared.values()], correction)
     means = {name: mean(x) for name, x in values.items()}
     by_pair = dict(zip(compared, corrected.tolist(), strict=True))
     return MultipleComparison(
-        found.metric, test, correction, baseline, means, compared, by_pair, found.greater_is_better
+        aligned.metric, test, correction, baseline, means, compared, by_pair, aligned.greater_is_better
     )
 
 
 def check_plan(
     function_name: str, *, test: Any, correction: Any, alternative: Any = "two-sided", baseline: str | None = None
 ) -> None:
-    """Refuse tests and corrections that there are not, or that do not go together.
+    """Refuse an unknown test or correction, and those that do not go together.
 
     Raises
     ------

@@ -17,7 +17,7 @@ Interval = tuple[float, float]
 
 
 def confidence_interval(
-    values: Any, *, method: str = "t", level: float = 0.95, n_resamples: int = 9999, random_state: Any = None
+    values: Any, *, method: str = "t", confidence_level: float = 0.95, n_resamples: int = 9999, random_state: Any = None
 ) -> Interval:
     """Confidence interval of the mean over queries.
 
@@ -30,7 +30,7 @@ def confidence_interval(
     method : {"t", "percentile", "bca"}, default="t"
         Student's t; percentiles of the bootstrap; those corrected for bias and skewness (Efron, 1987). The bootstrap
         needs about 50 queries: with 20, a BCa interval of level 0.95 holds the mean of skewed values 0.91 times.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
         Between 0 and 1, exclusive.
     n_resamples : int, default=9999
         Bootstrap samples.
@@ -57,7 +57,11 @@ def confidence_interval(
     (-0.7421, 1.7421)
     """
     check_arguments(
-        "confidence_interval", method=method, level=level, n_resamples=n_resamples, random_state=random_state
+        "confidence_interval",
+        method=method,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        random_state=random_state,
     )
     x = numbers(values, "values", "confidence_interval")
     x = x[~np.isnan(x)]
@@ -65,16 +69,17 @@ def confidence_interval(
         return math.nan, math.nan
     centre, deviation = mean(x), spread(x)
     if method == "t" or deviation == 0:
-        return t_interval(centre, deviation / math.sqrt(len(x)), len(x) - 1, level, "two-sided")
+        return t_interval(centre, deviation / math.sqrt(len(x)), len(x) - 1, confidence_level, "two-sided")
     means = bootstrap_distribution(x, np.mean, n_resamples, random_state)
     if method == "bca":
-        return bca_interval(x, means, level, "two-sided")
-    return _quantiles(means, (1 - level) / 2, (1 + level) / 2, "two-sided")
+        return bca_interval(x, means, confidence_level, "two-sided")
+    return _quantiles(means, (1 - confidence_level) / 2, (1 + confidence_level) / 2, "two-sided")
 
 
-def t_interval(centre: float, standard_error: float, df: float, level: float, alternative: str) -> Interval:
+def t_interval(centre: float, standard_error: float, df: float, confidence_level: float, alternative: str) -> Interval:
     """By Student's t, open to the side that the alternative does not ask about."""
-    reach = float(stats.t.ppf((1 + level) / 2 if alternative == "two-sided" else level, df)) * standard_error
+    upper = (1 + confidence_level) / 2 if alternative == "two-sided" else confidence_level
+    reach = float(stats.t.ppf(upper, df)) * standard_error
     return _opened(centre - reach, centre + reach, alternative)
 
 
@@ -87,7 +92,7 @@ def bootstrap_distribution(x: Array, statistic: Any, n_resamples: int, random_st
     return np.asarray(found.bootstrap_distribution)
 
 
-def bca_interval(x: Array, means: Array, level: float, alternative: str) -> Interval:
+def bca_interval(x: Array, means: Array, confidence_level: float, alternative: str) -> Interval:
     """Bias-corrected and accelerated, from means of bootstrap samples.
 
     `scipy.stats.bootstrap` finds the acceleration by leaving out one query at a time, n passes over n values; of a
@@ -97,7 +102,7 @@ def bca_interval(x: Array, means: Array, level: float, alternative: str) -> Inte
     below = (np.count_nonzero(means < centre) + np.count_nonzero(means <= centre)) / (2 * len(means))
     bias, u = stats.norm.ppf(below), x - centre
     acceleration = (u**3).sum() / (6 * (u**2).sum() ** 1.5)
-    z = stats.norm.ppf((1 + level) / 2 if alternative == "two-sided" else level)
+    z = stats.norm.ppf((1 + confidence_level) / 2 if alternative == "two-sided" else confidence_level)
     low, high = (stats.norm.cdf(bias + q / (1 - acceleration * q)) for q in (bias - z, bias + z))
     return _quantiles(means, low, high, alternative)
 

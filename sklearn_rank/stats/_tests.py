@@ -1,4 +1,4 @@
-"""The tests: each a function of two samples that gives a statistic and a p-value, in a table by name."""
+"""The tests, by name: each is a function of two samples that returns a statistic and a p-value."""
 
 from __future__ import annotations
 
@@ -16,17 +16,25 @@ from sklearn_rank.stats._samples import Paired, Unpaired, ratio
 
 
 @dataclass(frozen=True)
-class Options:
-    """What a test is asked for."""
+class ComparisonOptions:
+    """Options that every comparison takes, described in `sklearn_rank.stats.compare`."""
 
+    test: str = "t"
     alternative: str = "two-sided"
     confidence_level: float = 0.95
+    missing: Any = "raise"
+    greater_is_better: bool | None = None
     n_resamples: int = 9999
     random_state: Any = None
 
+    @property
+    def paired(self) -> bool:
+        """Whether the test takes the same queries."""
+        return TESTS[self.test].paired
+
 
 class Outcome(NamedTuple):
-    """What a test finds; `interval` if it has one of its own, else it is Student's or Welch's."""
+    """Result of a test; `interval` is None for tests whose interval is Student's or Welch's."""
 
     statistic: float
     pvalue: float
@@ -34,10 +42,10 @@ class Outcome(NamedTuple):
 
 
 class SignificanceTest(NamedTuple):
-    """What kind of samples a test takes, the test, and the size of effect that goes with it."""
+    """Kind of sample that a test takes, the test, and the effect size that belongs to it."""
 
     sample: Callable[[Array, Array], Any]
-    outcome: Callable[[Any, Options], Outcome]
+    outcome: Callable[[Any, ComparisonOptions], Outcome]
     effect: Callable[[Any], float]
 
     @property
@@ -46,8 +54,8 @@ class SignificanceTest(NamedTuple):
         return self.sample is Paired
 
 
-def student(sample: Paired | Unpaired, options: Options) -> Outcome:
-    """Student's t test of paired samples, Welch's of others. Without any spread p is what it tends to: 0 or 1."""
+def student(sample: Paired | Unpaired, options: ComparisonOptions) -> Outcome:
+    """Student's t test of paired samples, Welch's of others. Without any spread p is its limit, 0 or 1."""
     t = ratio(sample.difference, sample.standard_error)
     return Outcome(t, t_pvalue(t, sample.df, options.alternative))
 
@@ -59,19 +67,19 @@ def t_pvalue(t: float, df: float, alternative: str) -> float:
     return float(stats.t.sf(t if alternative == "greater" else -t, df))
 
 
-def wilcoxon(sample: Paired, options: Options) -> Outcome:
+def wilcoxon(sample: Paired, options: ComparisonOptions) -> Outcome:
     """Wilcoxon's signed-rank test; queries without a difference are left out."""
-    found = stats.wilcoxon(sample.values, alternative=options.alternative)
-    return Outcome(float(found.statistic), float(found.pvalue))
+    result = stats.wilcoxon(sample.values, alternative=options.alternative)
+    return Outcome(float(result.statistic), float(result.pvalue))
 
 
-def sign(sample: Paired, options: Options) -> Outcome:
-    """Sign test: is a better than b as often as not? Queries without a difference are left out."""
+def sign(sample: Paired, options: ComparisonOptions) -> Outcome:
+    """Sign test: a is above b as often as below. Queries without a difference are left out."""
     above, n = int((sample.values > 0).sum()), int(np.count_nonzero(sample.values))
     return Outcome(float(above), float(stats.binomtest(above, n, alternative=options.alternative).pvalue))
 
 
-def randomization(sample: Paired, options: Options) -> Outcome:
+def randomization(sample: Paired, options: ComparisonOptions) -> Outcome:
     """Fisher's randomization test: the two values of each query change places at random, or in all ways if few."""
     sums, exact = _resampling.sign_flips(sample.values, options.n_resamples, options.random_state)
     observed, scale = sample.difference * sample.n, float(np.abs(sample.values).sum())
@@ -82,8 +90,8 @@ def randomization(sample: Paired, options: Options) -> Outcome:
     return Outcome(sample.difference, p)
 
 
-def bootstrap(sample: Paired, options: Options) -> Outcome:
-    """Bootstrap test of the t statistic, as if the mean difference were 0; the same resamples give a BCa interval."""
+def bootstrap(sample: Paired, options: ComparisonOptions) -> Outcome:
+    """Bootstrap test of the t statistic under a mean difference of 0; the same resamples give a BCa interval."""
     d, root = sample.values, np.sqrt(sample.n)
     t = ratio(sample.difference, sample.standard_error)
     if sample.standard_error == 0:  # all resamples are alike
@@ -99,13 +107,13 @@ def bootstrap(sample: Paired, options: Options) -> Outcome:
     return Outcome(t, p, bca_interval(d, means, options.confidence_level, options.alternative))
 
 
-def mannwhitney(sample: Unpaired, options: Options) -> Outcome:
+def mannwhitney(sample: Unpaired, options: ComparisonOptions) -> Outcome:
     """Mann-Whitney U test."""
-    found = stats.mannwhitneyu(sample.a, sample.b, alternative=options.alternative)
-    return Outcome(float(found.statistic), float(found.pvalue))
+    result = stats.mannwhitneyu(sample.a, sample.b, alternative=options.alternative)
+    return Outcome(float(result.statistic), float(result.pvalue))
 
 
-def permutation(sample: Unpaired, options: Options) -> Outcome:
+def permutation(sample: Unpaired, options: ComparisonOptions) -> Outcome:
     """Permutation test of the difference of means: queries change sides at random, or in all ways if few."""
     a, b, alternative = sample.a, sample.b, options.alternative
     if (len(a), sample.difference) > (len(b), 0.0):  # so that the smaller sample, or the lower one, is drawn
@@ -124,7 +132,7 @@ def rank_biserial(sample: Paired) -> float:
     return ratio(float((np.sign(d) * ranks).sum()), float(ranks.sum()))
 
 
-def excess_of_wins(sample: Paired) -> float:
+def won_less_lost(sample: Paired) -> float:
     """Share of the queries with a difference on which a is above b less that on which it is below."""
     signs = np.sign(sample.values)
     return ratio(float(signs.sum()), float(np.abs(signs).sum()))
@@ -144,7 +152,7 @@ def cohen(sample: Paired | Unpaired) -> float:
 TESTS = {
     "t": SignificanceTest(Paired, student, cohen),
     "wilcoxon": SignificanceTest(Paired, wilcoxon, rank_biserial),
-    "sign": SignificanceTest(Paired, sign, excess_of_wins),
+    "sign": SignificanceTest(Paired, sign, won_less_lost),
     "randomization": SignificanceTest(Paired, randomization, cohen),
     "bootstrap": SignificanceTest(Paired, bootstrap, cohen),
     "welch": SignificanceTest(Unpaired, student, cohen),
@@ -153,9 +161,9 @@ TESTS = {
 }
 
 
-def run(test: str, sample: Paired | Unpaired, options: Options) -> Outcome:
-    """Outcome of a test; systems that nothing tells apart have p = 1, whatever the test and the alternative."""
+def run_test(sample: Paired | Unpaired, options: ComparisonOptions) -> Outcome:
+    """Outcome of the test; p = 1 for identical systems, whatever the test and the alternative."""
     if sample.identical and isinstance(sample, Paired):
         return Outcome(0.0, 1.0)
-    found = TESTS[test].outcome(sample, options)
-    return found._replace(pvalue=1.0) if sample.identical else found
+    outcome = TESTS[options.test].outcome(sample, options)
+    return outcome._replace(pvalue=1.0) if sample.identical else outcome

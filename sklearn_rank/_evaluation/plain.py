@@ -1,0 +1,118 @@
+"""Values of a metric that were computed elsewhere, or loaded: checked, and used like computed ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_rank._engine.grouping import group_rows
+from sklearn_rank._metric.names import cached_spec
+from sklearn_rank._metric.plain import must_say
+from sklearn_rank._utils.numbers import refuse_masked
+from sklearn_rank._utils.typing import Array
+
+AVERAGES = ("macro", "micro", "geometric")
+
+
+@dataclass(frozen=True)
+class PlainValues:
+    """Values of a metric per query, with its mean: they answer as computed ones, but cannot be computed again.
+
+    Attributes
+    ----------
+    of_queries : ndarray of shape (n_queries,)
+        Value of each query.
+    undefined : ndarray of shape (n_queries, 1)
+        Whether the metric is not defined for a query.
+    mean : float
+        Mean over queries.
+    meaning : str
+        The metric with all its keywords, in words.
+    average_kind : {"macro", "micro", "geometric"}
+        How the mean was taken.
+    greater_is_better : bool
+        Whether a higher value is better.
+    """
+
+    of_queries: Array
+    undefined: NDArray[np.bool_]
+    mean: float
+    meaning: str
+    average_kind: str
+    greater_is_better: bool
+
+    def values(self) -> Array:
+        """Value of each query, shape (n_queries, 1)."""
+        return self.of_queries[:, None]
+
+    def average(self, weight: Array | None) -> Array:
+        """Mean over queries, whatever the weights: it is known."""
+        return np.array([self.mean])
+
+
+def check_ids(qid: ArrayLike) -> NDArray[Any]:
+    """Query ids as an array of distinct ones."""
+    ids: NDArray[Any] = np.asarray(qid)
+    if ids.ndim != 1:
+        raise ValueError(f"qid of from_values must be a list of ids, one a query. Got shape {ids.shape}.")
+    if len(ids) and len(group_rows(ids, len(ids))[0]) < len(ids):
+        raise ValueError("qid of from_values must have each query once. Got a query twice.")
+    return ids
+
+
+def check_column(name: str, column: ArrayLike, n_queries: int, dtype: type[Any] = np.float64) -> NDArray[Any]:
+    """One number per query."""
+    refuse_masked(column, name)
+    try:
+        array = np.asarray(column, dtype=dtype)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must hold numbers. Got {type(column).__name__} instead.") from None
+    if array.shape != (n_queries,):
+        raise ValueError(f"{name} must have one entry per query, {n_queries}. Got shape {array.shape}.")
+    return array
+
+
+def check_names(values: Mapping[str, Any], **by_metric: Mapping[str, Any] | None) -> None:
+    """Refuse dictionaries with a key that is no metric of `values`."""
+    if not isinstance(values, Mapping) or not values:
+        raise TypeError("values of from_values must be a dict of metrics to their values, one or more.")
+    for name, given in by_metric.items():
+        for metric in given or {}:
+            if metric not in values:
+                raise ValueError(f"{name} of from_values must be by metric, {', '.join(values)}. Got {metric!r}.")
+
+
+def direction_of(metric: str) -> bool:
+    """Whether a higher value is better, as the metric of that name says; True for a name of the user's own."""
+    try:
+        return cached_spec(metric).metric.greater_is_better
+    except ValueError:
+        if must_say(metric):
+            raise ValueError(
+                "A metric whose name ends like that of an error must say which way is better: pass "
+                f"greater_is_better={{{metric!r}: False}}, or True. Got {metric!r}."
+            ) from None
+        return True
+
+
+def mean_of(metric: str, values: Array, weight: Array | None, average: str) -> float:
+    """Mean of plain values; NaN is left out.
+
+    Raises
+    ------
+    ValueError
+        If it is not a mean of these values.
+    """
+    if average not in AVERAGES:
+        raise ValueError(f"average must be one of {', '.join(map(repr, AVERAGES))}. Got {average!r} for {metric!r}.")
+    if average != "macro":
+        raise ValueError(f"A {average} mean is not that of the values: give it by means=. Got none for {metric!r}.")
+    defined = ~np.isnan(values)
+    if not defined.any():
+        return math.nan
+    return float(np.average(values[defined], weights=None if weight is None else weight[defined]))

@@ -1,0 +1,82 @@
+"""The data behind a result: kept, so that ties can be looked for, or only counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sklearn_rank._engine.blocks import LazyQueries
+from sklearn_rank._engine.label_sums import Fingerprints, label_sums
+from sklearn_rank._engine.per_query import tied_across
+from sklearn_rank._engine.queries import Queries
+from sklearn_rank._metric.compute import compute
+from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.lazy import cached_property
+from sklearn_rank._utils.typing import Array, Index
+
+
+@dataclass(frozen=True)
+class RankedData:
+    """Checked data, which can be ranked again.
+
+    Attributes
+    ----------
+    queries : Queries or LazyQueries
+    n_jobs : int or None
+        Threads to use when they are ranked again.
+    known_fingerprints : ndarray of shape (n_queries,) or None
+        Fingerprints of the labels, where they were computed with the metrics. None: they are computed when asked for.
+    """
+
+    queries: Queries | LazyQueries
+    n_jobs: int | None = None
+    known_fingerprints: Fingerprints | None = None
+
+    @property
+    def n_documents(self) -> Index:
+        """Number of documents of each query."""
+        return self.queries.n_documents
+
+    @cached_property
+    def label_fingerprints(self) -> Fingerprints | None:
+        """Fingerprint of the labels of each query; None if unknown."""
+        if self.known_fingerprints is None and isinstance(self.queries, Queries):
+            return label_sums(self.queries, self.n_jobs)
+        return self.known_fingerprints
+
+    def n_tied(self, spec: MetricSpec) -> int:
+        """Number of queries in which equal scores stand on both sides of the cutoff."""
+        return int(tied_across(self.queries, spec, self.n_jobs).sum())
+
+    def means_with_ties(self, spec: MetricSpec, policies: tuple[str, ...], weight: Array | None) -> list[float]:
+        """Mean of a metric under each of some policies for ties."""
+        specs = [replace(spec, keywords={**spec.keywords, "ties": ties}) for ties in policies]
+        return [float(values.average(weight)[0]) for values in compute(self.queries, specs, self.n_jobs)]
+
+
+@dataclass(frozen=True)
+class DataCounts:
+    """Counts and fingerprints of data that were not kept.
+
+    Attributes
+    ----------
+    known_documents : ndarray of shape (n_queries,) or None
+        Number of documents of each query; None if unknown.
+    label_fingerprints : ndarray of shape (n_queries,) or None
+        Fingerprint of the labels of each query; None if unknown.
+    """
+
+    known_documents: Index | None = None
+    label_fingerprints: Fingerprints | None = None
+
+    @property
+    def n_documents(self) -> Index:
+        """Number of documents of each query.
+
+        Raises
+        ------
+        ValueError
+            If it is not known.
+        """
+        if self.known_documents is None:
+            raise ValueError("The number of documents is known if it was given: use from_values(..., n_documents=...).")
+        return self.known_documents

@@ -1,0 +1,83 @@
+"""Results made of plain values: they answer as computed ones."""
+
+import math
+
+import numpy as np
+import pytest
+
+from sklearn_rank import Evaluation, evaluate
+from sklearn_rank.stats import compare
+
+QID, LABELS, SCORES = list("aabbbcc"), [1, 0, 0, 1, 0, 0, 0], [2, 1, 3, 2, 1, 1, 2]
+
+
+def computed(**keywords):
+    return evaluate(LABELS, SCORES, qid=QID, metrics=["ndcg@2", "map", "rmse"], **keywords)
+
+
+def made_again(result):
+    return Evaluation.from_values(
+        result.qid, result.per_query, undefined={"map": [False, False, True]}, means=result.mean(),
+        meaning=result.meaning, average=result.average, greater_is_better=result.greater_is_better,
+        n_documents=result.n_documents, weight=result.weight, label_fingerprints=result.label_fingerprints,
+    )  # fmt: skip
+
+
+def test_the_same_answers(tmp_path):
+    result = computed()
+    again = made_again(result)
+    again.save(tmp_path / "again")
+    for other in (again, Evaluation.load(tmp_path / "again")):
+        assert other.mean() == result.mean()
+        assert other.confidence_interval() == result.confidence_interval()
+        assert other.n_documents.tolist() == [2, 3, 2]
+        assert other.n_undefined == {"ndcg@2": 0, "map": 1, "rmse": 0}
+        assert other.worst_queries(1).rows == result.worst_queries(1).rows
+        assert compare(other, result, metric="map").pvalue == 1
+        with pytest.raises(ValueError, match="Ties are looked for in the data"):
+            _ = other.n_tied
+
+
+def test_defaults():
+    result = Evaluation.from_values([7, 8, 9], {"mrr": [0.5, 1, math.nan], "rmse": [1, 2, 3], "clicks": [1, 1, 4]})
+    assert result.mean() == {"mrr": 0.75, "rmse": 2, "clicks": 2}
+    assert result.n_undefined == {"mrr": 1, "rmse": 0, "clicks": 0}
+    assert result.greater_is_better == {"mrr": True, "rmse": False, "clicks": True}
+    assert result.meaning["clicks"] == "clicks"
+    assert result.label_fingerprints is None
+    assert result.counts_queries_equally("mrr")
+    weighted = Evaluation.from_values([7, 8], {"mrr": [0.5, 1]}, weight=[3, 1])
+    assert weighted.mean() == {"mrr": 0.625}
+    assert not weighted.counts_queries_equally("mrr")
+
+
+def test_without_counts(tmp_path):
+    result = Evaluation.from_values(["a", "b"], {"mrr": [0.5, 1]})
+    result.save(tmp_path / "result")
+    for one in (result, Evaluation.load(tmp_path / "result")):
+        with pytest.raises(ValueError, match="n_documents=..."):
+            _ = one.n_documents
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error", "match"),
+    [
+        ({"qid": ["a", "a"]}, ValueError, "Got a query twice"),
+        ({"qid": [["a"], ["b"]]}, ValueError, r"Got shape \(2, 1\)"),
+        ({"values": {}}, TypeError, "one or more"),
+        ({"values": [1, 2]}, TypeError, "one or more"),
+        ({"values": {"mrr": [1]}}, ValueError, r"one entry per query, 2. Got shape \(1,\)"),
+        ({"values": {"mrr": ["x", "y"]}}, TypeError, "values of 'mrr' must hold numbers. Got list"),
+        ({"values": {"my_error": [1, 2]}}, ValueError, "Got 'my_error'"),
+        ({"means": {"map": 1}}, ValueError, "means of from_values must be by metric, mrr. Got 'map'"),
+        ({"average": {"mrr": "mean"}}, ValueError, "Got 'mean' for 'mrr'"),
+        ({"average": {"mrr": "micro"}}, ValueError, "Got none for 'mrr'"),
+        ({"weight": [1]}, ValueError, r"weight must have one entry per query, 2. Got shape \(1,\)"),
+        ({"n_documents": [1]}, ValueError, "n_documents must have one entry per query"),
+        ({"undefined": {"mrr": [True]}}, ValueError, "undefined of 'mrr' must have one entry per query"),
+        ({"values": {"mrr": np.ma.masked_array([1, 2], mask=[0, 1])}}, ValueError, "values of 'mrr'"),
+    ],
+)
+def test_errors(keywords, error, match):
+    with pytest.raises(error, match=match):
+        Evaluation.from_values(**{"qid": ["a", "b"], "values": {"mrr": [0.5, 1]}} | keywords)

@@ -1,0 +1,50 @@
+"""Types that public functions return can be imported from a public module, and are documented."""
+
+import importlib
+import inspect
+from typing import get_type_hints
+
+import pytest
+
+import sklearn_rank
+
+MODULES = {
+    name: importlib.import_module(f"sklearn_rank{name}")
+    for name in ("", ".batches", ".datasets", ".display", ".inspection", ".io", ".metrics", ".model_selection",
+                 ".retrieval", ".stats")
+}  # fmt: skip
+PUBLIC = {f"{m}.{n}": getattr(module, n) for m, module in MODULES.items() for n in getattr(module, "__all__", ())}
+FOR_THE_ENGINE = (".MetricSpec.read", ".Ranked.pairs")
+"""Of what they return fields are read, as `r.pairs().right`, and nothing is kept."""
+TYPES = {id(value) for value in PUBLIC.values() if inspect.isclass(value)}
+
+
+def functions():
+    for name, value in PUBLIC.items():
+        if inspect.isfunction(value):
+            yield name, value
+        elif inspect.isclass(value):
+            members = ((n, inspect.unwrap(getattr(m, "__func__", m))) for n, m in vars(value).items())
+            yield from ((f"{name}.{n}", m) for n, m in members if inspect.isfunction(m) and not n.startswith("_"))
+
+
+def classes_of(hint):
+    """Classes of this library in a type."""
+    if inspect.isclass(hint) and hint.__module__.startswith("sklearn_rank"):
+        yield hint
+    for part in getattr(hint, "__args__", ()):
+        yield from classes_of(part)
+
+
+@pytest.mark.parametrize(("name", "function"), [*functions()], ids=lambda value: str(value)[:60])
+def test_what_is_returned_is_public(name, function):
+    if name in FOR_THE_ENGINE or "return" not in getattr(function, "__annotations__", ()):
+        return
+    for found in classes_of(get_type_hints(function).get("return")):
+        assert id(found) in TYPES, found
+        assert inspect.getdoc(found)
+
+
+def test_where_users_look():
+    for name in ("Table", "MetricSpec", "Ranked", "Evaluation", "Comparison"):
+        assert name in sklearn_rank.__all__
