@@ -1,19 +1,29 @@
-"""What plugs ranking into scikit-learn: splitters, an estimator, scorers, the evaluator."""
+"""Splitters of whole queries, an estimator, scorers and an evaluator, which plug ranking into scikit-learn."""
 
-from sklearn_rank.model_selection._comparison import Comparison
+from sklearn_rank.model_selection._comparison import Comparison, CrossValidation
 from sklearn_rank.model_selection._evaluator import RankingEvaluator
 from sklearn_rank.model_selection._learning_curve import query_learning_curve
 from sklearn_rank.model_selection._query_ranker import QueryRanker
-from sklearn_rank.model_selection._scorer import get_scorer, get_scorer_names, get_scorers, make_ranking_scorer
+from sklearn_rank.model_selection._scorer import (
+    RankingScorers,
+    get_scorer,
+    get_scorer_names,
+    get_scorers,
+    make_ranking_scorer,
+)
 from sklearn_rank.model_selection._split import LeaveOneQueryOut, QueryKFold, QueryShuffleSplit
+from sklearn_rank.model_selection._summary import Summary
 
 __all__ = [
     "Comparison",
+    "CrossValidation",
     "LeaveOneQueryOut",
     "QueryKFold",
     "QueryRanker",
     "QueryShuffleSplit",
     "RankingEvaluator",
+    "RankingScorers",
+    "Summary",
     "get_scorer",
     "get_scorer_names",
     "get_scorers",
