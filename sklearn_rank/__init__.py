@@ -10,6 +10,9 @@ except ModuleNotFoundError as error:
         "'pip install .' and run Python in another folder, or install it with 'pip install -e .'."
     ) from None
 
+from importlib import import_module
+from types import ModuleType
+
 from sklearn_rank import datasets, metrics
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._evaluation.evaluate import evaluate
@@ -56,3 +59,18 @@ __all__ = [
     "query_permutation_importance",
     "rank_within",
 ]
+
+_ON_DEMAND = ("batches", "dask", "display", "inspection", "io", "model_selection", "retrieval", "spark", "stats")
+"""Public packages that are imported when they are first used: ``sklearn_rank.stats`` loads `scipy.stats`."""
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Import a public package that is asked for as an attribute."""
+    if name in _ON_DEMAND:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Public names."""
+    return sorted({*__all__, *_ON_DEMAND, "__version__", "__doc__"})

@@ -8,19 +8,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import Bunch, check_consistent_length, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_rank._engine.grouping import find_qid, query_numbers
+from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.rows import check_features, check_rows
 from sklearn_rank._metric.names import is_single_metric
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, one_of
 from sklearn_rank._utils.numbers import refuse_masked
 from sklearn_rank._utils.threads import check_n_jobs
+from sklearn_rank._utils.typing import Index
 from sklearn_rank.model_selection._fitted_queries import check_test_queries
+from sklearn_rank.model_selection._grouped_rows import GroupedRows
 from sklearn_rank.model_selection._scorer import RankingScorers, get_scorers
 
 
@@ -86,8 +87,8 @@ def query_permutation_importance(
     >>> from sklearn.linear_model import Ridge
     >>> from sklearn_rank import query_permutation_importance
     >>> X, y, qid = [[0, 5], [1, 5], [2, 5], [0, 7], [1, 7]], [0, 1, 2, 0, 1], [1, 1, 1, 2, 2]
-    >>> found = query_permutation_importance(Ridge().fit(X, y), X, y, qid=qid, metric="ndcg", random_state=0)
-    >>> found.importances_mean.round(2)
+    >>> result = query_permutation_importance(Ridge().fit(X, y), X, y, qid=qid, metric="ndcg", random_state=0)
+    >>> result.importances_mean.round(2)
     array([0.25, 0.  ])
     """
     one_of("within", "across", doc="").check("scope", scope, "query_permutation_importance")
@@ -101,26 +102,26 @@ def query_permutation_importance(
         raise ValueError(f"X must have two dimensions, rows and features. Got shape {X.shape} instead.")
     check_consistent_length(X, y, sample_weight)
     ids = find_qid(y, qid, name="y")
-    number = query_numbers(ids, len(y))
+    rows = GroupedRows.of(y, ids, sample_weight)
     check_test_queries(estimator, X, y, ids)
     scorers, random = get_scorers(metric), check_random_state(random_state)
-    orders = [_shuffle(number if scope == "within" else np.zeros_like(number), random) for _ in range(n_repeats)]
-    baseline = scorers.values(estimator, X, y, number, sample_weight)
+    group = rows.number if scope == "within" else np.zeros_like(rows.number)
+    orders = [_shuffle(group, random) for _ in range(n_repeats)]
+    baseline = scorers.score_rows(estimator, X, rows)
     columns = X.tocsc() if sparse.issparse(X) else X
     shuffled = Parallel(n_jobs=n_jobs)(
-        delayed(_scores_without)(scorers, estimator, columns, feature, orders, y, number, sample_weight)
-        for feature in range(X.shape[1])
+        delayed(_scores_without)(scorers, estimator, columns, feature, orders, rows) for feature in range(X.shape[1])
     )
-    found = {}
+    by_metric = {}
     for name, value in baseline.items():
         importances = value - np.array([[scores[name] for scores in of_feature] for of_feature in shuffled])
-        found[name] = Bunch(
+        by_metric[name] = Bunch(
             importances_mean=importances.mean(axis=1), importances_std=importances.std(axis=1), importances=importances
         )
-    return found[scorers.names[0]] if is_single_metric(metric) else found
+    return by_metric[scorers.names[0]] if is_single_metric(metric) else by_metric
 
 
-def _shuffle(number: NDArray[np.int64], random: np.random.RandomState) -> NDArray[np.int64]:
+def _shuffle(number: Index, random: np.random.RandomState) -> Index:
     """Row that each row takes its value from: any of the same query, each order as likely."""
     order = np.empty_like(number)
     order[np.argsort(number, kind="stable")] = np.lexsort((random.random_sample(len(number)), number))
@@ -128,18 +129,17 @@ def _shuffle(number: NDArray[np.int64], random: np.random.RandomState) -> NDArra
 
 
 def _scores_without(
-    scorers: RankingScorers, estimator: Any, X: Any, feature: int, orders: list[NDArray[np.int64]], y: Any,
-    number: NDArray[np.int64], sample_weight: Any,
-) -> list[dict[str, float]]:  # fmt: skip
+    scorers: RankingScorers, estimator: Any, X: Any, feature: int, orders: list[Index], rows: GroupedRows
+) -> list[dict[str, float]]:
     """Scores after each way to shuffle one feature."""
-    return [scorers.values(estimator, _with_shuffled(X, feature, order), y, number, sample_weight) for order in orders]
+    return [scorers.score_rows(estimator, _with_shuffled(X, feature, order), rows) for order in orders]
 
 
 def _is_frame(X: Any) -> bool:
     return hasattr(X, "isetitem") or hasattr(X, "with_columns")
 
 
-def _with_shuffled(X: Any, feature: int, order: NDArray[np.int64]) -> Any:
+def _with_shuffled(X: Any, feature: int, order: Index) -> Any:
     """Copy of X in which the values of one feature are in another order."""
     if hasattr(X, "isetitem"):  # pandas; by place, so that names may repeat
         X = X.copy()

@@ -131,6 +131,43 @@ assert not loaded, loaded
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
 
+@pytest.mark.parametrize("package", ["batches", "display", "inspection", "io", "model_selection", "retrieval", "stats"])
+def test_public_packages_come_on_demand(package):
+    code = f"""
+import sklearn_rank
+assert "{package}" in dir(sklearn_rank)
+module = sklearn_rank.{package}
+assert module.__name__ == "sklearn_rank.{package}" and sklearn_rank.{package} is module
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_public_names_are_what_completion_shows():
+    code = """
+import sklearn_rank
+assert round(sklearn_rank.stats.compare([0.7, 0.5, 0.9, 0.4], [0.5, 0.4, 0.6, 0.4]).pvalue, 4) == 0.1027
+shown = [name for name in dir(sklearn_rank) if not name.startswith("__")]
+assert {*sklearn_rank.__all__} < {*shown} and not any(name.startswith("_") for name in shown), shown
+assert all(hasattr(sklearn_rank, name) for name in shown if name not in ("dask", "spark"))
+for name in ("stat", "_no_such_module", "compare"):
+    try:
+        getattr(sklearn_rank, name)
+    except AttributeError as error:
+        assert str(error) == f"module 'sklearn_rank' has no attribute {name!r}"
+    else:
+        raise AssertionError(name)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_what_is_returned_is_public():
+    from sklearn_rank.metrics import Metric, MetricSpec, Ranked
+    from sklearn_rank.model_selection import CrossValidation, RankingScorers, Summary
+
+    for public in (Metric, MetricSpec, Ranked, CrossValidation, RankingScorers, Summary, sklearn_rank.Table):
+        assert public.__doc__
+
+
 def test_sources_without_the_compiled_part_say_so(tmp_path):
     """Started without site-packages, where an editable install would find the compiled part elsewhere."""
     shutil.copytree(PACKAGE, tmp_path / "sklearn_rank", ignore=shutil.ignore_patterns("*.so", "*.pyd", "__pycache__"))

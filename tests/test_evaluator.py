@@ -4,6 +4,7 @@ import os
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from scipy import stats
@@ -35,6 +36,7 @@ from sklearn_rank import (
     parse_metric,
     query_permutation_importance,
 )
+from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank.metrics import map_score, ndcg_score
 from sklearn_rank.retrieval import make_retrieval_scorer
 
@@ -189,7 +191,30 @@ def test_repr(shuffled):
     assert repr(evaluator).startswith("RankingEvaluator(['ndcg@5', 'map'], cv=QueryKFold(n_splits=3")
     assert evaluator.scorers.names == ["ndcg@5", "map"]
     text = repr(evaluator.compare({"ridge": Ridge()}, X, y, qid=qid))
-    assert text.startswith("Comparison of 1 models on 40 queries, against ridge by test='t', correction='holm'\nmodel")
+    assert text.startswith(
+        "Comparison of 1 models on 40 queries, against ridge by test='t', correction='holm'\nnDCG@5\nmodel"
+    )
+
+
+@pytest.mark.parametrize("kind", ["array", "strings", "index"])
+def test_rows_are_grouped_once_for_all_models(shuffled, monkeypatch, kind):
+    """At the door, by the splitter, in each fit (which scikit-learn's interface asks of it), and for each test fold."""
+    X, y, qid = shuffled
+    qid = {"array": qid, "strings": [f"q{i}" for i in qid], "index": None}[kind]
+    y = pd.Series(y, index=pd.Index([f"q{i}" for i in shuffled[2]], name="qid")) if kind == "index" else y
+    n_calls = 0
+
+    def counted(*args, **keywords):
+        nonlocal n_calls
+        n_calls += 1
+        return group_rows(*args, **keywords)
+
+    for module in [*sys.modules.values()]:
+        if getattr(module, "group_rows", None) is group_rows and module.__name__.startswith("sklearn_rank"):
+            monkeypatch.setattr(module, "group_rows", counted)
+    models = {"constant": DummyRegressor(), "ridge": Ridge(), "smooth": Ridge(100)}
+    RankingEvaluator(METRICS, cv=3).compare(models, X, y, qid=qid)
+    assert n_calls == 1 + (3 if kind == "index" else 1) + 3 * len(models) + 3
 
 
 # --- searches ------------------------------------------------------------------------------------------------
@@ -383,7 +408,7 @@ def test_a_model_that_fails_in_one_fold_is_reported(configuration, shuffled, nan
     frame = report.summary().to_frame()
     assert frame[frame["model"] == "fails"]["mean"].isna().all()
     assert frame[frame["model"] != "fails"]["mean"].notna().all()
-    assert "fails failed: {" in repr(report)
+    assert "fails failed in 1 of 3 folds; in fold" in repr(report)
     with pytest.raises(ValueError if nan else RuntimeError, match="NaN" if nan else "row is missing"):
         RankingEvaluator("map", cv=3).cross_validate(models["fails"], X, y, qid=qid)
 

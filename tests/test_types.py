@@ -20,9 +20,9 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_rank import (
-    Comparison, Evaluation, QueryKFold, QueryRanker, RankingEvaluator, evaluate, get_scorer, metric, parse_metric
+    Comparison, Evaluation, QueryKFold, QueryRanker, Ranked, RankingEvaluator, evaluate, get_scorer, metric, parse_metric
 )
-from sklearn_rank.metrics import Ranked, ndcg_score
+from sklearn_rank.metrics import ndcg_score
 from sklearn_rank.stats import ComparisonResult, compare
 
 y, s, qid = [1, 0, 1, 0], np.array([0.1, 0.2, 0.3, 0.4]), ["a", "a", "b", "b"]

@@ -54,7 +54,7 @@ def check_queries(
         check_columns(y_true, y_score)
         return check_matrix(label, score, sample_weight=sample_weight, tie_break=tie_break, n_jobs=n_jobs)
     label, score = column(label), column(score)
-    _check_shapes(label, score)
+    check_shapes(label, score)
     qid = find_qid(y_true, qid)
     refuse_other_queries(y_score, qid, name="y_score")
     ids, indptr, order = group_rows(qid, len(label), n_jobs)
@@ -66,8 +66,14 @@ def check_queries(
     return queries_of(label, score, indptr, ids, order, weight, n_jobs)
 
 
-def _check_shapes(label: Array, score: Array) -> None:
-    """Refuse anything but a score a row and a label, or labels of subtopics, a row."""
+def check_shapes(label: Array, score: Array) -> None:
+    """Refuse anything but a score a row and a label, or labels of subtopics, a row.
+
+    Raises
+    ------
+    ValueError
+        If there is something else, or no row.
+    """
     if score.ndim == label.ndim == 2:
         raise ValueError(
             "With two-dimensional y_true and y_score each row is a query and qid must be None. "

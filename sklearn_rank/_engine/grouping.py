@@ -57,7 +57,7 @@ def refuse_other_queries(x: Any, qid: Any, *, name: str) -> None:
         Naming the first row.
     """
     level = queries_in(x)
-    if level is None or level is qid:
+    if level is None or level is qid or (type(qid) is np.ndarray and _is_same_array(np.asarray(level), qid)):
         return
     of_level, of_qid = (number_of_rows(ids, len(level)) for ids in (level, qid))
     if not np.array_equal(of_level, of_qid):
@@ -65,6 +65,14 @@ def refuse_other_queries(x: Any, qid: Any, *, name: str) -> None:
             f"qid and the level 'qid' of the index of {name} must name the same queries; drop one of them, "
             f"as {name}.to_numpy() does. Got other queries from row {int(np.argmax(of_level != of_qid))} on."
         )
+
+
+def _is_same_array(a: NDArray[Any], b: NDArray[Any]) -> bool:
+    """Whether two arrays hold equal ids of one type: much faster than grouping the rows by each of them."""
+    try:
+        return a.dtype == b.dtype and np.array_equal(a, b)
+    except (TypeError, ValueError):  # objects that do not compare, such as missing values of pandas
+        return False
 
 
 def number_of_rows(qid: Any, n_rows: int) -> Index:

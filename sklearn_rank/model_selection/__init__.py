@@ -1,4 +1,4 @@
-"""What plugs ranking into scikit-learn: splitters, an estimator, scorers, the evaluator."""
+"""Splitters of whole queries, an estimator, scorers and an evaluator, which plug ranking into scikit-learn."""
 
 from sklearn_rank.model_selection._comparison import Comparison, CrossValidation
 from sklearn_rank.model_selection._evaluator import RankingEvaluator
@@ -12,6 +12,7 @@ from sklearn_rank.model_selection._scorer import (
     make_ranking_scorer,
 )
 from sklearn_rank.model_selection._split import LeaveOneQueryOut, QueryKFold, QueryShuffleSplit
+from sklearn_rank.model_selection._summary import Summary
 
 __all__ = [
     "Comparison",
@@ -22,6 +23,7 @@ __all__ = [
     "QueryShuffleSplit",
     "RankingEvaluator",
     "RankingScorers",
+    "Summary",
     "get_scorer",
     "get_scorer_names",
     "get_scorers",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -13,19 +13,20 @@ import sklearn
 from numpy.typing import NDArray
 from sklearn.exceptions import FitFailedWarning
 
-from sklearn_rank._engine.grouping import find_qid, query_numbers
+from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.rows import check_features, check_rows, one_column
-from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._metric.names import is_single_metric, parse_metrics
+from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import refuse_masked
+from sklearn_rank._utils.typing import Array
 from sklearn_rank.model_selection._comparison import Comparison, CrossValidation
 from sklearn_rank.model_selection._folds import FoldResult, Split, fit_folds
+from sklearn_rank.model_selection._grouped_rows import GroupedRows
 from sklearn_rank.model_selection._progress import counted_fits
-from sklearn_rank.model_selection._query_ranker import take_rows
 from sklearn_rank.model_selection._routing import consumes
 from sklearn_rank.model_selection._scorer import RankingScorers, get_scorers
 from sklearn_rank.model_selection._searches import (
@@ -124,8 +125,8 @@ class RankingEvaluator:
         ValueError
             If qid is missing, or the splitter puts rows of one query into both sets.
         """
-        y, _, number = _rows_and_queries(X, y, qid)
-        return whole_folds(self.cv, X, y, number)
+        y, _, rows = _check_and_group(X, y, qid)
+        return whole_folds(self.cv, X, y, rows.number)
 
     @named_arguments
     def cross_validate(
@@ -161,34 +162,35 @@ class RankingEvaluator:
         ValueError
             If queries are torn apart, by a search inside too, or a search inside cannot be given the metrics.
         """
-        y, ids, number = _rows_and_queries(X, y, qid)
-        folds = whole_folds(self.cv, X, y, number)
-        ready = self._prepare(estimator, X, y, number, folds)
-        (held,) = fit_folds(
+        y, ids, rows = _check_and_group(X, y, qid)
+        folds = whole_folds(self.cv, X, y, rows.number)
+        ready = self._prepare(estimator, X, y, rows.number, folds)
+        (results,) = fit_folds(
             [ready], X, y, ids, folds,
             n_jobs=self.n_jobs, progress=self.progress, keep_estimator=return_estimator,
             score_train=return_train_score,
         )  # fmt: skip
-        if failure := next((h.error for h in held if h.error is not None), None):
+        if failure := next((result.error for result in results if result.error is not None), None):
             raise failure
         scores = {
-            "fit_time": np.array([h.fit_time for h in held]),
-            "score_time": np.array([h.score_time for h in held]),
+            "fit_time": np.array([result.fit_time for result in results]),
+            "score_time": np.array([result.score_time for result in results]),
         }
         if return_estimator:
-            scores["estimator"] = [h.estimator for h in held]  # type: ignore[assignment]
+            scores["estimator"] = [result.estimator for result in results]  # type: ignore[assignment]
         if return_indices:
             scores["indices"] = {"train": [a for a, _ in folds], "test": [b for _, b in folds]}  # type: ignore[assignment]
-        parts = {"test": _tests(held, folds)}
+        metrics = parse_metrics(self.metrics)
+        means = {"test": _fold_means([rows.take(test) for _, test in folds], [r.y_score for r in results], metrics)}
         if return_train_score:
-            parts["train"] = [(train, h.y_score_train) for (train, _), h in zip(folds, held, strict=True)]
-        for part, rows in parts.items():
-            found = self._score_folds(y, number, rows)
-            for name, spec in self._specs.items():
-                scores[f"{part}_{name}"] = found[name] if spec.metric.greater_is_better else -found[name]
+            of_train = [result.y_score_train for result in results]
+            means["train"] = _fold_means([rows.take(train) for train, _ in folds], of_train, metrics)
+        for part, of_metric in means.items():
+            for name, spec in metrics.items():
+                scores[f"{part}_{name}"] = of_metric[name] if spec.metric.greater_is_better else -of_metric[name]
         pooled = None
         if _tested_once(folds, len(y)):
-            pooled = evaluate(y, _pool(held, folds, len(y)), qid=ids, metrics=self.metrics)
+            pooled = rows.evaluate(_out_of_fold(results, folds, len(y)), metrics)
         return CrossValidation(scores, pooled)
 
     @named_arguments
@@ -228,37 +230,39 @@ class RankingEvaluator:
         check_plan("RankingEvaluator", test=self.test, correction=self.correction, baseline=baseline)
         for name, estimator in estimators.items():
             check_estimator(estimator, f"Model {name!r}")
-        y, ids, number = _rows_and_queries(X, y, qid)
-        folds = whole_folds(self.cv, X, y, number)
+        y, ids, rows = _check_and_group(X, y, qid)
+        folds = whole_folds(self.cv, X, y, rows.number)
         if not _tested_once(folds, len(y)):
             raise ValueError(
                 "compare pools the scores that each query gets while it is held out, so every row must be tested "
                 "exactly once: use QueryKFold or LeaveOneQueryOut, or cross_validate for scores by fold. "
                 f"Got {self.cv!r}."
             )
-        models = [self._prepare(e, X, y, number, folds, f"Model {name!r}") for name, e in estimators.items()]
-        outcomes = dict(
-            zip(
-                estimators,
-                fit_folds(models, X, y, ids, folds, n_jobs=self.n_jobs, progress=self.progress),
-                strict=True,
-            )
-        )
-        failures = {name: _errors(held) for name, held in outcomes.items() if _errors(held)}
+        models = [self._prepare(e, X, y, rows.number, folds, f"Model {name!r}") for name, e in estimators.items()]
+        results_of_models = fit_folds(models, X, y, ids, folds, n_jobs=self.n_jobs, progress=self.progress)
+        by_model = dict(zip(estimators, results_of_models, strict=True))
+        failures = {name: errors for name, results in by_model.items() if (errors := _errors(results))}
         if len(failures) == len(models):
             told = "; ".join(f"{name}: {next(iter(errors.values()))}" for name, errors in failures.items())
             raise ValueError(f"All models failed, so there is nothing to compare. {told}")
         for name, errors in failures.items():
             told = "; ".join(f"fold {i}: {error}" for i, error in errors.items())
             warnings.warn(f"{name} failed and is left out of the comparison. {told}", FitFailedWarning, stacklevel=3)
-        y_score = {name: _pool(held, folds, len(y)) for name, held in outcomes.items() if name not in failures}
+        metrics, tested = parse_metrics(self.metrics), [rows.take(test) for _, test in folds]
+        y_score = {
+            name: _out_of_fold(results, folds, len(y)) for name, results in by_model.items() if name not in failures
+        }
         return Comparison(
-            results={name: evaluate(y, s, qid=ids, metrics=self.metrics) for name, s in y_score.items()},
+            results={name: rows.evaluate(scores, metrics) for name, scores in y_score.items()},
             y_score=y_score,
-            fold_means={name: self._score_folds(y, number, _tests(held, folds)) for name, held in outcomes.items()},
-            fit_time={name: np.array([h.fit_time for h in held]) for name, held in outcomes.items()},
+            fold_means={
+                name: _fold_means(tested, [r.y_score for r in results], metrics) for name, results in by_model.items()
+            },
+            fit_time={name: np.array([result.fit_time for result in results]) for name, results in by_model.items()},
             failures=failures,
-            n_queries=[(len(np.unique(number[train])), len(np.unique(number[test]))) for train, test in folds],
+            n_queries=[
+                (rows.n_queries_in(train), len(of_fold.ids)) for (train, _), of_fold in zip(folds, tested, strict=True)
+            ],
             baseline=baseline,
             test=self.test,
             correction=self.correction,
@@ -300,7 +304,8 @@ class RankingEvaluator:
                 "search takes a search of scikit-learn, with parameters 'estimator', 'scoring', 'cv' and 'refit'. "
                 f"Got {echo(search)}."
             )
-        y, ids, number = _rows_and_queries(X, y, qid)
+        y, ids, rows = _check_and_group(X, y, qid)
+        number = rows.number
         cv = QueryKFold(search.cv) if is_count(search.cv) else self.cv if search.cv is None else search.cv
         folds = whole_folds(cv, X, y, number)
         ready = self._setup(number).search(copy.copy(search).set_params(cv=folds))
@@ -331,18 +336,6 @@ class RankingEvaluator:
         check_inner_searches(ready, X, y, number, folds)
         return ready
 
-    def _score_folds(
-        self, y: Any, number: NDArray[np.int64], scored: list[tuple[NDArray[np.int64], Any]]
-    ) -> dict[str, NDArray[np.float64]]:
-        """Mean of each metric in each fold; NaN where there are no scores."""
-        means = {name: np.full(len(scored), np.nan) for name in self._specs}
-        for i, (rows, y_score) in enumerate(scored):
-            if y_score is not None:
-                result = evaluate(take_rows(y, rows), y_score, qid=number[rows], metrics=self.metrics)
-                for name, mean in result.mean().items():
-                    means[name][i] = mean
-        return means
-
     def __repr__(self) -> str:
         """Call that makes this object."""
         return f"RankingEvaluator({[*self._specs]}, cv={self.cv!r}, n_jobs={self.n_jobs!r})"
@@ -355,15 +348,15 @@ def _check_scored(search: Any) -> None:
         raise ValueError("No candidate of the search could be scored; error_score='raise' shows why. Got NaN for all.")
 
 
-def _rows_and_queries(X: Any, y: Any, qid: Any) -> tuple[Any, NDArray[Any], NDArray[np.int64]]:
-    """Labels, one a row; the id of each row's query, which models remember, and its number."""
+def _check_and_group(X: Any, y: Any, qid: Any) -> tuple[Any, NDArray[Any], GroupedRows]:
+    """Labels, one a row; the id of each row's query, which models remember; and the rows grouped."""
     check_rows(y=y, qid=qid)
     check_features(X, y=y, qid=qid)
     for name, data in (("X", X), ("y", y)):
         refuse_masked(data, name)
     y = one_column(y)
-    qid = find_qid(y, qid, name="y")
-    return y, ids_of(qid), query_numbers(qid, len(y))
+    ids = ids_of(find_qid(y, qid, name="y"))
+    return y, ids, GroupedRows.of(y, ids)
 
 
 def _tested_once(folds: list[Split], n_rows: int) -> bool:
@@ -371,19 +364,26 @@ def _tested_once(folds: list[Split], n_rows: int) -> bool:
     return bool((tested == 1).all())
 
 
-def _tests(held: list[FoldResult], folds: list[Split]) -> list[tuple[NDArray[np.int64], Any]]:
-    """Rows held out in each fold and their scores."""
-    return [(test, fold.y_score) for (_, test), fold in zip(folds, held, strict=True)]
+def _fold_means(
+    folds: Sequence[GroupedRows], y_score: Sequence[Array | None], metrics: Mapping[str, MetricSpec]
+) -> dict[str, Array]:
+    """Mean of each metric in each fold; NaN where there are no scores."""
+    means = {name: np.full(len(folds), np.nan) for name in metrics}
+    for i, (rows, scores) in enumerate(zip(folds, y_score, strict=True)):
+        if scores is not None:
+            for name, mean in rows.evaluate(scores, metrics).mean().items():
+                means[name][i] = mean
+    return means
 
 
-def _errors(held: list[FoldResult]) -> dict[int, str]:
-    """What went wrong, by fold."""
-    return {i: f"{type(h.error).__name__}: {h.error}" for i, h in enumerate(held) if h.error is not None}
+def _errors(results: Sequence[FoldResult]) -> dict[int, str]:
+    """Errors by fold."""
+    return {i: f"{type(r.error).__name__}: {r.error}" for i, r in enumerate(results) if r.error is not None}
 
 
-def _pool(held: list[FoldResult], folds: list[Split], n_rows: int) -> NDArray[Any]:
+def _out_of_fold(results: Sequence[FoldResult], folds: Sequence[Split], n_rows: int) -> Array:
     """Score of each row by the model that had not seen it."""
-    y_score = np.empty(n_rows, dtype=np.result_type(*(fold.y_score for fold in held)))
-    for (_, test), fold in zip(folds, held, strict=True):
-        y_score[test] = fold.y_score
+    y_score = np.empty(n_rows, dtype=np.result_type(*(result.y_score for result in results)))
+    for (_, test), result in zip(folds, results, strict=True):
+        y_score[test] = result.y_score
     return y_score

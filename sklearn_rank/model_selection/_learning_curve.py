@@ -17,6 +17,7 @@ from sklearn_rank._engine.grouping import find_qid, query_numbers
 from sklearn_rank._engine.rows import check_features, check_rows
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank.model_selection._evaluator import RankingEvaluator
+from sklearn_rank.model_selection._searches import whole_folds
 
 Curve = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
 
@@ -87,7 +88,7 @@ def query_learning_curve(
     check_rows(y=y, qid=qid)
     check_features(X, y=y, qid=qid)
     number = query_numbers(find_qid(y, qid, name="y"), len(y))
-    folds, random = evaluator.split(X, y, qid=number), check_random_state(random_state)
+    folds, random = whole_folds(evaluator.cv, X, y, number), check_random_state(random_state)
     drawn = [random.permutation(np.unique(number[train])) for train, _ in folds]
     sizes = _query_counts(train_sizes, min(map(len, drawn)))
     parts = [
@@ -97,12 +98,12 @@ def query_learning_curve(
     ]
     ready = evaluator._prepare(estimator, X, y, number, parts)
     with sklearn.config_context(enable_metadata_routing=True):
-        found = cross_validate(
+        scores = cross_validate(
             ready, X, y, cv=parts, scoring=evaluator.scorers, params={"qid": number},
             n_jobs=n_jobs, return_train_score=True, error_score="raise",
         )  # fmt: skip
     shape = len(folds), len(sizes)
-    return sizes, found[f"train_{name}"].reshape(shape).T, found[f"test_{name}"].reshape(shape).T
+    return sizes, scores[f"train_{name}"].reshape(shape).T, scores[f"test_{name}"].reshape(shape).T
 
 
 def _query_counts(train_sizes: Any, n_queries: int) -> NDArray[np.int64]:

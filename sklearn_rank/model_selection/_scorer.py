@@ -13,10 +13,12 @@ from sklearn.metrics import make_scorer
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from sklearn_rank._evaluation.evaluate import evaluate
+from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.names import is_single_metric, parse_metric, parse_metrics
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank.model_selection._fitted_queries import check_test_queries
+from sklearn_rank.model_selection._grouped_rows import GroupedRows
 from sklearn_rank.model_selection._response import RESPONSE, predict_scores
 
 
@@ -191,12 +193,15 @@ class RankingScorers:
     def __call__(self, estimator: Any, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> dict[str, float]:
         """Values of all metrics; higher is better."""
         check_test_queries(estimator, X, y, qid)
-        return self.values(estimator, X, y, qid, sample_weight)
-
-    def values(self, estimator: Any, X: Any, y: Any, qid: Any, sample_weight: Any = None) -> dict[str, float]:
-        """Values of all metrics, where it is known that no query is cut in two."""
         y_score = predict_scores(estimator, X, self.response_method)
-        result = evaluate(y, y_score, qid=qid, metrics=self._specs, sample_weight=sample_weight)
+        return self._signed(evaluate(y, y_score, qid=qid, metrics=self._specs, sample_weight=sample_weight))
+
+    def score_rows(self, estimator: Any, X: Any, rows: GroupedRows) -> dict[str, float]:
+        """Values of all metrics on rows that are grouped, where it is known that no query is cut in two."""
+        return self._signed(rows.evaluate(predict_scores(estimator, X, self.response_method), self._specs))
+
+    def _signed(self, result: Evaluation) -> dict[str, float]:
+        """Means, those of errors negative."""
         signs = (1 if spec.metric.greater_is_better else -1 for spec in self._specs.values())
         return {name: sign * value for name, sign, value in zip(self.names, signs, result.mean().values(), strict=True)}
 

@@ -1,0 +1,66 @@
+"""Rows grouped by query: done once for all models of a comparison, and once for each of its folds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_rank._engine.check import check_shapes, queries_of, query_weight
+from sklearn_rank._engine.grouping import group_rows
+from sklearn_rank._engine.id_order import id_order
+from sklearn_rank._evaluation.evaluate import evaluate_queries
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.lazy import cached_property
+from sklearn_rank._utils.numbers import as_floats, column
+from sklearn_rank._utils.typing import Array, Index
+
+
+@dataclass(frozen=True)
+class GroupedRows:
+    """Labels of rows, and the query of each: rows of query q are ``order[indptr[q]:indptr[q + 1]]``.
+
+    Queries are in order of first appearance. `order` is None where their rows are adjacent.
+    """
+
+    label: Array
+    ids: NDArray[Any]
+    indptr: Index
+    order: Index | None
+    weight: Array | None = None
+
+    @classmethod
+    def of(cls, y: ArrayLike, qid: ArrayLike, sample_weight: ArrayLike | None = None) -> GroupedRows:
+        """Group checked rows."""
+        label = column(as_floats(y, "y"))
+        groups = group_rows(qid, len(label))
+        return cls(label, *groups, None if sample_weight is None else query_weight(sample_weight, *groups))
+
+    @cached_property
+    def number(self) -> Index:
+        """Number of each row's query, in the order of the ids, whatever the order of the rows."""
+        rank = np.empty(len(self.ids), dtype=np.int64)
+        rank[id_order(self.ids)] = np.arange(len(self.ids))
+        number = np.repeat(rank, np.diff(self.indptr))
+        if self.order is not None:
+            number[self.order] = number.copy()
+        return number
+
+    def take(self, rows: Index) -> GroupedRows:
+        """Some of the rows; their queries are named by their numbers."""
+        return GroupedRows.of(self.label[rows], self.number[rows])
+
+    def n_queries_in(self, rows: Index) -> int:
+        """Number of queries of which some rows are."""
+        return int(np.count_nonzero(np.bincount(self.number[rows])))
+
+    def evaluate(self, y_score: ArrayLike, metrics: Mapping[str, MetricSpec]) -> Evaluation:
+        """Metrics of scores, one for each row."""
+        score = column(as_floats(y_score, "y_score"))
+        check_shapes(self.label, score)
+        queries = queries_of(self.label, score, self.indptr, self.ids, self.order, self.weight, None)
+        return evaluate_queries(queries, metrics, self.ids, self.weight, None)
