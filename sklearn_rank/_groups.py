@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sized
+from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.check import check_scores
 from sklearn_rank._engine.grouping import find_qid, group_rows
@@ -45,7 +46,7 @@ def qid_from_group_sizes(sizes: Any) -> NDArray[np.int64]:
     return np.repeat(np.arange(len(array)), array)
 
 
-def group_sizes(qid: Any) -> NDArray[np.int64]:
+def group_sizes(qid: ArrayLike) -> NDArray[np.int64]:
     """Sizes of the groups of rows, which must be adjacent.
 
     Parameters
@@ -68,7 +69,7 @@ def group_sizes(qid: Any) -> NDArray[np.int64]:
     >>> group_sizes(["a", "a", "b", "c", "c", "c"])
     array([2, 1, 3])
     """
-    _, indptr, order = group_rows(qid, len(qid))
+    _, indptr, order = group_rows(qid, len(cast(Sized, qid)))
     if order is not None:
         row = int(np.argmax(order != np.arange(len(order))))
         raise ValueError(
@@ -82,7 +83,7 @@ RANK_METHODS = ("average", "min", "max", "dense", "ordinal")
 
 
 @named_arguments
-def rank_within(score: Any, *, qid: Any = None, method: str = "average") -> NDArray[np.float64]:
+def rank_within(score: Any, *, qid: ArrayLike | None = None, method: str = "average") -> NDArray[np.float64]:
     """Rank of each row inside its query, 1 for the highest score.
 
     Scores of a ranking model are comparable within a query only. So are ranks, but people can read them, and cut a list

@@ -20,7 +20,8 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_rank import (
-    Comparison, Evaluation, QueryKFold, QueryRanker, Ranked, RankingEvaluator, evaluate, get_scorer, metric, parse_metric
+    Comparison, Evaluation, QueryKFold, QueryRanker, Ranked, RankingEvaluator, evaluate, get_scorer, metric,
+    parse_metric,
 )
 from sklearn_rank.metrics import ndcg_score
 from sklearn_rank.stats import ComparisonResult, compare

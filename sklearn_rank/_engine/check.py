@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.grouping import find_qid, group_rows, refuse_other_queries
 from sklearn_rank._engine.qid import ids_of
@@ -17,7 +17,7 @@ from sklearn_rank._engine.queries import DataSummary, Queries, first_row, rows_o
 from sklearn_rank._engine.rows import check_columns, check_rows, one_column, queries_in
 from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
 from sklearn_rank._utils.threads import check_n_jobs, for_each, query_blocks, row_blocks
-from sklearn_rank._utils.typing import Array, Index
+from sklearn_rank._utils.typing import Array, Index, MatrixLike
 
 MOST = 1e200
 """Highest weight; a sum of these, times values, is far from the range of a float."""
@@ -27,12 +27,12 @@ MOST = 1e200
 
 
 def check_queries(
-    y_true: Any,
-    y_score: Any,
+    y_true: MatrixLike,
+    y_score: MatrixLike,
     *,
-    qid: Any = None,
-    sample_weight: Any = None,
-    tie_break: Any = None,
+    qid: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    tie_break: ArrayLike | None = None,
     n_jobs: int | None = None,
     weight_may_be_zero: bool = False,
 ) -> Queries:
@@ -111,7 +111,7 @@ def refuse_one_column(shape: tuple[int, ...]) -> None:
         )
 
 
-def _tie_keys(tie_break: Any, n_dimensions: int) -> NDArray[Any]:
+def _tie_keys(tie_break: ArrayLike, n_dimensions: int) -> NDArray[Any]:
     """Keys that order rows of equal score, as an array."""
     refuse_masked(tie_break, "tie_break")
     if n_dimensions == 1 and isinstance(tie_break, (list, tuple)):
@@ -135,7 +135,12 @@ def _tie_order(keys: NDArray[Any], shape: tuple[int, ...], indptr: Index, order:
 
 
 def check_matrix(
-    label: Array, score: Array, *, sample_weight: Any = None, tie_break: Any = None, n_jobs: int | None = None
+    label: Array,
+    score: Array,
+    *,
+    sample_weight: ArrayLike | None = None,
+    tie_break: ArrayLike | None = None,
+    n_jobs: int | None = None,
 ) -> Queries:
     """Queries of two-dimensional input, as `sklearn.metrics.ndcg_score` takes it: a row is a query.
 
@@ -225,7 +230,7 @@ def _range(x: Array) -> tuple[float, float]:
 
 
 def query_weight(
-    sample_weight: Any, ids: NDArray[Any], indptr: Index, order: Index | None, *, may_be_zero: bool = False
+    sample_weight: ArrayLike, ids: NDArray[Any], indptr: Index, order: Index | None, *, may_be_zero: bool = False
 ) -> Array:
     """One weight a query, from one weight a row; the other arguments are what `group_rows` returns.
 
@@ -255,7 +260,7 @@ def query_weight(
     return of_query
 
 
-def check_query_weight(sample_weight: Any, n_queries: int) -> Array:
+def check_query_weight(sample_weight: ArrayLike, n_queries: int) -> Array:
     """Weights of queries, where a row is a query.
 
     Raises

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.id_order import id_order
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
@@ -31,7 +31,7 @@ N_IN_PART = 2**18  # rows that are worth a thread
 N_AT_ONCE = 2**14  # rows whose keys stay in the cache between being made and being numbered
 
 
-def find_qid(y: Any, qid: Any = None, *, name: str = "y_true") -> Any:
+def find_qid(y: ArrayLike, qid: ArrayLike | None = None, *, name: str = "y_true") -> Any:
     """Query of each row: `qid` if given, else the level "qid" of y's index; never silently one query.
 
     Raises
@@ -48,7 +48,7 @@ def find_qid(y: Any, qid: Any = None, *, name: str = "y_true") -> Any:
     return level
 
 
-def refuse_other_queries(x: Any, qid: Any, *, name: str) -> None:
+def refuse_other_queries(x: Any, qid: ArrayLike, *, name: str) -> None:
     """Refuse a level "qid" of the index of x that does not put the same rows together as `qid` does.
 
     Raises
@@ -75,7 +75,7 @@ def _is_same_array(a: NDArray[Any], b: NDArray[Any]) -> bool:
         return False
 
 
-def number_of_rows(qid: Any, n_rows: int) -> Index:
+def number_of_rows(qid: ArrayLike, n_rows: int) -> Index:
     """Number of each row's query, in order of first appearance."""
     _, indptr, order = group_rows(qid, n_rows)
     number = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
@@ -84,7 +84,7 @@ def number_of_rows(qid: Any, n_rows: int) -> Index:
     return number
 
 
-def group_rows(qid: Any, n_rows: int, n_jobs: int | None = None) -> tuple[NDArray[Any], Index, Index | None]:
+def group_rows(qid: ArrayLike, n_rows: int, n_jobs: int | None = None) -> tuple[NDArray[Any], Index, Index | None]:
     """Group rows by query, queries in order of first appearance.
 
     Returns
@@ -346,7 +346,7 @@ def _doubled(room: NDArray[T]) -> NDArray[T]:
     return np.concatenate([room, np.empty_like(room)])
 
 
-def query_numbers(qid: Any, n_rows: int) -> NDArray[np.int64]:
+def query_numbers(qid: ArrayLike, n_rows: int) -> NDArray[np.int64]:
     """Number of each row's query, in the order of the ids, whatever their type and the order of the rows."""
     ids, indptr, order = group_rows(qid, n_rows)
     rank = np.empty(len(ids), dtype=np.int64)

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.typing import MatrixLike
 
 
 def one_column(x: Any) -> Any:
@@ -56,7 +57,7 @@ def check_rows(**given: Any) -> None:
         _refuse(of_queries[0], of_rows[0])
 
 
-def check_features(X: Any, name_of_X: str = "X", /, **given: Any) -> None:
+def check_features(X: MatrixLike, name_of_X: str = "X", /, **given: Any) -> None:
     """Refuse features whose rows have the labels of an argument in another order; other labels go by position.
 
     Raises

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from sklearn_rank._engine.blocks import LazyQueries
@@ -19,7 +19,7 @@ from sklearn_rank._engine.queries import DataSummary, Origin, Queries
 from sklearn_rank._engine.relevance import Grades, Judgements, _reals, csr
 from sklearn_rank._engine.unlisted import DocumentsWithoutRow
 from sklearn_rank._utils.numbers import as_floats
-from sklearn_rank._utils.typing import Array, Index
+from sklearn_rank._utils.typing import Array, Index, MatrixLike
 
 BLOCK = 2**17
 """Listed documents in a block of queries."""
@@ -95,7 +95,12 @@ def drop_self(x: NDArray[Any], first: int) -> NDArray[Any]:
 
 
 def check_sparse(
-    y_true: Any, y_score: Any, *, qid: Any, sample_weight: Any, tie_break: Any
+    y_true: MatrixLike,
+    y_score: MatrixLike,
+    *,
+    qid: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    tie_break: ArrayLike | None,
 ) -> tuple[LazyQueries, Array | None]:
     """Check sparse judgements and their scores, sparse or not, a row a query; return weights of queries besides.
 
@@ -109,23 +114,23 @@ def check_sparse(
     for name, given in (("qid", qid), ("tie_break", tie_break)):
         if given is not None:
             raise ValueError(f"With sparse matrices each row is a query and {name} must be None. Got a {name}.")
-    label, y_score = csr(y_true, "y_true"), _reals(y_score, "y_score")
-    if label.shape != y_score.shape:
-        raise ValueError(f"y_true and y_score must have the same shape. Got {label.shape} and {y_score.shape}.")
+    label, scores = csr(y_true, "y_true"), _reals(y_score, "y_score")
+    if label.shape != scores.shape:
+        raise ValueError(f"y_true and y_score must have the same shape. Got {label.shape} and {scores.shape}.")
     n_queries, n_documents = label.shape
     if n_queries * n_documents == 0:
         raise ValueError(f"At least one row and one column are needed. Got shape {label.shape}.")
     refuse_one_column(label.shape)
     weight = None if sample_weight is None else check_query_weight(sample_weight, n_queries)
     grades = Judgements(label.__getitem__, n_documents)
-    if not sparse.issparse(y_score):
-        _refuse_bad_scores(y_score, lambda at: at // n_documents)
-        return _dense_batches(y_score, grades), weight
-    score = _list_scores(y_score)
+    if not sparse.issparse(scores):
+        _refuse_bad_scores(scores, lambda at: at // n_documents)
+        return _dense_batches(scores, grades), weight
+    score = _list_scores(scores)
     return list_batches(score.indptr, score.indices, score.data, grades), weight
 
 
-def _list_scores(y_score: Any) -> Any:
+def _list_scores(y_score: ArrayLike) -> Any:
     """Scores of retrieved documents, the entries of a sparse matrix that are not -inf."""
     score = sparse.csr_array(y_score, dtype=np.float64, copy=True)
     score.sum_duplicates()

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
 from sklearn_rank._engine.blocks import LazyQueries
@@ -21,21 +21,22 @@ from sklearn_rank._engine.sparse import check_sparse
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.source import RankedData
 from sklearn_rank._metric.compute import compute
-from sklearn_rank._metric.names import parse_metrics
+from sklearn_rank._metric.names import MetricsLike, parse_metrics
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.threads import check_n_jobs
+from sklearn_rank._utils.typing import MatrixLike
 
 
 @named_arguments
 def evaluate(
-    y_true: Any,
-    y_score: Any,
+    y_true: MatrixLike,
+    y_score: MatrixLike,
     *,
-    metrics: Any,
-    qid: Any = None,
-    sample_weight: Any = None,
-    tie_break: Any = None,
+    metrics: MetricsLike,
+    qid: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    tie_break: ArrayLike | None = None,
     n_jobs: int | None = None,
     **keywords: Any,
 ) -> Evaluation:
@@ -97,7 +98,7 @@ def evaluate(
     policies = {spec["ties"] for spec in specs.values() if not spec.metric.defines_ties}  # others break no ties
     if tie_break is not None and policies and "stable" not in policies:
         raise ValueError("tie_break is read with ties='stable' only. Got no metric that asks for it.")
-    data = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break}
+    data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break}
     if issparse(y_true) or issparse(y_score):
         check_n_jobs(n_jobs)
         batches, weight = check_sparse(y_true, y_score, **data)

@@ -21,7 +21,7 @@ from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.optional import import_pandas
 from sklearn_rank._utils.storage import Saveable, SavedArrays, check_saved
 from sklearn_rank._utils.table import Table, TableReport
-from sklearn_rank._utils.typing import Array
+from sklearn_rank._utils.typing import Array, RandomState
 
 
 @dataclass(frozen=True, repr=False)
@@ -232,7 +232,12 @@ class Evaluation(TableReport, Saveable):
         return {name: float(result.average(self.weight)[0]) for name, result in self._metrics.items()}
 
     def confidence_interval(
-        self, confidence_level: float = 0.95, method: str = "t", *, n_resamples: int = 9999, random_state: Any = None
+        self,
+        confidence_level: float = 0.95,
+        method: str = "t",
+        *,
+        n_resamples: int = 9999,
+        random_state: RandomState = None,
     ) -> dict[str, tuple[float, float]]:
         """Confidence interval of each metric's mean over queries, every query weighing the same.
 
@@ -264,7 +269,7 @@ class Evaluation(TableReport, Saveable):
         """
         from sklearn_rank.stats._intervals import confidence_interval  # loads scipy.stats
 
-        options = {
+        options: dict[str, Any] = {
             "method": method,
             "confidence_level": confidence_level,
             "n_resamples": n_resamples,
@@ -419,7 +424,7 @@ def computed_values(result: Evaluation) -> dict[str, PerQuery]:
     return computed
 
 
-def known_metric(result: Evaluation, metric: Any) -> str:
+def known_metric(result: Evaluation, metric: object) -> str:
     """Check that a result has a metric, and return its name."""
     if not is_key(metric, result.per_query):
         names = ", ".join(map(repr, result.per_query))

@@ -124,7 +124,7 @@ def _define(
         raise ValueError("A pointwise metric has no cutoff, as it reads no order. Got pointwise=True, has_cutoff=True.")
 
     @functools.wraps(formula)
-    def score(y_true: Any, y_score: Any, *others: Any, **keywords: Any) -> Any:
+    def score(y_true: ArrayLike, y_score: ArrayLike, *others: Any, **keywords: Any) -> Any:
         if others:
             refuse_position(formula.__name__, ["y_true", "y_score"])
         return value_of(entry, y_true, y_score, **keywords)

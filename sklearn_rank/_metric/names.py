@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from sklearn_rank._metric.conventions import our_name, why_not_here
@@ -16,6 +16,12 @@ from sklearn_rank._metric.plain import PlainMetric, is_plain, plain_metric
 from sklearn_rank._metric.spec import MetricSpec, spec_of
 from sklearn_rank._utils.arguments import meant_by
 from sklearn_rank._utils.echo import echo
+
+MetricLike = str | MetricSpec | Callable[..., Any]
+"""A metric: its name, what `parse_metric` returned, a public metric function, or a plain function of one query."""
+
+MetricsLike = MetricLike | Iterable[MetricLike] | Mapping[str, MetricLike]
+"""One metric or several; a mapping gives them names."""
 
 LONGEST = 80
 """Characters of a name that is worth a hint."""
@@ -79,7 +85,7 @@ def get_metric_names() -> list[str]:
     return sorted(REGISTRY)
 
 
-def parse_metric(metric: Any, /, **keywords: Any) -> MetricSpec:
+def parse_metric(metric: MetricLike, /, **keywords: Any) -> MetricSpec:
     """Metric that a name, a function or a parsed metric stands for.
 
     Parameters
@@ -124,12 +130,12 @@ def parse_metric(metric: Any, /, **keywords: Any) -> MetricSpec:
     return spec
 
 
-def cached_spec(metric: Any, /, **keywords: Any) -> MetricSpec:
+def cached_spec(metric: MetricLike, /, **keywords: Any) -> MetricSpec:
     """Cached `parse_metric`; the result is shared and must not be modified."""
     return spec_of(*_read(metric, keywords))
 
 
-def _read(metric: Any, keywords: dict[str, Any]) -> tuple[Metric, Any, dict[str, Any]]:
+def _read(metric: MetricLike, keywords: dict[str, Any]) -> tuple[Metric, Any, dict[str, Any]]:
     """Metric, cutoff and keywords."""
     if isinstance(metric, MetricSpec):
         given = {"k": metric.k, **metric.keywords}
@@ -228,18 +234,21 @@ def _literal(value: str, text: str) -> int | float | str | None:
     raise ValueError(f"A value in a metric name is a number or a word. Got {echo(value)} in {echo(text)}.")
 
 
-_WORDS = (
-    "ACG AP AP_IA ARP AUC CG DCG ERR ERR_IA F F1 LRAP MAE MAP MAP_IA MRR MSE NRBP P P_IA PWA Q R RBO RBP RMSE RR WAP "
-    "alpha_DCG alpha_nDCG infAP nDCG nERR pFound"
-)
-
-
-def is_single_metric(metrics: Any) -> bool:
+def is_single_metric(metrics: MetricsLike) -> bool:
     """Whether this is one metric, not several."""
     return isinstance(metrics, str) or not isinstance(metrics, Iterable)
 
 
-def parse_metrics(metrics: Any, **keywords: Any) -> dict[str, MetricSpec]:
+def _listed(metrics: MetricsLike) -> list[tuple[str | None, MetricLike]]:
+    """Each metric, with the name that a mapping gives it."""
+    if isinstance(metrics, Mapping):
+        return [(str(name), metric) for name, metric in metrics.items()]
+    if isinstance(metrics, str) or not isinstance(metrics, Iterable):
+        return [(None, metrics)]
+    return [(None, metric) for metric in metrics]
+
+
+def parse_metrics(metrics: MetricsLike, **keywords: Any) -> dict[str, MetricSpec]:
     """Metrics by the name they were given, each with those of the keywords that it takes.
 
     Raises
@@ -249,18 +258,17 @@ def parse_metrics(metrics: Any, **keywords: Any) -> dict[str, MetricSpec]:
     TypeError
         If no metric takes one of the keywords.
     """
-    listed = [metrics] if is_single_metric(metrics) else [*metrics]
-    named = metrics if isinstance(metrics, Mapping) else None
+    listed = _listed(metrics)
     specs: dict[str, MetricSpec] = {}
     names = {n: v for n, v in keywords.items() if n == "convention"}  # which may be another system's
     direction = {n: v for n, v in keywords.items() if n == "greater_is_better"}
-    for listed_as in listed:
-        metric = listed_as if named is None else named[listed_as]
+    for given_name, metric in listed:
         bare = cached_spec(metric, **names, **(direction if is_plain(metric) else {}))
         taken = {n: v for n, v in keywords.items() if n in bare.metric.defaults}
         spec = cached_spec(bare, **taken) if taken else bare
         spec.refuse_unread(bare.keywords)
-        name = str(listed_as) if named is not None else metric.strip() if isinstance(metric, str) else str(bare)
+        name = metric.strip() if isinstance(metric, str) else str(bare)
+        name = name if given_name is None else given_name
         if name in specs:
             raise ValueError(f"Each metric must be given once. Got {name!r} twice.")
         if spec.curve_index.ndim or spec["average"] is None:
@@ -269,7 +277,7 @@ def parse_metrics(metrics: Any, **keywords: Any) -> dict[str, MetricSpec]:
         _ = spec.meaning  # as functions are now: what they read may change
     if not specs:
         raise ValueError("At least one metric is needed. Got none.")
-    plain = any(is_plain(metric if named is None else named[metric]) for metric in listed)
+    plain = any(is_plain(metric) for _, metric in listed)
     for keyword in keywords.keys() - direction.keys() if plain else keywords:
         if not any(keyword in spec.metric.defaults for spec in specs.values()):
             of_plain = " Of a function it goes into parse_metric(f, k=10)." * (plain and keyword == "k")

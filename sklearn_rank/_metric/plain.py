@@ -11,11 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn import metrics as of_sklearn
 
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._metric.meaning import text_of
 from sklearn_rank._metric.metric import Metric
+from sklearn_rank._metric.names import MetricLike
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._metric.value import value_of
 from sklearn_rank._utils.echo import echo
@@ -40,7 +42,7 @@ class PlainMetric(Metric):
         """Meaning as text."""
         return text_of(self.function) + ("" if self.greater_is_better else ", lower is better")
 
-    def __call__(self, y_true: Any, y_score: Any, **keywords: Any) -> Any:
+    def __call__(self, y_true: ArrayLike, y_score: ArrayLike, **keywords: Any) -> Any:
         """Value of the metric, as of a public function."""
         return value_of(self, y_true, y_score, **keywords)
 
@@ -50,7 +52,7 @@ class PlainMetric(Metric):
         return self
 
 
-def is_plain(metric: Any) -> bool:
+def is_plain(metric: MetricLike) -> bool:
     """Whether this is a plain function, not a metric, the name of one, or a function of one."""
     return callable(metric) and not isinstance(metric, (str, Metric, MetricSpec)) and not hasattr(metric, "metric")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from sklearn_rank._engine.check import check_queries
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.metric import Metric
@@ -11,8 +13,9 @@ from sklearn_rank._metric.spec import spec_of
 
 
 def value_of(
-    metric: Metric, y_true: Any, y_score: Any, *, qid: Any = None, k: Any = None, sample_weight: Any = None,
-    tie_break: Any = None, n_jobs: int | None = None, **keywords: Any,
+    metric: Metric, y_true: ArrayLike, y_score: ArrayLike, *, qid: ArrayLike | None = None, k: Any = None,
+    sample_weight: ArrayLike | None = None,
+    tie_break: ArrayLike | None = None, n_jobs: int | None = None, **keywords: Any,
 ) -> Any:  # fmt: skip
     """Mean over queries, or with ``average=None`` the value of each; on the last axis a value for each cutoff."""
     spec = spec_of(metric, k, keywords)
