@@ -20,7 +20,7 @@ from sklearn_rank._engine.kernels import grouping as grouping_kernels
 from sklearn_rank._engine.qid import NO_QID, id_array, joined_ids, refuse_missing
 from sklearn_rank._engine.rows import queries_in
 from sklearn_rank._utils.threads import for_each, row_blocks
-from sklearn_rank._utils.typing import Index
+from sklearn_rank._utils.typing import Index, MatrixLike
 
 Number = NDArray[np.uint32]
 T = TypeVar("T", bound=np.generic)
@@ -31,7 +31,7 @@ N_IN_PART = 2**18  # rows that are worth a thread
 N_AT_ONCE = 2**14  # rows whose keys stay in the cache between being made and being numbered
 
 
-def find_qid(y: ArrayLike, qid: ArrayLike | None = None, *, name: str = "y_true") -> Any:
+def find_qid(y: MatrixLike, qid: ArrayLike | None = None, *, name: str = "y_true") -> Any:
     """Query of each row: `qid` if given, else the level "qid" of y's index; never silently one query.
 
     Raises

@@ -21,8 +21,8 @@ from sklearn_rank._engine.sparse import check_sparse
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.source import RankedData
 from sklearn_rank._metric.compute import compute
-from sklearn_rank._metric.names import MetricsLike, parse_metrics
-from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._metric.names import parse_metrics
+from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import MatrixLike

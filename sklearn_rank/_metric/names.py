@@ -7,21 +7,15 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sklearn_rank._metric.conventions import our_name, why_not_here
 from sklearn_rank._metric.metric import REGISTRY, Metric
 from sklearn_rank._metric.plain import PlainMetric, is_plain, plain_metric
-from sklearn_rank._metric.spec import MetricSpec, spec_of
+from sklearn_rank._metric.spec import MetricLike, MetricsLike, MetricSpec, spec_of
 from sklearn_rank._utils.arguments import meant_by
 from sklearn_rank._utils.echo import echo
-
-MetricLike = str | MetricSpec | Callable[..., Any]
-"""A metric: its name, what `parse_metric` returned, a public metric function, or a plain function of one query."""
-
-MetricsLike = MetricLike | Iterable[MetricLike] | Mapping[str, MetricLike]
-"""One metric or several; a mapping gives them names."""
 
 LONGEST = 80
 """Characters of a name that is worth a hint."""

@@ -17,8 +17,7 @@ from sklearn import metrics as of_sklearn
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._metric.meaning import text_of
 from sklearn_rank._metric.metric import Metric
-from sklearn_rank._metric.names import MetricLike
-from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._metric.spec import MetricLike, MetricSpec
 from sklearn_rank._metric.value import value_of
 from sklearn_rank._utils.echo import echo
 

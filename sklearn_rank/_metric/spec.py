@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
@@ -248,3 +248,10 @@ def spec_of(metric: Metric, k: Any, keywords: Mapping[str, Any]) -> MetricSpec:
 @functools.lru_cache(maxsize=256, typed=True)
 def _cached(metric: Metric, k: Any, /, **keywords: Any) -> MetricSpec:
     return MetricSpec(metric, k, keywords)
+
+
+MetricLike = str | MetricSpec | Callable[..., Any]
+"""A metric: its name, what `parse_metric` returned, a public metric function, or a plain function of one query."""
+
+MetricsLike = MetricLike | Iterable[MetricLike] | Mapping[str, MetricLike]
+"""One metric or several; a mapping gives them names."""
