@@ -1,4 +1,4 @@
-"""Types that many modules name."""
+"""Types of arrays."""
 
 import numpy as np
 from numpy.typing import NDArray
