@@ -127,7 +127,7 @@ def test_empty_files(text):
 def test_sources_that_are_none():
     with pytest.raises(TypeError, match="a path or an open file. Got int"):
         read_trec_run(3)
-    with pytest.raises(ValueError, match="must be whole"):
+    with pytest.raises(ValueError, match="truncated or damaged"):
         run_of(gzip.compress(RUN)[:-9])
     with pytest.raises(FileNotFoundError):
         read_trec_run("there is none")

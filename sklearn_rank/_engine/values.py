@@ -20,7 +20,7 @@ Transform = Callable[[Any], Any]
 
 
 FLOOR = 1e-5
-"""Least value of a query in a geometric mean, so that one value of 0 does not decide it: trec_eval's convention."""
+"""What a query counts at least in a geometric mean, so that one of value 0 does not decide it: as trec_eval has it."""
 
 
 HIGHEST = float(np.finfo(np.float64).max)
@@ -31,7 +31,7 @@ LEAST = 1e-292
 
 
 def refuse_range(function_name: str, found: str) -> None:
-    """Raise the error for numbers that are too large or too small to compute with."""
+    """Say that numbers are too large, or too small, to be computed with."""
     raise ValueError(
         f"{function_name} must be computed from numbers of which no sum or product is beyond the range of a float, "
         f"1e-292 to 1.7e308; scale labels, predictions, gains or replacements. Got {found}."
@@ -62,7 +62,7 @@ class PerQuery:
 
     @classmethod
     def empty(cls, specs: Sequence[MetricRequest], n_queries: int) -> PerQuery:
-        """Empty arrays for the curve of metrics that differ only in their cutoffs; `fill` writes to them."""
+        """Room for the curve of metrics that differ in their cutoff alone."""
         spec, cutoffs = specs[0], specs[0].cutoffs
         if len(specs) > 1:
             spec = max(specs, key=lambda spec: spec.depth)

@@ -162,14 +162,14 @@ class TableReport(ABC):
         return f"{printable(self._title())}\n" + "\n\n".join(map(str, self._tables()))
 
     def _repr_html_(self) -> str:
-        """The title and the tables for a notebook."""
+        """The same for a notebook."""
         return "\n".join(
             [f"<p>{escape(printable(self._title()))}</p>", *(table._repr_html_() for table in self._tables())]
         )
 
 
 def cell(value: Any) -> str:
-    """Text of a cell: numbers with four decimals, or in scientific notation if that were 0.0000; None is empty."""
+    """Text of a value: four decimals, but never 0.0000 for what is not 0; nothing for None; no control characters."""
     if value is None:
         return ""
     if isinstance(value, float):

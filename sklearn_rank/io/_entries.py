@@ -84,9 +84,9 @@ def match(
     Rows are given as `grouped` returns them. Returned are the row that matches each of the other rows, or -1, and two
     rows with the same query and key, or -1 twice.
     """
-    matches = np.empty(len(other_keys.key), dtype=np.int64)
+    found = np.empty(len(other_keys.key), dtype=np.int64)
     table = np.empty(4 * max(1, int(np.diff(rows[0]).max(initial=0))), dtype=np.int64)
-    return matches, _kernels.match_rows(*keys, *rows, *other_keys, *other_rows, table, matches)
+    return found, _kernels.match_rows(*keys, *rows, *other_keys, *other_rows, table, found)
 
 
 def document_keys(*lists: Any) -> list[Keys]:

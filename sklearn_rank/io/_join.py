@@ -174,12 +174,12 @@ def join(
             score = score.astype(np.float32).astype(np.float64)
     judged_keys, keys = document_keys(qrels.doc_id, run.doc_id)
     judged_rows, rows = grouped(of_qrels, len(names)), grouped(of_run, len(names))
-    judged, _ = match(judged_keys, judged_rows, keys, rows)
+    found, _ = match(judged_keys, judged_rows, keys, rows)
     y_true, y_score = np.empty((2, len(run) + len(qrels)))
     source = np.empty(len(y_true), dtype=np.int64)
     retrieved = np.zeros(len(qrels), dtype=np.uint8)
     n = _kernels.join_rows(
-        score, judged, *rows, label, *judged_rows, keep.view(np.uint8), retrieved, y_true, y_score, source
+        score, found, *rows, label, *judged_rows, keep.view(np.uint8), retrieved, y_true, y_score, source
     )
     y_true, y_score, source = y_true[:n], y_score[:n], source[:n]
     size = np.diff(rows[0]) + np.bincount(of_qrels[retrieved == 0], minlength=len(names))
