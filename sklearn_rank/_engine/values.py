@@ -135,7 +135,7 @@ class PerQuery:
 
     @np.errstate(over="ignore", invalid="ignore")  # the mean is checked
     def sums(self, weight: Array | None) -> PartialSums:
-        """Sums over queries, from which the mean is computed."""
+        """Sums that the mean is computed from."""
         average, defined = self.spec["average"], ~self.undefined
 
         def total(x: NDArray[Any]) -> NDArray[Any]:
