@@ -91,7 +91,7 @@ def test_text_files_and_unicode():
             b"q1 Q0 c 3 0.5 my tag",
             "Got 7 in line 3 of .*: 'q1 Q0 c 3 0.5 my tag'. Ids and tags have no blanks in them.",
         ),
-        (b"q1 0 c 1", "Got 4 in line 3 of .*: 'q1 0 c 1'. Judgements look so: read_trec_qrels reads them"),
+        (b"q1 0 c 1", "Got 4 in line 3 of .*: 'q1 0 c 1'. This looks like a qrels file: use read_trec_qrels"),
         ("q1 Q0 c 3 0.5 me \u00a0".encode(), "Got 7 in line 3 of "),
         (b"q1 Q0 c 3 \xff me", "Got '\ufffd' in line 3 of "),
         (b"q1", "Got 1 in line 3 of .*: 'q1'. Blanks part the fields."),
@@ -127,7 +127,7 @@ def test_empty_files(text):
 def test_sources_that_are_none():
     with pytest.raises(TypeError, match="a path or an open file. Got int"):
         read_trec_run(3)
-    with pytest.raises(ValueError, match="must be whole"):
+    with pytest.raises(ValueError, match="truncated or damaged"):
         run_of(gzip.compress(RUN)[:-9])
     with pytest.raises(FileNotFoundError):
         read_trec_run("there is none")

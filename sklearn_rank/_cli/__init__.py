@@ -1,6 +1,6 @@
-"""The command line. Words in, tables out: it reads through `io`, computes through `evaluate` and `stats`.
+"""The command line: it reads with `io`, computes with `evaluate` and `stats`, and prints tables.
 
-May not touch formulas or kernels. ``docs/files.md`` shows it.
+``docs/files.md`` shows it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ WRONG, FAILED, INTERRUPTED = 2, 1, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; return the exit code: 0, 2 if something given is wrong, 1 if something else is."""
-    if sys.stderr is None:  # closed, and print would take the output instead
+    """Run a command; return the exit code: 0, 2 for invalid input, 1 for any other failure."""
+    if sys.stderr is None:  # closed; print would write to the standard output instead
         sys.stderr = open(os.devnull, "w")
     if sys.stdout is None:
         return _fail("Results go to the standard output, so it must be open. Got it closed.", WRONG)
     if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="backslashreplace")  # ids that the terminal has no letters for
+        sys.stdout.reconfigure(errors="backslashreplace")  # the encoding may lack characters of ids
     try:
         options = parser().parse_args(arguments)
         with warnings.catch_warnings():
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.showwarning = _show_warning
             options.command(options)
             sys.stdout.flush()
-    except BrokenPipeError:  # whoever read has seen enough; nothing more is to be flushed there at exit
+    except BrokenPipeError:  # the reader has closed the pipe, so nothing may be flushed at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""What each command does."""
+"""The commands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sklearn_rank._utils.writing import written_whole
 
 
 def evaluate_runs(options: argparse.Namespace) -> None:
-    """Values of metrics, means or query by query."""
+    """Print means of metrics, or values per query."""
     metrics = metrics_of(options)
     of_runs = results(options, metrics, "drop" if options.convention == "trec_eval" else "zero")
     headings = [_heading(options, metric) for metric in metrics]
@@ -47,12 +47,12 @@ def _by_query(result: Evaluation) -> dict[str, dict[Any, float]]:
 
 
 def _means(result: Evaluation) -> dict[str, float]:
-    """Means by metric; of counts the sums."""
+    """Means by metric; sums for counts."""
     return {n: int(result.per_query[n].sum()) if is_count(n) else mean for n, mean in result.mean().items()}
 
 
 def compare_runs(options: argparse.Namespace) -> None:
-    """Differences of runs with p-values, for each metric."""
+    """Print differences of runs with p-values, for each metric."""
     from sklearn_rank.stats import compare_all
 
     metrics = metrics_of(options)
@@ -73,7 +73,7 @@ def compare_runs(options: argparse.Namespace) -> None:
 
 
 def list_metrics(options: argparse.Namespace) -> None:
-    """All metrics with their formulas."""
+    """Print all metrics with their formulas."""
     nested = {
         name: {"aliases": [*metric.aliases], "formula": _formula(metric), "about": _about(metric)}
         for name, metric in sorted(REGISTRY.items())
@@ -95,7 +95,7 @@ def _about(metric: Metric) -> str:
 
 
 def plot(options: argparse.Namespace) -> None:
-    """A picture of one metric."""
+    """Draw a picture of one metric."""
     metrics = options.metrics or options.default_metrics
     if len(metrics) != 1:
         raise ValueError(f"A picture is of one metric. Got {', '.join(metrics)}.")

@@ -1,4 +1,4 @@
-"""From files to results, a result for each run."""
+"""Results of the runs in files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sklearn_rank.io._tables import opened
 
 OF_TABLES = ("y_true", "y_score", "qid", "doc_id")
 OF_RUNS = ("missing_from_run", "missing_from_qrels", "float32", "keep_negative", "max_documents")
-"""Options that the other kind of input has no use for."""
+"""Options of one kind of input, which the other kind refuses."""
 
 
 def metrics_of(options: argparse.Namespace) -> list[str]:
@@ -33,38 +33,39 @@ def metrics_of(options: argparse.Namespace) -> list[str]:
 
 
 def results(options: argparse.Namespace, names: list[str], missing_from_run: str = "zero") -> dict[str, Evaluation]:
-    """Result of each run, by the name of its file or column; what was missing goes to the standard error."""
+    """Result of each run, by the name of its file or column; the standard error says which queries were missing."""
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"Each metric must be given once. Got {name!r} twice.")
     metrics = _metrics(options, names)
     stable = any(spec["ties"] == "stable" for spec in metrics.values())
-    found: dict[str, Evaluation] = {}
+    of_runs: dict[str, Evaluation] = {}
     for name, data in _systems(options, missing_from_run):
         in_trec_order = options.table and options.convention == "trec_eval" and data.doc_id is not None and stable
-        found[name] = evaluate(
+        of_runs[name] = evaluate(
             data.y_true, data.y_score, metrics=metrics, qid=data.qid, n_jobs=options.n_jobs,
             tie_break=np.asarray([*map(str, data.doc_id)]) if in_trec_order else None,
         )  # fmt: skip
         tell(f"{name}: {data.counts()}")
-    return found
+    return of_runs
 
 
 def _metrics(options: argparse.Namespace, names: list[str]) -> dict[str, MetricSpec]:
-    """Metrics by the names that were given, with the keywords that were, where they have them."""
+    """Metrics by their names, each with the given keywords that it has."""
     given = {
         "convention": options.convention, "ties": options.ties, "unjudged": options.unjudged,
         "min_relevance": options.min_relevance, "negative": "keep" if options.keep_negative else None,
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None}
-    found: dict[str, MetricSpec] = {}
-    for name in names:
-        if name in found:
-            raise ValueError(f"Each metric must be given once. Got {name!r} twice.")
-        asked = (own_measure(name) if options.convention == "trec_eval" else None) or name
-        metric = parse_metric(asked, convention=options.convention).metric
-        keywords = {n: value for n, value in given.items() if n in metric.defaults}
-        if options.table is None and not metric.reads_unjudged:
-            keywords.setdefault("unjudged", "nonrelevant")
-        found[name] = parse_metric(asked, **keywords)
-    return found
+    own = own_measure if options.convention == "trec_eval" else lambda name: None
+    return {name: _with_keywords(own(name) or name, given, joined=options.table is None) for name in names}
+
+
+def _with_keywords(metric: MetricSpec | str, given: dict[str, Any], *, joined: bool) -> MetricSpec:
+    """A metric with the keywords that it has; without judgements, joined documents are not relevant."""
+    entry = parse_metric(metric, convention=given.get("convention")).metric
+    default = {"unjudged": "nonrelevant"} if joined and not entry.reads_unjudged else {}
+    return parse_metric(metric, **default | {name: value for name, value in given.items() if name in entry.defaults})
 
 
 def _systems(options: argparse.Namespace, missing_from_run: str) -> Iterator[tuple[str, RankingData]]:
@@ -93,7 +94,7 @@ def _systems(options: argparse.Namespace, missing_from_run: str) -> Iterator[tup
 
 
 def _cut(data: RankingData, n: int) -> RankingData:
-    """The same with the first `n` documents of each query; rows come in trec_eval's order. Others are not retrieved."""
+    """Cut each list after `n` documents; the others are not retrieved. Rows come in trec_eval's order."""
     COUNT.check("--max-documents", n, "evaluate")
     code = data.qid.code
     rank = np.arange(len(code)) - np.searchsorted(code, code)
@@ -132,6 +133,6 @@ def _refuse_twice(names: list[str]) -> None:
 
 
 def _progress(text: str) -> None:
-    """Where we are, on a terminal only; the next line takes its place."""
+    """Show progress on a terminal, in a line that the next one replaces."""
     if sys.stderr.isatty():
         print(f"\r\x1b[K{printable(text)}", end="\r", file=sys.stderr, flush=True)

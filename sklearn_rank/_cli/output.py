@@ -1,4 +1,4 @@
-"""Rows of results in the format that was asked for."""
+"""Output of rows in one of the formats."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 from sklearn_rank._utils.table import Table, printable
 
 FORMULA = ("=", "+", "-", "@")
-"""First characters of cells that spreadsheets compute."""
+"""First characters of cells that a spreadsheet takes for formulas."""
 
 FORMATS = ["table", "csv", "json", "markdown", "latex"]
 
 
 def show(columns: tuple[str, ...], rows: list[tuple[Any, ...]], nested: dict[str, Any], form: str) -> None:
-    """Print rows, or for JSON what is nested: with all digits in CSV and JSON, four decimals elsewhere."""
+    """Print the rows, or `nested` as JSON; all digits in CSV and JSON, four decimals elsewhere."""
     table = Table(columns, tuple(rows))
     if form == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
@@ -34,7 +34,7 @@ def tell(text: str) -> None:
 
 
 def _safe(value: Any) -> Any:
-    """Text of a cell; an apostrophe stands before what a spreadsheet would compute as a formula."""
+    """Text of a cell, with an apostrophe before what a spreadsheet would take for a formula."""
     if not isinstance(value, str):
         return value
     text = printable(value)
@@ -50,7 +50,7 @@ def _is_number(text: str) -> bool:
 
 
 def _without_nan(value: Any) -> Any:
-    """The same, undefined and infinite numbers being null, as JSON has none."""
+    """Replace undefined and infinite numbers by None, as JSON has neither."""
     if isinstance(value, dict):
         return {str(name): _without_nan(item) for name, item in value.items()}
     if isinstance(value, list):

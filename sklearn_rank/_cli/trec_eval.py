@@ -1,4 +1,4 @@
-"""What trec_eval's command line takes and prints beside metrics: sets of measures, and measures of its own."""
+"""Names that only trec_eval's command line knows: sets of measures, and measures that are not metrics here."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FAMILIES = {
     "iprec_at_recall": tuple(f"{i / 10:.2f}" for i in range(11)),
     "Rprec_mult": tuple(f"{i / 5:.2f}" for i in range(1, 11)),
 }
-"""Measures with a parameter, and the values that it has unless some are named."""
+"""Measures with a parameter, and its default values."""
 
 SETS = {
     "official": "num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P".split(),
@@ -35,7 +35,7 @@ SETS = {
         "set_relative_P set_map set_F num_nonrel_judged_ret"
     ).split(),
 }
-"""Measures by the name of a set of them, less the name of the run and what `LEFT_OUT` has."""
+"""Sets of measures, without the name of the run and those in `LEFT_OUT`."""
 LEFT_OUT = {"all_trec": "relstring, which is a word, and the experiments ndcg_rel, Rndcg and G"}
 
 Formula = Callable[[Any], Any]
@@ -92,7 +92,7 @@ FORMULAS: dict[str, Callable[..., Formula]] = {
     r"Rprec_mult[._](\d*\.?\d+)": precision_at_multiple,
     r"unj[._]([1-9]\d*)": unjudged,
 }
-"""Formulas of measures that it alone has, by the pattern of their names."""
+"""Formulas of measures that only trec_eval has, by the pattern of their names."""
 READ_UNJUDGED = ("num_nonrel_judged_ret", "unj")
 
 
@@ -102,10 +102,10 @@ def is_count(name: str) -> bool:
 
 
 def own_measure(name: str) -> MetricSpec | None:
-    """A measure that trec_eval alone has; None for any other name."""
+    """A measure that only trec_eval has; None for any other name."""
     for pattern, make in FORMULAS.items():
-        if found := re.fullmatch(pattern, name):
-            formula = make(*filter(None, found.groups()))
+        if match := re.fullmatch(pattern, name):
+            formula = make(*filter(None, match.groups()))
             reads_unjudged = name.startswith(READ_UNJUDGED)
             return MetricSpec(Metric(name, formula, formula, reads_unjudged=reads_unjudged, reads_all_labels=True))
     return None

@@ -1,4 +1,4 @@
-"""Values per query, and sums over queries that a mean is made of."""
+"""Values per query, and the sums over queries that determine their mean."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HIGHEST = float(np.finfo(np.float64).max)
 
 
 LEAST = 1e-292
-"""Least denominator that is not 0: what is below it is rounded to few digits."""
+"""Least positive denominator: smaller ones have few digits."""
 
 
 def refuse_range(function_name: str, value: str) -> None:
@@ -40,7 +40,19 @@ def refuse_range(function_name: str, value: str) -> None:
 
 @dataclass(frozen=True)
 class PerQuery:
-    """A metric on every query: numerator over denominator, shape (n_queries, n_cutoffs), and where undefined."""
+    """Values of a metric for every query and cutoff, as numerators and denominators.
+
+    Attributes
+    ----------
+    spec : MetricRequest
+        The metric with its keywords.
+    cutoffs : ndarray of shape (n_cutoffs,)
+        Points of the curve, ascending.
+    numerator, denominator : ndarray of shape (n_queries, n_cutoffs)
+        Macro averages are means of the ratios, micro averages are ratios of the sums.
+    undefined : ndarray of bool, shape (n_queries, n_cutoffs)
+        Whether the metric is not defined for a query: mostly, where the denominator is 0.
+    """
 
     spec: MetricRequest
     cutoffs: Index
@@ -55,21 +67,21 @@ class PerQuery:
         return cls(spec, cutoffs, np.empty(shape), np.empty(shape), np.empty(shape, dtype=bool))
 
     def fill(self, first: int, last: int, ranking: Ranking, keywords: Mapping[str, Any]) -> None:
-        """Compute the queries `first` to `last`."""
+        """Compute the queries from `first` up to `last`, and write them to the arrays."""
         metric, undefined = self.spec.metric, self.undefined[first:last]
         numerator, denominator = self.numerator[first:last], self.denominator[first:last]
-        for points, ranked in self._read(ranking):
+        for points, ranked in self._ranked_at(ranking):
             numerator[:, points], denominator[:, points] = metric.ratio(ranked, keywords)
         np.equal(denominator, 0, out=undefined)
         if metric.needs_relevant:
             undefined |= ranked.n_relevant == 0
         if not (_within(numerator, -HIGHEST) and _within(denominator, LEAST)):
             self._check_range(numerator, denominator, undefined)
-        if math.isnan(self.spec["replace_undefined_by"]):  # left out of means, also of those that are pooled
+        if math.isnan(self.spec["replace_undefined_by"]):  # left out of all means, pooled ones too
             numerator[undefined] = denominator[undefined] = 0
 
     def _check_range(self, numerator: Array, denominator: Array, undefined: NDArray[np.bool_]) -> None:
-        """Refuse what is not finite, or was rounded to few digits, where the metric is defined; elsewhere it is 0."""
+        """Refuse values that are infinite or lost digits; where the metric is undefined, set them to 0."""
         lost = ~(np.isfinite(numerator) & np.isfinite(denominator) & (np.abs(denominator) >= LEAST))
         numerator[lost & undefined] = 0
         denominator[lost & undefined] = 0
@@ -78,8 +90,8 @@ class PerQuery:
                 self.spec.metric.function_name, f"{numerator[lost][0]:g} over {denominator[lost][0]:g} for a query"
             )
 
-    def _read(self, ranking: Ranking) -> Iterator[tuple[slice, Ranked]]:
-        """Points of the curve, and what the formula reads for them: at once, or of each the lists cut there."""
+    def _ranked_at(self, ranking: Ranking) -> Iterator[tuple[slice, Ranked]]:
+        """Points of the curve with the queries for the formula; an author's formula gets lists cut at each point."""
         least = self.spec["min_relevance"]
         if self.spec.metric.is_built_in:
             yield slice(None), Ranked(ranking, self.cutoffs, least)
@@ -88,7 +100,7 @@ class PerQuery:
             yield slice(i, i + 1), Ranked(ranking.cut(cutoff), self.cutoffs[i : i + 1], least)
 
     def at(self, spec: MetricRequest) -> PerQuery:
-        """Results of one of the metrics that this is the curve of."""
+        """Values of one of the metrics on this curve."""
         if len(self.cutoffs) == len(spec.cutoffs):
             return self
         at = np.searchsorted(self.cutoffs, spec.cutoffs)
@@ -96,7 +108,7 @@ class PerQuery:
 
     @property
     def meaning(self) -> str:
-        """The metric with all its keywords, in words: values of another meaning are not comparable."""
+        """The metric with all its keywords, in words: only values of one meaning are comparable."""
         return self.spec.meaning
 
     @property
@@ -106,7 +118,7 @@ class PerQuery:
 
     @property
     def greater_is_better(self) -> bool:
-        """Whether the higher value is the better one."""
+        """Whether a higher value is better."""
         return self.spec.metric.greater_is_better
 
     def values(self) -> Array:
@@ -114,10 +126,10 @@ class PerQuery:
         return self._ratio(~self.undefined)
 
     def average(self, weight: Array | None) -> Array:
-        """Mean over queries at each cutoff, macro, micro or geometric as the metric's keyword says."""
+        """Mean over queries at each cutoff, of the kind that the keyword `average` names."""
         return self.sums(weight).average(self.spec, stacklevel=5)
 
-    @np.errstate(over="ignore", invalid="ignore")  # the mean is looked at
+    @np.errstate(over="ignore", invalid="ignore")  # the mean is checked
     def sums(self, weight: Array | None) -> PartialSums:
         """Sums that the mean is computed from."""
         average, defined = self.spec["average"], ~self.undefined
@@ -131,7 +143,7 @@ class PerQuery:
         if average == "geometric":
             values = np.log(np.maximum(values, FLOOR))
         if math.isnan(self.spec["replace_undefined_by"]):
-            counted = total(defined)  # what is not defined is not counted, neither value nor weight
+            counted = total(defined)  # undefined queries count neither with value nor weight
             return PartialSums(total(np.where(defined, values, 0.0)), counted, counted)
         counted = np.full(values.shape[1:], len(values) if weight is None else weight.sum())
         return PartialSums(total(values), counted, counted)
@@ -143,10 +155,17 @@ class PerQuery:
 
 @dataclass(frozen=True)
 class PartialSums:
-    """Sums over queries at each cutoff: the mean is a function of them, and those of parts add up to those of all.
+    """Sums over queries at each cutoff. They determine the mean, and sums of parts add up to those of the whole.
 
-    `numerator` over `denominator` is the mean: sums of numerators and denominators for a micro average, else of values,
-    for a geometric one of their logarithms, and of weights. It is not defined where no query, or weight, is `counted`.
+    Attributes
+    ----------
+    numerator : ndarray of shape (n_cutoffs,)
+        Weighted sum of the numerators (micro), of the values (macro) or of their logarithms (geometric).
+    denominator : ndarray of shape (n_cutoffs,)
+        Weighted sum of the denominators (micro), else the sum of the weights that count.
+    counted : ndarray of shape (n_cutoffs,)
+        Sum of the weights that count; the mean is undefined where it is 0. For micro averages undefined queries do
+        not count.
     """
 
     numerator: Array
@@ -155,13 +174,13 @@ class PartialSums:
 
     def __add__(self, other: PartialSums) -> PartialSums:
         """Sums over the queries of both."""
-        with np.errstate(over="ignore", invalid="ignore"):  # the mean is looked at
+        with np.errstate(over="ignore", invalid="ignore"):  # the mean is checked
             return PartialSums(
                 self.numerator + other.numerator, self.denominator + other.denominator, self.counted + other.counted
             )
 
     def average(self, spec: MetricRequest, *, stacklevel: int = 2) -> Array:
-        """Mean of the metric that they are sums of."""
+        """Mean of the metric; warns if it is undefined."""
         otherwise = spec["replace_undefined_by"]
         if math.isnan(otherwise) and not (self.counted > 0).all():
             text = f"{spec.metric.name} is not defined for any query, so its mean is nan."
@@ -172,12 +191,12 @@ class PartialSums:
     def mean(
         self, average: str, transform: Transform | None, otherwise: float, function_name: str | None = None
     ) -> Array:
-        """Mean of a kind, for a metric with such a `transform`, `otherwise` where it is pooled and not defined.
+        """Mean of the kind `average`; `otherwise` replaces an undefined pooled one.
 
         Raises
         ------
         ValueError
-            If sums of the metric of the function `function_name` were beyond the range of a float.
+            If sums are beyond the range of a float; with `function_name`, which the error names.
         """
         if function_name is not None and not all(
             map(math.isfinite, self.numerator.tolist() + self.denominator.tolist())
@@ -190,14 +209,14 @@ class PartialSums:
 
 
 def _within(x: Array, least: float) -> bool:
-    """Whether all are numbers from `least` to the highest float; by min() and max() few would take much longer."""
+    """Whether all are numbers from `least` to the highest float; faster than min() and max() for few numbers."""
     return bool(least <= x.item(x.argmin()) and x.item(x.argmax()) <= HIGHEST)
 
 
 def _ratio(
     numerator: Array, denominator: Array, defined: NDArray[np.bool_], transform: Transform | None, otherwise: float
 ) -> Array:
-    """Values where they are defined, and what replaces them elsewhere."""
+    """Ratio where it is defined, and `otherwise` elsewhere."""
     out = np.empty(numerator.shape)
     out.fill(otherwise)
     np.divide(numerator, denominator, out=out, where=defined)
@@ -207,6 +226,6 @@ def _ratio(
 
 
 def _sum(x: NDArray[Any]) -> NDArray[Any]:
-    """Sum over queries, of each cutoff by itself, so that a cutoff's sum does not depend on the others."""
+    """Sum over queries, column by column, so that the sum at a cutoff does not depend on other cutoffs."""
     total: NDArray[Any] = np.add.reduce(np.ascontiguousarray(x.T), axis=-1)
     return total

@@ -1,1 +1,1 @@
-"""Many metrics in one pass, and the result."""
+"""Evaluation of many metrics in one pass, and its result."""

@@ -1,7 +1,4 @@
-"""Many metrics in one pass: `evaluate` and its result, values query by query.
-
-May not touch kernels or formulas.
-"""
+"""Many metrics in one pass over the data."""
 
 from __future__ import annotations
 
@@ -40,7 +37,7 @@ def evaluate(
     n_jobs: int | None = None,
     **keywords: Any,
 ) -> Evaluation:
-    """Compute many metrics in one pass: input is checked once, and each query sorted once.
+    """Compute many metrics in one pass: the input is checked once, and each query is sorted once.
 
     Parameters
     ----------
@@ -49,11 +46,12 @@ def evaluate(
         sparse matrix of shape (n_queries, n_documents), label 0 where it has no entry.
     y_score : array-like of shape (n_samples,) or (n_queries, n_documents)
         Output of the model, higher ranks first. ``-inf``: judged but not retrieved. With a sparse `y_true` it may be a
-        sparse matrix too, as recommenders make them: what has no entry, not even 0, was not retrieved.
+        sparse matrix too, as recommenders make them: a document without an entry was not retrieved, and an entry of 0
+        is a score.
     metrics : str, metric function, callable, sequence of them, or dict of str to one of them
         Names such as "ndcg@10", "rbp(p=0.9)" or "P@5" (with ``convention="trec_eval"`` also "P_5"), functions of
-        `sklearn_rank.metrics`, what `parse_metric` makes of one, or any function ``f(y_true, y_score) -> float`` of one
-        query, which is called query by query (nan: undefined). A dict has names of your own for them.
+        `sklearn_rank.metrics`, a parsed metric (`parse_metric`), or any function ``f(y_true, y_score) -> float`` of one
+        query, which is called query by query (nan: undefined). A dict gives them names of your own.
     qid : array-like of shape (n_samples,), default=None
         Query of each row. None: taken from the level "qid" of the index of `y_true`.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -63,8 +61,8 @@ def evaluate(
     n_jobs : int or None, default=None
         Threads to use, as joblib counts them. The result is the same to the last bit.
     **keywords
-        Keywords for all metrics that have them, such as `ties` or `gain`; those in a name win. `greater_is_better` is
-        one of functions that are no metrics yet, see `parse_metric`.
+        Keywords for all metrics that have them, such as `ties` or `gain`; keywords in a name win. `greater_is_better`
+        is for plain functions, see `parse_metric`.
 
     Returns
     -------
@@ -74,7 +72,7 @@ def evaluate(
     Raises
     ------
     ValueError
-        If a name, a keyword or the data are not what the metrics take.
+        If a name, a keyword or the data are invalid.
     TypeError
         If no metric has one of the keywords.
 
@@ -95,7 +93,7 @@ def evaluate(
     P@1      0.5000           0
     """
     specs = parse_metrics(metrics, **keywords)
-    policies = {spec["ties"] for spec in specs.values() if not spec.metric.defines_ties}  # others break no ties
+    policies = {spec["ties"] for spec in specs.values() if not spec.metric.defines_ties}  # of metrics that break ties
     if tie_break is not None and policies and "stable" not in policies:
         raise ValueError("tie_break is read with ties='stable' only. Got no metric that asks for it.")
     data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break}

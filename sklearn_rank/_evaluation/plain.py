@@ -1,4 +1,4 @@
-"""Values of a metric that were computed elsewhere, or loaded: checked, and used like computed ones."""
+"""Values of a metric that were computed elsewhere or loaded."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ AVERAGES = ("macro", "micro", "geometric")
 
 @dataclass(frozen=True)
 class PlainValues:
-    """Values of a metric per query, with its mean: they answer as computed ones, but cannot be computed again.
+    """Values of a metric per query, with its mean. They are used like computed ones, but cannot be computed again.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class PlainValues:
         return self.of_queries[:, None]
 
     def average(self, weight: Array | None) -> Array:
-        """Mean over queries, whatever the weights: it is known."""
+        """Mean over queries, which was given; it already has the weights."""
         return np.array([self.mean])
 
 
@@ -66,7 +66,7 @@ def check_ids(qid: ArrayLike) -> NDArray[Any]:
 
 
 def check_column(name: str, column: ArrayLike, n_queries: int, dtype: type[Any] = np.float64) -> NDArray[Any]:
-    """One number per query."""
+    """Array of one number per query."""
     refuse_masked(column, name)
     try:
         array = np.asarray(column, dtype=dtype)
@@ -78,7 +78,7 @@ def check_column(name: str, column: ArrayLike, n_queries: int, dtype: type[Any] 
 
 
 def check_names(values: Mapping[str, Any], **by_metric: Mapping[str, Any] | None) -> None:
-    """Refuse dictionaries with a key that is no metric of `values`."""
+    """Refuse a dictionary with a key that is not a metric of `values`."""
     if not isinstance(values, Mapping) or not values:
         raise TypeError("values of from_values must be a dict of metrics to their values, one or more.")
     for name, given in by_metric.items():

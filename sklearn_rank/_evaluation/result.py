@@ -1,4 +1,4 @@
-"""Values of metrics per query: the result of `evaluate`."""
+"""Result of an evaluation: values of metrics per query."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from sklearn_rank._utils.typing import Array, RandomState
 
 @dataclass(frozen=True, repr=False)
 class Evaluation(TableReport, Saveable):
-    """Values of metrics, query by query: what `evaluate` returns.
+    """Values of metrics per query, as `evaluate` returns them.
 
     Attributes
     ----------
@@ -168,7 +168,7 @@ class Evaluation(TableReport, Saveable):
 
     @cached_property
     def greater_is_better(self) -> dict[str, bool]:
-        """Whether the higher value of a metric is the better one."""
+        """Whether a higher value of a metric is better."""
         return {name: result.greater_is_better for name, result in self._metrics.items()}
 
     @cached_property
@@ -192,17 +192,17 @@ class Evaluation(TableReport, Saveable):
         return {name: spec for name, spec in computed.items() if isinstance(spec, MetricSpec)}
 
     def tie_range(self) -> Table:
-        """How far the order of tied documents could move each mean.
+        """Range of each mean over the possible orders of tied documents.
 
         Returns
         -------
         Table
-            For each metric that takes ``ties="worst"`` and ``ties="best"``: its mean; the mean if tied documents stood
-            lowest label first, and highest label first, which are the worst and the best that any order could reach;
-            and `n_tied`. Another order can be worse or better where more relevance above need not be better: infAP, AP
-            over the relevant documents retrieved, and WAP and Q if documents that are not relevant have a gain. Left
-            out are errors of predictions, metrics of subtopics, and those of which equal scores are a part, such as
-            `kendall` and `set_f`.
+            For each metric that takes ``ties="worst"`` and ``ties="best"``: its mean; the mean with the lowest labels
+            first among tied documents, and with the highest labels first, which are the lowest and highest means that
+            any order can reach; and `n_tied`. Another order can be outside this range for metrics that need not
+            improve with more relevance at the top: infAP, AP over the relevant documents retrieved, and WAP and Q if
+            documents that are not relevant have a gain. The table leaves out pointwise errors, metrics of subtopics,
+            and metrics that define equal scores themselves, such as `kendall` and `set_f`.
 
         Examples
         --------
@@ -223,7 +223,7 @@ class Evaluation(TableReport, Saveable):
         return Table(("metric", "mean", "worst", "best", "tied"), tuple(rows))
 
     def mean(self) -> dict[str, float]:
-        """Mean of each metric over queries, weighted, pooled or geometric where the metric was asked for so.
+        """Mean of each metric over queries; weighted, pooled or geometric as the metric was asked for.
 
         Returns
         -------
@@ -239,17 +239,17 @@ class Evaluation(TableReport, Saveable):
         n_resamples: int = 9999,
         random_state: RandomState = None,
     ) -> dict[str, tuple[float, float]]:
-        """Confidence interval of each metric's mean over queries, every query weighing the same.
+        """Confidence interval of the mean over queries of each metric; every query has the same weight.
 
-        It says how far the mean could move with other queries of the same kind; it knows nothing of other
-        training sets. Queries left out of the mean are left out here.
+        The interval covers other queries of the same kind, not other training sets. Queries that are left out of the
+        mean are left out here.
 
         Parameters
         ----------
         confidence_level : float, default=0.95
             Between 0 and 1, exclusive.
         method : {"t", "percentile", "bca"}, default="t"
-            Student's t; percentiles of the bootstrap; those corrected for bias and skewness. The bootstrap needs about
+            Student's t; percentiles of the bootstrap; bias-corrected and accelerated ones. The bootstrap needs about
             50 queries: with 20, a BCa interval of level 0.95 holds the mean of skewed values 0.91 times.
         n_resamples : int, default=9999
             Bootstrap samples.
@@ -259,13 +259,13 @@ class Evaluation(TableReport, Saveable):
         Returns
         -------
         dict of str to (float, float)
-            (nan, nan) where there is none: with fewer than two queries, and for a mean that is weighted, pooled or
-            geometric, for which `per_query` and `weight` can be resampled.
+            (nan, nan) with fewer than two queries, and for a mean that is weighted, pooled or geometric; for these,
+            resample `per_query` and `weight`.
 
         Raises
         ------
         ValueError
-            If a keyword is not what it must be.
+            If a keyword is invalid.
         """
         from sklearn_rank.stats._intervals import confidence_interval  # loads scipy.stats
 
@@ -275,7 +275,7 @@ class Evaluation(TableReport, Saveable):
             "n_resamples": n_resamples,
             "random_state": random_state,
         }
-        return {  # of no values there is none, and keywords are checked all the same
+        return {  # no values give no interval, but keywords are checked
             name: confidence_interval(values if self.counts_queries_equally(name) else [], **options)
             for name, values in self.per_query.items()
         }
@@ -308,7 +308,7 @@ class Evaluation(TableReport, Saveable):
         Returns
         -------
         Table
-            Query ids and values; queries left out of the mean are left out.
+            Query ids and values, without the queries that are left out of the mean.
 
         Raises
         ------
@@ -341,7 +341,7 @@ class Evaluation(TableReport, Saveable):
         Returns
         -------
         Table
-            Without an interval where `confidence_interval` has none.
+            Metric, mean, interval (empty where there is none) and number of undefined queries.
         """
         intervals = interval_cells(self, confidence_level)
         rows = ((labelled(name), mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
@@ -411,7 +411,7 @@ class Evaluation(TableReport, Saveable):
 
 
 def computed_values(result: Evaluation) -> dict[str, PerQuery]:
-    """Numerators and denominators of each metric, of which results of parts are put together.
+    """Numerators and denominators of each metric, from which results of parts are joined.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The data behind a result: kept, so that ties can be looked for, or only counted."""
+"""The data behind a result: kept, so that it can be ranked again, or summarised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors about arguments that a function does not have, or takes by name alone."""
+"""Errors about unknown arguments, and about positional ones that must be named."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MEANT = {
     **dict.fromkeys(("query", "queries", "query_id", "query_ids"), QID),
     **dict.fromkeys(("weight", "weights", "sample_weights"), "sample_weight= is the weight of each row's query."),
 }
-"""Keywords of other libraries, and hints to those of this one."""
+"""Keywords of other libraries, with a hint at the one of this library."""
 
 
 CALLED_K = ("k", "at", "topk", "top_k", "n", "cutoff", "cutoffs")
@@ -31,13 +31,13 @@ IN_NAMES = "The cutoff goes into the name of a metric: 'ndcg@10'."
 
 
 def meant_by(name: str, *, cutoff: str = IN_NAMES) -> str:
-    """Hint to add to an error about a keyword that does not exist; `cutoff` says where one is given."""
+    """Hint for an error about an unknown keyword; `cutoff` says where a cutoff goes."""
     hint = cutoff if name in CALLED_K else MEANT.get(name)
     return f" {hint}" if hint else ""
 
 
 def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
-    """Word the errors about arguments that a function does not have, or takes by name alone."""
+    """Decorate a function with clear errors about unknown arguments, and positional ones that must be named."""
     parameters = inspect.signature(function).parameters
     by_position = [n for n, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
     takes_others = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
@@ -58,7 +58,7 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def refuse_position(function_name: str, by_position: list[str]) -> None:
-    """Refuse arguments by position that are to be named.
+    """Refuse positional arguments that must be named.
 
     Raises
     ------

@@ -15,14 +15,24 @@ from sklearn_rank._utils.echo import echo
 
 @dataclass(frozen=True)
 class Constraint:
-    """What a keyword accepts: `rule` completes "The 'x' parameter of f must be ..."."""
+    """Values that a keyword accepts.
+
+    Attributes
+    ----------
+    rule : str
+        End of the sentence "The 'x' parameter of f must be ...".
+    accepts : callable
+        Whether a value is accepted.
+    doc : str
+        Entry of the keyword in a docstring.
+    """
 
     rule: str
     accepts: Callable[[Any], bool]
     doc: str
 
     def check(self, name: str, value: Any, function_name: str) -> None:
-        """Raise ValueError if `value` is not what the rule says."""
+        """Raise ValueError if `value` is not accepted."""
         if not self.accepts(value):
             raise ValueError(
                 f"The {name!r} parameter of {function_name} must be {self.rule}. Got {echo(value)} instead."
@@ -30,15 +40,15 @@ class Constraint:
 
 
 def is_key(value: Any, known: Mapping[Any, Any]) -> bool:
-    """Whether a value, which may be a list, is one of the keys."""
+    """Whether a value is one of the keys; False if it cannot be hashed."""
     try:
         return value in known
-    except TypeError:  # it has no hash
+    except TypeError:  # not hashable
         return False
 
 
 def is_word(value: Any, word: str) -> bool:
-    """Whether a keyword, which may be an array, is this word."""
+    """Whether a value is this word; False for an array, which would compare elementwise."""
     return isinstance(value, str) and value == word
 
 
@@ -53,7 +63,7 @@ def is_real(value: Any) -> bool:
 
 
 def built_in(value: Any) -> Any:
-    """A number of any type as an int or a float, so that no formula computes in fewer digits, or in other types."""
+    """Convert a number of any type to int or float, so that formulas compute in double precision."""
     if type(value) in (int, float) and -(2**53) <= value <= 2**53:
         return value
     if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
@@ -67,11 +77,11 @@ def is_count(value: Any) -> bool:
 
 
 COUNT = Constraint("an int >= 1", is_count, "")
-"""Of arguments that say how many."""
+"""Constraint of arguments that are counts."""
 
 
 def one_of(*choices: Any, doc: str) -> Constraint:
-    """Constraint that takes one of a few words."""
+    """Constraint to one of some choices."""
     names = ", ".join(map(repr, choices[:-1]))
     return Constraint(
         f"{names} or {choices[-1]!r}",
@@ -81,5 +91,5 @@ def one_of(*choices: Any, doc: str) -> Constraint:
 
 
 def real(rule: str, inside: Callable[[float], bool], doc: str) -> Constraint:
-    """Constraint that takes a finite number."""
+    """Constraint to finite numbers for which `inside` holds."""
     return Constraint(rule, lambda v: is_real(v) and inside(v), doc)

@@ -6,6 +6,6 @@ from typing import Any
 
 
 def echo(value: Any, width: int = 60) -> str:
-    """The value's repr on one line, cut in the middle where it is longer than `width`."""
+    """Repr of a value on one line, shortened in the middle to `width` characters."""
     text = " ".join(repr(value).split())
     return text if len(text) <= width else f"{text[: width - 20]} ... {text[-15:]}"

@@ -1,4 +1,4 @@
-"""Attributes that are computed when they are first read."""
+"""Attributes that are computed on first access."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ T = TypeVar("T")
 
 
 class cached_property(Generic[T]):
-    """As `functools.cached_property`, which on Python 3.11 lets one thread at a time compute, of all instances."""
+    """`functools.cached_property` without its lock, which on Python 3.11 all instances of a class share."""
 
     def __init__(self, function: Callable[[Any], T]) -> None:
         self.func, self.__doc__ = function, function.__doc__
 
     def __set_name__(self, owner: type, name: str) -> None:
-        """Learn the name to keep the value under."""
+        """Store the name of the attribute."""
         self.name = name
 
     def __get__(self, instance: Any, owner: type | None = None) -> T:
-        """Compute the value; from then on the instance has it."""
+        """Compute the value and store it on the instance, which is read from then on."""
         if instance is None:
             return self  # type: ignore[return-value]
         value = instance.__dict__[self.name] = self.func(instance)

@@ -1,4 +1,4 @@
-"""Real numbers out of any container: missing and masked ones are NaN, and different ones stay different as float64."""
+"""Real numbers from any container as float64: missing ones are NaN, and distinct ones stay distinct."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array
 
 EXACT = 2**53
-"""float64 holds every whole number up to this one."""
+"""Largest integer up to which float64 is exact."""
 
 
 def as_floats(x: Any, name: str) -> Array:
@@ -32,7 +32,7 @@ def as_floats(x: Any, name: str) -> Array:
 
 
 def as_reals(x: Any, name: str) -> NDArray[Any]:
-    """As `as_floats`, but in a narrower type where the numbers came in one."""
+    """As `as_floats`, but keeps a narrower float type."""
     array = x if type(x) is np.ndarray else _array(x, name)
     kind = array.dtype.kind
     if kind == "O" and array.ndim > 0:
@@ -46,7 +46,7 @@ def as_reals(x: Any, name: str) -> NDArray[Any]:
 
 
 def refuse_inexact(x: Any, name: str) -> None:
-    """Refuse whole numbers and decimals that float64 rounds, where others are read later that could become equal.
+    """Refuse integers and decimals that float64 rounds, as numbers that are read later could become equal to them.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def refuse_inexact(x: Any, name: str) -> None:
 
 
 def _stays_distinct(value: int | Decimal) -> bool:
-    """Whether no other number that may stay is the same as float64."""
+    """Whether no other accepted number has the same float64."""
     number = float(value)
     if isinstance(value, int) or not value.is_finite() or value % 1 == 0:
         return number == value
@@ -76,12 +76,12 @@ def _stays_distinct(value: int | Decimal) -> bool:
 
 
 def column(array: NDArray[Any]) -> NDArray[Any]:
-    """A column, shape (n_samples, 1), is one entry a row."""
+    """Flatten a column of shape (n_samples, 1)."""
     return array.ravel() if array.ndim == 2 and array.shape[1] == 1 else array
 
 
 def refuse_masked(x: Any, name: str) -> None:
-    """Refuse masked entries where nothing may be missing.
+    """Refuse masked entries in data that must be complete.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def refuse_masked(x: Any, name: str) -> None:
 
 
 def _array(x: Any, name: str) -> NDArray[Any]:
-    """Array of numbers, or of objects where NumPy would lose something: a mask, or digits of large numbers."""
+    """Array of numbers, or of objects where NumPy would lose a mask or digits of large numbers."""
     if isinstance(x, MaskedArray):
         return np.ma.filled(x.astype(object), np.nan) if np.ma.is_masked(x) else np.ma.getdata(x)
     if isinstance(x, (list, tuple)) and any(issubclass(t, MaskedArray) for t in set(map(type, x))):
@@ -106,21 +106,21 @@ def _array(x: Any, name: str) -> NDArray[Any]:
 
 
 def _has_large(array: Array) -> bool:
-    """Whether there is a finite number beyond those that are all exact."""
+    """Whether a finite number is larger than `EXACT`."""
     size = np.abs(array)
-    if array.size == 0 or size.item(size.argmax()) < EXACT:  # NaN, which argmax finds first, is not
+    if array.size == 0 or size.item(size.argmax()) < EXACT:  # NaN, which argmax returns first, is not less
         return False
     return bool(np.isfinite(array[size >= EXACT]).any())
 
 
 def _is_float(x: Any) -> bool:
-    """Whether a container says that it holds nothing but floats."""
+    """Whether the dtype of a container is a float."""
     dtype = getattr(x, "dtype", None)
     return isinstance(dtype, np.dtype) or any(word in str(dtype).lower() for word in ("float", "double"))
 
 
 def _objects(x: Any) -> NDArray[Any]:
-    """Numbers as the container has them."""
+    """Numbers as the objects in the container."""
     to_list = getattr(x, "to_list", None) or getattr(x, "to_pylist", None)
     return np.array(to_list() if to_list else x, dtype=object)
 
@@ -140,7 +140,7 @@ def _not_rectangular(x: Any, name: str) -> str:
 
 def _of_objects(array: NDArray[Any], name: str) -> Array:
     values = array.ravel().tolist()
-    floats = np.array([_number(v, name) for v in values], dtype=np.float64)
+    floats = np.array([_as_float(v, name) for v in values], dtype=np.float64)
     if not set(map(type, values)) <= {float, bool, type(None)}:
         first: dict[float, Any] = {}
         for value, number in zip(values, floats.tolist(), strict=True):
@@ -149,7 +149,7 @@ def _of_objects(array: NDArray[Any], name: str) -> Array:
     return floats.reshape(array.shape)
 
 
-def _number(value: Any, name: str) -> float:
+def _as_float(value: Any, name: str) -> float:
     if value is None or type(value).__name__ == "NAType" or value is np.ma.masked:
         return np.nan
     if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim > 0):
@@ -166,7 +166,7 @@ def _number(value: Any, name: str) -> float:
 
 
 def _of_wide(array: NDArray[Any], name: str) -> Array:
-    """Numbers of a type that has some which float64 has not: 64-bit ints, and floats of more bits."""
+    """Numbers of a type with more digits than float64: 64-bit integers and longer floats."""
     whole = array.dtype.kind != "f"
     if whole and (array.size == 0 or -EXACT <= array.item(array.argmin()) <= array.item(array.argmax()) <= EXACT):
         return array.astype(np.float64)

@@ -1,4 +1,4 @@
-"""Optional packages: imported where they are needed, with the extra to install where they are missing."""
+"""Imports of optional packages, with errors that name the extra to install."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def import_optional(module: str, *, extra: str, purpose: str) -> Any:
-    """Import a module of an optional package; `purpose` begins the error, as in "A picture".
+    """Import a module of an optional package; the error begins with `purpose`, such as "A picture".
 
     Raises
     ------

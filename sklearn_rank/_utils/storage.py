@@ -1,6 +1,6 @@
-"""Results on disk: one .npz file of plain arrays, with a JSON text among them that says what they are.
+"""Results on disk: an .npz file of plain arrays, one of which is a description in JSON.
 
-No pickle: NumPy alone, or any program that reads zip files of .npy arrays, can read them years later.
+There is no pickle, so NumPy, or any program that reads zip files of .npy arrays, can read them years later.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from sklearn_rank._utils.writing import written_whole
 T = TypeVar("T")
 
 VERSION = 1
-"""Of the layout; a reader refuses a later one."""
+"""Version of the layout; files of a later one are refused."""
 
 META = "meta"
 
 DEFLATED_AT_MOST = 1100
-"""Bytes that a byte of a compressed array stands for at most, whatever they are: 1032 by the format."""
+"""Highest compression ratio that is believed; the format allows 1032."""
 
 OTHER_FORMATS = (
     ".arrow .csv .db .docx .feather .gz .h5 .hdf5 .html .ipc .joblib .json .jsonl .latex .md .npy .orc .parquet .pdf "
     ".pickle .pkl .png .qrels .run .sqlite .svg .tex .tsv .txt .xls .xlsx .xml .yaml .yml .zip"
 ).split()
-"""Endings of names that promise another format."""
+"""File name endings of other formats."""
 
 
 def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write arrays, and `meta` as JSON under the name "meta", to `path`, as it stands.
+    """Write arrays, and `meta` as JSON under the name "meta", to exactly this path.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDA
 
 
 def load(path: Any, kind: str, make: Callable[[Mapping[str, Any], SavedArrays], T]) -> T:
-    """What `make` makes of what `save` wrote: meta and arrays.
+    """Read a file that `save` wrote, and return ``make(meta, arrays)``.
 
     Raises
     ------
@@ -83,13 +83,13 @@ def load(path: Any, kind: str, make: Callable[[Mapping[str, Any], SavedArrays], 
                 return make(meta, arrays)
         except (_OtherFileError, MemoryError):
             raise
-        except Exception as error:  # whatever a damaged file leads to
+        except Exception as error:  # a damaged file can raise anything
             found = f"what is damaged, or was not written by save ({type(error).__name__}: {_short(error)})"
             raise ValueError(_not_a(kind, found, path)) from error
 
 
 class _OtherFileError(ValueError):
-    """A sound file of something else."""
+    """The file is valid, but holds something else."""
 
 
 def _not_a(kind: str, found: str, path: Any) -> str:
@@ -101,9 +101,9 @@ def _short(error: Exception) -> str:
 
 
 class SavedArrays(Mapping[str, NDArray[Any]]):
-    """Arrays of a file, each read when it is asked for, and never more than the file can hold.
+    """Arrays of a file. Each is read on first access, after its size was checked against the size of the file.
 
-    Names may end in a `suffix`, which is left out.
+    With a `suffix`, only arrays whose names end in it are seen, and their names are without it.
     """
 
     def __init__(self, archive: zipfile.ZipFile, objects: Mapping[str, Any] | None = None, suffix: str = "") -> None:
@@ -114,7 +114,7 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
             raise ValueError("an array is there twice")
 
     def meta(self) -> dict[str, Any]:
-        """The description; the objects in it are from then on among the arrays."""
+        """Read the description; the objects in it become arrays of this mapping."""
         if META not in self:
             return {}
         self.check(META, (), "U")
@@ -125,16 +125,16 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
         return meta
 
     def ending(self, suffix: str) -> SavedArrays:
-        """Those whose names end so."""
+        """The arrays whose names end in `suffix`."""
         return SavedArrays(self._archive, self._objects, suffix)
 
     def check(self, name: str, shape: tuple[int | None, ...], kinds: str) -> None:
-        """Refuse an array of another shape (None: any length) or kind of dtype; what it holds is not read for that.
+        """Refuse an array of another shape (None: any length) or kind of dtype, without reading its entries.
 
         Raises
         ------
         ValueError
-            If it is none of these.
+            If shape or dtype differ.
         """
         found, dtype = self._header(name)
         if len(found) != len(shape) or any(n is not None and n != m for n, m in zip(shape, found, strict=True)):
@@ -154,23 +154,23 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
         return self._read[name]
 
     def __contains__(self, name: object) -> bool:
-        """Whether there is one; it is not read for that."""
+        """Whether there is an array of this name, which is not read."""
         return any(one == name for one in self)
 
     def __iter__(self) -> Iterator[str]:
-        """Names of all of them."""
+        """Names of the arrays."""
         names = [*self._objects, *(name.removesuffix(".npy") for name in self._archive.namelist())]
         return (name.removesuffix(self._suffix) for name in names if name.endswith(self._suffix))
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Number of arrays."""
         return len([*self])
 
     def _member(self, name: str) -> zipfile.ZipInfo:
         return self._archive.getinfo(f"{name}{self._suffix}.npy")
 
     def _header(self, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
-        """Shape and dtype, if that many bytes are there: an array is made before it is read."""
+        """Shape and dtype, if the file has as many bytes: NumPy allocates an array before reading it."""
         if name + self._suffix in self._objects:
             return self[name].shape, self[name].dtype
         member = self._member(name)
@@ -188,12 +188,12 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
 
 
 def part(words: Any, name: str, *types: type) -> Any:
-    """An entry of a saved description, of one of some types.
+    """Entry of a saved description, which must be of one of the types.
 
     Raises
     ------
     ValueError
-        If there is none.
+        If it is missing or of another type.
     """
     value = words.get(name) if isinstance(words, dict) else None
     if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
@@ -202,7 +202,7 @@ def part(words: Any, name: str, *types: type) -> Any:
 
 
 def names(words: Any, name: str) -> list[str]:
-    """An entry of a saved description that is a list of distinct strings.
+    """Entry of a saved description, which must be a list of distinct strings.
 
     Raises
     ------
@@ -245,16 +245,16 @@ def _jsonable(value: Any, name: str) -> Any:
 
 
 class Saveable(ABC):
-    """A result that can be saved: it says what is to be kept of it, as words and arrays, and can be made of these."""
+    """A result that can be saved as plain data, words and arrays, and made of them again."""
 
     @abstractmethod
     def _plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """What is to be saved: words and arrays."""
+        """Words and arrays to save."""
 
     @classmethod
     @abstractmethod
     def _of_plain(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
-        """What was saved."""
+        """Make a result of saved words and arrays."""
 
     def save(self, path: Any) -> None:
         """Save the result to one .npz file without pickle.
@@ -262,7 +262,7 @@ class Saveable(ABC):
         Parameters
         ----------
         path : str or path
-            Where to, as it stands. What was there is replaced when all is written.
+            File to write, with exactly this name. An existing file is replaced once everything is written.
 
         Raises
         ------
@@ -271,13 +271,13 @@ class Saveable(ABC):
         TypeError
             If query ids are neither numbers, strings nor tuples of them.
         OSError
-            If it cannot be written; then nothing has changed.
+            If it cannot be written. An existing file is then unchanged.
         """
         save(path, type(self).__name__, *self._plain())
 
     @classmethod
     def load(cls, path: Any) -> Self:
-        """A result that was saved.
+        """Load a saved result.
 
         Parameters
         ----------
@@ -286,7 +286,7 @@ class Saveable(ABC):
         Returns
         -------
         Evaluation or Comparison
-            Of the class that this is called on.
+            An instance of the class that the method is called on.
 
         Raises
         ------
@@ -297,12 +297,12 @@ class Saveable(ABC):
 
 
 def check_saved(words: Any, arrays: SavedArrays) -> list[Any]:
-    """Metrics of a saved evaluation, if all that is kept of it fits together.
+    """Check that the parts of a saved evaluation fit together, and return its metrics.
 
     Raises
     ------
     ValueError
-        If it does not.
+        If they do not.
     """
     metrics: list[Any] = part(words, "metrics", list)
     for metric in metrics:

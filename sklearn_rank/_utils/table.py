@@ -1,4 +1,4 @@
-"""A small table: plain text, Markdown, LaTeX, HTML in a notebook, a pandas frame; and results shown as tables."""
+"""Small tables as plain text, Markdown, LaTeX, HTML and pandas frames, and results that print as tables."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Table:
     rows: tuple[tuple[Any, ...], ...]
 
     def __str__(self) -> str:
-        """Text with words to the left and numbers to the right."""
+        """Plain text; words are aligned to the left and numbers to the right."""
         cells = self._all_cells()
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         return "\n".join(_line(row, widths, self._numeric()) for row in cells)
@@ -134,22 +134,22 @@ class Table:
 
 
 class TableReport(ABC):
-    """A result that is printed as a title and tables, and gives the tables in other formats."""
+    """A result that prints as a title and tables, and converts the tables to other formats."""
 
     @abstractmethod
     def _title(self) -> str:
-        """What it is, on one line."""
+        """One line that names the result."""
 
     @abstractmethod
     def _tables(self) -> list[Table]:
-        """What is shown of it."""
+        """Tables to print."""
 
     def _notes(self) -> list[str]:
         """Lines under the title."""
         return []
 
     def to_markdown(self) -> str:
-        """What is printed, without the title, in Markdown.
+        """The printed tables in Markdown.
 
         Returns
         -------
@@ -158,7 +158,7 @@ class TableReport(ABC):
         return "\n\n".join(table.to_markdown() for table in self._tables())
 
     def to_latex(self) -> str:
-        """What is printed, without the title, as LaTeX tabulars with plain rules.
+        """The printed tables as LaTeX tabulars with plain rules.
 
         Returns
         -------
@@ -200,8 +200,8 @@ def shorten(text: str, width: int) -> str:
 
 
 def printable(text: str) -> str:
-    """Text in which what would control a terminal is escaped, as Python writes it."""
-    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    """Escape control characters as Python does."""
+    return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def _latex(text: str) -> str:

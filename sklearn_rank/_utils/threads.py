@@ -1,4 +1,4 @@
-"""Blocks of rows that fit the cache, and threads to run them on, which stop together. Knows nothing of ranking."""
+"""Blocks of rows that fit the cache, and threads that run them and stop together."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BLOCK_ROWS = 2**17
 
 
 def check_n_jobs(n_jobs: object) -> None:
-    """Refuse what joblib would, but also where there is too little to do to ask it.
+    """Refuse an `n_jobs` that joblib would refuse, also for work too small for threads.
 
     Raises
     ------
@@ -33,16 +33,16 @@ def check_n_jobs(n_jobs: object) -> None:
 
 
 def row_blocks(n_rows: int) -> list[tuple[int, int]]:
-    """Cut rows into (start, stop) pieces of at most `BLOCK_ROWS`."""
+    """Split rows into (start, stop) blocks of at most `BLOCK_ROWS`."""
     if n_rows <= BLOCK_ROWS:
         return [(0, n_rows)]
     return [(a, min(a + BLOCK_ROWS, n_rows)) for a in range(0, n_rows, BLOCK_ROWS)]
 
 
 def query_blocks(indptr: NDArray[np.int64], depth: int | None = None) -> list[tuple[int, int]]:
-    """Cut queries into (first, last) pieces of about `BLOCK_ROWS` rows; no query is cut.
+    """Split queries into (first, last) blocks of about `BLOCK_ROWS` rows; no query is split.
 
-    Of lists that are long beside the `depth` they are read to, a piece has up to four times as many rows.
+    If lists are much longer than the `depth` they are read to, a block has up to four times as many rows.
     """
     n_rows = BLOCK_ROWS * max(1, min(4, int(indptr[-1]) // (len(indptr) - 1) // (depth or sys.maxsize)))
     if indptr[-1] <= n_rows:
@@ -72,14 +72,14 @@ def _keep_freed_memory() -> None:
 
 
 def on_threads(function: Callable[[S], T], items: Iterable[S], n_threads: int) -> list[T]:
-    """List ``function(item)`` for each item; whoever is free takes the next one, or makes it.
+    """List ``function(item)`` for each item. A free thread takes the next item from the iterable.
 
-    An error or an interrupt in one thread stops all of them, and is raised as it is.
+    An error or an interrupt in one thread stops all of them, and is raised unchanged.
     """
     if n_threads == 1:
         return [*map(function, items)]
     results: dict[int, T] = {}
-    errors: list[BaseException] = []  # the first, and perhaps others of the same moment
+    errors: list[BaseException] = []  # the first, and others raised before the threads stopped
     todo, taking, stop = enumerate(items), Lock(), Event()
     before = _stops()
 
@@ -112,23 +112,23 @@ def on_threads(function: Callable[[S], T], items: Iterable[S], n_threads: int) -
 
 
 def heed() -> None:
-    """Stop here if the work is wanted no more: raise if another thread failed, or if the user interrupts.
+    """Raise if another thread has failed, or if the user interrupts.
 
-    Whatever takes long calls it now and then. Python raises KeyboardInterrupt in the main thread when any function of
-    Python is called, so what runs without Python, as kernels do, calls this one.
+    Long computations call it regularly. Python raises KeyboardInterrupt in the main thread on the call of any Python
+    function, so kernels, which run without Python, call this one.
     """
     if any(stop.is_set() for stop in _stops()):
         raise StoppedError
 
 
 class StoppedError(BaseException):
-    """Another thread has failed, so this one need not go on."""
+    """Raised in a thread that stops because another one has failed."""
 
 
 _thread = local()
 
 
 def _stops() -> tuple[Event, ...]:
-    """Events of the calls of `on_threads` that this thread works for."""
+    """Stop events of the `on_threads` calls that this thread works for."""
     stops: tuple[Event, ...] = getattr(_thread, "stops", ())
     return stops

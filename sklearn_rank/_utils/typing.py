@@ -1,4 +1,4 @@
-"""Types that many modules name."""
+"""Types of arrays."""
 
 from __future__ import annotations
 

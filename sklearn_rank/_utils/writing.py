@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic writing of files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 @contextmanager
 def written_whole(path: Any) -> Iterator[BinaryIO]:
-    """Binary file that takes the place of `path` once all of it is written; until then nothing has changed there.
+    """Open a binary file that replaces `path` once it is written completely.
 
     Raises
     ------
@@ -22,7 +22,7 @@ def written_whole(path: Any) -> Iterator[BinaryIO]:
     part = os.path.join(os.path.dirname(target), f".sklearn_rank_{secrets.token_hex(8)}")
     try:
         if os.path.exists(target):
-            open(target, "r+b").close()  # refuses folders, and what may not be written
+            open(target, "r+b").close()  # fails for folders and read-only files
         if os.path.exists(target) and not os.path.isfile(target):  # a device or a pipe
             with open(target, "wb") as file:
                 yield file

@@ -1,7 +1,6 @@
-"""Pictures of results query by query, as scikit-learn's Displays are made; they need the extra "plot".
+"""Pictures of results per query, in the style of scikit-learn's Displays; they need the extra "plot".
 
-Values of `evaluate` in, pictures out. May not touch formulas or kernels. Each is readable in grey: whatever colour
-tells apart, a line style, a marker or a hatch tells apart as well.
+Each picture is readable in grey: systems differ by line style, marker or hatch as well as by colour.
 """
 
 from sklearn_rank.display._critical_difference import CriticalDifferenceDisplay

@@ -1,4 +1,4 @@
-"""Several systems, and which of them differ."""
+"""Picture of several systems and their significant differences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn_rank.stats import MultipleComparison, compare_all
 
 @documented
 class CriticalDifferenceDisplay(Display):
-    """Several systems by their means, the best on top, and bars that join those that may not differ.
+    """Means of several systems, the best on top, with bars that join systems that may not differ.
 
     A bar joins the systems with a dot on it: no two of them differ significantly once p-values are corrected for the
     number of pairs. With a baseline there is one bar, of the baseline and all that may not differ from it. Means are
@@ -93,8 +93,8 @@ class CriticalDifferenceDisplay(Display):
         ax.set_ylim(len(means) - 0.5, -0.7)
         ax.margins(x=0.1)
         ax.grid(axis="y", linestyle=":", color="0.7")
-        what = value_label(self.metric, self.greater_is_better)
-        ax.set_xlabel(f"mean {what} over queries\n{self._explanation()}")
+        label = value_label(self.metric, self.greater_is_better)
+        ax.set_xlabel(f"mean {label} over queries\n{self._explanation()}")
         return self
 
     def _label(self, name: str) -> str:
@@ -113,10 +113,10 @@ class CriticalDifferenceDisplay(Display):
                 alike[a].add(b)
                 alike[b].add(a)
         if self.baseline is not None:
-            found = [{self.baseline, *alike[self.baseline]}]
+            groups = [{self.baseline, *alike[self.baseline]}]
         else:
-            found = _cliques(alike, set(), set(self.order_), set())
-        rows = sorted(sorted(map(self.order_.index, group)) for group in found if len(group) > 1)
+            groups = _cliques(alike, set(), set(self.order_), set())
+        rows = sorted(sorted(map(self.order_.index, group)) for group in groups if len(group) > 1)
         return [[self.order_[i] for i in group] for group in rows]
 
     @classmethod
@@ -197,11 +197,11 @@ class CriticalDifferenceDisplay(Display):
 
 
 def _cliques(alike: Mapping[str, set[str]], group: set[str], rest: set[str], seen: set[str]) -> list[set[str]]:
-    """Groups that are as large as can be, in which all are alike (Bron and Kerbosch, 1973)."""
+    """Maximal groups in which no two systems differ: maximal cliques (Bron and Kerbosch, 1973)."""
     if not rest and not seen:
         return [group]
-    found = []
+    cliques = []
     for name in sorted(rest):
-        found += _cliques(alike, group | {name}, rest & alike[name], seen & alike[name])
+        cliques += _cliques(alike, group | {name}, rest & alike[name], seen & alike[name])
         rest, seen = rest - {name}, seen | {name}
-    return found
+    return cliques

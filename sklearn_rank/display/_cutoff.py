@@ -1,4 +1,4 @@
-"""A metric against the rank at which the list stops."""
+"""Picture of a metric against the cutoff."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two systems, query by query."""
+"""Picture of the differences of two systems per query."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class DifferenceDisplay(Display):
         (first, a), (second, b) = results.items()
         metric = name_in(b, name_in(a, metric))
         qid, values, others = paired(a, b, metric)
-        difference = Paired(values, others).values  # zero where values differ by rounding, as `compare` has it
+        difference = Paired(values, others).values  # zero where values differ by rounding only, as in `compare`
         better = a.greater_is_better[metric]
         display = cls(difference, qid=qid, names=(first, second), metric=metric, greater_is_better=better)
         return display.plot(ax, **kwargs)

@@ -1,4 +1,4 @@
-"""What all Displays are: axes and a figure that they keep, and the way from a fitted estimator."""
+"""Base classes of the Displays: they keep the axes and the figure, and read a fitted estimator."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from sklearn_rank.model_selection._response import predict_scores
 
 
 class Display:
-    """A picture: `plot` draws it, on axes that it keeps."""
+    """A picture that `plot` draws, on axes that it keeps."""
 
     ax_: Any
     figure_: Any
 
     def _open(self, ax: Any, **size: float) -> Any:
-        """The axes to draw on, which are kept."""
+        """Return the axes to draw on, and keep them."""
         self.ax_ = open_axes(ax, **size)
         self.figure_ = self.ax_.figure
         return self.ax_
@@ -28,13 +28,13 @@ class FromEstimator(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, **options: Any) -> Self:
-        """Picture of a fitted estimator on data, its scores obtained as the scorers obtain them.
+        """Picture of a fitted estimator on data, with scores as the scorers compute them.
 
         Parameters
         ----------
         estimator : fitted estimator
-            Its `predict_proba` (the expected grade), `decision_function` or `predict` gives the scores; the first that
-            it has.
+            The first of `predict_proba` (the expected grade), `decision_function` and `predict` that it has gives the
+            scores.
         X : array-like or frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
             Relevance of each document to its query.

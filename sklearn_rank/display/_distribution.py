@@ -1,4 +1,4 @@
-"""How the values of queries are distributed."""
+"""Picture of the distribution of a metric over queries."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class DistributionDisplay(FromEstimator):
         drawn = thin(len(values))
         x, share = np.append(values[0], values[drawn]), np.append(0.0, (drawn + 1) / len(values))
         look = style(len(ax.lines), len(x)) | {"label": wrap(mean if name is None else f"{name}: {mean}")}
-        look["markevery"] = (look["markevery"], look["markevery"])  # none where the line begins
+        look["markevery"] = (look["markevery"], look["markevery"])  # no marker at the first point
         (self.line_,) = ax.step(x, share, where="post", **look | kwargs)
         what = value_label(self.metric, self.greater_is_better)
         ax.set(xlabel=f"{what} of a query", ylabel="share of queries with at most this value")

@@ -51,7 +51,7 @@ RAISES = "ValueError, TypeError\n    If the data, the metric or a keyword are no
 
 def documented(display: Class) -> Class:
     """Complete the docstrings of a Display."""
-    if display.__doc__:  # there are none with python -OO
+    if display.__doc__:  # python -OO removes docstrings
         display.__doc__ = _completed(display, OF_CLASS)
         for name in OF_METHOD.keys() & vars(display).keys():
             method = getattr(display, name)

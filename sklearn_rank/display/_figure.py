@@ -1,4 +1,4 @@
-"""What all pictures share: Matplotlib, axes, styles that can be told apart in grey, legends, axes of counts."""
+"""Parts of a picture: axes, styles that differ in grey too, legends, axes of counts."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ COLORS = ("#14213d", "#a63a26", "#3aa99b", "#d9a21b", "#6b3fa0", "#7f7f7f")
 LINES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P")
 WRAP = 28
-"""Characters of a name on a line."""
+"""Characters per line of a name."""
 
 MANY = 2000
-"""Points that a picture needs at most: more could not be told apart."""
+"""Most points that are drawn: the eye cannot separate more."""
 
 
 def open_axes(ax: Any, width: float = 7.2, height: float = 4.2) -> Any:
-    """The axes given, or those of a new figure with room for what stands outside of them."""
+    """The axes given, or those of a new figure with room for a legend beside them."""
     pyplot = import_optional("matplotlib.pyplot", extra="plot", purpose="A picture")
     return pyplot.subplots(figsize=(width, height), layout="constrained")[1] if ax is None else ax
 
@@ -51,7 +51,7 @@ def wrap(name: str | None) -> str | None:
 
 
 def add_legend(ax: Any) -> None:
-    """Legend of what has a name: beside the axes where the figure's layout makes room for it, else inside."""
+    """Legend of named lines: beside the axes if the layout of the figure makes room for it, else inside."""
     if ax.get_legend_handles_labels()[1]:
         from matplotlib.layout_engine import ConstrainedLayoutEngine
 

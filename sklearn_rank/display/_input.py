@@ -1,4 +1,4 @@
-"""What pictures read of results: the metric that is meant, its values at cutoffs, two systems query by query."""
+"""Values that pictures read from results: one metric, its cutoffs, two systems per query."""
 
 from __future__ import annotations
 
@@ -28,38 +28,38 @@ def at_cutoffs(metric: Any, k: Iterable[int]) -> list[MetricSpec]:
 
 
 def spec_in(result: Evaluation) -> dict[str, MetricSpec]:
-    """What the names of a result's metrics mean; not those of plain functions, and names of the user's own."""
-    found = {}
+    """Parsed metrics of a result by name, without plain functions and names of the user's own."""
+    specs = {}
     for name in result.per_query:
         with suppress(ValueError):
-            found[name] = parse_metric(name)
-    return found
+            specs[name] = parse_metric(name)
+    return specs
 
 
-def families(result: Evaluation) -> dict[str, dict[int, str]]:
-    """Names of a result's metrics by what they are without a cutoff, then by cutoff, ascending."""
-    found: dict[str, dict[int, str]] = {}
+def families_of(result: Evaluation) -> dict[str, dict[int, str]]:
+    """Names of the metrics of a result, by the name without the cutoff, then by ascending cutoff."""
+    families: dict[str, dict[int, str]] = {}
     for name, spec in spec_in(result).items():
         if spec.k is not None:
-            found.setdefault(str(replace(spec, k=None)), {})[spec.k] = name
-    return {family: dict(sorted(names.items())) for family, names in found.items()}
+            families.setdefault(str(replace(spec, k=None)), {})[spec.k] = name
+    return {family: dict(sorted(names.items())) for family, names in families.items()}
 
 
 def family_of(result: Evaluation, metric: Any) -> tuple[str, dict[int, str]]:
-    """The family that is meant, or the only one there is: its name, and the metrics' names by cutoff."""
-    found = families(result)
-    wanted = str(parse_metric(metric)) if metric is not None else next(iter(found), None)
-    if wanted not in found or (metric is None and len(found) > 1):
+    """Family of a metric, or the only one of the result: its name, and the names of its metrics by cutoff."""
+    known = families_of(result)
+    wanted = str(parse_metric(metric)) if metric is not None else next(iter(known), None)
+    if wanted not in known or (metric is None and len(known) > 1):
         raise ValueError(
             "A picture of cutoffs is of one metric that the result has at several of them, such as 'ndcg@1' and "
             "'ndcg@5'; name it with metric='ndcg'. "
             f"Got metric={metric!r} and a result of {', '.join(result.per_query)}."
         )
-    return str(wanted), found[str(wanted)]
+    return str(wanted), known[str(wanted)]
 
 
 def name_in(result: Evaluation, metric: str | None) -> str:
-    """Name of the metric that is meant, or of the only one of the result."""
+    """Name of a metric of the result, or of the only one."""
     only = metric is None and len(result.per_query) == 1
     return next(iter(result.per_query)) if only else known_metric(result, metric)
 
@@ -70,7 +70,7 @@ def evaluate_each(y_true: Any, y_score: Mapping[str, Any], **common: Any) -> dic
     Raises
     ------
     TypeError
-        If there are no names.
+        If `y_score` is not a dict.
     """
     if not isinstance(y_score, Mapping):
         raise TypeError(
@@ -85,7 +85,7 @@ def paired(first: Evaluation, second: Evaluation, metric: str) -> tuple[NDArray[
     Raises
     ------
     ValueError
-        If the metric was computed otherwise in one of them, or their queries or labels are not the same.
+        If the keywords of the metric, the queries or the labels differ.
     """
     if first.meaning[metric] != second.meaning[metric]:
         raise ValueError(

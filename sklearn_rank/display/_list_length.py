@@ -1,4 +1,4 @@
-"""Precision and recall against the length of the list."""
+"""Picture of precision and recall against the length of the list."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sklearn_rank.display._input import at_cutoffs, family_of
 
 @documented
 class ListLengthDisplay(FromEstimator):
-    """Precision and recall of lists of length N, means over queries: what a longer list gains and what it costs.
+    """Precision and recall of lists of length N, means over queries: the gain and the cost of a longer list.
 
     Of each system precision is a solid line with full markers, recall a dashed one with hollow markers. Plot another
     system on ``ax=display.ax_`` to compare them.

@@ -1,4 +1,4 @@
-"""Precision at levels of recall, averaged over queries."""
+"""Picture of precision at levels of recall, averaged over queries."""
 
 from __future__ import annotations
 

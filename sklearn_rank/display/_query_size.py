@@ -1,4 +1,4 @@
-"""A metric against the size of the query."""
+"""Picture of a metric against the number of documents of the query."""
 
 from __future__ import annotations
 
@@ -88,16 +88,16 @@ class QuerySizeDisplay(FromEstimator):
         look |= {"capsize": 3, "markeredgecolor": "white", "linewidth": 2} | label
         self.means_ = ax.errorbar(self.bin_size_, self.bin_mean_, self.bin_reach_, **look)
         set_count_axis(ax, size, "size of the query (documents)")
-        what = value_label(self.metric, self.greater_is_better)
-        ax.set_ylabel(f"{what} of a query; means with {100 * self.confidence_level:g} % interval")
+        label_of_values = value_label(self.metric, self.greater_is_better)
+        ax.set_ylabel(f"{label_of_values} of a query; means with {100 * self.confidence_level:g} % interval")
         add_legend(ax)
         return self
 
     def _defined(self) -> tuple[NDArray[Any], Array]:
-        found = ~np.isnan(self.values)
-        if not found.any():
+        defined = ~np.isnan(self.values)
+        if not defined.any():
             raise ValueError("A picture of values needs a query with a value. Got none, or NaN alone.")
-        return self.n_documents[found], self.values[found]
+        return self.n_documents[defined], self.values[defined]
 
     @classmethod
     def from_result(
@@ -157,6 +157,6 @@ def _binned(size: NDArray[Any], values: Array, n_bins: int, confidence_level: fl
     n = np.bincount(number)
     mean_size, mean = np.bincount(number, size) / n, np.bincount(number, values) / n
     squares, df = np.bincount(number, (values - mean[number]) ** 2), n - 1.0
-    df[df == 0] = np.nan  # one query has no spread
+    df[df == 0] = np.nan  # no interval for a single query
     reach = stats.t.ppf((1 + confidence_level) / 2, df) * np.sqrt(squares / df / n)
     return mean_size, mean, reach

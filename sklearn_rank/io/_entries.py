@@ -1,4 +1,4 @@
-"""`Entries`: documents of queries with a value each, which is what a run and what judgements are."""
+"""Entries of a run or of judgements: query, document and value."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from sklearn_rank.io._ids import QueryIds, Text
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Entries:
-    """Rows of a run or of judgements: what `read_trec_run`, `read_trec_qrels` and `read_entries` return.
+    """Rows of a run or of judgements, as `read_trec_run`, `read_trec_qrels` and `read_entries` return them.
 
-    No document is in a query twice.
+    A query has each document at most once.
 
     Attributes
     ----------
@@ -34,31 +34,31 @@ class Entries:
     qid: QueryIds
     doc_id: Any
     value: NDArray[np.float64]
-    _kind: str | None = None  # of a file that can hold nothing else: "run" or "judgements"
+    _kind: str | None = None  # "run" or "judgements" if the file format says so
 
     def __len__(self) -> int:
         """Number of rows."""
         return len(self.value)
 
     def __repr__(self) -> str:
-        """How many rows and queries."""
+        """Number of rows and queries."""
         return f"Entries of {len(self)} rows and {len(self.qid.names)} queries"
 
 
 def grouped(code: NDArray[Any], n_codes: int) -> tuple[Index, Index | None]:
-    """Where the rows of each code start once they are adjacent, and rows in that order; None if they are already."""
+    """Start of each code's rows in grouped order, and that order; None if rows are grouped already."""
     if (code[1:] >= code[:-1]).all():
         return np.searchsorted(code, np.arange(n_codes + 1, dtype=code.dtype)), None
     return sort_by_number(code.astype(np.uint32, copy=False), n_codes, None, len(code), None)
 
 
 def checked(entries: Entries, place: Callable[[int], str]) -> Entries:
-    """The same entries, if no document is in a query twice; `place` tells where a row is.
+    """Return the entries if no query has a document twice; `place` words the position of a row for the error.
 
     Raises
     ------
     ValueError
-        Naming the query, the document and where it is.
+        If a query has a document twice.
     """
     keys = document_keys(entries.doc_id)[0]
     n_queries = len(entries.qid.names)
@@ -79,9 +79,10 @@ def checked(entries: Entries, place: Callable[[int], str]) -> Entries:
 def match(
     keys: Keys, rows: tuple[Index, Index | None], other_keys: Keys, other_rows: tuple[Index, Index | None]
 ) -> tuple[Index, tuple[int, int]]:
-    """For each of the other rows the row with its key in its query, or -1; and two rows that are alike, or -1 twice.
+    """Match the other rows to rows with the same query and key.
 
-    Rows are given as `grouped` returns them.
+    Rows are given as `grouped` returns them. Returned are the row that matches each of the other rows, or -1, and two
+    rows with the same query and key, or -1 twice.
     """
     found = np.empty(len(other_keys.key), dtype=np.int64)
     table = np.empty(4 * max(1, int(np.diff(rows[0]).max(initial=0))), dtype=np.int64)
@@ -92,12 +93,12 @@ def match(
 
 
 def document_keys(*lists: Any) -> list[Keys]:
-    """Keys that are equal where documents of several lists are.
+    """Keys of the documents in several lists: equal for equal documents.
 
     Raises
     ------
     TypeError
-        If ids of some are strings and those of others are not, so that none could be equal.
+        If some lists have strings and others do not.
     """
     strings = [isinstance(ids, Text) or _is_text(ids) for ids in lists]
     if not all(strings) and any(strings):
@@ -112,7 +113,7 @@ def document_keys(*lists: Any) -> list[Keys]:
 
 
 def taken(ids: Any, rows: Any) -> NDArray[Any]:
-    """Ids of some rows."""
+    """Ids of the given rows."""
     return np.array(ids.strings(rows)) if isinstance(ids, Text) else ids[rows]
 
 

@@ -1,4 +1,4 @@
-"""Ids of queries and documents as arrays that cost little: a code for each row, or all strings end to end."""
+"""Compact ids of queries and documents: a code for each row, or strings in one buffer."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Index
 
 ERRORS = "surrogateescape"
-"""What becomes of bytes that are not UTF-8: they are kept, and written as they were."""
+"""Error handler that keeps bytes that are not UTF-8, so that they are written as they were read."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class QueryIds:
-    """Query of each row: its number, and the distinct ids by number.
+    """Query of each row, as a number and the distinct ids by number.
 
-    What takes `qid` takes it as it is; ``numpy.asarray`` makes an array of ids of it.
+    Every function with `qid` takes it. ``numpy.asarray`` converts it to an array of ids.
 
     Attributes
     ----------
     code : ndarray of shape (n_samples,)
+        Number of the query of each row.
     names : ndarray of shape (n_queries,)
+        Id of each query.
     """
 
     code: NDArray[Any]
@@ -41,23 +43,23 @@ class QueryIds:
         return self.names[self.code].astype(self.names.dtype if dtype is None else dtype, copy=False)
 
     def factorize(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Number of each row, and ids by number: as pandas has it."""
+        """Return the codes and the distinct ids, as `factorize` of pandas does."""
         return self.code, self.names
 
     def __repr__(self) -> str:
-        """How many there are of what."""
+        """Number of rows and queries."""
         return f"QueryIds of {len(self.code)} rows and {len(self.names)} queries"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Text:
-    """Strings as UTF-8, end to end.
+    """Strings as UTF-8 in one buffer.
 
     Attributes
     ----------
     data : ndarray of uint8
     end : ndarray of shape (n_strings,)
-        Where each ends.
+        End of each string in `data`.
     """
 
     data: NDArray[np.uint8]
@@ -68,7 +70,7 @@ class Text:
         return len(self.end)
 
     def __getstate__(self) -> dict[str, Any]:
-        """State without the hashes, which are others in another process."""
+        """State without the hashes, which differ between processes."""
         return {"data": self.data, "end": self.end}
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -77,23 +79,23 @@ class Text:
 
     @cached_property
     def keys(self) -> Keys:
-        """Their hashes, and themselves."""
+        """Hashes of the strings, and the strings."""
         return hashed(self.data, self.end)
 
     def encoded(self, rows: Iterable[int]) -> list[bytes]:
-        """Those at some places, as they are."""
+        """The given strings as bytes."""
         stop = np.fromiter(rows, np.int64)
         start = np.where(stop > 0, self.end[stop - 1], 0)
         data = self.data.data
         return [bytes(data[a:b]) for a, b in zip(start.tolist(), self.end[stop].tolist(), strict=True)]
 
     def strings(self, rows: Iterable[int]) -> list[str]:
-        """Those at some places."""
+        """The given strings."""
         return [s.decode("utf-8", ERRORS) for s in self.encoded(rows)]
 
     @classmethod
     def of(cls, strings: list[str]) -> Text:
-        """Strings as UTF-8."""
+        """Encode strings."""
         encoded = [s.encode("utf-8", ERRORS) for s in strings]
         end = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), dtype=np.int64)
         return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), end)

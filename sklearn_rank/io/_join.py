@@ -1,4 +1,4 @@
-"""A run and judgements in, the three arrays of a metric out: `join`."""
+"""Join of a run with judgements, to the three arrays that metrics take."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NEGATIVE = one_of("unjudged", "keep", doc="")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankingData:
-    """Rows as metrics take them: what `join` and `read_table` return.
+    """Rows as metrics take them, returned by `join` and `read_table`.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class RankingData:
     not_in_qrels : ndarray
         Queries of the run that the judgements do not have.
     missing_from_run, missing_from_qrels : str
-        What was done with these.
+        Treatment of these queries.
     """
 
     y_true: Array
@@ -105,8 +105,8 @@ def join(
 ) -> RankingData:
     r"""Join a run with judgements: a row for each document that was retrieved or judged.
 
-    Judged but not retrieved is a score of ``-inf``, retrieved but not judged a label of NaN. Queries come in the order
-    of the judgements, which is the same for every run.
+    A document that was judged but not retrieved has a score of ``-inf``; one that was retrieved but not judged has a
+    label of NaN. Queries come in the order of the judgements, which is the same for every run.
 
     Parameters
     ----------
@@ -115,10 +115,10 @@ def join(
     qrels : Entries
         Relevance, of `read_trec_qrels` or `read_entries`.
     missing_from_run : {"zero", "drop", "raise"}, default="zero"
-        Queries of the judgements for which nothing was retrieved: keep them, so that metrics count what they lack as
-        zero (trec_eval with ``-c``), leave them out (trec_eval without), or raise.
+        Queries of the judgements for which nothing was retrieved: keep them, so that metrics count them as zero
+        (trec_eval with ``-c``), leave them out (trec_eval without ``-c``), or raise.
     missing_from_qrels : {"zero", "drop", "raise"}, default="drop"
-        Queries of the run without judgements, likewise; trec_eval leaves them out.
+        Queries of the run without judgements, in the same way; trec_eval leaves them out.
     tie_order : {"input", "trec_eval"}, default="input"
         Order of documents of equal score, which ``ties="stable"`` reads: that of the run, or trec_eval's, by falling
         document id as bytes.
@@ -170,7 +170,7 @@ def join(
     label = qrels.value if negative == "keep" else pooled_if_negative(qrels.value)
     score = run.value
     if float32:
-        with np.errstate(over="ignore"):  # +inf is refused later, as any is
+        with np.errstate(over="ignore"):  # +inf is refused later
             score = score.astype(np.float32).astype(np.float64)
     judged_keys, keys = document_keys(qrels.doc_id, run.doc_id)
     judged_rows, rows = grouped(of_qrels, len(names)), grouped(of_run, len(names))
@@ -193,7 +193,7 @@ def join(
 
 
 def _check_entries(name: str, entries: Any, kind: str) -> None:
-    """Refuse what was not read, and a run in the place of judgements or the other way round."""
+    """Refuse anything but entries, and a run and judgements in the wrong order."""
     if not isinstance(entries, Entries):
         raise TypeError(
             f"The {name!r} parameter of join must be Entries, as read_trec_{name}(file) returns, or "
@@ -219,7 +219,7 @@ def _numbered(run: Entries, qrels: Entries) -> tuple[NDArray[Any], Index, Index]
 def _choose(
     names: NDArray[Any], of_run: Index, of_qrels: Index, missing_from_run: str, missing_from_qrels: str
 ) -> tuple[NDArray[np.bool_], tuple[NDArray[Any], NDArray[Any]]]:
-    """Which queries to keep, and those that the run lacks and that the judgements lack."""
+    """Whether to keep each query; queries that the run lacks; queries that the judgements lack."""
     sides = ("run", of_run, missing_from_run), ("judgements", of_qrels, missing_from_qrels)
     keep, lacking = np.ones(len(names), dtype=bool), []
     for side, code, what in sides:
@@ -239,9 +239,9 @@ def _choose(
 
 
 def _put_in_trec_order(code: Index, documents: Any, columns: list[NDArray[Any]]) -> None:
-    """Rows by query, falling score and, where it is equal, falling document id; those not retrieved last.
+    """Sort rows by query, descending score and descending document id; documents that were not retrieved come last.
 
-    The first column has the scores, the last the places of the documents.
+    The first column holds the scores, the last one the positions of the documents.
     """
     score = columns[0]
     same_query = code[1:] == code[:-1]

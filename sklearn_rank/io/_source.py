@@ -1,4 +1,4 @@
-"""Where bytes come from and go to: a path, a file that is open, what gzip made."""
+"""Files to read from and write to: paths, open files, and gzip."""
 
 from __future__ import annotations
 
@@ -24,25 +24,27 @@ OTHER_KINDS = {
     "packed by compress": rb"\x1f\x9d",
     "packed by 7-Zip": rb"7z\xbc\xaf\x27\x1c",
     "a zip archive": rb"PK(\x03\x04|\x05\x06)",
-    "text in UTF-16": rb"\xfe\xff|\xff\xfe(?!\xff\xff)",  # four of 255 begin a stream of Arrow
+    "text in UTF-16": rb"\xfe\xff|\xff\xfe(?!\xff\xff)",  # a stream of Arrow begins with four bytes of 255
 }
-"""Formats that are not read, by the first bytes of the file."""
+"""Formats that are refused, by the first bytes of the file."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-PIECE = 2**20  # bytes, of which what is made of them stays in memory that was used before
-MAPPED = 2**24  # bytes that are not copied from a file
+PIECE = 2**20
+"""Bytes that are read at a time: few enough that memory is reused for the next piece."""
+MAPPED = 2**24
+"""Bytes from which on a file is mapped into memory, not copied."""
 
 
 @contextmanager
 def open_to_read(source: Any) -> Iterator[Any]:
-    """Binary file of a path or of an open file, unpacked if gzip made it.
+    """Open a path or an open file for reading bytes; gzip is unpacked.
 
     Raises
     ------
     TypeError
         If it is neither a path nor a file.
     ValueError
-        If gzip's data end too soon or are damaged, or it is packed by something else, or in UTF-16.
+        If gzip data are truncated or damaged, or the file is packed by another program or in UTF-16.
     """
     if isinstance(source, (str, os.PathLike)):
         opened = open(source, "rb")
@@ -62,11 +64,11 @@ def open_to_read(source: Any) -> Iterator[Any]:
         try:
             yield gzip.GzipFile(fileobj=opened) if start.startswith(GZIP) else opened
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise ValueError(f"A file that gzip made must be whole. Got {name_of(source)}: {error}.") from None
+            raise ValueError(f"The gzip file is truncated or damaged. Got {name_of(source)}: {error}.") from None
 
 
 def read_bytes(source: Any) -> bytes | mmap.mmap:
-    """All there is; a large file is mapped into memory."""
+    """All bytes; a large file is mapped into memory."""
     with open_to_read(source) as file:
         if isinstance(source, (str, os.PathLike)) and not isinstance(file, gzip.GzipFile):
             if os.fstat(file.fileno()).st_size >= MAPPED:
@@ -76,7 +78,7 @@ def read_bytes(source: Any) -> bytes | mmap.mmap:
 
 
 def whole_lines(file: BinaryIO) -> Iterator[bytes]:
-    """Pieces of a file, without a byte order mark, each ending with a newline; the last may have no more than that."""
+    """Pieces of a file that end with a newline, without a byte order mark; the last piece may be a newline alone."""
     rest: list[bytes] = []
     piece = file.read(PIECE).removeprefix(BYTE_ORDER_MARK)
     while piece:
@@ -90,7 +92,7 @@ def whole_lines(file: BinaryIO) -> Iterator[bytes]:
 
 
 def name_of(source: Any) -> str:
-    """What to call it in messages."""
+    """Name of a file for messages."""
     if isinstance(source, (str, os.PathLike)):
         return os.fspath(source)
     name = getattr(source, "name", None)
@@ -99,7 +101,7 @@ def name_of(source: Any) -> str:
 
 @contextmanager
 def open_to_write(target: Any) -> Iterator[Any]:
-    """File of a path, through gzip if its name ends so; an open binary file as it is, and left open.
+    """Open a path for writing bytes, with gzip if its name ends in ".gz"; an open binary file is used and left open.
 
     Raises
     ------

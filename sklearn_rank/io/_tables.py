@@ -68,7 +68,7 @@ def read_table(
     """
     table = opened(table, [qid] if doc_id is None else [qid, doc_id])
     _check_labels(table, y_true, y_score, qid, doc_id)
-    columns = _number(table, y_true), _number(table, y_score), _ids(table, qid)
+    columns = _numbers(table, y_true), _numbers(table, y_score), _ids(table, qid)
     found = check_queries(columns[0], columns[1], qid=columns[2])
     documents = () if doc_id is None else (_entries(found.score, columns[2], _ids(table, doc_id)).doc_id,)
     return RankingData(found.label, found.score, columns[2], NONE, NONE, "zero", "drop", documents)
@@ -109,7 +109,7 @@ def read_entries(table: Any, *, value: str, qid: str = "qid", doc_id: str = "doc
     """
     table = opened(table, [qid, doc_id])
     _check_labels(table, value, qid, doc_id)
-    numbers, queries, documents = _number(table, value), _ids(table, qid), _ids(table, doc_id)
+    numbers, queries, documents = _numbers(table, value), _ids(table, qid), _ids(table, doc_id)
     if not np.isfinite(numbers).all():
         row = int(np.argmin(np.isfinite(numbers)))
         raise ValueError(f"Column {value!r} must hold finite numbers. Got {numbers[row]} in row {row}.")
@@ -138,13 +138,13 @@ def _column(table: Any, name: str) -> Any:
 
 
 def _check_labels(table: Any, *names: str | None) -> None:
-    """Refuse a mapping of objects of pandas that have other rows, or the same in another order."""
+    """Refuse a mapping of pandas objects whose rows differ or are in another order."""
     if isinstance(table, Mapping):
         check_rows(**{name: table[name] for name in names if name is not None and name in table})
 
 
 def _missing(column: Any) -> NDArray[np.bool_]:
-    """Which entries are missing, as the column's library has it; None in an array."""
+    """Whether each entry is missing, by the rules of the column's library; in an array, None and NaN are."""
     if isinstance(column, np.ma.MaskedArray):
         return np.ma.getmaskarray(column)
     if hasattr(column, "isna"):  # pandas
@@ -156,8 +156,8 @@ def _missing(column: Any) -> NDArray[np.bool_]:
     return np.array(none, dtype=bool)
 
 
-def _number(table: Any, name: str) -> NDArray[np.float64]:
-    """Column of numbers, NaN where one is missing."""
+def _numbers(table: Any, name: str) -> NDArray[np.float64]:
+    """Column of numbers, with NaN for missing ones."""
     column = _column(table, name)
     array, missing = np.asarray(column), _missing(column)
     given = array[~missing]
@@ -188,9 +188,9 @@ def _ids(table: Any, name: str) -> NDArray[Any]:
 
 
 def opened(table: Any, ids: list[str]) -> Any:
-    """The table, read if it is a file, collected if it is a plan of polars."""
+    """The table: a file is read, and a lazy frame of polars is collected."""
     if isinstance(table, (str, os.PathLike)) or hasattr(table, "read"):
-        return _read(table, ids)
+        return _read_file(table, ids)
     if hasattr(table, "collect") and hasattr(table, "collect_schema"):
         return table.collect()
     if not hasattr(table, "columns") and not hasattr(table, "keys"):
@@ -198,7 +198,7 @@ def opened(table: Any, ids: list[str]) -> Any:
     return table
 
 
-def _read(source: Any, ids: list[str]) -> Any:
+def _read_file(source: Any, ids: list[str]) -> Any:
     import_optional("pyarrow", extra="arrow", purpose="Tables in files")
     from pyarrow import ArrowException, csv, ipc, parquet, py_buffer, string
 
@@ -221,7 +221,7 @@ def _read(source: Any, ids: list[str]) -> Any:
 
 
 def _without_empty(table: Any, ids: list[str]) -> Any:
-    """Table with null for ids that are empty."""
+    """Replace empty ids by null."""
     from pyarrow import compute, scalar, string
 
     for name in (name for name in {*ids} if table.column_names.count(name) == 1):

@@ -20,9 +20,9 @@ from sklearn_rank.io._source import name_of, open_to_read, open_to_write, whole_
 
 RUN_FIELDS = ("query", "Q0", "document", "rank", "score", "tag")
 QRELS_FIELDS = ("query", "iteration", "document", "relevance")
-LOOKS_SO = {
-    len(QRELS_FIELDS): "Judgements look so: read_trec_qrels reads them, and they come first on the command line.",
-    len(RUN_FIELDS): "Runs look so: read_trec_run reads them, and they come after the judgements on the command line.",
+LOOKS_LIKE = {
+    len(QRELS_FIELDS): "This looks like a qrels file: use read_trec_qrels. On the command line it comes first.",
+    len(RUN_FIELDS): "This looks like a run: use read_trec_run. On the command line it comes after the judgements.",
 }
 
 
@@ -59,7 +59,7 @@ def read_trec_run(path: Any, *, n_jobs: int | None = None) -> Entries:
     >>> run.value
     array([0.9, 0.5])
     """
-    return _read(path, "A run of TREC", RUN_FIELDS, n_jobs)
+    return _read_entries(path, "A run of TREC", RUN_FIELDS, n_jobs)
 
 
 def read_trec_qrels(path: Any, *, n_jobs: int | None = None) -> Entries:
@@ -90,11 +90,11 @@ def read_trec_qrels(path: Any, *, n_jobs: int | None = None) -> Entries:
     >>> read_trec_qrels(io.BytesIO(b"q1 0 d1 2\nq1\t0\td3\t0\n")).value
     array([2., 0.])
     """
-    return _read(path, "A file of TREC's judgements", QRELS_FIELDS, n_jobs)
+    return _read_entries(path, "A file of TREC's judgements", QRELS_FIELDS, n_jobs)
 
 
 class _Rows(NamedTuple):
-    """What some lines hold; the text is kept if a line is wrong or blank."""
+    """Fields of some lines; the text is kept if a line is invalid or blank."""
 
     n_lines: int
     wrong: int | None
@@ -106,7 +106,7 @@ class _Rows(NamedTuple):
     value: NDArray[np.float64]
 
 
-def _read(path: Any, what: str, fields: Sequence[str], n_jobs: int | None) -> Entries:
+def _read_entries(path: Any, what: str, fields: Sequence[str], n_jobs: int | None) -> Entries:
     check_n_jobs(n_jobs)
     name = name_of(path)
     with open_to_read(path) as file:
@@ -122,7 +122,7 @@ def _read(path: Any, what: str, fields: Sequence[str], n_jobs: int | None) -> En
         part.document_end[:] += start
         start += len(part.document)
     names, (number,) = number_together([np.concatenate([part.query for part in parts])])
-    names = np.array(names.tolist())  # all strings, so no array of objects is needed
+    names = np.array(names.tolist())  # strings, so no array of objects is needed
     lengths = np.concatenate([part.length for part in parts])
     documents = Text(
         np.concatenate([part.document for part in parts]), np.concatenate([part.document_end for part in parts])
@@ -161,22 +161,22 @@ def _decoded(query: NDArray[np.uint8], end: NDArray[np.int64]) -> NDArray[Any]:
 
 
 def _refuse_line(part: _Rows, n_before: int, what: str, fields: Sequence[str], name: str) -> None:
-    """Say what is wrong with a line; `n_before` is how many lines stand before these."""
+    """Raise the error of an invalid line; `n_before` lines precede this part."""
     before, line = part.text[: part.wrong], part.text[part.wrong :].partition(b"\n")[0].strip()
     n_before += before.count(b"\n")
-    shown, found = line.decode("utf-8", "replace"), line.split()
+    shown, parts = line.decode("utf-8", "replace"), line.split()
     shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
     place = f"in line {n_before + 1} of {name}: {shown!r}"
     if b"\0" in line:
         raise ValueError(f"{what} must be text in UTF-8, without NUL bytes. Got one {place}.")
-    if len(found) != len(fields):
-        hint = "Ids and tags have no blanks in them." if len(found) > len(fields) else "Blanks part the fields."
-        hint = "There are no comments." if line.startswith(b"#") else LOOKS_SO.get(len(found), hint)
+    if len(parts) != len(fields):
+        hint = "Ids and tags have no blanks in them." if len(parts) > len(fields) else "Blanks part the fields."
+        hint = "There are no comments." if line.startswith(b"#") else LOOKS_LIKE.get(len(parts), hint)
         raise ValueError(
-            f"{what} has lines of {len(fields)} fields: {' '.join(fields)}. Got {len(found)} {place}. {hint}"
+            f"{what} has lines of {len(fields)} fields: {' '.join(fields)}. Got {len(parts)} {place}. {hint}"
         )
     field = "score" if "score" in fields else "relevance"
-    value = found[fields.index(field)].decode("utf-8", "replace")
+    value = parts[fields.index(field)].decode("utf-8", "replace")
     raise ValueError(f"{what} must have a finite decimal number as {field}. Got {value!r} {place}.")
 
 
@@ -197,7 +197,7 @@ def _line(parts: list[_Rows], row: int) -> int:
 def write_trec_run(path: Any, y_score: Any, *, qid: Any = None, doc_id: Any, tag: str = "sklearn_rank") -> None:
     """Write a run of TREC: lines ``query Q0 document rank score tag``, each query by falling score.
 
-    Scores are written so that they are read back as they are.
+    Scores are written with all digits.
 
     Parameters
     ----------

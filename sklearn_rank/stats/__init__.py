@@ -1,7 +1,6 @@
-"""Which system is better, and how sure one may be: tests, intervals, corrections and power, on `scipy.stats`.
+"""Tests, confidence intervals, corrections and power for comparisons of systems, on `scipy.stats`.
 
-Values query by query in, answers out. May not touch formulas or kernels. What a p-value here says, and what it does
-not, is in ``docs/statistics.md``.
+They take values per query and know nothing of formulas. ``docs/statistics.md`` says how to read a p-value.
 """
 
 from sklearn_rank.stats._compare import ComparisonResult, compare

@@ -1,4 +1,4 @@
-"""Keywords that the functions of statistics share: the rule of each, written once."""
+"""Rules for the keywords that the functions of statistics share."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _is_random_state(value: Any) -> bool:
 
 
 MOST = 1e100
-"""Largest value of which a square of squares is not beyond the range of a float by far."""
+"""Largest value that is accepted: its fourth power and sums of them are still within the range of a float."""
 
 SHARE = Constraint("between 0 and 1, exclusive", lambda v: is_real(v) and 0 < v < 1, "")
 POSITIVE = Constraint("a finite number > 0", lambda v: is_real(v) and v > 0, "")
@@ -61,7 +61,7 @@ def numbers(x: Any, name: str, function_name: str) -> Array:
     TypeError
         If an entry is not a number.
     ValueError
-        If there is another dimension, or a value that is infinite or near it, or all are next to 0.
+        If the array has another dimension, or values are infinite, or too large or too small to be squared.
     """
     refuse_masked(x, f"{name} of {function_name}")
     try:

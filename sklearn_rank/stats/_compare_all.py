@@ -49,7 +49,7 @@ class MultipleComparison(TableReport):
     greater_is_better: bool = True
 
     def corrected_pvalue(self, a: str, b: str) -> float:
-        """Corrected p-value of a pair, as listed or, if two-sided, the other way round.
+        """Corrected p-value of a pair; of a two-sided comparison in either order.
 
         Raises
         ------
@@ -150,8 +150,8 @@ def compare_all(
 
     >>> from sklearn_rank.stats import compare_all
     >>> values = {"new": [0.7, 0.5, 0.9, 0.4], "old": [0.5, 0.4, 0.6, 0.4], "odd": [0.1, 0.9, 0.8, 0.2]}
-    >>> found = compare_all(values, baseline="old", test="randomization")
-    >>> found.comparisons["new", "old"].pvalue, found.corrected_pvalue("new", "old")
+    >>> result = compare_all(values, baseline="old", test="randomization")
+    >>> result.comparisons["new", "old"].pvalue, result.corrected_pvalue("new", "old")
     (0.25, 0.5)
     """
     options = ComparisonOptions(

@@ -13,7 +13,7 @@ from sklearn_rank.stats._arguments import check_arguments, numbers
 
 
 def adjust_pvalues(pvalues: Any, correction: str | None = "holm") -> Array:
-    """P-values corrected for how many there are.
+    """Correct p-values for the number of comparisons.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ def adjust_pvalues(pvalues: Any, correction: str | None = "holm") -> Array:
 def tukey(values: Array, differences: Array, n_resamples: int, random_state: Any) -> Array:
     """P-value of each difference of means by Tukey's HSD, blocked by query and randomised.
 
-    The values of each query change places at random. The difference between the highest and the lowest mean, if the
-    systems were all alike, is what every pair is held against.
+    Each difference is compared with the null distribution of the range of means, for which the values of each query
+    change places at random.
     """
     n = len(values)
     ranges = _resampling.ranges_within_queries(values, n_resamples, random_state)

@@ -1,4 +1,4 @@
-"""`compare_folds`: two models by their scores on the folds of a cross-validation."""
+"""Comparison of two models by their scores on the folds of a cross-validation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sklearn_rank.stats._tests import t_pvalue
 
 @dataclass(frozen=True)
 class FoldComparison:
-    """Difference of two models over folds, a less b: what `compare_folds` returns.
+    """Difference of two models over folds, a less b, as `compare_folds` returns it.
 
     Attributes
     ----------

@@ -77,26 +77,26 @@ def confidence_interval(
 
 
 def t_interval(centre: float, standard_error: float, df: float, confidence_level: float, alternative: str) -> Interval:
-    """By Student's t, open to the side that the alternative does not ask about."""
+    """Interval by Student's t; a one-sided alternative leaves the other side open."""
     upper = (1 + confidence_level) / 2 if alternative == "two-sided" else confidence_level
     reach = float(stats.t.ppf(upper, df)) * standard_error
     return _opened(centre - reach, centre + reach, alternative)
 
 
 def bootstrap_distribution(x: Array, statistic: Any, n_resamples: int, random_state: Any) -> Array:
-    """Statistic of resamples of x."""
-    found = stats.bootstrap(
+    """Values of a statistic on bootstrap samples of x."""
+    result = stats.bootstrap(
         (x,), statistic, vectorized=True, axis=-1, n_resamples=n_resamples, batch=batch_size(len(x)),
         method="percentile", random_state=np.random.default_rng() if random_state is None else random_state,
     )  # fmt: skip
-    return np.asarray(found.bootstrap_distribution)
+    return np.asarray(result.bootstrap_distribution)
 
 
 def bca_interval(x: Array, means: Array, confidence_level: float, alternative: str) -> Interval:
-    """Bias-corrected and accelerated, from means of bootstrap samples.
+    """Bias-corrected and accelerated interval, from the means of bootstrap samples.
 
-    `scipy.stats.bootstrap` finds the acceleration by leaving out one query at a time, n passes over n values; of a
-    mean it is the skewness of x over 6 sqrt(n).
+    `scipy.stats.bootstrap` computes the acceleration by leaving out one query at a time, n passes over n values. The
+    acceleration of a mean is the skewness of x over 6 sqrt(n).
     """
     centre = x.mean()
     below = (np.count_nonzero(means < centre) + np.count_nonzero(means <= centre)) / (2 * len(means))

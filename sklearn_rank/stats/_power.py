@@ -1,4 +1,4 @@
-"""Power of the t test: how small a difference so many queries can find, and how many queries it takes."""
+"""Power of the t test: the smallest difference that n queries can find, and the number of queries needed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._samples import ratio
 
 MOST = 10**15
-"""Queries, more than which nobody has."""
+"""Number of queries at which the search stops."""
 
 
 def power_of(difference: float, std: float, n: int, *, alpha: float = 0.05, alternative: str = "two-sided") -> float:
@@ -131,7 +131,7 @@ def queries_needed(
 
 
 def detectable(standard_error: float, df: float, power: float, alpha: float, alternative: str) -> float:
-    """Smallest difference that is found with the given power, by its standard error."""
+    """Smallest difference that is found with the given power, for its standard error."""
     side = "two-sided" if alternative == "two-sided" else "greater"
     lowest = _power(0.0, df, alpha, side)
     if power <= lowest:
@@ -155,6 +155,6 @@ def _power(delta: float, df: float, alpha: float, alternative: str) -> float:
 def _above(critical: float, df: float, delta: float) -> float:
     """Probability that the t statistic is above its critical value."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # SciPy's, with nan where it is too near to 0 or 1
-        found = float(stats.nct.sf(critical, df, delta))
-    return float(delta > critical) if math.isnan(found) else found
+        warnings.simplefilter("ignore", RuntimeWarning)  # SciPy returns nan, with a warning, close to 0 and 1
+        probability = float(stats.nct.sf(critical, df, delta))
+    return float(delta > critical) if math.isnan(probability) else probability

@@ -1,6 +1,6 @@
-"""Null distributions by resampling, in blocks of bounded memory: no loop over queries.
+"""Null distributions by resampling, in blocks of bounded memory and without a loop over queries.
 
-What is drawn at random depends on the values alone, not on their order, and not on which system is called a.
+Random draws depend on the values alone: neither on their order, nor on which of the systems is called a.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from sklearn_rank._utils.typing import Array
 from sklearn_rank.stats._samples import ROUNDING
 
 BLOCK = 2**22
-"""Numbers held at a time."""
+"""Numbers in memory at a time."""
 
 
 def generator(random_state: Any) -> np.random.Generator:
-    """Generator of what the user gave, read as scikit-learn reads it."""
+    """NumPy generator for a `random_state`, which is read as scikit-learn reads it."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     return np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
 
 
 def batch_size(n: int) -> int:
-    """How many resamples of n values are held at a time."""
+    """Number of resamples of n values in memory at a time."""
     return max(1, BLOCK // max(n, 1))
 
 
@@ -39,8 +39,8 @@ def _blocks(n_resamples: int, n: int) -> Iterator[int]:
 
 
 def sign_flips(d: Array, n_resamples: int, random_state: Any) -> tuple[Array, bool]:
-    """Sums of d with signs flipped, and whether they are all there are."""
-    size = np.sort(np.abs(d[d != 0]))  # zero differences stay what they are
+    """Sums of d with signs flipped, and whether these are all possible sums."""
+    size = np.sort(np.abs(d[d != 0]))  # a zero has no sign to flip
     n = len(size)
     if n < 63 and 2**n <= n_resamples:
         return _flipped(size, (np.arange(2**n)[:, None] >> np.arange(n)) & 1), True
@@ -56,7 +56,7 @@ def _flipped(size: Array, positive: NDArray[Any]) -> Array:
 
 
 def partitions(values: Array, k: int, n_resamples: int, random_state: Any) -> tuple[Array, bool]:
-    """Sums of k of the values, and whether they are all there are."""
+    """Sums of k of the values, and whether these are all possible sums."""
     values, n = np.sort(values), len(values)
     if math.comb(n, k) <= n_resamples:
         return values[list(combinations(range(n), k))].sum(axis=1), True
@@ -66,9 +66,9 @@ def partitions(values: Array, k: int, n_resamples: int, random_state: Any) -> tu
 
 
 def ranges_within_queries(values: Array, n_resamples: int, random_state: Any) -> Array:
-    """Largest minus smallest sum of a system, the values of each query (row) dealt out to the systems anew."""
+    """Range of the sums of the systems, after the values of each query (row) were dealt to the systems at random."""
     values = np.sort(values, axis=1)
-    values = values[values[:, 0] < values[:, -1]]  # the others add as much to every system
+    values = values[values[:, 0] < values[:, -1]]  # queries with equal values add the same to every system
     values = values[np.lexsort(values.T)]
     rng, ranges = generator(random_state), [np.empty(0)]
     for block in _blocks(n_resamples, values.size):
@@ -78,9 +78,9 @@ def ranges_within_queries(values: Array, n_resamples: int, random_state: Any) ->
 
 
 def tail(null: Array, observed: float, alternative: str, *, exact: bool, scale: float) -> float:
-    """Share of a null distribution that is as extreme as what was observed, which counts itself unless all are known.
+    """Share of the null distribution at least as extreme as `observed`; for random resamples it counts as one of them.
 
-    Values that differ by rounding, measured against `scale`, are equal. Two-sided is twice the smaller tail.
+    Values that differ by rounding, relative to `scale`, are equal. Two-sided is twice the smaller tail.
     """
     reach, one = ROUNDING * scale, 0 if exact else 1
     greater = (int((null >= observed - reach).sum()) + one) / (len(null) + one)
@@ -89,7 +89,7 @@ def tail(null: Array, observed: float, alternative: str, *, exact: bool, scale: 
 
 
 def tail_of_symmetric(null: Array, observed: float, alternative: str, *, exact: bool, scale: float) -> float:
-    """As `tail`, but two-sided is the share that is as large, whatever its sign."""
+    """As `tail`, but two-sided is the share of absolute values that are at least as large."""
     if alternative == "two-sided":
         null, observed, alternative = np.abs(null), abs(observed), "greater"
     return tail(null, observed, alternative, exact=exact, scale=scale)

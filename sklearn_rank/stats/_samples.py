@@ -1,4 +1,4 @@
-"""What tests, intervals and effect sizes read of two systems: values of the same queries, or of different ones."""
+"""Samples of two systems, on the same queries or on different ones, as tests, intervals and effect sizes read them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from sklearn_rank._utils.typing import Array
 
 ROUNDING = 1e-12
-"""Values of a query that differ by less than this share of their size count as equal: it is how sums are rounded."""
+"""Relative difference up to which two values of a query are equal: sums in another order differ by rounding."""
 
 
 def mean(x: Array) -> float:
@@ -26,7 +26,7 @@ def spread(x: Array) -> float:
 
 
 def ratio(x: float, y: float) -> float:
-    """The quotient x / y, with y >= 0; where y is zero, 0 or the infinity that it tends to."""
+    """Quotient x / y for y >= 0; its limit, 0 or an infinity, where y is zero."""
     return x / y if y > 0 else math.copysign(math.inf, x) if x else 0.0
 
 
@@ -65,7 +65,7 @@ class Paired:
 
     @property
     def identical(self) -> bool:
-        """Whether no query tells the systems apart."""
+        """Whether all queries have equal values."""
         return not self.values.any()
 
     @property
