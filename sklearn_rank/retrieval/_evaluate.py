@@ -26,8 +26,8 @@ from sklearn_rank.retrieval._relevance import make_grades
 from sklearn_rank.retrieval._search import search
 from sklearn_rank.retrieval._similarity import make_similarity
 
-INPUT_NAMES = InputNames("grades", "nearness", "query")
-"""Names used in errors in place of y_true, y_score and rows."""
+WORDS = InputNames("grades", "nearness", "query")
+"""What errors speak of in place of y_true, y_score and rows."""
 
 METRICS = ("ndcg@10", "map", "wap@100", "acg@100", "p@5")
 
@@ -126,19 +126,19 @@ def evaluate_retrieval(
     memory = sklearn.get_config()["working_memory"] if working_memory is None else working_memory
     if not (is_real(memory) and memory > 0):
         raise ValueError(f"working_memory must be a number of MiB above 0, or None. Got {working_memory!r}.")
-    queries = name_inputs(
+    batches = in_words(
         search(similarity, grades, without_self=exclude_self, memory=memory, n_threads=effective_n_jobs(n_jobs))
     )
     if not progress:
-        return evaluate_queries(queries, specs, ids, weight, n_jobs)
+        return evaluate_queries(batches, specs, ids, weight, n_jobs)
     with import_tqdm()(total=n_queries, unit=" queries") as bar:
-        result = evaluate_queries(replace(queries, done=bar.update), specs, ids, weight, n_jobs)
-    return replace(result, _queries=queries)
+        result = evaluate_queries(replace(batches, done=bar.update), specs, ids, weight, n_jobs)
+    return replace(result, _queries=batches)
 
 
-def name_inputs(queries: LazyQueries) -> LazyQueries:
-    """Let errors speak of grades and queries, as the user gave neither labels nor rows."""
-    return replace(queries, make=lambda *block: replace(queries.make(*block), words=INPUT_NAMES))
+def in_words(batches: LazyQueries) -> LazyQueries:
+    """LazyQueries in which errors name what the user gave: features and classes, neither labels nor rows."""
+    return replace(batches, make=lambda *block: replace(batches.make(*block), words=WORDS))
 
 
 def check_self(n_queries: int, n_items: int) -> None:

@@ -17,7 +17,7 @@ from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import Index
-from sklearn_rank.retrieval._evaluate import METRICS, check_queries_data, check_self, name_inputs
+from sklearn_rank.retrieval._evaluate import METRICS, check_queries_data, check_self, in_words
 from sklearn_rank.retrieval._relevance import make_grades
 
 
@@ -105,7 +105,7 @@ def score_neighbors(
     ids, weight = check_queries_data(query_ids, sample_weight, n_queries)
     lists = _matrix(items, near, n_items, "indices")
     batches = list_batches(lists.indptr, lists.indices, lists.data, grades, without_self=exclude_self)
-    return evaluate_queries(name_inputs(batches), specs, ids, weight, n_jobs)
+    return evaluate_queries(in_words(batches), specs, ids, weight, n_jobs)
 
 
 def scores_of_lists(indices: Any, n_documents: int) -> Any:
