@@ -261,7 +261,7 @@ def test_what_cannot_be_compared():
         ),
         (one, one.assign(p=1), {"metric": "p"}, ValueError, r"'metric' parameter .* one of map of 'a'. Got 'p'"),
         (one.assign(p=1), one, {}, ValueError, r"several need metric=. Got map, p in 'a'"),
-        (one, one.rename(columns={"map": "p"}), {}, ValueError, r"one of p of 'b'. Got 'map'"),
+        (one, one.rename(columns={"map": "p"}), {}, ValueError, r"Got 'map' with other keywords in 'b'"),
         (one, one, {"test": "z"}, ValueError, r"'test' parameter of compare"),
         (one, one, {"missing": "drop"}, ValueError, r"'missing' parameter of compare"),
         (one, one, {"level": 0.9}, TypeError, r"compare has no argument 'level'"),

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from sklearn_rank import Evaluation, RankingEvaluator, evaluate, evaluate_batches, metric, parse_metric
-from sklearn_rank._chunks.parts import concatenate_evaluations
+from sklearn_rank._chunks.parts import join_parts
 from sklearn_rank._engine.label_sums import label_sums
 from sklearn_rank._utils.storage import load, save
 from sklearn_rank.stats import compare, compare_all
@@ -140,7 +140,8 @@ def test_parts_of_other_workers_go_together():
     cloudpickle = pytest.importorskip("cloudpickle")
     gain = times(3)
     parts = [of(gain=g, qid=[q] * 6) for q, g in (("a", gain), ("b", cloudpickle.loads(cloudpickle.dumps(gain))))]
-    together = concatenate_evaluations(parts)
+    assert parts[0].meaning == parts[1].meaning
+    together = join_parts(parts, [np.array([0]), np.array([1])], np.array(["a", "b"]), None)
     assert together.qid.tolist() == ["a", "b"]
     expected = np.concatenate([part.label_fingerprints for part in parts])
     np.testing.assert_array_equal(together.label_fingerprints, expected)

@@ -1,4 +1,4 @@
-"""Search by features, judged: rankings of a database by distance, relevance by shared labels."""
+"""Evaluation of search by features: a database is ranked by distance, and relevance is shared labels."""
 
 from sklearn_rank.retrieval._evaluate import evaluate_retrieval
 from sklearn_rank.retrieval._neighbors import score_neighbors, scores_of_lists

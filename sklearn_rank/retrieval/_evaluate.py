@@ -1,4 +1,4 @@
-"""`evaluate_retrieval`: queries ranked against a database, a chunk of them at a time."""
+"""`evaluate_retrieval`: rank a database for a chunk of queries at a time."""
 
 from __future__ import annotations
 
@@ -38,37 +38,39 @@ def evaluate_retrieval(
     relevance: Any = None, exclude_self: bool = False, query_ids: Any = None, sample_weight: Any = None,
     working_memory: float | None = None, progress: bool = False, n_jobs: int | None = None, **keywords: Any,
 ) -> Evaluation:  # fmt: skip
-    """Rank a database for each query by their features, and judge the rankings by labels that they share.
+    """Rank a database for each query by distance of features, and score the rankings by shared labels.
 
-    Distances are made for a chunk of queries at a time, and only values query by query are kept.
+    Distances are computed for a chunk of queries at a time, and only values per query are kept.
 
     Parameters
     ----------
     query_features : array-like or sparse matrix of shape (n_queries, n_features)
+        Features of the queries, or their codes.
     database_features : array-like or sparse matrix of shape (n_database, n_features), default=None
-        None: the queries are searched among themselves, each left out of its own ranking.
+        Features of the items. None: each query searches the other queries.
     query_labels, database_labels : array-like of shape (n,) or indicator matrix of shape (n, n_labels), default=None
-        One label each: an item is relevant (grade 1) if it has the query's. Indicators of 0 and 1, dense or sparse: the
-        grade is the number of labels that both have, ``l_q^T l_i``. Without a database, `query_labels` alone.
+        Of shape (n,), one label each: an item with the label of the query has grade 1, others 0. Indicators of 0 and 1,
+        dense or sparse: the grade is the number of shared labels, ``l_q^T l_i``. Without a database, only
+        `query_labels`.
     distance : str or callable, default="cosine"
-        "cosine" and "inner_product", higher is nearer (a zero vector has cosine 0 with all); "euclidean"; "hamming" for
-        codes of {-1, 1}, {0, 1} or packed uint8; or what `sklearn.metrics.pairwise_distances` takes, lower is nearer.
+        "cosine" (0 for a zero vector) and "inner_product", higher is nearer; "euclidean"; "hamming" for codes of
+        {-1, 1}, {0, 1} or packed uint8; or a `metric` of `sklearn.metrics.pairwise_distances`, lower is nearer.
     metrics : str, metric function or sequence of them, default=("ndcg@10", "map", "wap@100", "acg@100", "p@5")
-        As `evaluate` takes them. Where all have a cutoff, only the head of each list is made; "map" needs all of it.
+        As in `evaluate`. If all have a cutoff, only the head of each list is ranked; "map" needs all of it.
     distance_params : mapping, default=None
         Keywords for `sklearn.metrics.pairwise_distances`, such as ``{"p": 3}`` for "minkowski".
     relevance : matrix of shape (n_queries, n_database) or callable, default=None
-        Graded judgements in place of labels, dense or sparse, or a function that returns the rows of some queries, by
-        an array of their numbers.
+        Grades in place of labels, dense or sparse, or a function that takes an array of query numbers and returns their
+        rows.
     exclude_self : bool, default=False
-        Whether row i of the database is query i and is left out of its ranking.
+        Whether row i of the database is query i, and is left out of the ranking of query i.
     query_ids : array-like of shape (n_queries,), default=None
-        None: 0, 1, ...
+        Ids of the queries in the result. None: 0, 1, ...
     sample_weight : array-like of shape (n_queries,), default=None
         Weight of each query in the mean.
     working_memory : float, default=None
-        MiB for the distances that live at a time, and what is made of them; a list that metrics read to its end is
-        never cut, whatever it takes. None: as scikit-learn's configuration has it.
+        MiB for distances and their rankings at a time. A list that metrics read to its end is never cut, even if it
+        needs more. None: the setting of scikit-learn's configuration.
     progress : bool, default=False
         Whether to show a progress bar over chunks; needs the extra "progress".
     n_jobs : int or None, default=None
@@ -80,14 +82,15 @@ def evaluate_retrieval(
     Returns
     -------
     Evaluation
-        What `evaluate` returns. Its `tie_range` and `n_tied` make the distances again.
+        As from `evaluate`. Its `tie_range` and `n_tied` compute the distances again.
 
     Raises
     ------
     ValueError
-        If shapes do not fit, features are not finite, codes are outside their alphabet or labels are not indicators.
+        If shapes do not match, features are not finite, codes are outside their alphabet, labels are not indicators,
+        or an argument is out of range.
     TypeError
-        If nothing, or too much, says what is relevant.
+        If neither labels nor `relevance` are given, or both.
 
     References
     ----------
@@ -143,13 +146,7 @@ def in_words(batches: LazyQueries) -> LazyQueries:
 
 
 def check_self(n_queries: int, n_items: int) -> None:
-    """Refuse a database that is not the queries' own.
-
-    Raises
-    ------
-    ValueError
-        If it has not as many items as there are queries, or one.
-    """
+    """Raise ValueError unless there are as many items as queries, and at least two."""
     if n_queries != n_items:
         raise ValueError(
             "With exclude_self row i of the database is query i, so there must be as many. "
@@ -160,13 +157,7 @@ def check_self(n_queries: int, n_items: int) -> None:
 
 
 def check_queries_data(query_ids: Any, sample_weight: Any, n_queries: int) -> tuple[Any, Any]:
-    """Ids and weights of queries.
-
-    Raises
-    ------
-    ValueError
-        If there is not one for each query, or ids are missing or repeated.
-    """
+    """Check ids and weights of queries; raise ValueError if one is missing or an id is repeated."""
     try:
         ids = np.arange(n_queries) if query_ids is None else group_rows(query_ids, n_queries)[0]
     except ValueError:  # which speaks of rows

@@ -1,4 +1,4 @@
-"""Lists of neighbours that an index found, judged: approximate search, and recommenders' lists of items."""
+"""Score lists of neighbours from an index, and lists of items from a recommender."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def score_neighbors(
     exclude_self: bool = False, query_ids: Any = None, sample_weight: Any = None, n_jobs: int | None = None,
     **keywords: Any,
 ) -> Evaluation:  # fmt: skip
-    """Judge the neighbours that an index found, exact or approximate, by labels or by the true neighbours.
+    """Score the neighbours that an index found, exact or approximate, by labels or by the true neighbours.
 
-    Takes what ``NearestNeighbors.kneighbors``, faiss or another index returns. What it did not find was not retrieved,
-    and counts where relevant items are counted.
+    Takes the output of ``NearestNeighbors.kneighbors``, faiss or another index. Items that it did not find are not
+    retrieved; relevant ones among them count as such, as in recall.
 
     Parameters
     ----------
@@ -41,20 +41,20 @@ def score_neighbors(
     query_labels, database_labels : array-like of shape (n,) or indicator matrix of shape (n, n_labels), default=None
         As in `evaluate_retrieval`.
     metrics : str, metric function or sequence of them, default=("ndcg@10", "map", "wap@100", "acg@100", "p@5")
-        As `evaluate` takes them. Without a cutoff the list is read as far as it goes.
+        As in `evaluate`. Without a cutoff a list is read to its end.
     relevance : matrix of shape (n_queries, n_database) or callable, default=None
         As in `evaluate_retrieval`.
     true_indices : array-like of int, shape (n_queries, n_true), default=None
-        True neighbours of each query, found by exact search: these are relevant, nothing else. "recall@10" of the 10
-        true ones is what is called the recall of an index.
+        True neighbours of each query, found by exact search: only these are relevant. "recall@10" of the 10 true ones
+        is the recall of an index.
     n_database : int, default=None
-        Number of items. None: of `database_labels` or a matrix `relevance`, else the highest index plus one.
+        Number of items. None: that of `database_labels` or of a matrix `relevance`, else the highest index plus one.
     higher_is_nearer : bool, default=False
         Whether `distances` are similarities, such as inner products.
     exclude_self : bool, default=False
-        Whether item i is query i, and is left out wherever it was found; true neighbours must be without it.
+        Whether item i is query i, and is left out wherever it was found; true neighbours must not contain it.
     query_ids : array-like of shape (n_queries,), default=None
-        None: 0, 1, ...
+        Ids of the queries in the result. None: 0, 1, ...
     sample_weight : array-like of shape (n_queries,), default=None
         Weight of each query in the mean.
     n_jobs : int or None, default=None
@@ -65,18 +65,18 @@ def score_neighbors(
     Returns
     -------
     Evaluation
-        What `evaluate` returns.
+        As from `evaluate`.
 
     Raises
     ------
     ValueError
-        If shapes do not fit, an index is out of range, or an item is twice in a list.
+        If shapes do not match, an index is out of range, or an item is twice in a list.
     TypeError
-        If nothing, or too much, says what is relevant, or indices are not whole numbers.
+        If not exactly one of labels, `relevance` and `true_indices` is given, or indices are not whole numbers.
 
     Examples
     --------
-    One of the true neighbours is found first, the other one tied with a wrong one: (1 + 1/2) / 2 at rank 2:
+    One of the true neighbours is found first, the other is tied with a wrong one: (1 + 1/2) / 2 at rank 2:
 
     >>> from sklearn_rank.retrieval import score_neighbors
     >>> metrics = ["recall@2", "recall@3"]
@@ -85,14 +85,14 @@ def score_neighbors(
     """
     specs = parse_metrics(metrics, **keywords)
     check_n_jobs(n_jobs)
-    found = _indices(indices, "indices")
-    n_queries = len(found)
-    near = np.arange(found.shape[1], 0, -1.0) if distances is None else _nearness(distances, found, higher_is_nearer)
+    items = _indices(indices, "indices")
+    n_queries = len(items)
+    near = np.arange(items.shape[1], 0, -1.0) if distances is None else _nearness(distances, items, higher_is_nearer)
     true = None if true_indices is None else _indices(true_indices, "true_indices")
-    n_items = _n_items(found, true, n_database, database_labels, relevance)
+    n_items = _n_items(items, true, n_database, database_labels, relevance)
     if exclude_self:
         check_self(n_queries, n_items)
-        found = np.where(found == np.arange(n_queries)[:, None], -1, found)
+        items = np.where(items == np.arange(n_queries)[:, None], -1, items)
     if true is None:
         grades = make_grades(query_labels, database_labels, relevance, n_queries, n_items)
     elif any(x is not None for x in (query_labels, database_labels, relevance)):
@@ -103,20 +103,20 @@ def score_neighbors(
         judged = _matrix(true, np.ones(true.shape[1]), n_items, "true_indices")
         grades = Judgements(csr(judged, "true_indices").__getitem__, n_items)
     ids, weight = check_queries_data(query_ids, sample_weight, n_queries)
-    lists = _matrix(found, near, n_items, "indices")
+    lists = _matrix(items, near, n_items, "indices")
     batches = list_batches(lists.indptr, lists.indices, lists.data, grades, without_self=exclude_self)
     return evaluate_queries(in_words(batches), specs, ids, weight, n_jobs)
 
 
 def scores_of_lists(indices: Any, n_documents: int) -> Any:
-    """Sparse matrix of scores from lists of documents, best first, for `evaluate`.
+    """Make a sparse matrix of scores from lists of documents, best first, for `evaluate`.
 
     Parameters
     ----------
     indices : array-like of int, shape (n_queries, n_listed), or list of lists
-        Documents of each query; -1 or NaN fill up short lists, and so may lists of different lengths.
+        Documents of each query. Lists may differ in length, or be filled up with -1 or NaN.
     n_documents : int
-        Number of documents that there are.
+        Number of documents in all.
 
     Returns
     -------
@@ -141,8 +141,8 @@ def scores_of_lists(indices: Any, n_documents: int) -> Any:
     >>> evaluate(liked, scores_of_lists([[1, 2], [3]], 4), metrics=["mrr", "recall@2"]).mean()
     {'mrr': 0.75, 'recall@2': 0.75}
     """
-    found = _indices(indices, "indices")
-    return _matrix(found, np.arange(found.shape[1], 0, -1.0), _count(n_documents, "n_documents"), "indices")
+    items = _indices(indices, "indices")
+    return _matrix(items, np.arange(items.shape[1], 0, -1.0), _count(n_documents, "n_documents"), "indices")
 
 
 def _count(value: Any, name: str) -> int:
@@ -152,7 +152,7 @@ def _count(value: Any, name: str) -> int:
 
 
 def _indices(indices: Any, name: str) -> Index:
-    """Lists as a matrix of whole numbers, filled up with -1."""
+    """Matrix of whole numbers, filled up with -1."""
     if not hasattr(indices, "shape") and len({np.size(row) for row in indices}) > 1:
         width = max(np.size(row) for row in indices)
         indices = [[*row, *[-1] * (width - len(row))] for row in indices]
@@ -170,19 +170,19 @@ def _indices(indices: Any, name: str) -> Index:
     return array.astype(np.int64)
 
 
-def _nearness(distances: Any, found: Index, higher_is_nearer: bool) -> NDArray[np.float64]:
+def _nearness(distances: Any, items: Index, higher_is_nearer: bool) -> NDArray[np.float64]:
     near = as_floats(distances, "distances")
-    if near.shape != found.shape:
-        raise ValueError(f"distances and indices must have the same shape. Got {near.shape} and {found.shape}.")
+    if near.shape != items.shape:
+        raise ValueError(f"distances and indices must have the same shape. Got {near.shape} and {items.shape}.")
     near = near if higher_is_nearer else -near
-    fault = (found >= 0) & ~np.isfinite(near)
+    fault = (items >= 0) & ~np.isfinite(near)
     if fault.any():
         row = int(np.argmax(fault.any(axis=1)))
         raise ValueError(f"distances must be finite where a neighbour was found. Got one that is not in row {row}.")
     return near
 
 
-def _n_items(found: Index, true: Index | None, n_database: int | None, labels: Any, relevance: Any) -> int:
+def _n_items(items: Index, true: Index | None, n_database: int | None, labels: Any, relevance: Any) -> int:
     if n_database is not None:
         return _count(n_database, "n_database")
     if labels is not None:
@@ -190,28 +190,22 @@ def _n_items(found: Index, true: Index | None, n_database: int | None, labels: A
     shape = np.shape(relevance)
     if len(shape) == 2:
         return int(shape[1])
-    return int(max(found.max(initial=0), -1 if true is None else true.max(initial=0))) + 1
+    return int(max(items.max(initial=0), -1 if true is None else true.max(initial=0))) + 1
 
 
-def _matrix(found: Index, value: NDArray[np.float64], n_items: int, name: str) -> Any:
-    """Sparse matrix with the value of each listed item.
-
-    Raises
-    ------
-    ValueError
-        If an index is out of range, or an item is twice in a list.
-    """
-    wrong = (found < -1) | (found >= n_items)
+def _matrix(items: Index, value: NDArray[np.float64], n_items: int, name: str) -> Any:
+    """Sparse matrix with the value of each listed item; raise ValueError for invalid or repeated items."""
+    wrong = (items < -1) | (items >= n_items)
     if wrong.any():
         row = int(np.argmax(wrong.any(axis=1)))
-        raise ValueError(f"{name} must be from 0 to {n_items - 1}, or -1 for none. Got {found[wrong][0]} in row {row}.")
-    query, place = np.nonzero(found >= 0)
-    item = found[query, place]
+        raise ValueError(f"{name} must be from 0 to {n_items - 1}, or -1 for none. Got {items[wrong][0]} in row {row}.")
+    query, place = np.nonzero(items >= 0)
+    item = items[query, place]
     order = np.lexsort((item, query))
     twice = (np.diff(query[order]) == 0) & (np.diff(item[order]) == 0)
     if twice.any():
         at = order[np.argmax(twice)]
         raise ValueError(f"An item must be in a list once. Got {item[at]} twice in row {query[at]} of {name}.")
-    indptr = np.append(0, np.cumsum(np.bincount(query, minlength=len(found))))
-    values = np.broadcast_to(value, found.shape)[query, place]
-    return sparse.csr_array((values, item, indptr), shape=(len(found), n_items))
+    indptr = np.append(0, np.cumsum(np.bincount(query, minlength=len(items))))
+    values = np.broadcast_to(value, items.shape)[query, place]
+    return sparse.csr_array((values, item, indptr), shape=(len(items), n_items))

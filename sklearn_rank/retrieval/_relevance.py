@@ -1,6 +1,6 @@
-"""What is relevant to what: labels or judgements in, grades by slices of queries out.
+"""Grades of items for queries, from labels or from judgements, a slice of queries at a time.
 
-Knows no features and no metric of ranking.
+Knows neither features nor metrics.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sklearn_rank._utils.numbers import refuse_masked
 from sklearn_rank._utils.typing import Array, Index
 
 WORD = 64
-"""Labels whose indicators are looked at together."""
+"""Number of labels whose indicators are packed into one word."""
 
 
 def make_grades(query_labels: Any, database_labels: Any, relevance: Any, n_queries: int, n_items: int) -> Grades:
@@ -28,7 +28,7 @@ def make_grades(query_labels: Any, database_labels: Any, relevance: Any, n_queri
     ValueError
         If shapes do not fit, labels are missing, or indicators are not 0 and 1.
     TypeError
-        If there are neither labels nor `relevance`, or both.
+        If neither labels nor `relevance` are given, or both.
     """
     sources = {"query_labels": query_labels, "database_labels": database_labels, "relevance": relevance}
     given = [name for name, x in sources.items() if x is not None]
@@ -69,7 +69,7 @@ def _label_array(labels: Any, name: str) -> Any:
 
 
 class Classes(Grades):
-    """Grade 1 for the same label, 0 for another one."""
+    """Grade 1 for the same label, 0 otherwise."""
 
     dtype = np.uint8
 
@@ -84,7 +84,7 @@ class Classes(Grades):
             raise ValueError(f"Labels of queries and of the database must be of one kind. Got {error}.") from None
         self.query = np.where(classes[at] == query, at, -1)
         self.item = self.item.astype(np.int32)
-        self.size = np.append(np.bincount(self.item), 0)  # the last one: of a class that the database has not
+        self.size = np.append(np.bincount(self.item), 0)  # the last is for a class without items
         self.n_documents = len(items)
 
     def write(self, rows: slice, out: Array) -> None:
@@ -102,7 +102,7 @@ class Classes(Grades):
 
 
 class SharedLabels(Grades):
-    """Grade l_q^T l_i, the number of labels that both have: worked out once for all items with the same labels."""
+    """Grade l_q^T l_i, the number of shared labels, computed once for all items with the same labels."""
 
     def __init__(self, query: Any, items: Any) -> None:
         for labels, name in ((query, "query_labels"), (items, "database_labels")):
@@ -138,7 +138,7 @@ class SharedLabels(Grades):
 
 
 def _kinds(items: Any) -> tuple[NDArray[np.int32], Index]:
-    """Number of the distinct row that each row is, and a row for each."""
+    """Number each distinct row; return the number of each row, and the first row of each number."""
     n_items, n_labels = items.shape
     kind, first = np.zeros(n_items, dtype=np.int64), np.zeros(1, dtype=np.int64)
     by_column = sparse.csc_array(items) if sparse.issparse(items) else items
@@ -152,7 +152,7 @@ def _kinds(items: Any) -> tuple[NDArray[np.int32], Index]:
 
 
 def _judged(relevance: Any, n_queries: int, n_items: int) -> Judgements:
-    """Grades from a matrix, or from a function of the row numbers of queries that returns one."""
+    """Grades from a matrix, or from a function that takes query numbers and returns their rows."""
     name = "What relevance returns" if callable(relevance) else "relevance"
     if not callable(relevance):
         matrix = csr(relevance, name)

@@ -1,4 +1,4 @@
-"""A scorer of embeddings: transformers judged by how well like finds like."""
+"""A scorer of transformers: the samples of a class should be near each other."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from sklearn_rank.retrieval._evaluate import evaluate_retrieval
 
 
 def make_retrieval_scorer(distance: Any = "cosine", metrics: Any = "map@10", **options: Any) -> RetrievalScorer:
-    """Make a scorer of transformers: each test sample searches the others, by its label.
+    """Make a scorer of transformers: each test sample ranks the others, and those with its label are relevant.
 
     Parameters
     ----------
     distance : str or callable, default="cosine"
-        As `evaluate_retrieval` takes it.
+        As in `evaluate_retrieval`.
     metrics : str, metric function or sequence of them, default="map@10"
-        As `evaluate` takes them.
+        As in `evaluate`.
     **options
         Other keywords of `evaluate_retrieval`, or of the metrics.
 
@@ -29,7 +29,7 @@ def make_retrieval_scorer(distance: Any = "cosine", metrics: Any = "map@10", **o
     Raises
     ------
     ValueError, TypeError
-        If a metric of rankings or one of its keywords is unknown or has a bad value.
+        If a metric or one of its keywords is unknown or has an invalid value.
 
     Examples
     --------
@@ -47,7 +47,17 @@ def make_retrieval_scorer(distance: Any = "cosine", metrics: Any = "map@10", **o
 
 
 class RetrievalScorer:
-    """Retrieval of the test samples among themselves, each left out of its own list, as a scorer."""
+    """Scorer of a transformer: each test sample ranks the others.
+
+    Parameters
+    ----------
+    distance : str or callable
+        As in `evaluate_retrieval`.
+    metrics : str, metric function or sequence of them
+        As in `evaluate`.
+    options : dict
+        Other keywords of `evaluate_retrieval`, or of the metrics.
+    """
 
     def __init__(self, distance: Any, metrics: Any, options: dict[str, Any]) -> None:
         search_options = set(evaluate_retrieval.__kwdefaults__ or ()) - {"distance", "metrics"}

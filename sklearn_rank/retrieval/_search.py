@@ -1,6 +1,6 @@
-"""From nearness and grades to ranked lists, a chunk of queries at a time, no deeper than metrics read.
+"""Rank items by nearness, a chunk of queries at a time, no deeper than metrics read.
 
-Knows no features, no labels and no metric of ranking.
+Knows neither features nor labels nor metrics.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from sklearn_rank._utils.typing import Index
 from sklearn_rank.retrieval._similarity import Similarity
 
 PAIRS = 2**20
-"""Pairs of a query and an item that are looked at at a time, where memory allows: what the cache holds."""
+"""Pairs of a query and an item per chunk, if memory allows: they fit in the cache."""
 
 BYTES = 100
-"""Of memory for each such pair."""
+"""Memory per pair."""
 
 AHEAD = 4
-"""Times as many pairs in a chunk of which only the nearest are kept; all of them, where all are as near."""
+"""Factor for the pairs of a chunk if only the nearest are kept; ties can keep all of them."""
 
 ROWS = 256
-"""Queries in such a chunk, at most."""
+"""Most queries in such a chunk."""
 
 LANES = 4
-"""Lanes that items are dealt out to, for each one that is asked for."""
+"""Lanes per item that is asked for."""
 
 
 def search(similarity: Similarity, grades: Grades, *, without_self: bool, memory: float, n_threads: int) -> LazyQueries:
-    """Batches of queries with their lists; item i is not in the list of query i if `without_self`."""
+    """Lists of items for all queries, made lazily; `without_self` leaves item i out of the list of query i."""
     n_queries, n_items = similarity.n_queries, similarity.n_items
     pairs = int(min(PAIRS, memory * 2**20 / BYTES / n_threads))
 
@@ -63,16 +63,15 @@ def search(similarity: Similarity, grades: Grades, *, without_self: bool, memory
 
 
 def nearest(similarity: Similarity, rows: slice, depth: int, pairs: int) -> tuple[Index, Index, NDArray[Any]]:
-    """At least the `depth` nearest items of each query, with all that are as near as the last: query, item, nearness.
+    """Find the `depth` nearest items of each query and all ties of the last one: query, item, nearness.
 
-    Items are dealt out to lanes: the best of one lane each are as many items, so that the `depth`-th of the lanes'
-    bests bounds the `depth`-th nearest item from below.
+    Distribute items over lanes; the depth-th largest lane maximum is a lower bound for the depth-th nearest item.
     """
     n_queries, n_lanes = rows.stop - rows.start, max(LANES * depth, 256)
     width = max(pairs // n_queries // n_lanes, 1) * n_lanes
     room = np.empty(n_queries * width, dtype=similarity.dtype)
     best = np.full((n_queries, n_lanes), 0 if similarity.n_bits else -np.inf, dtype=similarity.dtype)
-    found = []
+    kept_tiles = []
     for start in range(0, similarity.n_items, width):
         stop = min(start + width, similarity.n_items)
         near = room[: n_queries * (stop - start)].reshape(n_queries, -1)
@@ -85,21 +84,15 @@ def nearest(similarity: Similarity, rows: slice, depth: int, pairs: int) -> tupl
         bar = np.partition(best, n_lanes - depth, axis=1)[:, n_lanes - depth]
         at = np.flatnonzero(near >= bar[:, None])
         query, item = np.divmod(at, stop - start)
-        found.append((query, item + start, near.ravel()[at]))
-    query, item, value = (np.concatenate(x) for x in zip(*found, strict=True))
+        kept_tiles.append((query, item + start, near.ravel()[at]))
+    query, item, value = (np.concatenate(x) for x in zip(*kept_tiles, strict=True))
     kept = np.flatnonzero(value >= bar[query])
     kept = kept[np.argsort(query[kept], kind="stable")]
     return query[kept], item[kept], value[kept]
 
 
 def write(similarity: Similarity, rows: slice, columns: slice, out: NDArray[Any]) -> None:
-    """Write a tile of nearness.
-
-    Raises
-    ------
-    ValueError
-        If an entry is not finite.
-    """
+    """Write a tile of nearness; raise ValueError if an entry is not finite."""
     similarity.write(rows, columns, out)
     if similarity.n_bits is None and not np.isfinite(out).all():
         at = np.argmax(~np.isfinite(out).all(axis=1))
@@ -107,7 +100,7 @@ def write(similarity: Similarity, rows: slice, columns: slice, out: NDArray[Any]
 
 
 def _whole(similarity: Similarity, grades: Grades, rows: slice, without_self: bool) -> Queries:
-    """Queries with a row for each item; those of codes in order."""
+    """Queries with a row for each item, sorted if features are codes."""
     shape = rows.stop - rows.start, similarity.n_items
     near = np.empty(shape, dtype=similarity.dtype)
     label = np.empty(shape, dtype=np.float64 if similarity.n_bits is None else grades.dtype)

@@ -1,6 +1,6 @@
-"""How near a database's items are to queries: features in, tiles of nearness out, higher is nearer.
+"""Nearness of items to queries: features in, tiles of nearness out, higher is nearer.
 
-Knows no labels and no metric of ranking.
+Knows neither labels nor metrics.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ROWS = 2**16
 class Similarity:
     """Nearness of items to queries: ``write(queries, items, out)`` fills a tile, shape (n_queries, n_items).
 
-    `n_bits` are those of codes, of which nearness counts the equal ones; None where nearness is a score.
+    `n_bits` is the length of codes, whose nearness is the number of equal bits; None if nearness is a score.
     """
 
     write: Write
@@ -44,18 +44,18 @@ class Similarity:
 
     @property
     def dtype(self) -> type:
-        """Of tiles."""
+        """Dtype of tiles."""
         if self.n_bits is None:
             return np.float64
         return np.uint8 if self.n_bits < 2**8 else np.uint16
 
     def score(self, near: NDArray[Any]) -> NDArray[np.float64]:
-        """Scores from nearness: for codes the distance, negative."""
+        """Scores from nearness: the negative distance for codes."""
         return near if self.n_bits is None else near - float(self.n_bits)
 
 
 def make_similarity(distance: Any, queries: Any, items: Any, params: Mapping[str, Any]) -> Similarity:
-    """Similarity of checked features.
+    """Check features and make their similarity.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def _writer(distance: Any, queries: Any, items: Any, params: dict[str, Any]) -> 
         return lambda rows, columns, out: _product(queries[rows], items[columns], out)
     if distance == "euclidean":
         return _euclidean(queries, items)
-    pairwise_distances(queries[:1], items[:1], metric=distance, **params)  # refuses what it does not know
+    pairwise_distances(queries[:1], items[:1], metric=distance, **params)  # refuses unknown names
     return lambda rows, columns, out: np.negative(
         pairwise_distances(queries[rows], items[columns], metric=distance, **params), out=out
     )
@@ -120,7 +120,7 @@ def _product(queries: Any, items: Any, out: NDArray[np.float64]) -> None:
 def _euclidean(queries: Any, items: Any) -> Write:
     """Squared distances, negative: ``2 q x - x x - q q``.
 
-    From near the centre, where less is lost to rounding; whole numbers stay whole, and their ties exact.
+    Features are centred first, which loses less to rounding; whole numbers stay whole, and their ties exact.
     """
     if not (sparse.issparse(queries) or sparse.issparse(items)):
         centre = np.rint(items.mean(axis=0))
@@ -153,14 +153,14 @@ def _parts(codes: NDArray[Any]) -> list[slice]:
 
 
 def _alphabets(codes: NDArray[Any]) -> set[int]:
-    """Which of -1 and 0, beside 1, the codes are made of; both, if of 1 alone."""
+    """Values beside 1 that codes consist of: -1, 0, or both if all are 1."""
     if codes.dtype == bool:
         return {0}
-    found = {-1, 0}
+    alphabets = {-1, 0}
     for rows in _parts(codes):
         part = codes[rows]
-        found = {low for low in found if ((part == 1) | (part == low)).all()}
-    return found
+        alphabets = {low for low in alphabets if ((part == 1) | (part == low)).all()}
+    return alphabets
 
 
 def _pack(codes: NDArray[Any], unpacked: bool) -> NDArray[np.uint64]:
