@@ -360,11 +360,38 @@ def test_progress(shuffled, capsys, n_jobs):
     evaluator = RankingEvaluator("map", cv=3, progress=True, n_jobs=n_jobs)
     evaluator.compare({"a": Ridge(), "b": Ridge(2)}, X, y, qid=qid)
     assert "6/6" in capsys.readouterr().err
-    found = evaluator.search(GridSearchCV(Ridge(), {"alpha": [1, 2]}), X, y, qid=qid)
-    assert "6/6" in capsys.readouterr().err
-    assert type(found.scoring).__name__ == "RankingScorers"
+    evaluator.cross_validate(Ridge(), X, y, qid=qid)
+    assert "3/3" in capsys.readouterr().err
     RankingEvaluator("map", cv=3).compare({"a": Ridge()}, X, y, qid=qid)
     assert capsys.readouterr().err == ""
+
+
+class CountsTasks:
+    """Callback of scikit-learn that counts the tasks that end."""
+
+    def __init__(self):
+        self.n_ended = 0
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context, **data):
+        pass
+
+    def on_fit_task_end(self, estimator, context, **data):
+        self.n_ended += 1
+
+
+@pytest.mark.skipif(not hasattr(GridSearchCV, "set_callbacks"), reason="callbacks came with scikit-learn 1.9")
+def test_a_search_keeps_its_callbacks(shuffled):
+    X, y, qid = shuffled
+    tasks = CountsTasks()
+    search = GridSearchCV(Ridge(), {"alpha": [1, 2]}).set_callbacks(tasks)
+    RankingEvaluator("map", cv=3).search(search, X, y, qid=qid)
+    assert tasks.n_ended >= 6
 
 
 def test_a_progress_bar_without_tqdm_names_the_extra(shuffled, monkeypatch):

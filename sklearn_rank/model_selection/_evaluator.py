@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,6 @@ from sklearn_rank._utils.typing import Array
 from sklearn_rank.model_selection._comparison import Comparison, CrossValidation
 from sklearn_rank.model_selection._folds import FoldResult, Split, fit_folds
 from sklearn_rank.model_selection._grouped_rows import GroupedRows
-from sklearn_rank.model_selection._progress import counted_fits
 from sklearn_rank.model_selection._routing import consumes
 from sklearn_rank.model_selection._scorer import RankingScorers, get_scorers
 from sklearn_rank.model_selection._searches import (
@@ -63,7 +61,8 @@ class RankingEvaluator:
     correction : str or None, default="holm"
         Of the p-values of several models, see `sklearn_rank.stats.compare_all`.
     progress : bool, default=False
-        Whether to show a progress bar over all fits, of all models and folds; needs the extra "progress".
+        Whether `compare` and `cross_validate` show a progress bar over the fits of all models and folds; needs the
+        extra "progress". A search shows its own by its `verbose`, or its callbacks (scikit-learn 1.9 or later).
 
     Attributes
     ----------
@@ -313,11 +312,7 @@ class RankingEvaluator:
         warn_of_objective(ready)
         if ready.n_jobs is None:
             ready.set_params(n_jobs=self.n_jobs)
-        counted = self.progress and isinstance(ready.scoring, RankingScorers)
-        with (
-            sklearn.config_context(enable_metadata_routing=True),
-            counted_fits(ready, len(folds)) if counted else nullcontext(),
-        ):
+        with sklearn.config_context(enable_metadata_routing=True):
             ready.fit(X, y, qid=ids)
         _check_scored(ready)
         return ready.set_params(cv=with_qid(cv)) if hasattr(cv, "split") else ready  # to be fitted on other rows

@@ -1,6 +1,6 @@
-"""Fit models on folds, score the rows held out: in parallel, with a progress bar, one failure at a time.
+"""Fit models on folds and predict the scores of the rows held out, in parallel. A failure is recorded with its fold.
 
-Knows no metric.
+No metric is computed here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
-from sklearn_rank.model_selection._progress import progress_bar
+from sklearn_rank._utils.optional import import_tqdm
 from sklearn_rank.model_selection._query_ranker import take_rows
 from sklearn_rank.model_selection._response import predict_scores
 from sklearn_rank.model_selection._routing import consumes
@@ -29,7 +29,7 @@ Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 @dataclass(frozen=True)
 class FoldResult:
-    """What a model fitted on the training rows of one fold says of those held out; without scores, it failed."""
+    """Scores that a model, fitted on the training rows of a fold, predicted for the others; None if it failed."""
 
     y_score: Any
     y_score_train: Any
@@ -45,13 +45,15 @@ def fit_folds(
 ) -> list[list[FoldResult]]:  # fmt: skip
     """Each estimator on each fold, in that order, as many at a time as `n_jobs` says."""
     with sklearn.config_context(enable_metadata_routing=True):
-        found = Parallel(n_jobs=n_jobs, return_as="generator")(
+        fits = Parallel(n_jobs=n_jobs, return_as="generator")(
             delayed(_fit_fold)(clone(e), X, y, qid, fold, keep_estimator, score_train)
             for e in estimators
             for fold in folds
         )
-        held = [*progress_bar(found, len(estimators) * len(folds), progress)]
-    return [held[i : i + len(folds)] for i in range(0, len(held), len(folds))]
+        if progress:
+            fits = import_tqdm()(fits, total=len(estimators) * len(folds), unit=" fits")
+        results = [*fits]
+    return [results[i : i + len(folds)] for i in range(0, len(results), len(folds))]
 
 
 def _fit_fold(
