@@ -5,6 +5,7 @@ import inspect
 from typing import get_type_hints
 
 import pytest
+from registry import repr_without_address
 
 import sklearn_rank
 
@@ -36,7 +37,7 @@ def classes_of(hint):
         yield from classes_of(part)
 
 
-@pytest.mark.parametrize(("name", "function"), [*functions()], ids=lambda value: str(value)[:60])
+@pytest.mark.parametrize(("name", "function"), [*functions()], ids=repr_without_address)
 def test_what_is_returned_is_public(name, function):
     if name in FOR_THE_ENGINE or "return" not in getattr(function, "__annotations__", ()):
         return
