@@ -1,4 +1,4 @@
-"""What a fitted model looks at: permutation importance, query by query.
+"""Permutation importance of features for a fitted model, query by query.
 
 Uses the public API of scikit-learn alone.
 """

@@ -17,7 +17,7 @@ from sklearn_rank._engine.grouping import find_qid, query_numbers
 from sklearn_rank._engine.rows import check_features, check_rows
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank.model_selection._evaluator import RankingEvaluator
-from sklearn_rank.model_selection._searches import whole_folds
+from sklearn_rank.model_selection._search_setup import whole_folds
 
 Curve = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
 

@@ -21,11 +21,11 @@ from sklearn_rank._engine.rows import check_features, check_rows, one_column, qu
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import is_count, is_real
 from sklearn_rank._utils.numbers import refuse_masked
+from sklearn_rank.model_selection._estimator_checks import check_estimator, refuse_searches
 from sklearn_rank.model_selection._fit_arguments import FitData, fit_model, last_step, query_keyword, takes_evaluation
 from sklearn_rank.model_selection._fitted_queries import FittedQueries
 from sklearn_rank.model_selection._response import predict_scores
 from sklearn_rank.model_selection._routing import consumes
-from sklearn_rank.model_selection._tuning import check_estimator, refuse_searches
 
 
 class QueryRanker(MetaEstimatorMixin, BaseEstimator):
