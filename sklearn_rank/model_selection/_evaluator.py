@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import sklearn
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import FitFailedWarning
 
 from sklearn_rank._engine.grouping import find_qid
@@ -104,7 +104,7 @@ class RankingEvaluator:
         return get_scorers(self.metrics)
 
     @named_arguments
-    def split(self, X: Any, y: Any, *, qid: Any = None) -> list[Split]:
+    def split(self, X: Any, y: Any, *, qid: ArrayLike | None = None) -> list[Split]:
         """Folds that all models are given.
 
         Parameters
@@ -129,7 +129,7 @@ class RankingEvaluator:
 
     @named_arguments
     def cross_validate(
-        self, estimator: Any, X: Any, y: Any, *, qid: Any = None, return_train_score: bool = False,
+        self, estimator: Any, X: Any, y: Any, *, qid: ArrayLike | None = None, return_train_score: bool = False,
         return_estimator: bool = False, return_indices: bool = False,
     ) -> CrossValidation:  # fmt: skip
         """Scores of each fold, as `sklearn.model_selection.cross_validate` returns them, and those of each query.
@@ -193,7 +193,7 @@ class RankingEvaluator:
         return CrossValidation(scores, pooled)
 
     @named_arguments
-    def compare(self, estimators: Mapping[str, Any], X: Any, y: Any, *, qid: Any = None) -> Comparison:
+    def compare(self, estimators: Mapping[str, Any], X: Any, y: Any, *, qid: ArrayLike | None = None) -> Comparison:
         """Score each model on queries it has not seen, all models on the same folds.
 
         Parameters
@@ -268,7 +268,7 @@ class RankingEvaluator:
         )
 
     @named_arguments
-    def search(self, search: Any, X: Any, y: Any, *, qid: Any = None) -> Any:
+    def search(self, search: Any, X: Any, y: Any, *, qid: ArrayLike | None = None) -> Any:
         """Fit a search of scikit-learn with these metrics, this splitter, and qid routed.
 
         Parameters
@@ -343,7 +343,7 @@ def _check_scored(search: Any) -> None:
         raise ValueError("No candidate of the search could be scored; error_score='raise' shows why. Got NaN for all.")
 
 
-def _check_and_group(X: Any, y: Any, qid: Any) -> tuple[Any, NDArray[Any], GroupedRows]:
+def _check_and_group(X: Any, y: Any, qid: ArrayLike | None) -> tuple[Any, NDArray[Any], GroupedRows]:
     """Labels, one a row; the id of each row's query, which models remember; and the rows grouped."""
     check_rows(y=y, qid=qid)
     check_features(X, y=y, qid=qid)
