@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from sklearn_rank._engine.check import check_scores
 from sklearn_rank._engine.grouping import find_qid, group_rows
@@ -14,7 +14,7 @@ from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.numbers import refuse_masked
 
 
-def qid_from_group_sizes(sizes: ArrayLike) -> NDArray[np.int64]:
+def qid_from_group_sizes(sizes: Any) -> NDArray[np.int64]:
     """Query number of each row, from the sizes of adjacent groups.
 
     Parameters
@@ -45,7 +45,7 @@ def qid_from_group_sizes(sizes: ArrayLike) -> NDArray[np.int64]:
     return np.repeat(np.arange(len(array)), array)
 
 
-def group_sizes(qid: Collection[Hashable]) -> NDArray[np.int64]:
+def group_sizes(qid: Any) -> NDArray[np.int64]:
     """Sizes of the groups of rows, which must be adjacent.
 
     Parameters
@@ -82,7 +82,7 @@ TIED_RANKS = ("average", "min", "max", "dense", "ordinal")
 
 
 @named_arguments
-def rank_within(score: ArrayLike, qid: ArrayLike | None = None, *, ties: str = "average") -> NDArray[np.float64]:
+def rank_within(score: Any, qid: Any = None, *, ties: str = "average") -> NDArray[np.float64]:
     """Rank of each row inside its query, 1 for the highest score.
 
     Scores of a ranking model compare inside a query only; so do these ranks, but they can be shown, or cut at.
