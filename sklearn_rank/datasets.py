@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from sklearn_rank._utils.constraints import COUNT, is_count, is_real
@@ -17,11 +17,11 @@ def make_ranking(
     *,
     n_informative: int | None = None,
     n_documents: tuple[int, int] = (5, 40),
-    grades: Any = (0.5, 0.3, 0.13, 0.05, 0.02),
+    grades: ArrayLike = (0.5, 0.3, 0.13, 0.05, 0.02),
     noise: float = 0.5,
     string_qid: bool = False,
     shuffle: bool = False,
-    random_state: Any = None,
+    random_state: int | np.random.RandomState | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[Any]]:
     """Generate queries with documents, features and graded relevance, as `make_regression` is to regression.
 
@@ -76,11 +76,11 @@ def make_ranking(
     random = check_random_state(random_state)
     sizes = random.randint(n_documents[0], n_documents[1] + 1, size=n_queries)
     number = np.repeat(np.arange(n_queries), sizes)
-    own = random.normal(size=(len(number), n_features))
-    signal = _signal(own[:, :n_informative], random.uniform(0.5, 1.5, size=n_informative))
+    within = random.normal(size=(len(number), n_features))
+    signal = _signal(within[:, :n_informative], random.uniform(0.5, 1.5, size=n_informative))
     relevance = signal + noise * random.normal(size=len(number))
     y = np.searchsorted(np.quantile(relevance, np.cumsum(share)[:-1]), relevance)
-    X = own + random.normal(size=(n_queries, n_features))[number]
+    X = within + random.normal(size=(n_queries, n_features))[number]
     qid = np.array([f"q{i}" for i in range(n_queries)])[number] if string_qid else number
     if shuffle:
         rows = random.permutation(len(number))
@@ -95,7 +95,7 @@ def _signal(informative: NDArray[np.float64], weight: NDArray[np.float64]) -> ND
     return (signal - signal.mean()) / max(signal.std(), np.finfo(float).tiny)
 
 
-def _shares(grades: Any) -> NDArray[np.float64]:
+def _shares(grades: ArrayLike) -> NDArray[np.float64]:
     """Share of each grade, if they are that."""
     try:
         share = np.asarray(grades, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""What a fitted model looks at: permutation importance, query by query.
+"""Permutation importance of features for a fitted model, query by query.
 
 Uses the public API of scikit-learn alone.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils import Bunch, check_consistent_length, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
@@ -31,13 +32,13 @@ def query_permutation_importance(
     X: Any,
     y: Any,
     *,
-    qid: Any = None,
+    qid: ArrayLike | None = None,
     metric: Any = "ndcg@10",
     scope: str = "within",
     n_repeats: int = 5,
     n_jobs: int | None = None,
-    random_state: Any = None,
-    sample_weight: Any = None,
+    random_state: int | np.random.RandomState | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Any:
     """How much a ranking metric loses when the values of one feature are shuffled.
 

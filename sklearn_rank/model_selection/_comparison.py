@@ -1,7 +1,4 @@
-"""Models judged on the same queries: what `RankingEvaluator` returns.
-
-Results of `evaluate` in, tables out.
-"""
+"""Results of `RankingEvaluator`: scores of one model by fold, and models compared on the same queries."""
 
 from __future__ import annotations
 
@@ -258,8 +255,8 @@ class Comparison(TableReport, Saveable):
             "fit_time": np.array([self.fit_time[model] for model in models]),
         }
         for i, (model, result) in enumerate(self.results.items()):
-            words["results"][model], found = result._plain()
-            arrays |= {f"{name} {i}": array for name, array in found.items()} | {f"y_score {i}": self.y_score[model]}
+            words["results"][model], of_model = result._plain()
+            arrays |= {f"{name} {i}": array for name, array in of_model.items()} | {f"y_score {i}": self.y_score[model]}
         return words, arrays
 
     @classmethod

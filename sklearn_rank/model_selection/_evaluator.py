@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import sklearn
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import FitFailedWarning
 
 from sklearn_rank._engine.grouping import find_qid
@@ -23,11 +23,12 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import refuse_masked
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.model_selection._comparison import Comparison, CrossValidation
+from sklearn_rank.model_selection._estimator_checks import check_estimator, is_search
 from sklearn_rank.model_selection._folds import FoldResult, Split, fit_folds
 from sklearn_rank.model_selection._grouped_rows import GroupedRows
 from sklearn_rank.model_selection._routing import consumes
 from sklearn_rank.model_selection._scorer import RankingScorers, get_scorers
-from sklearn_rank.model_selection._searches import (
+from sklearn_rank.model_selection._search_setup import (
     SearchSetup,
     check_inner_searches,
     warn_of_objective,
@@ -35,16 +36,15 @@ from sklearn_rank.model_selection._searches import (
     with_qid,
 )
 from sklearn_rank.model_selection._split import QueryKFold
-from sklearn_rank.model_selection._tuning import check_estimator, is_search
 
 
 class RankingEvaluator:
     """Cross-validate, compare and tune models with ranking metrics, whole queries at a time.
 
-    Models are wrapped in `QueryRanker` as they need it, metadata routing is switched on inside and left as it was
-    found, and a splitter that would tear a query apart is refused. A search among the models, such as
-    ``GridSearchCV(LGBMRanker(), {"num_leaves": [7, 31]})``, or one at the end of a Pipeline, is set up likewise, inside
-    each training fold; a search that cannot be is refused.
+    Models that need it are wrapped in `QueryRanker`. Metadata routing is on during the fits; the global configuration
+    does not change. A splitter that would tear a query apart is refused. A search among the models, such as
+    ``GridSearchCV(LGBMRanker(), {"num_leaves": [7, 31]})``, or one at the end of a Pipeline, is given the metrics and
+    whole queries too, inside each training fold. A search that cannot be given them is refused.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class RankingEvaluator:
         return get_scorers(self.metrics)
 
     @named_arguments
-    def split(self, X: Any, y: Any, *, qid: Any = None) -> list[Split]:
+    def split(self, X: Any, y: Any, *, qid: ArrayLike | None = None) -> list[Split]:
         """Folds that all models are given.
 
         Parameters
@@ -129,7 +129,7 @@ class RankingEvaluator:
 
     @named_arguments
     def cross_validate(
-        self, estimator: Any, X: Any, y: Any, *, qid: Any = None, return_train_score: bool = False,
+        self, estimator: Any, X: Any, y: Any, *, qid: ArrayLike | None = None, return_train_score: bool = False,
         return_estimator: bool = False, return_indices: bool = False,
     ) -> CrossValidation:  # fmt: skip
         """Scores of each fold, as `sklearn.model_selection.cross_validate` returns them, and those of each query.
@@ -193,7 +193,7 @@ class RankingEvaluator:
         return CrossValidation(scores, pooled)
 
     @named_arguments
-    def compare(self, estimators: Mapping[str, Any], X: Any, y: Any, *, qid: Any = None) -> Comparison:
+    def compare(self, estimators: Mapping[str, Any], X: Any, y: Any, *, qid: ArrayLike | None = None) -> Comparison:
         """Score each model on queries it has not seen, all models on the same folds.
 
         Parameters
@@ -268,7 +268,7 @@ class RankingEvaluator:
         )
 
     @named_arguments
-    def search(self, search: Any, X: Any, y: Any, *, qid: Any = None) -> Any:
+    def search(self, search: Any, X: Any, y: Any, *, qid: ArrayLike | None = None) -> Any:
         """Fit a search of scikit-learn with these metrics, this splitter, and qid routed.
 
         Parameters
@@ -318,7 +318,7 @@ class RankingEvaluator:
         return ready.set_params(cv=with_qid(cv)) if hasattr(cv, "split") else ready  # to be fitted on other rows
 
     def _setup(self, number: NDArray[np.int64]) -> SearchSetup:
-        """What searches inside are given; a splitter that knows no queries serves only on the rows it was made for."""
+        """Scorers and splitter for searches inside; one that knows no queries fits only the rows it was made for."""
         cv = with_qid(self.cv) if consumes(self.cv, "split", "groups", "qid") else QueryKFold()
         return SearchSetup(self.scorers, cv, int(number.max(initial=-1)) + 1)
 
@@ -343,7 +343,7 @@ def _check_scored(search: Any) -> None:
         raise ValueError("No candidate of the search could be scored; error_score='raise' shows why. Got NaN for all.")
 
 
-def _check_and_group(X: Any, y: Any, qid: Any) -> tuple[Any, NDArray[Any], GroupedRows]:
+def _check_and_group(X: Any, y: Any, qid: ArrayLike | None) -> tuple[Any, NDArray[Any], GroupedRows]:
     """Labels, one a row; the id of each row's query, which models remember; and the rows grouped."""
     check_rows(y=y, qid=qid)
     check_features(X, y=y, qid=qid)

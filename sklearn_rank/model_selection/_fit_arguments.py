@@ -1,6 +1,6 @@
-"""What each library calls the queries, weights and held-out rows that it wants in `fit`.
+"""Arguments of `fit` for queries, weights and validation rows, under the names that each library has for them.
 
-Goes by the signature of `fit`; no ranking library is imported.
+The signature of `fit` decides; no ranking library is imported.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class FitData:
-    """Rows to learn from or to stop by, those of a query adjacent.
+    """Training or validation rows, grouped by query.
 
     `sizes` are the rows of each query (ndarray), None where queries are not known; `weight` is one for each row.
     """
@@ -39,7 +39,7 @@ class FitData:
 
 
 def last_step(model: Any) -> tuple[str, Any]:
-    """What a Pipeline has at its end, after the prefix of its keywords; the model itself after none."""
+    """Keyword prefix and final step of a Pipeline; an empty prefix and the model itself otherwise."""
     if not hasattr(model, "steps"):
         return "", model
     name, last = model.steps[-1]
@@ -48,40 +48,42 @@ def last_step(model: Any) -> tuple[str, Any]:
 
 
 def query_keyword(model: Any) -> str | None:
-    """Constraint of `fit` that takes queries; None for a pointwise model."""
+    """Keyword of `fit` that takes queries; None for a pointwise model."""
     accepted = inspect.signature(model.fit).parameters
     return next((name for name in ("qid", "group_id", "group") if name in accepted), None)
 
 
 def takes_evaluation(model: Any) -> bool:
-    """Whether `fit` takes rows to stop by, and their queries if it takes queries."""
+    """Whether `fit` takes validation rows, and their queries if it takes queries."""
     accepted = inspect.signature(model.fit).parameters
-    if _pool(model) is not None or "X_val" in accepted:
+    if _catboost_pool(model) is not None or "X_val" in accepted:
         return True
     takes = query_keyword(model)
     return "eval_set" in accepted and (takes is None or f"eval_{takes}" in accepted)
 
 
-def fit_model(model: Any, train: FitData, held_out: FitData | None) -> Any:
-    """Fit a model, with rows to stop by if there are any.
+def fit_model(model: Any, train: FitData, validation: FitData | None) -> Any:
+    """Fit a model, with validation rows if there are any.
 
-    All steps of a Pipeline learn from the training part alone; those before the last transform the part held out.
+    All steps of a Pipeline learn from the training rows alone; those before the last transform the validation rows.
     """
-    if held_out is None:
+    if validation is None:
         prefix, last = last_step(model)
         keywords = training_arguments(last, train)
         return model.fit(train.X, train.y, **{prefix + name: value for name, value in keywords.items()})
     if not hasattr(model, "steps"):
-        return model.fit(train.X, train.y, **training_arguments(model, train), **evaluation_arguments(model, held_out))
+        return model.fit(
+            train.X, train.y, **training_arguments(model, train), **evaluation_arguments(model, validation)
+        )
     name, last = model.steps[-1]
     model.set_params(**{name: "passthrough"})
     train = replace(train, X=model.fit_transform(train.X, train.y))
-    held_out = replace(held_out, X=model.transform(held_out.X))
-    return model.set_params(**{name: fit_model(last, train, held_out)})
+    validation = replace(validation, X=model.transform(validation.X))
+    return model.set_params(**{name: fit_model(last, train, validation)})
 
 
 def training_arguments(model: Any, part: FitData) -> dict[str, Any]:
-    """Keywords of `fit` that say which rows are one query, and what they weigh."""
+    """Keywords of `fit` for the queries and weights of the training rows."""
     takes, keywords = query_keyword(model), {}
     if takes is not None:
         keywords[takes] = part.sizes if takes == "group" else part.query
@@ -91,8 +93,8 @@ def training_arguments(model: Any, part: FitData) -> dict[str, Any]:
 
 
 def evaluation_arguments(model: Any, part: FitData) -> dict[str, Any]:
-    """Keywords of `fit` that hand over rows to stop by."""
-    pool = _pool(model)
+    """Keywords of `fit` for the validation rows."""
+    pool = _catboost_pool(model)
     if pool is not None:  # CatBoost: a pair (X, y) would lose the queries and the weights
         keywords = training_arguments(model, part)
         columns = {name: model.get_param(name) for name in ("cat_features", "text_features", "embedding_features")}
@@ -113,7 +115,7 @@ def evaluation_arguments(model: Any, part: FitData) -> dict[str, Any]:
     return {name: value for name, value in names.items() if name in accepted}
 
 
-def _pool(model: Any) -> Any:
-    """The class Pool of the module that a CatBoost model comes from; None for other models."""
+def _catboost_pool(model: Any) -> Any:
+    """Class `catboost.Pool` for a CatBoost model; None for other models."""
     from_catboost = any(base.__module__ == "catboost.core" for base in type(model).__mro__)
     return sys.modules["catboost.core"].Pool if from_catboost else None

@@ -1,7 +1,4 @@
-"""Which queries a model was fitted on, so that a test set that cuts one of them in two is noticed.
-
-Knows no metric and no model by name.
-"""
+"""Queries that a model was fitted on, remembered so that a test set that cuts one of them in two is refused."""
 
 from __future__ import annotations
 
@@ -56,8 +53,8 @@ class FittedQueries:
             for pipeline in before:
                 X = pipeline[:-1].transform(X)
             rows = project_rows(X)
-            found, size = (_sums(x, indptr, order)[seen] for x in (rows, np.abs(rows)))
-            torn &= ~doubtful | ~(np.abs(found - self.features[known]) <= TOLERANCE * size)
+            sums, size = (_sums(x, indptr, order)[seen] for x in (rows, np.abs(rows)))
+            torn &= ~doubtful | ~(np.abs(sums - self.features[known]) <= TOLERANCE * size)
         if torn.any():
             one = int(np.argmax(torn * (1 + np.abs(n_rows - self.n_rows[known]))))
             raise ValueError(_message(torn.sum(), len(ids), ids[seen[one]], self.n_rows[known[one]], n_rows[one]))
@@ -150,11 +147,11 @@ def _project(block: Any) -> NDArray[np.float64]:
     if not hasattr(block, "tocsr"):
         block = block.reshape(len(block), -1)
     weight = _weights(block.shape[1], np.dtype(np.float32 if block.dtype == np.float32 else np.float64))
-    found = np.asarray(block @ weight, dtype=np.float64)
-    lost = ~np.isfinite(found)
+    projected = np.asarray(block @ weight, dtype=np.float64)
+    lost = ~np.isfinite(projected)
     if lost.any() and not hasattr(block, "tocsr"):
-        found[lost] = np.nan_to_num(block[lost].astype(np.float64), nan=0.5, posinf=2.0, neginf=-2.0) @ weight
-    return np.nan_to_num(found, nan=0.0, posinf=0.0, neginf=0.0)
+        projected[lost] = np.nan_to_num(block[lost].astype(np.float64), nan=0.5, posinf=2.0, neginf=-2.0) @ weight
+    return np.nan_to_num(projected, nan=0.0, posinf=0.0, neginf=0.0)
 
 
 @lru_cache(maxsize=8)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import sklearn
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import cross_validate
 from sklearn.utils import check_random_state
 
@@ -17,7 +17,7 @@ from sklearn_rank._engine.grouping import find_qid, query_numbers
 from sklearn_rank._engine.rows import check_features, check_rows
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank.model_selection._evaluator import RankingEvaluator
-from sklearn_rank.model_selection._searches import whole_folds
+from sklearn_rank.model_selection._search_setup import whole_folds
 
 Curve = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
 
@@ -28,12 +28,12 @@ def query_learning_curve(
     X: Any,
     y: Any,
     *,
-    qid: Any = None,
+    qid: ArrayLike | None = None,
     metric: Any = "ndcg@10",
-    train_sizes: Any = (0.1, 0.325, 0.55, 0.775, 1.0),
+    train_sizes: ArrayLike = (0.1, 0.325, 0.55, 0.775, 1.0),
     cv: Any = 5,
     n_jobs: int | None = None,
-    random_state: Any = None,
+    random_state: int | np.random.RandomState | None = None,
 ) -> Curve:
     """Scores of a model trained on ever more queries, as `sklearn.model_selection.learning_curve` returns them.
 
@@ -106,7 +106,7 @@ def query_learning_curve(
     return sizes, scores[f"train_{name}"].reshape(shape).T, scores[f"test_{name}"].reshape(shape).T
 
 
-def _query_counts(train_sizes: Any, n_queries: int) -> NDArray[np.int64]:
+def _query_counts(train_sizes: ArrayLike, n_queries: int) -> NDArray[np.int64]:
     """Sizes as numbers of queries; shares are of `n_queries`."""
     sizes = np.asarray(train_sizes)
     highest = 1.0 if sizes.dtype.kind == "f" else n_queries

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import sklearn
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import check_consistent_length, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -21,11 +21,11 @@ from sklearn_rank._engine.rows import check_features, check_rows, one_column, qu
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import is_count, is_real
 from sklearn_rank._utils.numbers import refuse_masked
+from sklearn_rank.model_selection._estimator_checks import check_estimator, refuse_searches
 from sklearn_rank.model_selection._fit_arguments import FitData, fit_model, last_step, query_keyword, takes_evaluation
 from sklearn_rank.model_selection._fitted_queries import FittedQueries
 from sklearn_rank.model_selection._response import predict_scores
 from sklearn_rank.model_selection._routing import consumes
-from sklearn_rank.model_selection._tuning import check_estimator, refuse_searches
 
 
 class QueryRanker(MetaEstimatorMixin, BaseEstimator):
@@ -94,7 +94,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         *,
         eval_fraction: float | None = None,
         max_queries: int | None = None,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.estimator = estimator
         self.eval_fraction = eval_fraction
@@ -102,7 +102,9 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         self.random_state = random_state
 
     @named_arguments
-    def fit(self, X: Any, y: Any, *, qid: Any = None, sample_weight: Any = None) -> QueryRanker:
+    def fit(
+        self, X: Any, y: Any, *, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> QueryRanker:
         """Fit the model, rows of a query adjacent.
 
         Parameters

@@ -82,7 +82,11 @@ def make_ranking_scorer(metric: Any, *, response_method: Any = RESPONSE, **param
 
 
 class _RankingScorer(type(make_scorer(max))):  # type: ignore[misc]
-    """Scorer of `make_scorer` that gets scores from `predict_scores` and refuses queries cut in two."""
+    """Scorer of `make_scorer` that gets scores from `predict_scores` and refuses queries cut in two.
+
+    It is a subclass, since in a dict of scorers scikit-learn shares predictions only among scorers of `make_scorer`. An
+    object that delegates to one would predict again for each metric.
+    """
 
     def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **kwargs: Any) -> Any:
         def scores(estimator: Any, _: Any, X: Any, **keywords: Any) -> Any:
@@ -229,7 +233,7 @@ class RankingScorers:
         return self
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """What this scorer asks of scikit-learn's metadata routing: qid, and what was requested besides."""
+        """Metadata request of this scorer: qid, and what `set_score_request` added."""
         request = MetadataRequest(owner=self)
         for name, alias in self._requests.items():
             request.score.add_request(param=name, alias=alias)

@@ -1,4 +1,4 @@
-"""Searches among models: set up with ranking scorers and splitters of whole queries, or refused.
+"""Set up searches among models with ranking scorers and splitters of whole queries, or refuse them.
 
 Uses the public API of scikit-learn alone.
 """
@@ -18,12 +18,7 @@ from sklearn.base import clone
 
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
-from sklearn_rank.model_selection._folds import Split
-from sklearn_rank.model_selection._query_ranker import QueryRanker, as_query_ranker, take_rows
-from sklearn_rank.model_selection._routing import consumes
-from sklearn_rank.model_selection._scorer import RankingScorers
-from sklearn_rank.model_selection._split import QueryKFold
-from sklearn_rank.model_selection._tuning import (
+from sklearn_rank.model_selection._estimator_checks import (
     check_estimator,
     is_search,
     knows_queries,
@@ -32,13 +27,18 @@ from sklearn_rank.model_selection._tuning import (
     tunes_itself,
     with_inner,
 )
+from sklearn_rank.model_selection._folds import Split
+from sklearn_rank.model_selection._query_ranker import QueryRanker, as_query_ranker, take_rows
+from sklearn_rank.model_selection._routing import consumes
+from sklearn_rank.model_selection._scorer import RankingScorers
+from sklearn_rank.model_selection._split import QueryKFold
 
 GRIDS = ("param_grid", "param_distributions")
 
 
 @dataclass(frozen=True)
 class SearchSetup:
-    """What searches are given: scorers, of which the first decides, a splitter, and the number of queries there are."""
+    """Scorers, of which the first decides, splitter and number of queries, which searches are given."""
 
     scorers: RankingScorers
     cv: Any
@@ -131,7 +131,7 @@ class SearchSetup:
 
 
 def _wrapped(estimator: Any) -> Any:
-    """A model as one that takes qid; a search inside must be set up by whoever put it there."""
+    """Model that takes qid; a search inside it must have been set up by the user."""
     if isinstance(estimator, QueryRanker):
         check_estimator(estimator.estimator, "The 'estimator' parameter of QueryRanker")
     refuse_searches(estimator, unless_whole=True)
@@ -200,7 +200,7 @@ def _shown(cv: Any) -> str:
 
 
 def check_inner_searches(estimator: Any, X: Any, y: Any, number: NDArray[np.int64], folds: Sequence[Split]) -> None:
-    """Refuse searches inside whose splitters tear queries of a training set; warn of objectives that are no ranking.
+    """Refuse inner searches whose splitters tear queries apart; warn of those with another objective than ranking.
 
     Raises
     ------
@@ -230,7 +230,7 @@ def check_inner_searches(estimator: Any, X: Any, y: Any, number: NDArray[np.int6
 
 
 def warn_of_objective(search: Any) -> None:
-    """Warn of a search that was given scorers which know no queries."""
+    """Warn of a search whose scorers do not know the queries."""
     if not knows_queries(search.scoring):
         warnings.warn(
             f"{type(search).__name__} tunes by scoring={echo(search.scoring)}, which knows no queries; leave "
@@ -268,12 +268,12 @@ def _renamed_parameter(name: str, before: Any, wrapped: Any) -> str:
         return f"{name}__estimator"  # models tried in a step of a Pipeline
     parts = name.split("__")
     deeper = ("__".join([*parts[:i], "estimator", *parts[i:]]) for i in range(len(parts)))
-    return name if name in known else next((found for found in deeper if found in known), name)
+    return name if name in known else next((renamed for renamed in deeper if renamed in known), name)
 
 
 def _renamed_resource(name: str, before: Any, wrapped: Any) -> str:
     """Name of a halving search's resource; "max_queries" is that of the one `QueryRanker` inside."""
     known = wrapped.get_params(deep=True)
     if name == "max_queries" and name not in known:
-        return next((found for found in known if found.endswith("__max_queries")), name)
+        return next((known_as for known_as in known if known_as.endswith("__max_queries")), name)
     return _renamed_parameter(name, before, wrapped)

@@ -1,4 +1,4 @@
-"""What is an estimator, what tunes itself, and by what: a search inside another model is found here.
+"""Checks of estimators: whether one is a search or has a search inside, and by which objective that tunes.
 
 Uses the public API of scikit-learn alone.
 """
@@ -53,7 +53,7 @@ def knows_queries(scoring: Any) -> bool:
 
 
 def check_estimator(estimator: Any, name: str, *, must_predict: bool = True) -> None:
-    """Refuse what is no estimator.
+    """Refuse an object that is no estimator.
 
     Raises
     ------
