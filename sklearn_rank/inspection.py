@@ -16,11 +16,12 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.rows import check_features, check_rows
 from sklearn_rank._metric.names import is_single_metric
+from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, one_of
 from sklearn_rank._utils.numbers import refuse_masked
 from sklearn_rank._utils.threads import check_n_jobs
-from sklearn_rank._utils.typing import Index
+from sklearn_rank._utils.typing import Estimator, Index, MatrixLike
 from sklearn_rank.model_selection._fitted_queries import check_test_queries
 from sklearn_rank.model_selection._grouped_rows import GroupedRows
 from sklearn_rank.model_selection._scorer import RankingScorers, get_scorers
@@ -30,10 +31,10 @@ from sklearn_rank.model_selection._scorer import RankingScorers, get_scorers
 def query_permutation_importance(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: ArrayLike,
     *,
     qid: ArrayLike | None = None,
-    metric: Any = "ndcg@10",
+    metric: MetricLike = "ndcg@10",
     scope: str = "within",
     n_repeats: int = 5,
     n_jobs: int | None = None,
@@ -130,13 +131,13 @@ def _shuffle(number: Index, random: np.random.RandomState) -> Index:
 
 
 def _scores_without(
-    scorers: RankingScorers, estimator: Any, X: Any, feature: int, orders: list[Index], rows: GroupedRows
+    scorers: RankingScorers, estimator: Estimator, X: MatrixLike, feature: int, orders: list[Index], rows: GroupedRows
 ) -> list[dict[str, float]]:
     """Scores after each way to shuffle one feature."""
     return [scorers.score_rows(estimator, _with_shuffled(X, feature, order), rows) for order in orders]
 
 
-def _is_frame(X: Any) -> bool:
+def _is_frame(X: MatrixLike) -> bool:
     return hasattr(X, "isetitem") or hasattr(X, "with_columns")
 
 

@@ -40,4 +40,4 @@ class Splitter(Protocol):
 MatrixLike = ArrayLike | SparseLike
 PathLike = str | os.PathLike[str]
 RandomState = int | np.random.RandomState | np.random.Generator | None
-CrossValidation = int | Splitter | Iterable[tuple[ArrayLike, ArrayLike]] | None
+CVLike = int | Splitter | Iterable[tuple[ArrayLike, ArrayLike]] | None

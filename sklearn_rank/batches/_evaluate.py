@@ -12,6 +12,7 @@ from sklearn_rank._chunks.columns import ColumnNames, check_names, iterate_batch
 from sklearn_rank._chunks.parts import evaluate_parts, join_parts
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
+from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank.batches._scattered_queries import scattered_queries
@@ -21,7 +22,7 @@ from sklearn_rank.batches._scattered_queries import scattered_queries
 def evaluate_batches(
     data: Any,
     *,
-    metrics: Any,
+    metrics: MetricsLike,
     y_true: str | Sequence[str] = "label",
     y_score: str = "score",
     qid: str = "qid",

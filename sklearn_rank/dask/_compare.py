@@ -19,6 +19,7 @@ from sklearn_rank._engine.qid import MISSING
 from sklearn_rank._metric.names import cached_spec
 from sklearn_rank._metric.plain import must_say
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.typing import RandomState
 from sklearn_rank.dask._partitions import check_frame
 from sklearn_rank.dask._table import KEPT, described_column
 from sklearn_rank.stats._align import read_values
@@ -38,7 +39,7 @@ def compare(
     missing: Any = "raise",
     greater_is_better: bool | None = None,
     n_resamples: int = 9999,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> ComparisonResult:
     """Compare two systems by their values per query, as `sklearn_rank.stats.compare` does.
 

@@ -17,7 +17,7 @@ from sklearn_rank._engine.check import refuse_bad_weight
 from sklearn_rank._engine.qid import joined_ids
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
-from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.optional import import_dask
 from sklearn_rank.dask._partitions import EvaluationRequest, PartitionResult, Parts, check_frame, parts_of
@@ -39,7 +39,7 @@ TOTALS_PER_TASK = 16
 def evaluate(
     data: Any,
     *,
-    metrics: Any,
+    metrics: MetricsLike,
     y_true: str | Sequence[str] = "label",
     y_score: str = "score",
     qid: str = "qid",
@@ -121,7 +121,7 @@ def evaluate(
 def per_query(
     data: Any,
     *,
-    metrics: Any,
+    metrics: MetricsLike,
     y_true: str | Sequence[str] = "label",
     y_score: str = "score",
     qid: str = "qid",
@@ -182,7 +182,7 @@ def per_query(
 def mean(
     data: Any,
     *,
-    metrics: Any = None,
+    metrics: MetricsLike | None = None,
     y_true: str | Sequence[str] = "label",
     y_score: str = "score",
     qid: str = "qid",

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._chunks.columns import ColumnNames, check_names, find_column, read_columns, refuse_missing
 from sklearn_rank._chunks.parts import check_part, evaluate_part
@@ -266,7 +266,7 @@ def _names_of_rows(names: ColumnNames) -> ColumnNames:
     return ColumnNames(y_true, "score", "qid", None if names.sample_weight is None else "weight")
 
 
-def _rows(names: ColumnNames, label: Any, score: Any, qid: Any, weight: Any, bucket: Any, row: Any) -> Any:
+def _rows(names: ColumnNames, label: Any, score: Any, qid: ArrayLike, weight: Any, bucket: Any, row: Any) -> Any:
     """Frame of rows to be moved: numbers as floats, ids as they are."""
     from pandas import DataFrame
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Self
 
+from numpy.typing import ArrayLike
+
+from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank.display._display import Display
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import COLORS, MARKERS, value_label, wrap
@@ -171,9 +174,18 @@ class CriticalDifferenceDisplay(Display):
 
     @classmethod
     def from_predictions(
-        cls, y_true: Any, y_score: Mapping[str, Any], *, qid: Any = None, metric: Any = "ndcg", alpha: float = 0.05,
-        options: Mapping[str, Any] | None = None, ax: Any = None, n_jobs: int | None = None, **keywords: Any,
-    ) -> Self:  # fmt: skip
+        cls,
+        y_true: ArrayLike,
+        y_score: Mapping[str, Any],
+        *,
+        qid: ArrayLike | None = None,
+        metric: MetricLike = "ndcg",
+        alpha: float = 0.05,
+        options: Mapping[str, Any] | None = None,
+        ax: Any = None,
+        n_jobs: int | None = None,
+        **keywords: Any,
+    ) -> Self:
         """Picture of labels and the scores of several systems.
 
         Parameters

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.notation import display_name
+from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank.display._display import FromEstimator
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import add_legend, set_count_axis, style, wrap
@@ -89,9 +90,15 @@ class CutoffDisplay(FromEstimator):
 
     @classmethod
     def from_result(
-        cls, result: Evaluation, metric: Any = None, *, confidence_level: float | None = 0.95, name: str | None = None,
-        ax: Any = None, **kwargs: Any,
-    ) -> Self:  # fmt: skip
+        cls,
+        result: Evaluation,
+        metric: Any = None,
+        *,
+        confidence_level: float | None = 0.95,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
         """Picture of a metric that a result has at several cutoffs, such as "ndcg@1" and "ndcg@5".
 
         Parameters
@@ -129,10 +136,19 @@ class CutoffDisplay(FromEstimator):
 
     @classmethod
     def from_predictions(
-        cls, y_true: Any, y_score: Any, *, qid: Any = None, metric: Any = "ndcg", k: Iterable[int] = range(1, 21),
-        confidence_level: float | None = 0.95, name: str | None = None, ax: Any = None, n_jobs: int | None = None,
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        metric: MetricLike = "ndcg",
+        k: Iterable[int] = range(1, 21),
+        confidence_level: float | None = 0.95,
+        name: str | None = None,
+        ax: Any = None,
+        n_jobs: int | None = None,
         **keywords: Any,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """Picture of labels and scores.
 
         Parameters

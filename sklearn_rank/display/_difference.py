@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.notation import display_name
+from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank.display._display import Display
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import COLORS, add_legend, thin, wrap
@@ -142,9 +143,16 @@ class DifferenceDisplay(Display):
 
     @classmethod
     def from_predictions(
-        cls, y_true: Any, y_score: Mapping[str, Any], *, qid: Any = None, metric: Any = "ndcg", ax: Any = None,
-        n_jobs: int | None = None, **keywords: Any,
-    ) -> Self:  # fmt: skip
+        cls,
+        y_true: ArrayLike,
+        y_score: Mapping[str, Any],
+        *,
+        qid: ArrayLike | None = None,
+        metric: MetricLike = "ndcg",
+        ax: Any = None,
+        n_jobs: int | None = None,
+        **keywords: Any,
+    ) -> Self:
         """Picture of labels and the scores of two systems.
 
         Parameters

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from numpy.typing import ArrayLike
+
+from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank.display._figure import open_axes
 from sklearn_rank.model_selection._fitted_queries import check_test_queries
 from sklearn_rank.model_selection._query_ranker import QueryRanker
@@ -27,7 +30,9 @@ class FromEstimator(Display):
     """Adds `from_estimator` to a Display that has `from_predictions`."""
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, **options: Any) -> Self:
+    def from_estimator(
+        cls, estimator: Estimator, X: MatrixLike, y: ArrayLike, *, name: str | None = None, **options: Any
+    ) -> Self:
         """Picture of a fitted estimator on data, with scores as the scorers compute them.
 
         Parameters

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank.display._display import FromEstimator
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import add_legend, style, thin, value_label, wrap
@@ -104,9 +105,17 @@ class DistributionDisplay(FromEstimator):
 
     @classmethod
     def from_predictions(
-        cls, y_true: Any, y_score: Any, *, qid: Any = None, metric: Any = "ndcg", name: str | None = None,
-        ax: Any = None, n_jobs: int | None = None, **keywords: Any,
-    ) -> Self:  # fmt: skip
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        metric: MetricLike = "ndcg",
+        name: str | None = None,
+        ax: Any = None,
+        n_jobs: int | None = None,
+        **keywords: Any,
+    ) -> Self:
         """Picture of labels and scores."""
         result = evaluate(y_true, y_score, qid=qid, metrics=[metric], n_jobs=n_jobs, **keywords)
         return cls.from_result(result, name=name, ax=ax)

@@ -8,18 +8,18 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation, known_metric
 from sklearn_rank._metric.names import parse_metric
-from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._metric.spec import MetricLike, MetricSpec
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.stats._align import refuse_other_labels
 
 
-def at_cutoffs(metric: Any, k: Iterable[int]) -> list[MetricSpec]:
+def at_cutoffs(metric: MetricLike, k: Iterable[int]) -> list[MetricSpec]:
     """A metric at each cutoff."""
     spec = parse_metric(metric)
     if spec.k is not None:
@@ -45,7 +45,7 @@ def families_of(result: Evaluation) -> dict[str, dict[int, str]]:
     return {family: dict(sorted(names.items())) for family, names in families.items()}
 
 
-def family_of(result: Evaluation, metric: Any) -> tuple[str, dict[int, str]]:
+def family_of(result: Evaluation, metric: MetricLike) -> tuple[str, dict[int, str]]:
     """Family of a metric, or the only one of the result: its name, and the names of its metrics by cutoff."""
     known = families_of(result)
     wanted = str(parse_metric(metric)) if metric is not None else next(iter(known), None)
@@ -64,7 +64,7 @@ def name_in(result: Evaluation, metric: str | None) -> str:
     return next(iter(result.per_query)) if only else known_metric(result, metric)
 
 
-def evaluate_each(y_true: Any, y_score: Mapping[str, Any], **common: Any) -> dict[str, Evaluation]:
+def evaluate_each(y_true: ArrayLike, y_score: Mapping[str, Any], **common: Any) -> dict[str, Evaluation]:
     """Result of each system, by its name.
 
     Raises

@@ -102,9 +102,17 @@ class ListLengthDisplay(FromEstimator):
 
     @classmethod
     def from_predictions(
-        cls, y_true: Any, y_score: Any, *, qid: Any = None, k: Iterable[int] = range(1, 21), name: str | None = None,
-        ax: Any = None, n_jobs: int | None = None, **keywords: Any,
-    ) -> Self:  # fmt: skip
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        k: Iterable[int] = range(1, 21),
+        name: str | None = None,
+        ax: Any = None,
+        n_jobs: int | None = None,
+        **keywords: Any,
+    ) -> Self:
         """Picture of labels and scores.
 
         Parameters

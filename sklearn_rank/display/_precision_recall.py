@@ -102,9 +102,17 @@ class QueryPrecisionRecallDisplay(FromEstimator):
 
     @classmethod
     def from_predictions(
-        cls, y_true: Any, y_score: Any, *, qid: Any = None, levels: Iterable[float] = LEVELS, name: str | None = None,
-        ax: Any = None, n_jobs: int | None = None, **keywords: Any,
-    ) -> Self:  # fmt: skip
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        levels: Iterable[float] = LEVELS,
+        name: str | None = None,
+        ax: Any = None,
+        n_jobs: int | None = None,
+        **keywords: Any,
+    ) -> Self:
         """Picture of labels and scores; tied scores need a policy, such as ``ties="worst"``.
 
         Parameters

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.constraints import is_count, is_real
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.display._display import FromEstimator
@@ -129,10 +130,19 @@ class QuerySizeDisplay(FromEstimator):
 
     @classmethod
     def from_predictions(
-        cls, y_true: Any, y_score: Any, *, qid: Any = None, metric: Any = "ndcg", n_bins: int = 10,
-        confidence_level: float = 0.95, name: str | None = None, ax: Any = None, n_jobs: int | None = None,
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        metric: MetricLike = "ndcg",
+        n_bins: int = 10,
+        confidence_level: float = 0.95,
+        name: str | None = None,
+        ax: Any = None,
+        n_jobs: int | None = None,
         **keywords: Any,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """Picture of labels and scores.
 
         Parameters

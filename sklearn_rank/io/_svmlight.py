@@ -7,10 +7,11 @@ from typing import Any
 
 from sklearn.datasets import load_svmlight_file
 
+from sklearn_rank._utils.typing import PathLike
 from sklearn_rank.io._source import BYTE_ORDER_MARK, name_of, read_bytes
 
 
-def read_svmlight(path: Any, **options: Any) -> tuple[Any, Any, Any]:
+def read_svmlight(path: PathLike, **options: Any) -> tuple[Any, Any, Any]:
     r"""Read features, labels and queries: lines ``label qid:1 1:0.5 2:0.1 # comment``.
 
     Parameters

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.check import check_scores
 from sklearn_rank._engine.grouping import find_qid, group_rows, number_together
 from sklearn_rank._engine.kernels import trec as trec_kernels
 from sklearn_rank._utils.threads import check_n_jobs, on_threads
+from sklearn_rank._utils.typing import PathLike
 from sklearn_rank.io._entries import Entries, checked
 from sklearn_rank.io._ids import ERRORS, QueryIds, Text
 from sklearn_rank.io._source import name_of, open_to_read, open_to_write, whole_lines
@@ -26,7 +27,7 @@ LOOKS_LIKE = {
 }
 
 
-def read_trec_run(path: Any, *, n_jobs: int | None = None) -> Entries:
+def read_trec_run(path: PathLike, *, n_jobs: int | None = None) -> Entries:
     r"""Read a run of TREC: lines ``query Q0 document rank score tag``.
 
     The score alone orders documents, as in trec_eval; Q0, rank and tag are not used. Blanks are spaces and tabs, any
@@ -62,7 +63,7 @@ def read_trec_run(path: Any, *, n_jobs: int | None = None) -> Entries:
     return _read_entries(path, "A run of TREC", RUN_FIELDS, n_jobs)
 
 
-def read_trec_qrels(path: Any, *, n_jobs: int | None = None) -> Entries:
+def read_trec_qrels(path: PathLike, *, n_jobs: int | None = None) -> Entries:
     r"""Read judgements of TREC (qrels): lines ``query iteration document relevance``.
 
     As `read_trec_run` reads a run; the iteration is not used.
@@ -106,7 +107,7 @@ class _Rows(NamedTuple):
     value: NDArray[np.float64]
 
 
-def _read_entries(path: Any, what: str, fields: Sequence[str], n_jobs: int | None) -> Entries:
+def _read_entries(path: PathLike, what: str, fields: Sequence[str], n_jobs: int | None) -> Entries:
     check_n_jobs(n_jobs)
     name = name_of(path)
     with open_to_read(path) as file:
@@ -194,7 +195,9 @@ def _line(parts: list[_Rows], row: int) -> int:
     return number + filled[row]
 
 
-def write_trec_run(path: Any, y_score: Any, *, qid: Any = None, doc_id: Any, tag: str = "sklearn_rank") -> None:
+def write_trec_run(
+    path: PathLike, y_score: ArrayLike, *, qid: ArrayLike | None = None, doc_id: Any, tag: str = "sklearn_rank"
+) -> None:
     """Write a run of TREC: lines ``query Q0 document rank score tag``, each query by falling score.
 
     Scores are written with all digits.

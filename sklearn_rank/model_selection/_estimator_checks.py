@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.typing import Estimator
 from sklearn_rank.model_selection._routing import consumes
 
 WAY_OUT = (
@@ -17,24 +18,24 @@ WAY_OUT = (
 )
 
 
-def is_search(estimator: Any) -> bool:
+def is_search(estimator: Estimator) -> bool:
     """Whether an estimator is a search of scikit-learn, or works like one."""
     return tunes(estimator) and hasattr(estimator, "refit")
 
 
-def tunes(estimator: Any) -> bool:
+def tunes(estimator: Estimator) -> bool:
     """Whether an estimator scores a model inside by cross-validation: a search of parameters or of features."""
     return not isinstance(estimator, type) and all(hasattr(estimator, name) for name in ("estimator", "scoring", "cv"))
 
 
-def tunes_itself(estimator: Any) -> bool:
+def tunes_itself(estimator: Estimator) -> bool:
     """Whether a model has a search of its own parameters built in, as RidgeCV."""
     if isinstance(estimator, type) or not hasattr(estimator, "predict") or not hasattr(estimator, "cv"):
         return False
     return not any(hasattr(estimator, name) for name in ("estimator", "estimators"))
 
 
-def with_inner(estimator: Any) -> list[Any]:
+def with_inner(estimator: Estimator) -> list[Any]:
     """An estimator and all inside it, parameters of parameters too."""
     parameters = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
     return [estimator, *parameters.values()]
@@ -52,7 +53,7 @@ def knows_queries(scoring: Any) -> bool:
     return callable(scoring) and (consumes(scoring, "score", "qid") or not hasattr(scoring, "get_metadata_routing"))
 
 
-def check_estimator(estimator: Any, name: str, *, must_predict: bool = True) -> None:
+def check_estimator(estimator: Estimator, name: str, *, must_predict: bool = True) -> None:
     """Refuse an object that is no estimator.
 
     Raises
@@ -67,7 +68,7 @@ def check_estimator(estimator: Any, name: str, *, must_predict: bool = True) -> 
         raise TypeError(f"{name} must be an estimator with 'fit' and 'predict'.{hint} Got {echo(estimator)}.")
 
 
-def refuse_searches(estimator: Any, outer: Any = None, *, unless_whole: bool = False) -> None:
+def refuse_searches(estimator: Estimator, outer: Any = None, *, unless_whole: bool = False) -> None:
     """Refuse a model with a search inside, which would tune by another objective, on queries cut in two.
 
     Raises

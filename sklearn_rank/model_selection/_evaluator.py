@@ -21,7 +21,7 @@ from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import refuse_masked
-from sklearn_rank._utils.typing import Array
+from sklearn_rank._utils.typing import Array, Estimator, MatrixLike
 from sklearn_rank.model_selection._comparison import Comparison, CrossValidation
 from sklearn_rank.model_selection._estimator_checks import check_estimator, is_search
 from sklearn_rank.model_selection._folds import FoldResult, Split, fit_folds
@@ -85,9 +85,16 @@ class RankingEvaluator:
     """
 
     def __init__(
-        self, metrics: Any, *, cv: Any = 5, n_jobs: int | None = None, baseline: str | None = None, test: str = "t",
-        correction: str | None = "holm", progress: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        metrics: Any,
+        *,
+        cv: Any = 5,
+        n_jobs: int | None = None,
+        baseline: str | None = None,
+        test: str = "t",
+        correction: str | None = "holm",
+        progress: bool = False,
+    ) -> None:
         self.metrics = [metrics] if is_single_metric(metrics) else [*metrics]
         self._specs = parse_metrics(self.metrics)
         if not hasattr(cv, "get_n_splits") and not (is_count(cv) and cv > 1):
@@ -104,7 +111,7 @@ class RankingEvaluator:
         return get_scorers(self.metrics)
 
     @named_arguments
-    def split(self, X: Any, y: Any, *, qid: ArrayLike | None = None) -> list[Split]:
+    def split(self, X: MatrixLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> list[Split]:
         """Folds that all models are given.
 
         Parameters
@@ -129,9 +136,16 @@ class RankingEvaluator:
 
     @named_arguments
     def cross_validate(
-        self, estimator: Any, X: Any, y: Any, *, qid: ArrayLike | None = None, return_train_score: bool = False,
-        return_estimator: bool = False, return_indices: bool = False,
-    ) -> CrossValidation:  # fmt: skip
+        self,
+        estimator: Estimator,
+        X: MatrixLike,
+        y: Any,
+        *,
+        qid: ArrayLike | None = None,
+        return_train_score: bool = False,
+        return_estimator: bool = False,
+        return_indices: bool = False,
+    ) -> CrossValidation:
         """Scores of each fold, as `sklearn.model_selection.cross_validate` returns them, and those of each query.
 
         Parameters
@@ -193,7 +207,9 @@ class RankingEvaluator:
         return CrossValidation(scores, pooled)
 
     @named_arguments
-    def compare(self, estimators: Mapping[str, Any], X: Any, y: Any, *, qid: ArrayLike | None = None) -> Comparison:
+    def compare(
+        self, estimators: Mapping[str, Any], X: MatrixLike, y: Any, *, qid: ArrayLike | None = None
+    ) -> Comparison:
         """Score each model on queries it has not seen, all models on the same folds.
 
         Parameters
@@ -268,7 +284,7 @@ class RankingEvaluator:
         )
 
     @named_arguments
-    def search(self, search: Any, X: Any, y: Any, *, qid: ArrayLike | None = None) -> Any:
+    def search(self, search: Any, X: MatrixLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Any:
         """Fit a search of scikit-learn with these metrics, this splitter, and qid routed.
 
         Parameters
@@ -323,7 +339,7 @@ class RankingEvaluator:
         return SearchSetup(self.scorers, cv, int(number.max(initial=-1)) + 1)
 
     def _prepare(
-        self, estimator: Any, X: Any, y: Any, number: NDArray[np.int64], folds: list[Split],
+        self, estimator: Estimator, X: MatrixLike, y: ArrayLike, number: NDArray[np.int64], folds: list[Split],
         name: str = "The estimator",
     ) -> Any:  # fmt: skip
         """The estimator as one that takes qid; its searches get scorers and splitter, or are refused."""
@@ -343,7 +359,7 @@ def _check_scored(search: Any) -> None:
         raise ValueError("No candidate of the search could be scored; error_score='raise' shows why. Got NaN for all.")
 
 
-def _check_and_group(X: Any, y: Any, qid: ArrayLike | None) -> tuple[Any, NDArray[Any], GroupedRows]:
+def _check_and_group(X: MatrixLike, y: ArrayLike, qid: ArrayLike | None) -> tuple[Any, NDArray[Any], GroupedRows]:
     """Labels, one a row; the id of each row's query, which models remember; and the rows grouped."""
     check_rows(y=y, qid=qid)
     check_features(X, y=y, qid=qid)

@@ -9,11 +9,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.grouping import group_rows, number_together
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.threads import row_blocks
+from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank.model_selection._routing import find_routed_qid
 
 TOLERANCE = 1e-4
@@ -34,12 +35,12 @@ class FittedQueries:
 
     @classmethod
     def of(
-        cls, ids: NDArray[Any], indptr: NDArray[np.int64], order: NDArray[np.int64] | None, X: Any, y: Any
+        cls, ids: NDArray[Any], indptr: NDArray[np.int64], order: NDArray[np.int64] | None, X: MatrixLike, y: ArrayLike
     ) -> FittedQueries:
         """Queries as `group_rows` returns them, with the rows they came with."""
         return cls(ids, np.diff(indptr), _sums(hash_rows(y), indptr, order), _sums(project_rows(X), indptr, order))
 
-    def check(self, X: Any, y: Any, qid: Any, before: tuple[Any, ...]) -> None:
+    def check(self, X: MatrixLike, y: Any, qid: Any, before: tuple[Any, ...]) -> None:
         """Refuse a test set in which one of these queries has other rows; `before` are Pipelines around the model."""
         ids, indptr, order = group_rows(qid, len(y))
         number = _numbers(self.ids, ids)
@@ -60,7 +61,7 @@ class FittedQueries:
             raise ValueError(_message(torn.sum(), len(ids), ids[seen[one]], self.n_rows[known[one]], n_rows[one]))
 
 
-def check_test_queries(estimator: Any, X: Any, y: Any, qid: Any = None) -> None:
+def check_test_queries(estimator: Estimator, X: MatrixLike, y: Any, qid: Any = None) -> None:
     """Refuse rows to score that hold a part of a query, when a model inside was fitted on another part of it."""
     if len(np.shape(y)) == 1:
         qid = find_routed_qid(y, qid)
@@ -68,7 +69,7 @@ def check_test_queries(estimator: Any, X: Any, y: Any, qid: Any = None) -> None:
             fitted.check(X, y, qid, before)
 
 
-def _fitted_in(estimator: Any, before: tuple[Any, ...], seen: set[int]) -> Iterator[tuple[FittedQueries, Any]]:
+def _fitted_in(estimator: Estimator, before: tuple[Any, ...], seen: set[int]) -> Iterator[tuple[FittedQueries, Any]]:
     """Queries that fitted models inside an estimator remember, each with the Pipelines around the model."""
     if id(estimator) in seen or isinstance(estimator, type):
         return
@@ -114,7 +115,7 @@ def _sums(x: NDArray[Any], indptr: NDArray[np.int64], order: NDArray[np.int64] |
     return np.add.reduceat(x if order is None else x[order], indptr[:-1])
 
 
-def hash_rows(y: Any) -> NDArray[np.uint64]:
+def hash_rows(y: ArrayLike) -> NDArray[np.uint64]:
     """Hash of each row's label or labels; equal numbers have equal hashes."""
     labels = np.asarray(y)
     try:

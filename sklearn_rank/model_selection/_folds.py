@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 import sklearn
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.optional import import_tqdm
+from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank.model_selection._query_ranker import take_rows
 from sklearn_rank.model_selection._response import predict_scores
 from sklearn_rank.model_selection._routing import consumes
@@ -40,7 +41,7 @@ class FoldResult:
 
 
 def fit_folds(
-    estimators: Sequence[Any], X: Any, y: Any, qid: NDArray[np.int64], folds: Sequence[Split], *,
+    estimators: Sequence[Any], X: MatrixLike, y: ArrayLike, qid: NDArray[np.int64], folds: Sequence[Split], *,
     n_jobs: int | None = None, progress: bool = False, keep_estimator: bool = False, score_train: bool = False,
 ) -> list[list[FoldResult]]:  # fmt: skip
     """Each estimator on each fold, in that order, as many at a time as `n_jobs` says."""
@@ -57,7 +58,13 @@ def fit_folds(
 
 
 def _fit_fold(
-    estimator: Any, X: Any, y: Any, qid: NDArray[np.int64], fold: Split, keep_estimator: bool, score_train: bool
+    estimator: Estimator,
+    X: MatrixLike,
+    y: ArrayLike,
+    qid: NDArray[np.int64],
+    fold: Split,
+    keep_estimator: bool,
+    score_train: bool,
 ) -> FoldResult:
     train, test = fold
     takes_qid = consumes(estimator, "fit", "qid")
@@ -74,7 +81,7 @@ def _fit_fold(
     return FoldResult(y_score, y_score_train, fitted - began, scored - fitted, estimator if keep_estimator else None)
 
 
-def check_predictions(y_score: Any, n_rows: int) -> NDArray[Any]:
+def check_predictions(y_score: ArrayLike, n_rows: int) -> NDArray[Any]:
     """Scores that a model predicted, one for each row; a column is one for each row, too.
 
     Raises

@@ -15,7 +15,9 @@ from sklearn.utils import check_random_state
 
 from sklearn_rank._engine.grouping import find_qid, query_numbers
 from sklearn_rank._engine.rows import check_features, check_rows
+from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.typing import CVLike, Estimator
 from sklearn_rank.model_selection._evaluator import RankingEvaluator
 from sklearn_rank.model_selection._search_setup import whole_folds
 
@@ -24,14 +26,14 @@ Curve = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
 
 @named_arguments
 def query_learning_curve(
-    estimator: Any,
+    estimator: Estimator,
     X: Any,
     y: Any,
     *,
     qid: ArrayLike | None = None,
-    metric: Any = "ndcg@10",
+    metric: MetricLike = "ndcg@10",
     train_sizes: ArrayLike = (0.1, 0.325, 0.55, 0.775, 1.0),
-    cv: Any = 5,
+    cv: CVLike = 5,
     n_jobs: int | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> Curve:

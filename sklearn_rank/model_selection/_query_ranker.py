@@ -21,6 +21,7 @@ from sklearn_rank._engine.rows import check_features, check_rows, one_column, qu
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import is_count, is_real
 from sklearn_rank._utils.numbers import refuse_masked
+from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank.model_selection._estimator_checks import check_estimator, refuse_searches
 from sklearn_rank.model_selection._fit_arguments import FitData, fit_model, last_step, query_keyword, takes_evaluation
 from sklearn_rank.model_selection._fitted_queries import FittedQueries
@@ -90,7 +91,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: Estimator,
         *,
         eval_fraction: float | None = None,
         max_queries: int | None = None,
@@ -102,9 +103,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         self.random_state = random_state
 
     @named_arguments
-    def fit(
-        self, X: Any, y: Any, *, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> QueryRanker:
+    def fit(self, X: MatrixLike, y: Any, *, qid: Any = None, sample_weight: ArrayLike | None = None) -> QueryRanker:
         """Fit the model, rows of a query adjacent.
 
         Parameters
@@ -202,7 +201,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         in_train[drawn[n_eval:]] = True
         return in_train, in_eval
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """Score documents: higher ranks first; comparable within a query only.
 
         Parameters
@@ -223,7 +222,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def as_query_ranker(estimator: Any) -> Any:
+def as_query_ranker(estimator: Estimator) -> Any:
     """Wrap an estimator in `QueryRanker`, or the last step of a Pipeline; leave alone what takes qid already."""
     if consumes(estimator, "fit", "qid"):
         return estimator
@@ -243,7 +242,7 @@ def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
 
 
 def _part(
-    chosen: NDArray[np.bool_], sizes: NDArray[np.int64], order: NDArray[np.int64] | None, X: Any, y: Any,
+    chosen: NDArray[np.bool_], sizes: NDArray[np.int64], order: NDArray[np.int64] | None, X: MatrixLike, y: ArrayLike,
     weight: NDArray[Any] | None,
 ) -> FitData:  # fmt: skip
     """Rows of the chosen queries; the data as they are where these are all rows in their order."""

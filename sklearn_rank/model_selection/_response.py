@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.typing import Estimator, MatrixLike
 
 RESPONSE = ("predict_proba", "decision_function", "predict")
 """Methods to get scores from: the first that a model has, and that gives one score a document."""
@@ -22,7 +23,7 @@ RESPONSE = ("predict_proba", "decision_function", "predict")
 Call = Callable[[Any, str, Any], Any]
 
 
-def _call(estimator: Any, method: str, X: Any) -> Any:
+def _call(estimator: Estimator, method: str, X: MatrixLike) -> Any:
     return getattr(estimator, method)(X)
 
 
@@ -59,7 +60,7 @@ def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE, call
 
 
 def _scores_of_grades(
-    estimator: Any, X: Any, methods: list[str], grades: NDArray[np.float64], call: Call
+    estimator: Estimator, X: MatrixLike, methods: list[str], grades: NDArray[np.float64], call: Call
 ) -> tuple[NDArray[Any], str]:
     """Scores by the first method that gives one a document, and that method."""
     for method in methods:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import sklearn
+from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from sklearn_rank._engine.grouping import find_qid
@@ -18,7 +19,7 @@ ROUTING_IS_OFF = (
 )
 
 
-def find_routed_qid(y: Any, qid: Any) -> Any:
+def find_routed_qid(y: ArrayLike, qid: ArrayLike) -> Any:
     """Query of each row, for a splitter or scorer; where there is none, say whether routing has lost it."""
     try:
         return find_qid(y, qid, name="y")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import sklearn
+from numpy.typing import ArrayLike
 from sklearn.metrics import make_scorer
 from sklearn.utils.metadata_routing import MetadataRequest
 
@@ -16,13 +17,15 @@ from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.names import is_single_metric, parse_metric, parse_metrics
+from sklearn_rank._metric.spec import MetricLike, MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank.model_selection._fitted_queries import check_test_queries
 from sklearn_rank.model_selection._grouped_rows import GroupedRows
 from sklearn_rank.model_selection._response import RESPONSE, predict_scores
 
 
-def make_ranking_scorer(metric: Any, *, response_method: Any = RESPONSE, **params: Any) -> Any:
+def make_ranking_scorer(metric: MetricLike, *, response_method: Any = RESPONSE, **params: Any) -> Any:
     """Make a scorer of a ranking metric: what `sklearn.metrics.make_scorer` makes, with qid requested.
 
     With metadata routing, qid is passed once, as ``params={"qid": qid}``. Without, it is taken from the level
@@ -88,8 +91,8 @@ class _RankingScorer(type(make_scorer(max))):  # type: ignore[misc]
     object that delegates to one would predict again for each metric.
     """
 
-    def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **kwargs: Any) -> Any:
-        def scores(estimator: Any, _: Any, X: Any, **keywords: Any) -> Any:
+    def _score(self, method_caller: Any, estimator: Estimator, X: MatrixLike, y_true: ArrayLike, **kwargs: Any) -> Any:
+        def scores(estimator: Estimator, _: Any, X: MatrixLike, **keywords: Any) -> Any:
             return predict_scores(estimator, X, self._response_method, method_caller)
 
         check_test_queries(estimator, X, y_true, kwargs.get("qid"))
@@ -138,7 +141,7 @@ def get_scorer_names() -> list[str]:
     return sorted(name if entry.greater_is_better else f"neg_{name}" for name, entry in REGISTRY.items())
 
 
-def get_scorers(metrics: Any, *, response_method: Any = RESPONSE, **keywords: Any) -> RankingScorers:
+def get_scorers(metrics: MetricsLike, *, response_method: Any = RESPONSE, **keywords: Any) -> RankingScorers:
     """One scorer of many metrics: predicts once, sorts once, returns a dict.
 
     Parameters
@@ -194,13 +197,20 @@ class RankingScorers:
         self._requests: dict[str, Any] = {"qid": True}
 
     @named_arguments
-    def __call__(self, estimator: Any, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> dict[str, float]:
+    def __call__(
+        self,
+        estimator: Estimator,
+        X: MatrixLike,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> dict[str, float]:
         """Values of all metrics; higher is better."""
         check_test_queries(estimator, X, y, qid)
         y_score = predict_scores(estimator, X, self.response_method)
         return self._signed(evaluate(y, y_score, qid=qid, metrics=self._specs, sample_weight=sample_weight))
 
-    def score_rows(self, estimator: Any, X: Any, rows: GroupedRows) -> dict[str, float]:
+    def score_rows(self, estimator: Estimator, X: MatrixLike, rows: GroupedRows) -> dict[str, float]:
         """Values of all metrics on rows that are grouped, where it is known that no query is cut in two."""
         return self._signed(rows.evaluate(predict_scores(estimator, X, self.response_method), self._specs))
 

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 import sklearn
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.typing import CVLike, Estimator, MatrixLike
 from sklearn_rank.model_selection._estimator_checks import (
     check_estimator,
     is_search,
@@ -44,7 +45,7 @@ class SearchSetup:
     cv: Any
     n_queries: int
 
-    def prepare(self, estimator: Any, name: str = "The estimator") -> Any:
+    def prepare(self, estimator: Estimator, name: str = "The estimator") -> Any:
         """The estimator as one that takes qid, its searches with ranking scorers and whole queries.
 
         Raises
@@ -93,7 +94,7 @@ class SearchSetup:
         scoring = FirstScorer(self.scorers) if search.scoring is None else search.scoring
         return clone(search).set_params(scoring=scoring, cv=self._splitter(search.cv))
 
-    def _splitter(self, cv: Any) -> Any:
+    def _splitter(self, cv: CVLike) -> Any:
         """Splitter for a search that has this one."""
         if cv is None or is_count(cv):
             return QueryKFold(cv) if cv else self.cv
@@ -130,7 +131,7 @@ class SearchSetup:
         return chosen
 
 
-def _wrapped(estimator: Any) -> Any:
+def _wrapped(estimator: Estimator) -> Any:
     """Model that takes qid; a search inside it must have been set up by the user."""
     if isinstance(estimator, QueryRanker):
         check_estimator(estimator.estimator, "The 'estimator' parameter of QueryRanker")
@@ -146,7 +147,14 @@ class FirstScorer:
     def __init__(self, scorers: RankingScorers) -> None:
         self.scorers = scorers
 
-    def __call__(self, estimator: Any, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> float:
+    def __call__(
+        self,
+        estimator: Estimator,
+        X: MatrixLike,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
         """Value of the metric; higher is better."""
         return self.scorers(estimator, X, y, qid=qid, sample_weight=sample_weight)[self.scorers.names[0]]
 
@@ -199,7 +207,9 @@ def _shown(cv: Any) -> str:
     return echo(cv) if hasattr(cv, "split") else f"a list of {len(cv)} splits"
 
 
-def check_inner_searches(estimator: Any, X: Any, y: Any, number: NDArray[np.int64], folds: Sequence[Split]) -> None:
+def check_inner_searches(
+    estimator: Estimator, X: MatrixLike, y: ArrayLike, number: NDArray[np.int64], folds: Sequence[Split]
+) -> None:
     """Refuse inner searches whose splitters tear queries apart; warn of those with another objective than ranking.
 
     Raises

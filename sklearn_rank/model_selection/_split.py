@@ -15,6 +15,7 @@ from sklearn.model_selection import GroupKFold, GroupShuffleSplit, LeaveOneGroup
 
 from sklearn_rank._engine.grouping import group_rows, query_numbers
 from sklearn_rank._engine.rows import check_features
+from sklearn_rank._utils.typing import MatrixLike
 from sklearn_rank.model_selection._routing import find_routed_qid
 
 
@@ -103,7 +104,7 @@ class LeaveOneQueryOut(_QuerySplitter, LeaveOneGroupOut):
     [[1], [0, 2]]
     """
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+    def get_n_splits(self, X: MatrixLike | None = None, y: Any = None, groups: Any = None) -> int:
         """Number of queries.
 
         Parameters

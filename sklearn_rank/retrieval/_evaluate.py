@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import sklearn
 from joblib import effective_n_jobs
+from numpy.typing import ArrayLike
 
 from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.check import check_query_weight
@@ -33,11 +34,23 @@ METRICS = ("ndcg@10", "map", "wap@100", "acg@100", "p@5")
 
 
 def evaluate_retrieval(
-    query_features: Any, database_features: Any = None, query_labels: Any = None, database_labels: Any = None, *,
-    distance: Any = "cosine", metrics: Any = METRICS, distance_params: Mapping[str, Any] | None = None,
-    relevance: Any = None, exclude_self: bool = False, query_ids: Any = None, sample_weight: Any = None,
-    working_memory: float | None = None, progress: bool = False, n_jobs: int | None = None, **keywords: Any,
-) -> Evaluation:  # fmt: skip
+    query_features: Any,
+    database_features: Any = None,
+    query_labels: Any = None,
+    database_labels: Any = None,
+    *,
+    distance: Any = "cosine",
+    metrics: Any = METRICS,
+    distance_params: Mapping[str, Any] | None = None,
+    relevance: Any = None,
+    exclude_self: bool = False,
+    query_ids: ArrayLike | None = None,
+    sample_weight: Any = None,
+    working_memory: float | None = None,
+    progress: bool = False,
+    n_jobs: int | None = None,
+    **keywords: Any,
+) -> Evaluation:
     """Rank a database for each query by distance of features, and score the rankings by shared labels.
 
     Distances are computed for a chunk of queries at a time, and only values per query are kept.
@@ -156,7 +169,7 @@ def check_self(n_queries: int, n_items: int) -> None:
         raise ValueError("Queries are searched among the other ones, so there must be at least two. Got one.")
 
 
-def check_queries_data(query_ids: Any, sample_weight: Any, n_queries: int) -> tuple[Any, Any]:
+def check_queries_data(query_ids: ArrayLike | None, sample_weight: ArrayLike | None, n_queries: int) -> tuple[Any, Any]:
     """Check ids and weights of queries; raise ValueError if one is missing or an id is repeated."""
     try:
         ids = np.arange(n_queries) if query_ids is None else group_rows(query_ids, n_queries)[0]

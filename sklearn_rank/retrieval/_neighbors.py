@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from sklearn_rank._engine.relevance import Judgements, csr
@@ -22,11 +22,22 @@ from sklearn_rank.retrieval._relevance import make_grades
 
 
 def score_neighbors(
-    distances: Any, indices: Any, query_labels: Any = None, database_labels: Any = None, *, metrics: Any = METRICS,
-    relevance: Any = None, true_indices: Any = None, n_database: int | None = None, higher_is_nearer: bool = False,
-    exclude_self: bool = False, query_ids: Any = None, sample_weight: Any = None, n_jobs: int | None = None,
+    distances: Any,
+    indices: Any,
+    query_labels: Any = None,
+    database_labels: Any = None,
+    *,
+    metrics: Any = METRICS,
+    relevance: Any = None,
+    true_indices: Any = None,
+    n_database: int | None = None,
+    higher_is_nearer: bool = False,
+    exclude_self: bool = False,
+    query_ids: ArrayLike | None = None,
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
     **keywords: Any,
-) -> Evaluation:  # fmt: skip
+) -> Evaluation:
     """Score the neighbours that an index found, exact or approximate, by labels or by the true neighbours.
 
     Takes the output of ``NearestNeighbors.kneighbors``, faiss or another index. Items that it did not find are not

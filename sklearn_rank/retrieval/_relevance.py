@@ -14,13 +14,15 @@ from scipy import sparse
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.relevance import Grades, Groups, Judgements, csr
 from sklearn_rank._utils.numbers import refuse_masked
-from sklearn_rank._utils.typing import Array, Index
+from sklearn_rank._utils.typing import Array, Index, MatrixLike
 
 WORD = 64
 """Number of labels whose indicators are packed into one word."""
 
 
-def make_grades(query_labels: Any, database_labels: Any, relevance: Any, n_queries: int, n_items: int) -> Grades:
+def make_grades(
+    query_labels: MatrixLike, database_labels: MatrixLike, relevance: Any, n_queries: int, n_items: int
+) -> Grades:
     """Grades of `relevance` if given, else 1 for equal labels, or the number of shared ones.
 
     Raises

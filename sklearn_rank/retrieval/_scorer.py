@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from sklearn_rank._metric.names import is_single_metric, parse_metrics
+from sklearn_rank._metric.spec import MetricsLike
+from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank.retrieval._evaluate import evaluate_retrieval
 
 
-def make_retrieval_scorer(distance: Any = "cosine", metrics: Any = "map@10", **options: Any) -> RetrievalScorer:
+def make_retrieval_scorer(distance: Any = "cosine", metrics: MetricsLike = "map@10", **options: Any) -> RetrievalScorer:
     """Make a scorer of transformers: each test sample ranks the others, and those with its label are relevant.
 
     Parameters
@@ -59,13 +63,13 @@ class RetrievalScorer:
         Other keywords of `evaluate_retrieval`, or of the metrics.
     """
 
-    def __init__(self, distance: Any, metrics: Any, options: dict[str, Any]) -> None:
+    def __init__(self, distance: Any, metrics: MetricsLike, options: dict[str, Any]) -> None:
         search_options = set(evaluate_retrieval.__kwdefaults__ or ()) - {"distance", "metrics"}
         self._specs = parse_metrics(metrics, **{name: v for name, v in options.items() if name not in search_options})
         self.distance, self.metrics, self.options = distance, metrics, options
         self._single = is_single_metric(metrics)
 
-    def __call__(self, estimator: Any, X: Any, y: Any) -> float | dict[str, float]:
+    def __call__(self, estimator: Estimator, X: MatrixLike, y: ArrayLike) -> float | dict[str, float]:
         """Value of each metric; higher is better."""
         if not hasattr(estimator, "transform"):
             raise TypeError(f"A retrieval scorer needs an estimator with 'transform'. Got {estimator!r}.")

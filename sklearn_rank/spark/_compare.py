@@ -10,6 +10,7 @@ import numpy as np
 from sklearn_rank import stats
 from sklearn_rank._chunks.value_table import TableValues, refuse_other_ids, refuse_repeated
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.typing import RandomState
 from sklearn_rank.spark._table import ValueTable, read_table
 from sklearn_rank.spark._worker import column_name
 from sklearn_rank.stats._align import read_values
@@ -32,7 +33,7 @@ def compare(
     missing: Any = "raise",
     greater_is_better: bool | None = None,
     n_resamples: int = 9999,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> ComparisonResult:
     """Compare two systems by their values per query, as `sklearn_rank.stats.compare` does.
 

@@ -14,7 +14,7 @@ from sklearn_rank._chunks.value_table import refuse_cut_queries
 from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
-from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank.spark._shipping import Shipped
 from sklearn_rank.spark._table import check_frame, result_schema, table_schema
@@ -31,7 +31,7 @@ ID_TYPES = (
 def evaluate(
     data: Any,
     *,
-    metrics: Any,
+    metrics: MetricsLike,
     y_true: str | Sequence[str] = "label",
     y_score: str = "score",
     qid: str = "qid",
@@ -128,7 +128,7 @@ def evaluate(
 def per_query(
     data: Any,
     *,
-    metrics: Any,
+    metrics: MetricsLike,
     y_true: str | Sequence[str] = "label",
     y_score: str = "score",
     qid: str = "qid",

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn_rank._chunks.value_table import mean_of_sums, refuse_cut_queries, refuse_options
 from sklearn_rank._engine.check import refuse_bad_weight
 from sklearn_rank._engine.values import FLOOR, PartialSums
+from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank.spark._evaluate import per_query
 from sklearn_rank.spark._table import TableColumn, read_table
@@ -20,7 +21,7 @@ from sklearn_rank.spark._worker import parts_name
 def mean(
     data: Any,
     *,
-    metrics: Any = None,
+    metrics: MetricsLike | None = None,
     y_true: str | Sequence[str] = "label",
     y_score: str = "score",
     qid: str = "qid",

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.table import Table, TableReport
-from sklearn_rank._utils.typing import Array
+from sklearn_rank._utils.typing import Array, RandomState
 from sklearn_rank.stats._align import Aligned, align
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._intervals import Interval, t_interval
@@ -109,7 +109,7 @@ def compare(
     missing: Any = "raise",
     greater_is_better: bool | None = None,
     n_resamples: int = 9999,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> ComparisonResult:
     """Compare two systems by their values per query.
 

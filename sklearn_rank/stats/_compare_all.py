@@ -12,6 +12,7 @@ import numpy as np
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.table import Table, TableReport
+from sklearn_rank._utils.typing import RandomState
 from sklearn_rank.stats._align import align
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._compare import COLUMNS, ComparisonResult, check_options, check_test, compare_values
@@ -96,7 +97,7 @@ def compare_all(
     missing: Any = "raise",
     greater_is_better: bool | None = None,
     n_resamples: int = 9999,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> MultipleComparison:
     """Compare many systems, all pairs or all against a baseline.
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from sklearn_rank._utils.typing import Array
+from sklearn_rank._utils.typing import Array, RandomState
 from sklearn_rank.stats import _resampling
 from sklearn_rank.stats._arguments import check_arguments, numbers
 
@@ -57,7 +57,7 @@ def adjust_pvalues(pvalues: Any, correction: str | None = "holm") -> Array:
     return p
 
 
-def tukey(values: Array, differences: Array, n_resamples: int, random_state: Any) -> Array:
+def tukey(values: Array, differences: Array, n_resamples: int, random_state: RandomState) -> Array:
     """P-value of each difference of means by Tukey's HSD, blocked by query and randomised.
 
     Each difference is compared with the null distribution of the range of means, for which the values of each query

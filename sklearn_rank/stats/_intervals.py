@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from sklearn_rank._utils.typing import Array
+from sklearn_rank._utils.typing import Array, RandomState
 from sklearn_rank.stats._arguments import check_arguments, numbers
 from sklearn_rank.stats._resampling import batch_size
 from sklearn_rank.stats._samples import mean, spread
@@ -17,7 +17,12 @@ Interval = tuple[float, float]
 
 
 def confidence_interval(
-    values: Any, *, method: str = "t", confidence_level: float = 0.95, n_resamples: int = 9999, random_state: Any = None
+    values: Any,
+    *,
+    method: str = "t",
+    confidence_level: float = 0.95,
+    n_resamples: int = 9999,
+    random_state: RandomState = None,
 ) -> Interval:
     """Confidence interval of the mean over queries.
 
@@ -83,7 +88,7 @@ def t_interval(centre: float, standard_error: float, df: float, confidence_level
     return _opened(centre - reach, centre + reach, alternative)
 
 
-def bootstrap_distribution(x: Array, statistic: Any, n_resamples: int, random_state: Any) -> Array:
+def bootstrap_distribution(x: Array, statistic: Any, n_resamples: int, random_state: RandomState) -> Array:
     """Values of a statistic on bootstrap samples of x."""
     result = stats.bootstrap(
         (x,), statistic, vectorized=True, axis=-1, n_resamples=n_resamples, batch=batch_size(len(x)),

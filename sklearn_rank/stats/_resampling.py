@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from sklearn_rank._utils.typing import Array
+from sklearn_rank._utils.typing import Array, RandomState
 from sklearn_rank.stats._samples import ROUNDING
 
 BLOCK = 2**22
 """Numbers in memory at a time."""
 
 
-def generator(random_state: Any) -> np.random.Generator:
+def generator(random_state: RandomState) -> np.random.Generator:
     """NumPy generator for a `random_state`, which is read as scikit-learn reads it."""
     if isinstance(random_state, np.random.Generator):
         return random_state
@@ -38,7 +38,7 @@ def _blocks(n_resamples: int, n: int) -> Iterator[int]:
     return (min(size, n_resamples - start) for start in range(0, n_resamples, size))
 
 
-def sign_flips(d: Array, n_resamples: int, random_state: Any) -> tuple[Array, bool]:
+def sign_flips(d: Array, n_resamples: int, random_state: RandomState) -> tuple[Array, bool]:
     """Sums of d with signs flipped, and whether these are all possible sums."""
     size = np.sort(np.abs(d[d != 0]))  # a zero has no sign to flip
     n = len(size)
@@ -55,7 +55,7 @@ def _flipped(size: Array, positive: NDArray[Any]) -> Array:
     return np.asarray(2 * (positive @ size) - size.sum())
 
 
-def partitions(values: Array, k: int, n_resamples: int, random_state: Any) -> tuple[Array, bool]:
+def partitions(values: Array, k: int, n_resamples: int, random_state: RandomState) -> tuple[Array, bool]:
     """Sums of k of the values, and whether these are all possible sums."""
     values, n = np.sort(values), len(values)
     if math.comb(n, k) <= n_resamples:
@@ -65,7 +65,7 @@ def partitions(values: Array, k: int, n_resamples: int, random_state: Any) -> tu
     return np.fromiter(drawn, np.float64, n_resamples), False
 
 
-def ranges_within_queries(values: Array, n_resamples: int, random_state: Any) -> Array:
+def ranges_within_queries(values: Array, n_resamples: int, random_state: RandomState) -> Array:
     """Range of the sums of the systems, after the values of each query (row) were dealt to the systems at random."""
     values = np.sort(values, axis=1)
     values = values[values[:, 0] < values[:, -1]]  # queries with equal values add the same to every system
