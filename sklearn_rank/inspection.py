@@ -41,7 +41,7 @@ def query_permutation_importance(
     random_state: int | np.random.RandomState | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> Any:
-    """How much a ranking metric loses when the values of one feature are shuffled.
+    """Loss of a ranking metric when the values of one feature are shuffled.
 
     As `sklearn.inspection.permutation_importance`, which shuffles across queries and cannot hand qid to a scorer.
 

@@ -278,3 +278,14 @@ def test_what_can_be_detected_at_another_level(alpha, alternative):
     expected = minimal_detectable_difference(np.std(a - b, ddof=1), 50, alpha=alpha, power=0.6, alternative=alternative)
     got = compare(a, b, alternative=alternative).minimal_detectable_difference(alpha=alpha, power=0.6)
     assert got == pytest.approx(expected)
+
+
+def test_reports_fit_a_terminal():
+    """Also with long names, which frames and Markdown keep whole."""
+    rng = np.random.default_rng(0)
+    many = compare_all({f"a very long name of a system, number {i}": rng.random(30) for i in range(3)})
+    assert max(map(len, repr(many).splitlines())) <= 100
+    assert set(many.to_frame()["a"]) <= {*many.means}
+    assert all(name in many.to_markdown() for name in many.means)
+    folds = compare_folds([0.5, 0.7, 0.9], [0.4, 0.5, 0.6], n_train=200, n_test=100)
+    assert repr(folds).splitlines()[1].split() == ["difference", "low", "high", "p"]

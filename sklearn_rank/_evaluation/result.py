@@ -163,7 +163,7 @@ class Evaluation(TableReport, Saveable):
 
     @cached_property
     def average(self) -> dict[str, str]:
-        """How the mean of each metric is taken: "macro", "micro" or "geometric"."""
+        """Kind of each mean: "macro", "micro" or "geometric"."""
         return {name: result.average_kind for name, result in self._metrics.items()}
 
     @cached_property

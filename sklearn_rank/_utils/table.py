@@ -144,6 +144,10 @@ class TableReport(ABC):
     def _tables(self) -> list[Table]:
         """Tables to print."""
 
+    def _text_tables(self) -> list[Table]:
+        """Tables to print as text, where names may have to be shortened."""
+        return self._tables()
+
     def _notes(self) -> list[str]:
         """Lines under the title."""
         return []
@@ -169,7 +173,7 @@ class TableReport(ABC):
     def __repr__(self) -> str:
         """The title, the notes and the tables."""
         head = [textwrap.fill(printable(line), WIDTH) for line in (self._title(), *self._notes())]
-        return "\n".join(head) + "\n" + "\n\n".join(map(str, self._tables()))
+        return "\n".join(head) + "\n" + "\n\n".join(map(str, self._text_tables()))
 
     def _repr_html_(self) -> str:
         """The same for a notebook."""

@@ -68,7 +68,7 @@ class RankingData:
         return ids
 
     def counts(self) -> str:
-        """What was found, in a line: rows, and queries that one side lacks and what was done with them."""
+        """Rows, queries that one side lacks, and what was done with these, in a line."""
         retrieved, judged = self.y_score > -np.inf, ~np.isnan(self.y_true)
         text = (
             f"{retrieved.sum()} documents retrieved, {(retrieved & judged).sum()} of them judged, "

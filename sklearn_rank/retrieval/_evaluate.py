@@ -28,7 +28,7 @@ from sklearn_rank.retrieval._search import search
 from sklearn_rank.retrieval._similarity import make_similarity
 
 NAMES = InputNames("grades", "nearness", "query")
-"""What errors speak of in place of y_true, y_score and rows."""
+"""Names in errors for labels, scores and rows."""
 
 METRICS = ("ndcg@10", "map", "wap@100", "acg@100", "p@5")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.table import Table, TableReport
+from sklearn_rank._utils.table import Table, TableReport, cell, shorten
 from sklearn_rank._utils.typing import RandomState
 from sklearn_rank.stats._align import align
 from sklearn_rank.stats._arguments import check_arguments
@@ -19,6 +19,9 @@ from sklearn_rank.stats._compare import COLUMNS, ComparisonResult, check_options
 from sklearn_rank.stats._corrections import adjust_pvalues, tukey
 from sklearn_rank.stats._samples import mean
 from sklearn_rank.stats._tests import TESTS, ComparisonOptions
+
+NAME_WIDTH = 16
+"""Characters of a system's name where pairs are printed, so that a line fits a terminal."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -82,7 +85,22 @@ class MultipleComparison(TableReport):
         return f"{self.metric or 'a metric'}, test {self.test!r}, correction {self.correction!r}"
 
     def _tables(self) -> list[Table]:
-        return [Table(("system", "mean"), tuple(self.means.items())), self.table]
+        return self._decisive(lambda name: name)
+
+    def _text_tables(self) -> list[Table]:
+        return self._decisive(lambda name: shorten(name, NAME_WIDTH))
+
+    def _decisive(self, written: Callable[[str], str]) -> list[Table]:
+        """Means, and the columns of the pairs that decide; `table` has the others."""
+        level = next(iter(self.comparisons.values())).confidence_level
+        columns = ("a", "b", "difference", f"{100 * level:g} % interval", "p corrected", "won", "lost")
+        rows = []
+        for (a, b), pair in self.comparisons.items():
+            low, high = map(cell, pair.confidence_interval)
+            counts = () if pair.won is None else (pair.won, pair.lost)
+            rows.append((written(a), written(b), pair.difference, f"[{low}, {high}]", self.corrected[a, b], *counts))
+        means = tuple((written(name), mean) for name, mean in self.means.items())
+        return [Table(("system", "mean"), means), Table(columns[: len(rows[0])], tuple(rows))]
 
 
 def compare_all(

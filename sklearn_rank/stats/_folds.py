@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank.stats._arguments import check_arguments, numbers
 from sklearn_rank.stats._intervals import Interval, t_interval
 from sklearn_rank.stats._samples import Paired, ratio
 from sklearn_rank.stats._tests import t_pvalue
 
 
-@dataclass(frozen=True)
-class FoldComparison:
+@dataclass(frozen=True, repr=False)
+class FoldComparison(TableReport):
     """Difference of two models over folds, a less b, as `compare_folds` returns it.
 
     Attributes
@@ -38,6 +39,13 @@ class FoldComparison:
     standard_error: float
     n_folds: int
     alternative: str
+
+    def _title(self) -> str:
+        return f"Mean of a less that of b, {self.n_folds} folds, corrected resampled t test, {self.alternative}"
+
+    def _tables(self) -> list[Table]:
+        low, high = self.confidence_interval
+        return [Table(("difference", "low", "high", "p"), ((self.difference, low, high, self.pvalue),))]
 
 
 def compare_folds(
