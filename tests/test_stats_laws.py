@@ -22,7 +22,7 @@ from sklearn_rank.stats import (
     power_of,
     queries_needed,
 )
-from sklearn_rank.stats._tests import TESTS
+from sklearn_rank.stats._significance import TESTS
 
 ALTERNATIVES = ["two-sided", "greater", "less"]
 MIRRORED = {"two-sided": "two-sided", "greater": "less", "less": "greater"}

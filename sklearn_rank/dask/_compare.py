@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,8 @@ from sklearn_rank._utils.typing import RandomState
 from sklearn_rank.dask._partitions import check_frame
 from sklearn_rank.dask._table import KEPT, described_column
 from sklearn_rank.stats._align import read_values
-from sklearn_rank.stats._arguments import check_arguments
-from sklearn_rank.stats._compare import ComparisonResult, check_test
+from sklearn_rank.stats._compare import ComparisonResult, check_options
+from sklearn_rank.stats._significance import ComparisonOptions
 
 
 @named_arguments
@@ -94,25 +95,23 @@ def compare(
     >>> compare(a, b).difference
     -0.25
     """
-    check_test("compare", test)
-    options: dict[str, Any] = {
-        "alternative": alternative, "confidence_level": confidence_level, "missing": missing,
-        "n_resamples": n_resamples, "random_state": random_state,
-    }  # fmt: skip
-    check_arguments("compare", **options)
+    options = ComparisonOptions(
+        test, alternative, confidence_level, missing, greater_is_better, n_resamples, random_state
+    )
+    check_options("compare", options)
     columns = _describe({"a": a, "b": b})
     systems = {name: TableValues(columns[name]) for name in columns}
     chosen = read_values(systems, metric, "compare")[0].metric
     assert chosen is not None
     if columns["a"][chosen].metric == "" and greater_is_better is None:
-        greater_is_better = _greater_is_better(chosen)
+        options = replace(options, greater_is_better=_greater_is_better(chosen))
     joined = _joined(a, b, chosen)
     both = []
     for name, other in (("a", "right_only"), ("b", "left_only")):
         values = joined.loc[joined["_merge"] != other, name]
         column = {chosen: columns[name][chosen]}
         both.append(TableValues(column, np.asarray(values.index), {chosen: values.to_numpy()}))
-    return stats.compare(*both, metric=chosen, test=test, greater_is_better=greater_is_better, **options)
+    return stats.compare(*both, metric=chosen, **vars(options))
 
 
 def _describe(tables: Mapping[str, Any]) -> dict[str, dict[str, MetricColumn]]:

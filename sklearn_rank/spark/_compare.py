@@ -14,9 +14,8 @@ from sklearn_rank._utils.typing import RandomState
 from sklearn_rank.spark._table import ValueTable, read_table
 from sklearn_rank.spark._worker import column_name
 from sklearn_rank.stats._align import read_values
-from sklearn_rank.stats._arguments import check_arguments
-from sklearn_rank.stats._compare import ComparisonResult, check_test
-from sklearn_rank.stats._tests import TESTS
+from sklearn_rank.stats._compare import ComparisonResult, check_options
+from sklearn_rank.stats._significance import ComparisonOptions
 
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 
@@ -87,12 +86,10 @@ def compare(
     >>> compare(a, b).difference
     -0.25
     """
-    check_test("compare", test)
-    options: dict[str, Any] = {
-        "alternative": alternative, "confidence_level": confidence_level, "missing": missing,
-        "n_resamples": n_resamples, "random_state": random_state,
-    }  # fmt: skip
-    check_arguments("compare", **options)
+    options = ComparisonOptions(
+        test, alternative, confidence_level, missing, greater_is_better, n_resamples, random_state
+    )
+    check_options("compare", options)
     tables = {name: read_table(table, name, "compare") for name, table in (("a", a), ("b", b))}
     metric = {column_name(name): name for name in tables["a"].columns}.get(metric, metric)  # type: ignore[arg-type]
     systems = {name: TableValues(table.metrics) for name, table in tables.items()}
@@ -109,13 +106,13 @@ def compare(
     order = np.lexsort([*values.values(), *n_rows.values()])  # a join has no order
     qid: Any = np.arange(len(order))
     gone = np.minimum(*n_rows.values()) == 0
-    if missing == "raise" and TESTS[test].paired and gone.any():  # the error names one of them
+    if missing == "raise" and options.paired and gone.any():  # the error names one of them
         order, qid = np.flatnonzero(gone), np.array([*odd.to_pylist(), None], dtype=object)
     both = []
     for name, n in n_rows.items():
         rows, column = order[n[order] > 0], {chosen: tables[name].metrics[chosen]}
         both.append(TableValues(column, np.asarray(qid[rows]), {chosen: values[name][rows]}))
-    return stats.compare(*both, metric=chosen, test=test, greater_is_better=greater_is_better, **options)
+    return stats.compare(*both, metric=chosen, **vars(options))
 
 
 def _check_ids(tables: Mapping[str, ValueTable]) -> None:

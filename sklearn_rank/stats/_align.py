@@ -15,7 +15,7 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.stats._arguments import numbers
 from sklearn_rank.stats._protocols import QueryResult, is_result
-from sklearn_rank.stats._tests import ComparisonOptions
+from sklearn_rank.stats._significance import ComparisonOptions
 
 
 @dataclass(frozen=True)

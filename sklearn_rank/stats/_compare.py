@@ -12,7 +12,7 @@ from sklearn_rank.stats._align import Aligned, align
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._intervals import Interval, t_interval
 from sklearn_rank.stats._power import detectable
-from sklearn_rank.stats._tests import TESTS, ComparisonOptions, run_test
+from sklearn_rank.stats._significance import TESTS, ComparisonOptions, run_test
 
 
 @dataclass(frozen=True, repr=False)

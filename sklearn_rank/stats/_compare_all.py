@@ -18,7 +18,7 @@ from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._compare import COLUMNS, ComparisonResult, check_options, check_test, compare_values
 from sklearn_rank.stats._corrections import adjust_pvalues, tukey
 from sklearn_rank.stats._samples import mean
-from sklearn_rank.stats._tests import TESTS, ComparisonOptions
+from sklearn_rank.stats._significance import TESTS, ComparisonOptions
 
 NAME_WIDTH = 16
 """Characters of a system's name where pairs are printed, so that a line fits a terminal."""

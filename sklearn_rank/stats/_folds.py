@@ -12,7 +12,7 @@ from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank.stats._arguments import check_arguments, numbers
 from sklearn_rank.stats._intervals import Interval, t_interval
 from sklearn_rank.stats._samples import Paired, ratio
-from sklearn_rank.stats._tests import t_pvalue
+from sklearn_rank.stats._significance import t_pvalue
 
 
 @dataclass(frozen=True, repr=False)
