@@ -147,7 +147,7 @@ def test_parts_fit_the_memory(memory_limit, monkeypatch):
 
     monkeypatch.setattr(_scattered_queries.Spool, "read", read)
     check(make(n_queries=8000, longest=9, shuffle=True), 1000, memory_limit=memory_limit)
-    assert max(sizes) <= memory_limit // _scattered_queries.SHARE
+    assert max(sizes) <= memory_limit // _scattered_queries.MEMORY_SHARE
 
 
 def test_many_subtopics_go_to_disk_and_back():

@@ -41,14 +41,14 @@ class Columns(NamedTuple):
     sample_weight: Any = None
 
 
-def check_names(names: ColumnNames) -> None:
+def check_column_names(names: ColumnNames) -> None:
     """Raise TypeError if a name is not a str."""
     for name in names.flat():
         if not isinstance(name, str):
             raise TypeError(f"A column is named by a str; y_true by a list of them for subtopics. Got {name!r}.")
 
 
-def refuse_missing(names: ColumnNames, present: Iterable[Any], where: str = "A batch") -> None:
+def refuse_missing_columns(names: ColumnNames, present: Iterable[Any], where: str = "A batch") -> None:
     """Raise ValueError unless each column is present exactly once."""
     present = [*present]
     for name in names.flat():
@@ -82,7 +82,7 @@ def read_columns(batch: Any, names: ColumnNames) -> Columns:
             "frame of pandas or polars, a record batch or table of Arrow, or a dict of arrays. "
             f"Got {type(batch).__name__}."
         )
-    refuse_missing(names, present)
+    refuse_missing_columns(names, present)
     if isinstance(names.y_true, str):
         y_true = read_column(batch, names.y_true)
     else:
@@ -164,11 +164,11 @@ def iterate_batches(data: Any, names: ColumnNames) -> Iterator[Any]:
 
 def _read_dataset(dataset: Any, names: ColumnNames) -> Iterator[Any]:
     """Batches of a data set; Arrow would read a column that one file lacks as missing values."""
-    refuse_missing(names, dataset.schema.names, "The data set")
+    refuse_missing_columns(names, dataset.schema.names, "The data set")
     keys = _import_dataset().get_partition_keys
     for fragment in dataset.get_fragments():
         present = [*fragment.physical_schema.names, *keys(fragment.partition_expression)]
-        refuse_missing(names, present, getattr(fragment, "path", "A part of the data set"))
+        refuse_missing_columns(names, present, getattr(fragment, "path", "A part of the data set"))
     for fragment in dataset.get_fragments():
         split = getattr(fragment, "split_by_row_group", None)  # of Parquet, where Arrow would read ahead
         for part in [fragment] if split is None else split():

@@ -10,7 +10,7 @@ from typing import Any
 
 from sklearn_rank._cli.data import metrics_of, results
 from sklearn_rank._cli.output import show
-from sklearn_rank._cli.trec_eval import is_count
+from sklearn_rank._cli.trec_eval import is_count_measure
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.metric import REGISTRY, Metric
 from sklearn_rank._metric.notation import labelled
@@ -42,13 +42,13 @@ def _heading(options: argparse.Namespace, metric: str) -> str:
 
 def _by_query(result: Evaluation) -> dict[str, dict[Any, float]]:
     """Values by metric and query; counts are whole numbers."""
-    values = {name: v.astype(int) if is_count(name) else v for name, v in result.per_query.items()}
+    values = {name: v.astype(int) if is_count_measure(name) else v for name, v in result.per_query.items()}
     return {name: dict(zip(result.qid.tolist(), v.tolist(), strict=True)) for name, v in values.items()}
 
 
 def _means(result: Evaluation) -> dict[str, float]:
     """Means by metric; sums for counts."""
-    return {n: int(result.per_query[n].sum()) if is_count(n) else mean for n, mean in result.mean().items()}
+    return {n: int(result.per_query[n].sum()) if is_count_measure(n) else mean for n, mean in result.mean().items()}
 
 
 def compare_runs(options: argparse.Namespace) -> None:

@@ -38,7 +38,7 @@ SETS = {
 """Sets of measures, without the name of the run and those in `LEFT_OUT`."""
 LEFT_OUT = {"all_trec": "relstring, which is a word, and the experiments ndcg_rel, Rndcg and G"}
 
-Formula = Callable[[Any], Any]
+CountFormula = Callable[[Any], Any]
 
 
 def hits(r: Any) -> Any:
@@ -52,7 +52,7 @@ def gain_among_nonrelevant(r: Any) -> Any:
     return r.cumsum(r.relevant, weight=1 / np.log2(2 + r.rank - np.maximum(r.joint(1, r.relevant), 1))), r.n_relevant
 
 
-def utility(text: str = "") -> Formula:
+def utility(text: str = "") -> CountFormula:
     """Sum of the coefficients of documents: relevant and retrieved, retrieved only, relevant only."""
     a, b, c, d = map(float, text.split(",")) if text else (1.0, -1.0, 0.0, 0.0)
     if d:
@@ -63,7 +63,7 @@ def utility(text: str = "") -> Formula:
     return lambda r: a * hits(r) + b * (r.cumsum() - hits(r)) + c * (r.n_relevant - hits(r))
 
 
-def precision_at_multiple(text: str) -> Formula:
+def precision_at_multiple(text: str) -> CountFormula:
     """Precision at R times a number, cut to a whole one after 0.9 is added."""
 
     def formula(r: Any) -> Any:
@@ -73,12 +73,12 @@ def precision_at_multiple(text: str) -> Formula:
     return formula
 
 
-def unjudged(text: str) -> Formula:
+def unjudged(text: str) -> CountFormula:
     """Share of the first k documents that nobody judged; a shorter list counts as filled with judged ones."""
     return lambda r: (r.cumsum(1 - r.judged, weight=r.rank <= int(text)), float(text))
 
 
-FORMULAS: dict[str, Callable[..., Formula]] = {
+FORMULAS: dict[str, Callable[..., CountFormula]] = {
     r"num_q": lambda: lambda r: np.ones((1, 1)),
     r"num_ret": lambda: lambda r: r.cumsum(),
     r"num_rel": lambda: lambda r: r.n_relevant,
@@ -96,7 +96,7 @@ FORMULAS: dict[str, Callable[..., Formula]] = {
 READ_UNJUDGED = ("num_nonrel_judged_ret", "unj")
 
 
-def is_count(name: str) -> bool:
+def is_count_measure(name: str) -> bool:
     """Whether the sum over queries of a measure is printed, not its mean."""
     return name.startswith("num_")
 

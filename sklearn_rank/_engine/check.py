@@ -19,7 +19,7 @@ from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
 from sklearn_rank._utils.threads import check_n_jobs, for_each, query_blocks, row_blocks
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
 
-MOST = 1e200
+HIGHEST_WEIGHT = 1e200
 """Highest weight; a sum of these, times values, is far from the range of a float."""
 
 
@@ -292,8 +292,8 @@ def refuse_bad_weight(weight: Array, *, may_be_zero: bool = False) -> None:
         raise ValueError(
             f"sample_weight must be finite, not negative and not all zero. Got values from {lowest} to {highest}."
         )
-    if highest > MOST or (highest < 1 / MOST and not may_be_zero):
+    if highest > HIGHEST_WEIGHT or (highest < 1 / HIGHEST_WEIGHT and not may_be_zero):
         raise ValueError(
-            f"The highest sample_weight must be from {1 / MOST:g} to {MOST:g}, so that weights can be summed up; "
-            f"divide all weights by the highest. Got {highest:g}."
+            f"The highest sample_weight must be from {1 / HIGHEST_WEIGHT:g} to {HIGHEST_WEIGHT:g}, so that weights can "
+            f"be summed up; divide all weights by the highest. Got {highest:g}."
         )

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.id_order import id_order
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
-from sklearn_rank._engine.qid import NO_QID, id_array, joined_ids, refuse_missing
+from sklearn_rank._engine.qid import NO_QID, id_array, joined_ids, refuse_missing_ids
 from sklearn_rank._engine.rows import queries_in
 from sklearn_rank._utils.threads import for_each, row_blocks
 from sklearn_rank._utils.typing import Index, MatrixLike
@@ -101,11 +101,11 @@ def group_rows(qid: ArrayLike, n_rows: int, n_jobs: int | None = None) -> tuple[
         starts = _starts(ids, n_jobs)
         heads = ids if starts is None else ids[starts[:-1]]
         if heads.dtype.kind in "iu" and _rises(heads, np.less):
-            refuse_missing(distinct := to_qid(heads))
+            refuse_missing_ids(distinct := to_qid(heads))
             return distinct, np.arange(n_rows + 1) if starts is None else starts, None
         number, first = _number_in_parts(heads, n_jobs)
         distinct = to_qid(heads[first])
-        refuse_missing(distinct)
+        refuse_missing_ids(distinct)
     except TypeError as error:
         raise ValueError(f"Query ids must be hashable, and qid must not contain missing values. Got {error}.") from None
     if _rises(number, np.less_equal):

@@ -13,7 +13,7 @@ from sklearn_rank._engine.queries import Queries, rows_of
 from sklearn_rank._utils.threads import for_each
 
 Fingerprints = NDArray[np.uint32]
-BLOCK = 2**14
+HASHED_PER_BLOCK = 2**14
 """Documents at a time: few enough that arrays of them come from memory that was used before."""
 
 
@@ -28,7 +28,9 @@ def label_sums(queries: Queries, n_jobs: int | None = None) -> Fingerprints:
         ends = total[indptr[first : last + 1] - indptr[first]]
         np.subtract(ends[1:], ends[:-1], out=sums[first:last])
 
-    edges = np.unique(np.append(np.searchsorted(indptr[:-1], np.arange(0, indptr[-1], BLOCK)), [0, len(sums)])).tolist()
+    edges = np.unique(
+        np.append(np.searchsorted(indptr[:-1], np.arange(0, indptr[-1], HASHED_PER_BLOCK)), [0, len(sums)])
+    ).tolist()
     for_each(add, list(zip(edges[:-1], edges[1:], strict=True)), n_jobs)
     if (unlisted := queries.unlisted) is not None:
         hashes = _hashes(unlisted.label, queries.summary.has_unjudged)

@@ -58,7 +58,7 @@ def joined_ids(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.concatenate(parts)
 
 
-def refuse_missing(ids: NDArray[Any]) -> None:
+def refuse_missing_ids(ids: NDArray[Any]) -> None:
     """Refuse ids that are none.
 
     Raises

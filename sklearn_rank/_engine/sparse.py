@@ -21,7 +21,7 @@ from sklearn_rank._engine.unlisted import DocumentsWithoutRow
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
 
-BLOCK = 2**17
+LISTED_PER_BLOCK = 2**17
 """Listed documents in a block of queries."""
 
 PAIRS = 2**20
@@ -59,8 +59,10 @@ def list_batches(
     def blocks(depth: int | None) -> list[tuple[int, int]]:
         if depth is None:
             return cut_rows(n_queries, PAIRS // grades.n_documents)
-        edges = np.unique(np.append(np.searchsorted(indptr[:-1], np.arange(0, indptr[-1] + 1, BLOCK)), [0, n_queries]))
-        return [block for a, b in zip(edges[:-1], edges[1:], strict=True) for block in cut_rows(b, BLOCK, a)]
+        edges = np.unique(
+            np.append(np.searchsorted(indptr[:-1], np.arange(0, indptr[-1] + 1, LISTED_PER_BLOCK)), [0, n_queries])
+        )
+        return [block for a, b in zip(edges[:-1], edges[1:], strict=True) for block in cut_rows(b, LISTED_PER_BLOCK, a)]
 
     def make(first: int, last: int, depth: int | None) -> Queries:
         rows, part = slice(first, last), slice(indptr[first], indptr[last])

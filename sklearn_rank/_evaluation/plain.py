@@ -77,7 +77,7 @@ def check_column(name: str, column: ArrayLike, n_queries: int, dtype: type[Any] 
     return array
 
 
-def check_names(values: Mapping[str, Any], **by_metric: Mapping[str, Any] | None) -> None:
+def check_metric_names(values: Mapping[str, Any], **by_metric: Mapping[str, Any] | None) -> None:
     """Refuse a dictionary with a key that is not a metric of `values`."""
     if not isinstance(values, Mapping) or not values:
         raise TypeError("values of from_values must be a dict of metrics to their values, one or more.")

@@ -11,7 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.values import PerQuery
-from sklearn_rank._evaluation.plain import PlainValues, check_column, check_ids, check_names, direction_of, mean_of
+from sklearn_rank._evaluation.plain import (
+    PlainValues,
+    check_column,
+    check_ids,
+    check_metric_names,
+    direction_of,
+    mean_of,
+)
 from sklearn_rank._evaluation.source import DataCounts, RankedData
 from sklearn_rank._metric.notation import labelled
 from sklearn_rank._metric.spec import MetricSpec
@@ -110,7 +117,7 @@ class Evaluation(TableReport, Saveable):
         >>> Evaluation.from_values(["a", "b"], {"mrr": [0.5, 1.0], "clicks": [3, 1]}).mean()
         {'mrr': 0.75, 'clicks': 2.0}
         """
-        check_names(
+        check_metric_names(
             values, undefined=undefined, means=means, meaning=meaning, average=average,
             greater_is_better=greater_is_better,
         )  # fmt: skip

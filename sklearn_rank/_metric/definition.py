@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
-Formula = Callable[..., Any]
+from sklearn_rank._metric.metric import Formula
 
 
 def refuse_bad_names(name: Any, aliases: Iterable[Any]) -> None:

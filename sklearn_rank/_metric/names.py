@@ -17,7 +17,7 @@ from sklearn_rank._metric.spec import MetricLike, MetricsLike, MetricSpec, spec_
 from sklearn_rank._utils.arguments import meant_by
 from sklearn_rank._utils.echo import echo
 
-LONGEST = 80
+LONGEST_HINTED = 80
 """Characters of a name that is worth a hint."""
 BLANKS = " \t\n\r\f\v"
 _NAME = re.compile(r"(?P<name>[\w-]+)\s*(?:\((?P<keywords>[^()]*)\)\s*)?(?:@\s*(?P<k>[^\s()@]+))?", re.ASCII)
@@ -160,7 +160,7 @@ def _parse(text: str) -> tuple[Metric, dict[str, Any]]:
     if match is None:
         raise ValueError(
             "A metric name looks like 'name', 'name@10' or 'name(keyword=value)@10'. "
-            f"Got {echo(text)}.{_theirs(text) if len(text) <= LONGEST else ''}"
+            f"Got {echo(text)}.{_theirs(text) if len(text) <= LONGEST_HINTED else ''}"
         )
     entry, fixed = _find(match["name"], text)
     given: dict[str, Any] = dict(fixed)
@@ -187,7 +187,7 @@ def _find(name: str, text: str) -> tuple[Metric, Mapping[str, Any]]:
     for entry in REGISTRY.values():
         if name in entry.aliases:
             return entry, entry.aliases[name]
-    hint = _theirs(text) or _did_you_mean(name, text) if len(text) <= LONGEST else ""
+    hint = _theirs(text) or _did_you_mean(name, text) if len(text) <= LONGEST_HINTED else ""
     raise ValueError(f"A metric must be one of get_metric_names() or an alias. Got {echo(text)} instead.{hint}")
 
 

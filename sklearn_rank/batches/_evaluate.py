@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn_rank._chunks.adjacent_queries import adjacent_queries
 from sklearn_rank._chunks.batch_validator import BatchValidator
-from sklearn_rank._chunks.columns import ColumnNames, check_names, iterate_batches
+from sklearn_rank._chunks.columns import ColumnNames, check_column_names, iterate_batches
 from sklearn_rank._chunks.parts import evaluate_parts, join_parts
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
@@ -97,7 +97,7 @@ def evaluate_batches(
     """
     specs = parse_metrics(metrics, **keywords)
     names = ColumnNames(y_true, y_score, qid, sample_weight)
-    check_names(names)
+    check_column_names(names)
     check_n_jobs(n_jobs)
     if not isinstance(memory_limit, Integral) or isinstance(memory_limit, bool) or memory_limit < 1:
         raise ValueError(f"The 'memory_limit' parameter must be a number of bytes, an int >= 1. Got {memory_limit!r}.")

@@ -19,7 +19,7 @@ from sklearn_rank.batches._spool import Extent, Records, Spool, pieces
 BASE = 64
 """Parts that rows are divided into at a time, one for each digit."""
 
-SHARE = 5
+MEMORY_SHARE = 5
 """Ratio of the memory that rows take while they are divided or evaluated to what they take on disk."""
 
 
@@ -51,7 +51,7 @@ def _divided(
 
     All queries of a level agree in the previous digits, and the last level has one query per digit.
     """
-    share, held, n_bytes = memory_limit // SHARE, list[Records](), 0
+    share, held, n_bytes = memory_limit // MEMORY_SHARE, list[Records](), 0
     extents = [list[Extent]() for _ in range(BASE)]
     with Spool(folder) as spool:
         if folder is not None and level == 0:

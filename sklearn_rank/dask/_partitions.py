@@ -11,7 +11,13 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank._chunks.columns import ColumnNames, check_names, find_column, read_columns, refuse_missing
+from sklearn_rank._chunks.columns import (
+    ColumnNames,
+    check_column_names,
+    find_column,
+    read_columns,
+    refuse_missing_columns,
+)
 from sklearn_rank._chunks.parts import check_part, evaluate_part
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._evaluation.result import Evaluation
@@ -71,7 +77,7 @@ def parts_of(ddf: Any, request: EvaluationRequest, assume_grouped: bool) -> Part
         If a column is missing.
     """
     check_frame(ddf, "data")
-    check_names(request.names)
+    check_column_names(request.names)
     frame, dtypes = _selected(ddf, request.names)
     _refuse_types(dtypes, request.names)
     qid_dtype = _plain(dtypes[request.names.qid])
@@ -102,7 +108,7 @@ def _selected(ddf: Any, names: ColumnNames) -> tuple[Any, dict[str, Any]]:
     if names.qid not in dtypes and ddf.index.name == names.qid:
         dtypes[names.qid] = ddf.index.dtype
         columns.remove(names.qid)
-    refuse_missing(names, [*ddf.columns, *(dtypes.keys() - set(ddf.columns))], "The dask DataFrame")
+    refuse_missing_columns(names, [*ddf.columns, *(dtypes.keys() - set(ddf.columns))], "The dask DataFrame")
     return ddf[columns].optimize(), dtypes
 
 

@@ -59,12 +59,12 @@ def open_to_read(source: Any) -> Iterator[Any]:
             if re.match(pattern, start):
                 raise ValueError(
                     "A file must be plain or packed by gzip, and text in UTF-8. "
-                    f"Got {name_of(source)}, which is {kind}."
+                    f"Got {source_name(source)}, which is {kind}."
                 )
         try:
             yield gzip.GzipFile(fileobj=opened) if start.startswith(GZIP) else opened
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise ValueError(f"The gzip file is truncated or damaged. Got {name_of(source)}: {error}.") from None
+            raise ValueError(f"The gzip file is truncated or damaged. Got {source_name(source)}: {error}.") from None
 
 
 def read_bytes(source: Any) -> bytes | mmap.mmap:
@@ -91,7 +91,7 @@ def whole_lines(file: BinaryIO) -> Iterator[bytes]:
     yield b"".join([*rest, b"\n"])
 
 
-def name_of(source: Any) -> str:
+def source_name(source: Any) -> str:
     """Name of a file for messages."""
     if isinstance(source, (str, os.PathLike)):
         return os.fspath(source)
@@ -139,5 +139,7 @@ class _AllWritten:
         while data:
             n_written = self._file.write(data)
             if not n_written:
-                raise OSError(f"All must be written. Got {len(data)} bytes that {name_of(self._file)} did not take.")
+                raise OSError(
+                    f"All must be written. Got {len(data)} bytes that {source_name(self._file)} did not take."
+                )
             data = data[n_written:]

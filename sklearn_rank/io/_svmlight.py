@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.datasets import load_svmlight_file
 
 from sklearn_rank._utils.typing import PathLike
-from sklearn_rank.io._source import BYTE_ORDER_MARK, name_of, read_bytes
+from sklearn_rank.io._source import BYTE_ORDER_MARK, read_bytes, source_name
 
 
 def read_svmlight(path: PathLike, **options: Any) -> tuple[Any, Any, Any]:
@@ -45,11 +45,11 @@ def read_svmlight(path: PathLike, **options: Any) -> tuple[Any, Any, Any]:
         X, y, qid = load_svmlight_file(io.BytesIO(data), query_id=True, **options)
     except (ValueError, IndexError, OverflowError) as error:
         raise ValueError(
-            f"A file of SVMlight has lines 'label qid:1 1:0.5 2:0.1'. Got {name_of(path)}: {error}."
+            f"A file of SVMlight has lines 'label qid:1 1:0.5 2:0.1'. Got {source_name(path)}: {error}."
         ) from None
     if len(y) == 0 or len(qid) != len(y):
         raise ValueError(
             "Every line must have a qid, and there must be one. "
-            f"Got {len(qid)} qid in {len(y)} lines of {name_of(path)}."
+            f"Got {len(qid)} qid in {len(y)} lines of {source_name(path)}."
         )
     return X, y, qid

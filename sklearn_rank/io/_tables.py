@@ -20,7 +20,7 @@ from sklearn_rank._utils.optional import import_optional
 from sklearn_rank.io._entries import Entries, checked
 from sklearn_rank.io._ids import QueryIds
 from sklearn_rank.io._join import RankingData
-from sklearn_rank.io._source import name_of, read_bytes
+from sklearn_rank.io._source import read_bytes, source_name
 
 NONE = np.empty(0, dtype=object)
 
@@ -202,7 +202,7 @@ def _read_file(source: Any, ids: list[str]) -> Any:
     import_optional("pyarrow", extra="arrow", purpose="Tables in files")
     from pyarrow import ArrowException, csv, ipc, parquet, py_buffer, string
 
-    data, name = read_bytes(source), name_of(source)
+    data, name = read_bytes(source), source_name(source)
     file = io.BytesIO(data) if isinstance(data, bytes) else py_buffer(data)
     try:
         if data[:4] == b"PAR1":

@@ -17,7 +17,7 @@ from sklearn_rank._utils.threads import check_n_jobs, on_threads
 from sklearn_rank._utils.typing import PathLike
 from sklearn_rank.io._entries import Entries, checked
 from sklearn_rank.io._ids import ERRORS, QueryIds, Text
-from sklearn_rank.io._source import name_of, open_to_read, open_to_write, whole_lines
+from sklearn_rank.io._source import open_to_read, open_to_write, source_name, whole_lines
 
 RUN_FIELDS = ("query", "Q0", "document", "rank", "score", "tag")
 QRELS_FIELDS = ("query", "iteration", "document", "relevance")
@@ -109,7 +109,7 @@ class _Rows(NamedTuple):
 
 def _read_entries(path: PathLike, what: str, fields: Sequence[str], n_jobs: int | None) -> Entries:
     check_n_jobs(n_jobs)
-    name = name_of(path)
+    name = source_name(path)
     with open_to_read(path) as file:
         parts = on_threads(lambda text: _read_lines(text, fields), whole_lines(file), effective_n_jobs(n_jobs))
     for i, part in enumerate(parts):

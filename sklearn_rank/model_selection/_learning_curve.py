@@ -21,7 +21,7 @@ from sklearn_rank._utils.typing import CVLike, Estimator
 from sklearn_rank.model_selection._evaluator import RankingEvaluator
 from sklearn_rank.model_selection._search_setup import whole_folds
 
-Curve = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
+LearningCurve = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
 
 
 @named_arguments
@@ -36,7 +36,7 @@ def query_learning_curve(
     cv: CVLike = 5,
     n_jobs: int | None = None,
     random_state: int | np.random.RandomState | None = None,
-) -> Curve:
+) -> LearningCurve:
     """Scores of a model trained on ever more queries, as `sklearn.model_selection.learning_curve` returns them.
 
     scikit-learn's cuts each training fold at a number of rows, and a query with it.

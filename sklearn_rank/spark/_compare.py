@@ -11,7 +11,7 @@ from sklearn_rank import stats
 from sklearn_rank._chunks.value_table import TableValues, refuse_other_ids, refuse_repeated
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.typing import RandomState
-from sklearn_rank.spark._table import ValueTable, read_table
+from sklearn_rank.spark._table import ValueTable, read_value_table
 from sklearn_rank.spark._worker import column_name
 from sklearn_rank.stats._align import read_values
 from sklearn_rank.stats._compare import ComparisonResult, check_options
@@ -90,7 +90,7 @@ def compare(
         test, alternative, confidence_level, missing, greater_is_better, n_resamples, random_state
     )
     check_options("compare", options)
-    tables = {name: read_table(table, name, "compare") for name, table in (("a", a), ("b", b))}
+    tables = {name: read_value_table(table, name, "compare") for name, table in (("a", a), ("b", b))}
     metric = {column_name(name): name for name in tables["a"].columns}.get(metric, metric)  # type: ignore[arg-type]
     systems = {name: TableValues(table.metrics) for name, table in tables.items()}
     chosen = read_values(systems, metric, "compare")[0].metric

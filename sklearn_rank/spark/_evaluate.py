@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._chunks.columns import ColumnNames, check_names, read_column, refuse_missing
+from sklearn_rank._chunks.columns import ColumnNames, check_column_names, read_column, refuse_missing_columns
 from sklearn_rank._chunks.parts import result_from_columns
 from sklearn_rank._chunks.value_table import refuse_cut_queries
 from sklearn_rank._engine.grouping import group_rows
@@ -196,10 +196,10 @@ def per_query(
 
 def _prepare(data: Any, specs: Mapping[str, MetricSpec], names: ColumnNames) -> tuple[Any, ColumnNames]:
     """Check what the schema tells; return the columns that are needed and their new names."""
-    check_names(names)
+    check_column_names(names)
     _refuse_order_of_rows(specs)
     types = check_frame(data, "data").types
-    refuse_missing(names, data.columns, "The Spark DataFrame")
+    refuse_missing_columns(names, data.columns, "The Spark DataFrame")
     _check_types(data, names, types)
     return _selected(data, names)
 

@@ -13,7 +13,7 @@ from sklearn_rank._engine.values import FLOOR, PartialSums
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank.spark._evaluate import per_query
-from sklearn_rank.spark._table import TableColumn, read_table
+from sklearn_rank.spark._table import TableColumn, read_value_table
 from sklearn_rank.spark._worker import parts_name
 
 
@@ -77,7 +77,7 @@ def mean(
         refuse_options(keywords, **of_rows)
     else:
         data = per_query(data, metrics=metrics, **of_rows, **keywords)
-    table = read_table(data, "data", "mean")
+    table = read_value_table(data, "data", "mean")
     weight = "1D" if table.weight is None else f"`{table.weight}`"
     n_queries = "count(1)" if table.once else f"count(distinct `{table.qid}`)"
     expressions = ["count(1)", n_queries, f"min({weight})", f"max({weight})"]

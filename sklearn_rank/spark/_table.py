@@ -102,7 +102,7 @@ class ValueTable(NamedTuple):
         return {name: column.metric for name, column in self.columns.items()}
 
 
-def read_table(data: Any, name: str, function_name: str) -> ValueTable:
+def read_value_table(data: Any, name: str, function_name: str) -> ValueTable:
     """Find the columns of a table by their roles.
 
     Raises

@@ -23,7 +23,7 @@ def _is_random_state(value: Any) -> bool:
     return value is None or isinstance(value, (np.random.RandomState, np.random.Generator))
 
 
-MOST = 1e100
+HIGHEST_VALUE = 1e100
 """Largest value that is accepted: its fourth power and sums of them are still within the range of a float."""
 
 SHARE = Constraint("between 0 and 1, exclusive", lambda v: is_real(v) and 0 < v < 1, "")
@@ -76,9 +76,9 @@ def numbers(x: Any, name: str, function_name: str) -> Array:
             f"Got {'an infinite value' if array.ndim == 1 else f'shape {array.shape}'} instead."
         )
     largest = np.abs(array[~np.isnan(array)]).max(initial=0)
-    if largest > MOST or 0 < largest < 1 / MOST:
+    if largest > HIGHEST_VALUE or 0 < largest < 1 / HIGHEST_VALUE:
         raise ValueError(
-            f"The largest of {name} of {function_name} must be 0 or from {1 / MOST:g} to {MOST:g}, so that squares can "
-            f"be summed up; scale the values. Got {largest:g}."
+            f"The largest of {name} of {function_name} must be 0 or from {1 / HIGHEST_VALUE:g} to {HIGHEST_VALUE:g}, "
+            f"so that squares can be summed up; scale the values. Got {largest:g}."
         )
     return array

@@ -17,7 +17,7 @@ from sklearn_rank.stats._align import align
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._compare import COLUMNS, ComparisonResult, check_options, check_test, compare_values
 from sklearn_rank.stats._corrections import adjust_pvalues, tukey
-from sklearn_rank.stats._samples import mean
+from sklearn_rank.stats._samples import exact_mean
 from sklearn_rank.stats._significance import TESTS, ComparisonOptions
 
 NAME_WIDTH = 16
@@ -193,7 +193,7 @@ def compare_all(
         corrected = tukey(np.column_stack(aligned.values), differences, n_resamples, random_state)
     else:
         corrected = adjust_pvalues([result.pvalue for result in compared.values()], correction)
-    means = {name: mean(x) for name, x in values.items()}
+    means = {name: exact_mean(x) for name, x in values.items()}
     by_pair = dict(zip(compared, corrected.tolist(), strict=True))
     return MultipleComparison(
         aligned.metric, test, correction, baseline, means, compared, by_pair, aligned.greater_is_better

@@ -11,7 +11,7 @@ from scipy import stats
 from sklearn_rank._utils.typing import Array, RandomState
 from sklearn_rank.stats._arguments import check_arguments, numbers
 from sklearn_rank.stats._resampling import batch_size
-from sklearn_rank.stats._samples import mean, spread
+from sklearn_rank.stats._samples import exact_mean, spread
 
 Interval = tuple[float, float]
 
@@ -72,7 +72,7 @@ def confidence_interval(
     x = x[~np.isnan(x)]
     if len(x) < 2:
         return math.nan, math.nan
-    centre, deviation = mean(x), spread(x)
+    centre, deviation = exact_mean(x), spread(x)
     if method == "t" or deviation == 0:
         return t_interval(centre, deviation / math.sqrt(len(x)), len(x) - 1, confidence_level, "two-sided")
     means = bootstrap_distribution(x, np.mean, n_resamples, random_state)

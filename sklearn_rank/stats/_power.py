@@ -10,7 +10,7 @@ from scipy import optimize, stats
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._samples import ratio
 
-MOST = 10**15
+MOST_QUERIES = 10**15
 """Number of queries at which the search stops."""
 
 
@@ -119,9 +119,9 @@ def queries_needed(
     high = 2
     while not enough(high):
         high *= 2
-        if high > MOST:
+        if high > MOST_QUERIES:
             raise ValueError(
-                f"More than {MOST:.0e} queries would be needed. Got difference={difference!r}, std={std!r}."
+                f"More than {MOST_QUERIES:.0e} queries would be needed. Got difference={difference!r}, std={std!r}."
             )
     low = high // 2
     while high - low > 1:

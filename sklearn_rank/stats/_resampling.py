@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn_rank._utils.typing import Array, RandomState
 from sklearn_rank.stats._samples import ROUNDING
 
-BLOCK = 2**22
+DRAWN_PER_BLOCK = 2**22
 """Numbers in memory at a time."""
 
 
@@ -30,7 +30,7 @@ def generator(random_state: RandomState) -> np.random.Generator:
 
 def batch_size(n: int) -> int:
     """Number of resamples of n values in memory at a time."""
-    return max(1, BLOCK // max(n, 1))
+    return max(1, DRAWN_PER_BLOCK // max(n, 1))
 
 
 def _blocks(n_resamples: int, n: int) -> Iterator[int]:

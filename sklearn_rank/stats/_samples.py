@@ -14,7 +14,7 @@ ROUNDING = 1e-12
 """Relative difference up to which two values of a query are equal: sums in another order differ by rounding."""
 
 
-def mean(x: Array) -> float:
+def exact_mean(x: Array) -> float:
     """Mean that is the same to the last bit in any order, and of opposite sign for opposite values."""
     return math.fsum(x) / len(x)
 
@@ -46,7 +46,7 @@ class Paired:
     @cached_property
     def difference(self) -> float:
         """Mean difference."""
-        return mean(self.values)
+        return exact_mean(self.values)
 
     @property
     def n(self) -> int:
@@ -84,7 +84,7 @@ class Unpaired:
     @cached_property
     def difference(self) -> float:
         """Difference of the means."""
-        a, b = mean(self.a), mean(self.b)
+        a, b = exact_mean(self.a), exact_mean(self.b)
         return 0.0 if abs(a - b) <= ROUNDING * max(abs(a), abs(b)) else a - b
 
     @property
