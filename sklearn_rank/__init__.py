@@ -11,7 +11,7 @@ except ModuleNotFoundError as error:
     ) from None
 
 from importlib import import_module
-from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from sklearn_rank import datasets, metrics
 from sklearn_rank._engine.ranked import Ranked
@@ -23,13 +23,23 @@ from sklearn_rank._metric.names import get_metric_names, parse_metric
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.table import Table
 from sklearn_rank._version import __version__ as __version__
-from sklearn_rank.batches import evaluate_batches
-from sklearn_rank.inspection import query_permutation_importance
-from sklearn_rank.model_selection._evaluator import Comparison, RankingEvaluator
-from sklearn_rank.model_selection._learning_curve import query_learning_curve
-from sklearn_rank.model_selection._query_ranker import QueryRanker
-from sklearn_rank.model_selection._scorer import get_scorer, get_scorer_names, get_scorers, make_ranking_scorer
-from sklearn_rank.model_selection._split import LeaveOneQueryOut, QueryKFold, QueryShuffleSplit
+
+if TYPE_CHECKING:
+    from sklearn_rank.batches import evaluate_batches
+    from sklearn_rank.inspection import query_permutation_importance
+    from sklearn_rank.model_selection import (
+        Comparison,
+        LeaveOneQueryOut,
+        QueryKFold,
+        QueryRanker,
+        QueryShuffleSplit,
+        RankingEvaluator,
+        get_scorer,
+        get_scorer_names,
+        get_scorers,
+        make_ranking_scorer,
+        query_learning_curve,
+    )
 
 __all__ = [
     "Comparison",
@@ -60,17 +70,21 @@ __all__ = [
     "rank_within",
 ]
 
-_ON_DEMAND = ("batches", "dask", "display", "inspection", "io", "model_selection", "retrieval", "spark", "stats")
-"""Public packages that are imported when they are first used: ``sklearn_rank.stats`` loads `scipy.stats`."""
+_PACKAGES = ("batches", "dask", "display", "inspection", "io", "model_selection", "retrieval", "spark", "stats")
+_PACKAGE_OF = {"evaluate_batches": "batches", "query_permutation_importance": "inspection"}
 
 
-def __getattr__(name: str) -> ModuleType:
-    """Import a public package that is asked for as an attribute."""
-    if name in _ON_DEMAND:
+def __getattr__(name: str) -> Any:
+    """Import a public package, or what is in one, when it is first used."""
+    if name in _PACKAGES:
         return import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_PACKAGE_OF.get(name, 'model_selection')}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
     """Public names."""
-    return sorted({*__all__, *_ON_DEMAND, "__version__", "__doc__"})
+    return sorted({*__all__, *_PACKAGES, "__version__", "__doc__"})

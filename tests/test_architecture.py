@@ -124,7 +124,7 @@ import sys
 import sklearn.metrics  # may load some of them itself
 before = set(sys.modules)
 import sklearn_rank
-late = ("scipy.stats", "sklearn.pipeline", "sklearn_rank.display", "sklearn_rank.io")
+late = ("scipy.stats", "sklearn.pipeline", "sklearn_rank.display", "sklearn_rank.io", "sklearn_rank.model_selection")
 loaded = (set(sys.modules) - before) & set({OPTIONAL} + late)
 assert not loaded, loaded
 """

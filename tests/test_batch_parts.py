@@ -25,7 +25,7 @@ def test_parts_make_one_result():
     places = [np.flatnonzero(expected.qid % 2 == 1), np.flatnonzero(expected.qid % 2 == 0)]
     found = join_parts(parts, places, expected.qid, expected.weight)
     assert_same(found, expected)
-    assert found._label_sums.tolist() == expected._label_sums.tolist()
+    assert found.label_fingerprints.tolist() == expected.label_fingerprints.tolist()
     with pytest.raises(ValueError, match="not all zero"):
         join_parts(parts, places, expected.qid, expected.weight * 0)
 
@@ -36,7 +36,7 @@ def test_a_result_goes_through_columns():
     part = part_of(data, specs)
     found = result_from_columns(specs, result_to_columns(part), part.qid, None)
     assert_same(found, expected)
-    assert found._label_sums.tolist() == expected._label_sums.tolist()
+    assert found.label_fingerprints.tolist() == expected.label_fingerprints.tolist()
 
 
 def test_ids_of_other_types():

@@ -237,7 +237,7 @@ def test_metrics_are_told_apart_by_what_they_mean():
     """Not by their columns' names alone; also after rows were chosen, and of names of the user's own."""
     rows = parts({"qid": [1, 1, 2, 2], "label": [1.0, 0, 2, 1], "score": [1.0, 2, 2, 1]})
     ndcg, linear = (on_dask.per_query(rows, metrics="ndcg", gain=gain) for gain in ("exp2", "linear"))
-    assert on_dask.compare(ndcg, ndcg[ndcg.ndcg > 0].persist()).ties == 2
+    assert on_dask.compare(ndcg, ndcg[ndcg.ndcg > 0].persist()).tied == 2
     with pytest.raises(
         ValueError, match=r"values of one metric, computed alike. Got 'ndcg' with other keywords in 'b'"
     ):

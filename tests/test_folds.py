@@ -85,7 +85,7 @@ def test_folds_are_those_of_group_k_fold(shuffled):
 
 def test_mixed_ids_are_in_one_order_in_every_process():
     code = (
-        "from sklearn_rank.model_selection import query_numbers\n"
+        "from sklearn_rank._engine.grouping import query_numbers\n"
         "ids = ['b', 'a', frozenset({'x', 'y', 'z'}), frozenset({'x', 'y'}), ('a', 1), ('a', 'b'), 10, 9.5, b'a', 1]\n"
         "print(query_numbers(ids, 10).tolist())"
     )

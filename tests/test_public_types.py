@@ -14,7 +14,11 @@ MODULES = {
     for name in ("", ".batches", ".datasets", ".display", ".inspection", ".io", ".metrics", ".model_selection",
                  ".retrieval", ".stats")
 }  # fmt: skip
-PUBLIC = {f"{m}.{n}": getattr(module, n) for m, module in MODULES.items() for n in getattr(module, "__all__", ())}
+PUBLIC = {
+    f"{m}.{n}": getattr(module, n)
+    for m, module in MODULES.items()
+    for n in getattr(module, "__all__", [n for n in vars(module) if not n.startswith("_")])
+}
 FOR_THE_ENGINE = (".MetricSpec.read", ".Ranked.pairs")
 """Of what they return fields are read, as `r.pairs().right`, and nothing is kept."""
 TYPES = {id(value) for value in PUBLIC.values() if inspect.isclass(value)}
@@ -41,9 +45,9 @@ def classes_of(hint):
 def test_what_is_returned_is_public(name, function):
     if name in FOR_THE_ENGINE or "return" not in getattr(function, "__annotations__", ()):
         return
-    for found in classes_of(get_type_hints(function).get("return")):
-        assert id(found) in TYPES, found
-        assert inspect.getdoc(found)
+    for returned in classes_of(get_type_hints(function).get("return")):
+        assert id(returned) in TYPES, returned
+        assert inspect.getdoc(returned)
 
 
 def test_where_users_look():
