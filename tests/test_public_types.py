@@ -11,13 +11,12 @@ import sklearn_rank
 
 MODULES = {
     name: importlib.import_module(f"sklearn_rank{name}")
-    for name in ("", ".batches", ".datasets", ".display", ".inspection", ".io", ".metrics", ".model_selection",
-                 ".retrieval", ".stats")
+    for name in ("", ".batches", ".display", ".io", ".metrics", ".model_selection", ".retrieval", ".stats")
 }  # fmt: skip
 PUBLIC = {
     f"{m}.{n}": getattr(module, n)
     for m, module in MODULES.items()
-    for n in getattr(module, "__all__", [n for n in vars(module) if not n.startswith("_")])
+    for n in getattr(module, "__all__", ["Metric", "MetricFunction", "MetricSpec", "Ranked"])  # of `metrics`
 }
 FOR_THE_ENGINE = (".MetricSpec.read", ".Ranked.pairs")
 """Of what they return fields are read, as `r.pairs().right`, and nothing is kept."""
