@@ -16,7 +16,7 @@ MODULES = {
 PUBLIC = {
     f"{m}.{n}": getattr(module, n)
     for m, module in MODULES.items()
-    for n in getattr(module, "__all__", ["Metric", "MetricFunction", "MetricSpec", "Ranked"])  # of `metrics`
+    for n in getattr(module, "__all__", ["Constraint", "Metric", "MetricFunction", "Ranked"])  # of `metrics`
 }
 FOR_THE_ENGINE = (".MetricSpec.read", ".Ranked.pairs")
 """Of what they return fields are read, as `r.pairs().right`, and nothing is kept."""
