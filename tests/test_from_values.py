@@ -63,11 +63,13 @@ def test_without_counts(tmp_path):
     ("keywords", "error", "match"),
     [
         ({"qid": ["a", "a"]}, ValueError, "Got a query twice"),
-        ({"qid": [["a"], ["b"]]}, ValueError, r"Got shape \(2, 1\)"),
+        ({"qid": [["a"], ["b"]]}, ValueError, "must be hashable"),
+        ({"qid": np.array([["a", "b"], ["c", "d"]])}, ValueError, r"Got shape \(2, 2\)"),
+        ({"qid": ["a", None]}, ValueError, "missing"),
         ({"values": {}}, TypeError, "one or more"),
         ({"values": [1, 2]}, TypeError, "one or more"),
         ({"values": {"mrr": [1]}}, ValueError, r"one entry per query, 2. Got shape \(1,\)"),
-        ({"values": {"mrr": ["x", "y"]}}, TypeError, "values of 'mrr' must hold numbers. Got list"),
+        ({"values": {"mrr": ["x", "y"]}}, TypeError, "values of 'mrr' must hold real numbers"),
         ({"values": {"my_error": [1, 2]}}, ValueError, "Got 'my_error'"),
         ({"means": {"map": 1}}, ValueError, "means of from_values must be by metric, mrr. Got 'map'"),
         ({"average": {"mrr": "mean"}}, ValueError, "Got 'mean' for 'mrr'"),
@@ -75,9 +77,26 @@ def test_without_counts(tmp_path):
         ({"weight": [1]}, ValueError, r"weight must have one entry per query, 2. Got shape \(1,\)"),
         ({"n_documents": [1]}, ValueError, "n_documents must have one entry per query"),
         ({"undefined": {"mrr": [True]}}, ValueError, "undefined of 'mrr' must have one entry per query"),
+        ({"values": {"mrr": ["0.5", "1"]}}, TypeError, "must hold real numbers"),
+        ({"weight": [1, -1]}, ValueError, "not negative"),
+        ({"undefined": {"mrr": [0, 2]}}, ValueError, "undefined of 'mrr' must hold values of bool"),
+        ({"n_documents": [2.5, 1]}, ValueError, "n_documents must hold values of int64"),
         ({"values": {"mrr": np.ma.masked_array([1, 2], mask=[0, 1])}}, ValueError, "values of 'mrr'"),
     ],
 )
 def test_errors(keywords, error, match):
     with pytest.raises(error, match=match):
         Evaluation.from_values(**{"qid": ["a", "b"], "values": {"mrr": [0.5, 1]}} | keywords)
+
+
+def test_values_with_labels():
+    """Those of pandas are never matched by position against their labels."""
+    pd = pytest.importorskip("pandas")
+    values = pd.Series([0.5, 1], index=["b", "a"])
+    with pytest.raises(
+        ValueError, match=r"The index of values of 'mrr' must be qid, in the same order.*begins with 'b'"
+    ):
+        Evaluation.from_values(["a", "b"], {"mrr": values})
+    for fine in (values.reindex(["a", "b"]), values.reset_index(drop=True)):
+        assert len(Evaluation.from_values(["a", "b"], {"mrr": fine}).qid) == 2
+    assert Evaluation.from_values([1, "1"], {"mrr": [0, 1]}).qid.tolist() == [1, "1"]  # two ids

@@ -10,10 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_rank._engine.check import refuse_bad_weight
 from sklearn_rank._engine.grouping import group_rows
+from sklearn_rank._engine.qid import ids_of
+from sklearn_rank._engine.rows import labels_of
 from sklearn_rank._metric.names import cached_spec
 from sklearn_rank._metric.plain import must_say
-from sklearn_rank._utils.numbers import refuse_masked
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.numbers import as_floats, refuse_masked
 from sklearn_rank._utils.typing import Array
 
 AVERAGES = ("macro", "micro", "geometric")
@@ -57,7 +61,7 @@ class PlainValues:
 
 def check_ids(qid: ArrayLike) -> NDArray[Any]:
     """Query ids as an array of distinct ones."""
-    ids: NDArray[Any] = np.asarray(qid)
+    ids = ids_of(qid)
     if ids.ndim != 1:
         raise ValueError(f"qid of from_values must be a list of ids, one a query. Got shape {ids.shape}.")
     if len(ids) and len(group_rows(ids, len(ids))[0]) < len(ids):
@@ -65,15 +69,29 @@ def check_ids(qid: ArrayLike) -> NDArray[Any]:
     return ids
 
 
-def check_column(name: str, column: ArrayLike, n_queries: int, dtype: type[Any] = np.float64) -> NDArray[Any]:
-    """Array of one number per query."""
+def check_column(name: str, column: ArrayLike, ids: NDArray[Any], dtype: type[Any] = np.float64) -> NDArray[Any]:
+    """Array of one number per query; labels of pandas must be the ids, or the default ones."""
     refuse_masked(column, name)
-    try:
-        array = np.asarray(column, dtype=dtype)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must hold numbers. Got {type(column).__name__} instead.") from None
-    if array.shape != (n_queries,):
-        raise ValueError(f"{name} must have one entry per query, {n_queries}. Got shape {array.shape}.")
+    numbers = as_floats(column, name)
+    if numbers.shape != ids.shape:
+        raise ValueError(f"{name} must have one entry per query, {len(ids)}. Got shape {numbers.shape}.")
+    labels = labels_of(column)
+    if labels is not None and [*labels] != [*range(len(ids))] and [*labels] != ids.tolist():
+        raise ValueError(
+            f"The index of {name} must be qid, in the same order, or the default one: take its values at qid by "
+            f"reindex(qid), or to_numpy() to match them by position. Got an index that begins with {echo(labels[0])}."
+        )
+    array = numbers.astype(dtype)
+    if (array != numbers)[~np.isnan(numbers)].any() or (dtype is not np.float64 and np.isnan(numbers).any()):
+        raise ValueError(f"{name} must hold values of {dtype.__name__}. Got {echo(numbers.tolist())}.")
+    return array
+
+
+def check_weight(weight: ArrayLike, ids: NDArray[Any]) -> Array:
+    """Weights of queries, of which a mean can be taken."""
+    array = check_column("weight", weight, ids)
+    if len(array):
+        refuse_bad_weight(array)
     return array
 
 

@@ -16,6 +16,7 @@ from sklearn_rank._evaluation.plain import (
     check_column,
     check_ids,
     check_metric_names,
+    check_weight,
     direction_of,
     mean_of,
 )
@@ -122,25 +123,24 @@ class Evaluation(TableReport, Saveable):
             greater_is_better=greater_is_better,
         )  # fmt: skip
         ids = check_ids(qid)
-        n = len(ids)
-        weight = None if weight is None else check_column("weight", weight, n)
+        weight = None if weight is None else check_weight(weight, ids)
         metrics = {}
         for name, column in values.items():
-            of_queries, kind = check_column(f"values of {name!r}", column, n), (average or {}).get(name, "macro")
+            of_queries, kind = check_column(f"values of {name!r}", column, ids), (average or {}).get(name, "macro")
             missing = (undefined or {}).get(name, np.isnan(of_queries))
             mean = (means or {}).get(name)
             direction = (greater_is_better or {}).get(name)
             metrics[name] = PlainValues(
                 of_queries,
-                check_column(f"undefined of {name!r}", missing, n, bool)[:, None],
+                check_column(f"undefined of {name!r}", missing, ids, bool)[:, None],
                 mean_of(name, of_queries, weight, kind) if mean is None else float(mean),
                 (meaning or {}).get(name, name),
                 kind,
                 direction_of(name) if direction is None else bool(direction),
             )
-        documents = None if n_documents is None else check_column("n_documents", n_documents, n, np.int64)
+        documents = None if n_documents is None else check_column("n_documents", n_documents, ids, np.int64)
         sums = label_fingerprints
-        sums = None if sums is None else check_column("label_fingerprints", sums, n, np.uint32)
+        sums = None if sums is None else check_column("label_fingerprints", sums, ids, np.uint32)
         return cls(ids, weight, metrics, DataCounts(documents, sums))
 
     @cached_property
