@@ -9,7 +9,7 @@ from scipy import sparse
 
 from sklearn_rank import Evaluation, RankingEvaluator, evaluate, evaluate_batches, metric, parse_metric
 from sklearn_rank._chunks.parts import join_parts
-from sklearn_rank._engine.label_sums import label_sums
+from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._utils.storage import load, save
 from sklearn_rank.stats import compare, compare_all
 
@@ -277,7 +277,7 @@ def test_sparse_judgements(rng):
     for one in results[1:3]:
         compare(results[0], one)
     for one in results:
-        np.testing.assert_array_equal(one.label_fingerprints, label_sums(results[0]._source.queries))
+        np.testing.assert_array_equal(one.label_fingerprints, fingerprints_of(results[0]._source.queries))
     other_labels(results[0], evaluate(sparse.csr_array(2 * y), lists, metrics="ndcg@5"))
 
 

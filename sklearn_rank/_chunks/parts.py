@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from sklearn_rank._chunks.columns import Columns
 from sklearn_rank._chunks.discounts import discounts_of
 from sklearn_rank._engine.check import check_queries, refuse_bad_weight
+from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.grouping import find_qid
-from sklearn_rank._engine.label_sums import label_sums
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._evaluation.result import Evaluation, computed_values
@@ -44,7 +44,7 @@ def evaluate_part(queries: Queries, specs: Mapping[str, MetricSpec], n_jobs: int
     """Evaluate checked queries, without keeping them in the result."""
     results = compute(queries, list(specs.values()), n_jobs)
     named = dict(zip(specs, results, strict=True))
-    sums = label_sums(queries, n_jobs)
+    sums = fingerprints_of(queries, n_jobs)
     return Evaluation(queries.qid, queries.weight, named, DataCounts(queries.n_documents, sums))
 
 

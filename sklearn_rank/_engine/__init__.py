@@ -1,1 +1,1 @@
-"""Arrays in, values query by query out. Knows queries, labels and orders, but no metric by name."""
+"""Arrays in, values per query out. Knows queries, labels and orders, but no metric by name."""

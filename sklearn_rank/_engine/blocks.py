@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class LazyQueries:
-    """Queries that are made a block at a time, each when it is its turn, and never kept.
+    """Queries that are built block by block when they are needed, and not kept.
 
     `blocks` and ``make(first, last, depth)`` take the depth to which documents must have a row, None for all documents,
     also those not retrieved. `done` is told how many queries are done with, each time.

@@ -1,6 +1,6 @@
-"""User input in, contiguous float64 arrays by query out.
+"""Check the user's arrays, and group their rows by query.
 
-Judges the arrays and words the errors about them. It knows nothing of ranking.
+The result is contiguous float64 arrays. This module knows nothing of ranking.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def check_queries(
 
 
 def check_shapes(label: Array, score: Array) -> None:
-    """Refuse anything but a score a row and a label, or labels of subtopics, a row.
+    """Refuse anything but one score per row, and one label, or labels of subtopics, per row.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def check_shapes(label: Array, score: Array) -> None:
 
 
 def refuse_one_column(shape: tuple[int, ...]) -> None:
-    """Refuse queries by documents that are queries of one document each: they are rows whose qid is missing.
+    """Refuse a single column: each row would be a query of one document, so qid is missing.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def refuse_one_column(shape: tuple[int, ...]) -> None:
 
 
 def _tie_keys(tie_break: ArrayLike, n_dimensions: int) -> NDArray[Any]:
-    """Keys that order rows of equal score, as an array."""
+    """Array of the keys that order rows of equal score."""
     refuse_masked(tie_break, "tie_break")
     if n_dimensions == 1 and isinstance(tie_break, (list, tuple)):
         return ids_of(tie_break)
@@ -190,7 +190,7 @@ def queries_of(
 
 
 def check_scores(score: Any, name: str) -> Array:
-    """One score a row, as float64.
+    """Check scores, one per row, and return them as float64.
 
     Raises
     ------
@@ -225,14 +225,14 @@ def _ranges(label: Array, score: Array, n_jobs: int | None) -> list[tuple[float,
 
 
 def _range(x: Array) -> tuple[float, float]:
-    """Lowest and highest value; on few rows much faster than by min() and max()."""
+    """Lowest and highest value; for few rows much faster than min() and max()."""
     return x.item(x.argmin()), x.item(x.argmax())
 
 
 def query_weight(
     sample_weight: ArrayLike, ids: NDArray[Any], indptr: Index, order: Index | None, *, may_be_zero: bool = False
 ) -> Array:
-    """One weight a query, from one weight a row; the other arguments are what `group_rows` returns.
+    """Weights per query from weights per row; the other arguments are returned by `group_rows`.
 
     Raises
     ------
@@ -279,7 +279,7 @@ def check_query_weight(sample_weight: ArrayLike, n_queries: int) -> Array:
 
 
 def refuse_bad_weight(weight: Array, *, may_be_zero: bool = False) -> None:
-    """Refuse weights that make no mean.
+    """Refuse weights of which no mean can be taken.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""The query of each row: looked up, numbered in order of first appearance, and rows grouped by it.
+"""Group rows by query, queries in order of first appearance.
 
-Where most rows are of the query of the row before, runs of rows stand for their rows, so that grouped rows cost one
-comparison each and no memory. What is left is numbered by hashing, and put in order by counting; nothing is sorted.
+Runs of equal ids are processed as units, so grouped input costs one comparison per row. Other ids are numbered by
+hashing and ordered by a counting sort.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def find_qid(y: MatrixLike, qid: ArrayLike | None = None, *, name: str = "y_true
 
 
 def refuse_other_queries(x: Any, qid: ArrayLike, *, name: str) -> None:
-    """Refuse a level "qid" of the index of x that does not put the same rows together as `qid` does.
+    """Refuse a level "qid" of the index of x that groups rows in another way than `qid`.
 
     Raises
     ------
@@ -140,7 +140,7 @@ def _check_shape(ids: NDArray[Any], n_rows: int) -> None:
 
 
 def _starts(ids: NDArray[Any], n_jobs: int | None) -> Index | None:
-    """Where each run of equal ids starts, and the last one ends; None if most rows seem to be runs of their own."""
+    """Starts of the runs of equal ids, and the end of the last one; None if most runs seem to have one row."""
     if ids.dtype == object:
         starts = _starts(_addresses(ids), n_jobs)
         if starts is not None:
@@ -159,12 +159,12 @@ def _starts(ids: NDArray[Any], n_jobs: int | None) -> Index | None:
 
 
 def _rises(x: NDArray[Any], compare: np.ufunc) -> bool:
-    """Whether each entry compares so with the next one."""
+    """Result of comparing each entry with the next one."""
     return all(compare(x[a:b], x[a + 1 : b + 1]).all() for a, b in row_blocks(len(x) - 1))
 
 
 def _addresses(objects: NDArray[Any]) -> Index:
-    """Where the objects are: what is at one address is one object, and need not be looked at again."""
+    """Addresses of the objects: an object at a known address need not be looked at again."""
     return np.frombuffer(np.ascontiguousarray(objects), dtype=np.intp).astype(np.int64, copy=False)
 
 
@@ -172,7 +172,7 @@ def _addresses(objects: NDArray[Any]) -> Index:
 
 
 def _parts(n_rows: int, n_jobs: int | None) -> list[tuple[int, int]]:
-    """Cut rows into a large part for each thread."""
+    """Cut rows into one large part per thread."""
     n_parts = max(min(effective_n_jobs(n_jobs), n_rows // N_IN_PART), 1) if n_rows > N_IN_PART else 1
     return [(n_rows * i // n_parts, n_rows * (i + 1) // n_parts) for i in range(n_parts)]
 
@@ -235,7 +235,7 @@ def _number(ids: NDArray[Any]) -> tuple[Number, Index]:
 
 
 def _number_objects(ids: NDArray[Any]) -> tuple[Number, Index]:
-    """Number what Python's dict tells apart: first by address, then the objects that are left by what they are."""
+    """Number objects that differ as keys of a dict: by address first, then the distinct objects by equality."""
     address = _addresses(ids)
     try:
         number, first = _number_keys(len(ids), lambda a, b: Keys(address[a:b]), most=N_OBJECTS)
@@ -260,7 +260,7 @@ def _number_values(ids: NDArray[Any]) -> tuple[Number, Index]:
 
 
 class Keys(NamedTuple):
-    """A key for each row; or a text of which each row has a piece, up to its end, and hashes of the pieces for keys."""
+    """Keys of the rows; or a text with one piece per row, its end per row, and hashes of the pieces as keys."""
 
     key: Index
     text: NDArray[np.uint8] | None = None
@@ -293,11 +293,11 @@ def joined(strings: list[Any]) -> Keys:
 
 
 class _NotTextError(Exception):
-    """There is no text that tells these objects apart."""
+    """The objects cannot be told apart by text."""
 
 
 class _TooManyError(Exception):
-    """More distinct keys than it is worth to look for."""
+    """There are too many distinct keys for this way to pay."""
 
 
 def _number_keys(n_rows: int, keys: Callable[[int, int], Keys], most: int | None = None) -> tuple[Number, Index]:
@@ -317,7 +317,7 @@ def _number_keys(n_rows: int, keys: Callable[[int, int], Keys], most: int | None
 
 
 class Distinct:
-    """The `n` distinct keys found so far, and the row where each came `first`."""
+    """The `n` distinct keys so far, and the row where each appeared `first`."""
 
     def __init__(self) -> None:
         self.n = 0

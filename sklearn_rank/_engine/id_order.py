@@ -1,4 +1,4 @@
-"""The order of query ids: the same whatever holds them, and whatever order their rows come in.
+"""Order of query ids, which depends neither on their container nor on the order of the rows.
 
 Draws at random number the queries in this order, so that they are a function of the ids and the seed.
 """

@@ -1,6 +1,6 @@
-"""Checks of the labels for one metric: their range, whether they are judged, an entry in a table of gains.
+"""Check the labels for one metric: their range, missing judgements, entries in a table of gains.
 
-Words the errors about it; what holds of the data for all metrics is checked before.
+Checks that hold for all metrics come before, in `check`.
 """
 
 from __future__ import annotations

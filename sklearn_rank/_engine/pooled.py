@@ -1,6 +1,6 @@
-"""Documents that were in the pool and that nobody judged: a NaN of their own, which all but infAP read as any NaN.
+"""NaN that marks documents which were in the pool but not judged; only infAP tells it from other NaN.
 
-Its bits tell it from other NaN. They outlive copies, files of Parquet and Arrow, and single precision.
+It differs from other NaN in its bits, which survive copies, files of Parquet and Arrow, and single precision.
 """
 
 from __future__ import annotations
@@ -18,5 +18,5 @@ def is_pooled(label: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def pooled_if_negative(label: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same labels, negative ones read as "in the pool and not judged", which is what they say in TREC's files."""
+    """The same labels; negative ones become "in the pool, not judged", their meaning in TREC files."""
     return np.where(label < 0, POOLED, label)

@@ -1,4 +1,4 @@
-"""Query ids as the user gave them, in any container, as one array that is equal where they are."""
+"""Arrays of query ids from any container: entries are equal where the ids are."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MISSING = "Every row needs a query, so qid must not contain missing values. Got 
 
 
 def id_array(qid: Any) -> tuple[NDArray[Any], Callable[[NDArray[Any]], NDArray[Any]]]:
-    """Array that is equal where the ids are, and what turns entries of it into ids."""
+    """Array whose entries are equal where the ids are, and a function from entries to ids."""
     if isinstance(qid, (list, tuple)):
         return _of_list(qid)
     qid = one_column(qid)
@@ -52,14 +52,14 @@ def ids_of(qid: Any) -> NDArray[Any]:
 
 
 def joined_ids(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Arrays of ids one after the other; as objects where NumPy would turn some into what they are not."""
+    """Concatenate arrays of ids; as objects where NumPy would convert some."""
     if len({part.dtype.kind for part in parts}) > 1:
         parts = [part.astype(object) for part in parts]
     return np.concatenate(parts)
 
 
 def refuse_missing_ids(ids: NDArray[Any]) -> None:
-    """Refuse ids that are none.
+    """Refuse missing ids.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def refuse_missing_ids(ids: NDArray[Any]) -> None:
 
 
 def _of_list(qid: Sequence[Any]) -> tuple[NDArray[Any], Callable[[NDArray[Any]], NDArray[Any]]]:
-    """NumPy's array of entries of one plain type, if it keeps them as they are; else an array of the objects."""
+    """Array of entries of one plain type if NumPy keeps them as they are; else an array of objects."""
     types = set(map(type, qid))
     if all(issubclass(t, str) for t in types):
         return _objects(qid), _as_text
@@ -86,7 +86,7 @@ def _of_list(qid: Sequence[Any]) -> tuple[NDArray[Any], Callable[[NDArray[Any]],
 
 
 def _is_plain(kind: type) -> bool:
-    """Whether NumPy has a type of its own for what this one is."""
+    """Whether NumPy has a type of its own for values of this one."""
     return kind in (int, float, bool, bytes) or (issubclass(kind, np.generic) and not issubclass(kind, bytes))
 
 

@@ -1,4 +1,4 @@
-"""Rows grouped by query: what checking makes and ranking reads."""
+"""Rows grouped by query: the result of the checks, and the input of ranking."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class InputNames(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """Where the rows come from, for errors; `first_query` is the number of the first query where a row is a query."""
+    """Origin of the rows, for errors; `first_query` is the number of the first query where each row is a query."""
 
     names: InputNames = InputNames()
     first_query: int | None = None
@@ -69,7 +69,7 @@ class Queries:
 
     @cached_property
     def longest(self) -> int:
-        """Most rows that a query has, counting what its ideal list may hold besides."""
+        """Length of the longest query, with the documents that only its ideal list holds."""
         length = self.indptr[1:] - self.indptr[:-1]
         if self.unlisted is not None:
             length = length + self.unlisted.n_kept[:, 0].astype(np.int64)

@@ -1,8 +1,6 @@
-"""Ranked queries: order, depth, ties, and the three primitives that every metric is written with.
+"""Ranked queries as formulas read them, with the three primitives that every metric is written with.
 
-`Ranking` is the order of a block of queries, shared by all metrics that agree on it. `Ranked` is what one
-formula reads: a ranking together with the cutoffs. Ties live here and nowhere else. This module never
-sees user input and never averages over queries.
+`Ranked` is a ranking together with the cutoffs. Ties are treated here and nowhere else.
 """
 
 from __future__ import annotations

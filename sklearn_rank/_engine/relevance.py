@@ -1,4 +1,4 @@
-"""Which documents are relevant to which queries: grades that are looked up, not stored as rows."""
+"""Relevance of documents to queries as grades that are looked up, not stored as rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of any container: a column is an entry a row, and labels of pandas are matched or refused, never passed over."""
+"""Columns of rows in any container: labels of pandas must agree, and are never ignored."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def one_column(x: Any) -> Any:
 
 
 def labels_of(x: Any) -> Any:
-    """Index of an object of pandas; None of what has no labels."""
+    """Index of a pandas object; None for other objects."""
     index = getattr(x, "index", None)
     return index if hasattr(index, "get_level_values") else None
 
 
 def queries_in(x: Any) -> Any:
-    """Level "qid" of the index of an object of pandas, if it has one."""
+    """Level "qid" of the index of a pandas object, if it has one."""
     index = labels_of(x)
     return index.get_level_values("qid") if index is not None and "qid" in index.names else None
 
@@ -104,7 +104,7 @@ def _of_one_kind(index: Any, other: Any) -> tuple[Any, Any]:
 
 
 def _equal(index: Any, other: Any) -> bool:
-    """Whether labels are equal, or differ in their number, of which others tell."""
+    """Whether labels are equal; different numbers of labels are reported elsewhere."""
     index, other = _of_one_kind(index, other)
     if other is index or len(other) != len(index) or other.equals(index):
         return True
@@ -112,7 +112,7 @@ def _equal(index: Any, other: Any) -> bool:
 
 
 def _difference(index: Any, other: Any) -> str | None:
-    """First labels that differ, and where they are."""
+    """First labels that differ, and their place."""
     for row, (a, b) in enumerate(zip(index, other, strict=True)):
         if a is not b and not np.all(a == b):
             return f"{echo(a)} and {echo(b)} at position {row}"

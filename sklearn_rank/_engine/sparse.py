@@ -1,7 +1,4 @@
-"""Lists of few of many documents, and sparse judgements of them: `evaluate` on sparse matrices.
-
-Judges such data and words the errors about it. Knows nothing of ranking.
-"""
+"""Sparse input: short retrieved lists and sparse relevance judgements."""
 
 from __future__ import annotations
 
@@ -37,7 +34,7 @@ def as_queries(
     unlisted: DocumentsWithoutRow | None = None,
     tie_ends: Index | None = None,
 ) -> Queries:
-    """Queries of rows that are known to be sound, the first of them in row `first` of the input."""
+    """Queries of rows that need no check; the first query is row `first` of the input."""
     labels = label if unlisted is None else np.append(label, unlisted.label[unlisted.count > 0])
     low, high = labels.min(initial=0.0), labels.max(initial=0.0)
     unjudged = bool(np.isnan(low))
@@ -53,7 +50,7 @@ def as_queries(
 def list_batches(
     indptr: Index, item: Index, score: Array, grades: Grades, *, without_self: bool = False
 ) -> LazyQueries:
-    """Batches of lists: query q has the documents ``item[indptr[q] : indptr[q + 1]]``, and no others are retrieved."""
+    """Lazy queries from lists: query q has the documents ``item[indptr[q] : indptr[q + 1]]``, and no others."""
     n_queries, indptr, item = len(indptr) - 1, indptr.astype(np.int64), item.astype(np.int64)
 
     def blocks(depth: int | None) -> list[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""Documents that no list holds: how many of a query have which label is all that most metrics ask of them."""
+"""Documents without a row. Most metrics only need their number per query and label."""
 
 from __future__ import annotations
 

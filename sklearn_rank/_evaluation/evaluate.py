@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 
 from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.check import check_queries
-from sklearn_rank._engine.label_sums import label_sums
+from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.sparse import check_sparse
 from sklearn_rank._evaluation.result import Evaluation
@@ -126,7 +126,7 @@ def _with_fingerprints(make: Callable[..., Queries], fingerprints: NDArray[np.ui
 
     def make_and_write(first: int, last: int, depth: int | None) -> Queries:
         queries = make(first, last, depth)
-        fingerprints[first:last] = label_sums(queries)
+        fingerprints[first:last] = fingerprints_of(queries)
         return queries
 
     return make_and_write

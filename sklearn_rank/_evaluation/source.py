@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from sklearn_rank._engine.blocks import LazyQueries
-from sklearn_rank._engine.label_sums import Fingerprints, label_sums
+from sklearn_rank._engine.fingerprints import Fingerprints, fingerprints_of
 from sklearn_rank._engine.per_query import tied_across
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._metric.compute import compute
@@ -40,7 +40,7 @@ class RankedData:
     def label_fingerprints(self) -> Fingerprints | None:
         """Fingerprint of the labels of each query; None if unknown."""
         if self.known_fingerprints is None and isinstance(self.queries, Queries):
-            return label_sums(self.queries, self.n_jobs)
+            return fingerprints_of(self.queries, self.n_jobs)
         return self.known_fingerprints
 
     def n_tied(self, spec: MetricSpec) -> int:

@@ -1,4 +1,4 @@
-"""Whether a metric may be defined so: its name, its aliases, the keywords of its formula."""
+"""Check the definition of a metric: its name, its aliases, the keywords of its formula."""
 
 from __future__ import annotations
 

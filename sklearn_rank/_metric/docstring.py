@@ -1,4 +1,4 @@
-"""Signature and docstring of a metric's public function: the formula's own, and what all metrics share put in."""
+"""Signature and docstring of a metric's public function: those of the formula, with the shared keywords."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gains of labels, stops at labels and discounts of ranks: from the user's keyword to a function of an array."""
+"""Turn keywords into functions of arrays: gains of labels, stops at labels, discounts of ranks."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Keywords of the metric functions: default, rule and documentation of each, written once.
 
-A keyword that several metrics share is found in `SHARED`; one that belongs to a formula is found by its name in
-`OWN`, or declared by the metric itself. Knows no data.
+`SHARED` has the keywords of all metrics, `OWN` those of several formulas by name; others are declared by their metric.
 """
 
 from __future__ import annotations

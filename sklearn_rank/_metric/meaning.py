@@ -1,6 +1,6 @@
 """Meaning of keywords and functions, as text that is equal where they mean the same: functions by their code.
 
-Text outlives the process that made it: functions of modules are named, others are hashed, with all that they read.
+Text is the same in every process: functions of modules are named, others are hashed with all that they read.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Plain functions ``f(y_true, y_score) -> float`` of one query as metrics: which way is better, cutoffs, values.
+"""Plain functions ``f(y_true, y_score) -> float`` of one query as metrics.
 
-They are called query by query, which is slow; a formula of the decorator `metric` is not.
+They are called once per query, which is slow; formulas of the decorator `metric` are fast.
 """
 
 from __future__ import annotations

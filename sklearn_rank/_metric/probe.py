@@ -1,8 +1,8 @@
-"""A new formula is tried on a few short queries when it is defined, so that a wrong one says so instead of a number.
+"""Trial of a new formula on a few short queries when it is defined, so that a wrong one raises.
 
-What is asked of a formula: a query has one value, whatever queries stand beside it and in whatever order its rows come;
-and tied documents are worth the mean over their orders. Where values of scores count though nothing says so, it warns.
-A formula that raises on the queries, for a reason of its own, is left alone.
+The value of a query must not depend on other queries or on the order of its rows, and tied documents must give the mean
+over their orders. A formula that reads the values of scores without declaring it gets a warning. A formula that raises
+on these queries is not judged.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Types of arrays."""
+"""Types of arrays and of scikit-learn's objects, as many modules name them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which judgements a result is of: a number for each query, so that results on other labels are not compared.
+"""Fingerprints of the labels of each query, so that results on different labels are not compared.
 
-It is a sum of hashes over the documents of a query, so that their order does not matter. Documents of label 0 and those
-without a label do not count: what a system retrieved decides how many there are.
+A fingerprint is a sum of hashes over the documents of a query, so their order does not matter. Documents with label 0
+and without a label do not count, as their number depends on what a system retrieved.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ HASHED_PER_BLOCK = 2**14
 """Documents at a time: few enough that arrays of them come from memory that was used before."""
 
 
-def label_sums(queries: Queries, n_jobs: int | None = None) -> Fingerprints:
-    """Sum over the documents of each query, also those without a row, of hashes of their labels."""
+def fingerprints_of(queries: Queries, n_jobs: int | None = None) -> Fingerprints:
+    """Sum of the hashes of the labels of each query, with documents that have no row."""
     sums, indptr = np.empty(len(queries.indptr) - 1, dtype=np.uint32), queries.indptr
 
     def add(first: int, last: int) -> None:
@@ -51,7 +51,7 @@ def _hashes(label: NDArray[np.float64], has_unjudged: bool) -> Fingerprints:
 
 
 def _mixed(x: NDArray[np.uint32]) -> Fingerprints:
-    """Bits mixed in place, so that sums tell apart what they are sums of; 0 stays 0 (MurmurHash3's last steps)."""
+    """Mix bits in place, so that sums of different hashes differ; 0 stays 0 (last steps of MurmurHash3)."""
     x ^= x >> np.uint32(16)  # without it the sign, the highest bit, would only add the same to every hash
     for multiplier, shift in ((0x85EBCA6B, 13), (0xC2B2AE35, 16)):
         x *= np.uint32(multiplier)
