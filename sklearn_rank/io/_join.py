@@ -17,7 +17,6 @@ from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.io._entries import Entries, document_keys, grouped, match, taken
 from sklearn_rank.io._ids import QueryIds, Text
 
-DONE = {"zero": "kept, without a relevant document retrieved", "drop": "left out"}
 MISSING = one_of("zero", "drop", "raise", doc="")
 TIE_ORDER = one_of("input", "trec_eval", doc="")
 NEGATIVE = one_of("unjudged", "keep", doc="")
