@@ -26,6 +26,7 @@ from sklearn_rank import (
     query_learning_curve,
     query_permutation_importance,
 )
+from sklearn_rank._metric.names import direction_of
 from sklearn_rank.metrics import precision_at_k_score
 from sklearn_rank.stats import compare
 
@@ -172,14 +173,12 @@ def test_what_is_said_stays_said():
         evaluate([1], [1], qid=[1], metrics=[get_scorer("ndcg")])
 
 
-def test_a_named_value_on_dask_must_say_too():
-    pytest.importorskip("dask.dataframe")
-    from sklearn_rank.dask._compare import _greater_is_better
-
-    assert _greater_is_better("rmse") is False
-    assert _greater_is_better("mine") is None
+def test_a_named_value_must_say_too():
+    """Columns of dask, and values of `Evaluation.from_values`."""
+    assert direction_of("rmse", argument="") is False
+    assert direction_of("mine", argument="") is True
     with pytest.raises(ValueError, match="pass greater_is_better=False, or True. Got 'my_loss'"):
-        _greater_is_better("my_loss")
+        direction_of("my_loss", argument="greater_is_better=False")
 
 
 # --- cutoffs -------------------------------------------------------------------------------------------------

@@ -14,8 +14,6 @@ from sklearn_rank._engine.check import refuse_bad_weight
 from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.rows import labels_of
-from sklearn_rank._metric.names import cached_spec
-from sklearn_rank._metric.plain import must_say
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats, refuse_masked
 from sklearn_rank._utils.typing import Array
@@ -103,19 +101,6 @@ def check_metric_names(values: Mapping[str, Any], **by_metric: Mapping[str, Any]
         for metric in given or {}:
             if metric not in values:
                 raise ValueError(f"{name} of from_values must be by metric, {', '.join(values)}. Got {metric!r}.")
-
-
-def direction_of(metric: str) -> bool:
-    """Whether a higher value is better, as the metric of that name says; True for a name of the user's own."""
-    try:
-        return cached_spec(metric).metric.greater_is_better
-    except ValueError:
-        if must_say(metric):
-            raise ValueError(
-                "A metric whose name ends like that of an error must say which way is better: pass "
-                f"greater_is_better={{{metric!r}: False}}, or True. Got {metric!r}."
-            ) from None
-        return True
 
 
 def mean_of(metric: str, values: Array, weight: Array | None, average: str) -> float:

@@ -17,10 +17,10 @@ from sklearn_rank._evaluation.plain import (
     check_ids,
     check_metric_names,
     check_weight,
-    direction_of,
     mean_of,
 )
 from sklearn_rank._evaluation.source import DataCounts, RankedData
+from sklearn_rank._metric.names import direction_of
 from sklearn_rank._metric.notation import labelled
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.constraints import COUNT, is_key
@@ -136,7 +136,9 @@ class Evaluation(TableReport, Saveable):
                 mean_of(name, of_queries, weight, kind) if mean is None else float(mean),
                 (meaning or {}).get(name, name),
                 kind,
-                direction_of(name) if direction is None else bool(direction),
+                direction_of(name, argument=f"greater_is_better={{{name!r}: False}}")
+                if direction is None
+                else bool(direction),
             )
         documents = None if n_documents is None else check_column("n_documents", n_documents, ids, np.int64)
         sums = label_fingerprints

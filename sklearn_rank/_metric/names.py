@@ -12,7 +12,7 @@ from typing import Any
 
 from sklearn_rank._metric.conventions import our_name, why_not_here
 from sklearn_rank._metric.metric import REGISTRY, Metric
-from sklearn_rank._metric.plain import PlainMetric, is_plain, plain_metric
+from sklearn_rank._metric.plain import PlainMetric, is_plain, must_say, plain_metric
 from sklearn_rank._metric.spec import MetricLike, MetricsLike, MetricSpec, spec_of
 from sklearn_rank._utils.arguments import meant_by
 from sklearn_rank._utils.echo import echo
@@ -279,3 +279,22 @@ def parse_metrics(metrics: MetricsLike, **keywords: Any) -> dict[str, MetricSpec
         if all(keyword in spec.unread for spec in specs.values() if keyword in spec.metric.defaults):
             next(spec for spec in specs.values() if keyword in spec.unread).refuse_unread([keyword])
     return specs
+
+
+def direction_of(name: str, *, argument: str) -> bool:
+    """Whether a higher value is better, as the metric of that name says; True for a name of the user's own.
+
+    Raises
+    ------
+    ValueError
+        If such a name ends like that of an error; `argument` is the way to say which way is better.
+    """
+    try:
+        return cached_spec(name).metric.greater_is_better
+    except ValueError:
+        if must_say(name):
+            raise ValueError(
+                "Of values whose name ends as that of an error it must be said which way is better: pass "
+                f"{argument}, or True. Got {name!r}."
+            ) from None
+        return True

@@ -17,8 +17,7 @@ from sklearn_rank._chunks.value_table import (
     refuse_repeated,
 )
 from sklearn_rank._engine.qid import MISSING
-from sklearn_rank._metric.names import cached_spec
-from sklearn_rank._metric.plain import must_say
+from sklearn_rank._metric.names import direction_of
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.typing import RandomState
 from sklearn_rank.dask._partitions import check_frame
@@ -104,7 +103,7 @@ def compare(
     chosen = read_values(systems, metric, "compare")[0].metric
     assert chosen is not None
     if columns["a"][chosen].metric == "" and greater_is_better is None:
-        options = replace(options, greater_is_better=_greater_is_better(chosen))
+        options = replace(options, greater_is_better=direction_of(chosen, argument="greater_is_better=False"))
     joined = _joined(a, b, chosen)
     both = []
     for name, other in (("a", "right_only"), ("b", "left_only")):
@@ -150,22 +149,3 @@ def _joined(a: Any, b: Any, metric: str) -> Any:
     if repeated.any():
         refuse_repeated(joined["qid"][repeated].tolist()[0])
     return joined.set_index("qid").sort_index()
-
-
-def _greater_is_better(metric: str) -> bool | None:
-    """Whether more is better for the metric of that name; None for a name of the user's own.
-
-    Raises
-    ------
-    ValueError
-        If such a name ends like that of an error.
-    """
-    try:
-        return cached_spec(metric).metric.greater_is_better
-    except ValueError:
-        if must_say(metric):
-            raise ValueError(
-                "Of values whose name ends as that of an error it must be said which way is better: pass "
-                f"greater_is_better=False, or True. Got {metric!r}."
-            ) from None
-        return None
