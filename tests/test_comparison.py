@@ -349,7 +349,7 @@ def test_results_show_themselves_in_notebooks(report):
     two = stats.compare(one, report.results["constant"], metric="map")
     three = stats.compare_all(report.results, metric="map")
     assert two.to_markdown().splitlines()[0].startswith("| difference | low | high | p |")
-    assert three.to_markdown().count("|---|") == three.to_latex().count("\\end{tabular}") == 2
+    assert three.to_markdown().count("\n|---|") == three.to_latex().count("\\end{tabular}") == 2
     for shown in (one, two, three, report):
         assert shown._repr_html_().count("<table>") == shown._repr_html_().count("</table>") > 0
         assert str(shown).splitlines()[0] in html.unescape(shown._repr_html_())

@@ -370,7 +370,11 @@ def test_as_text_as_a_frame_and_pickled(rng, values):
     assert "12 and 12 queries" in repr(compare(one, two, metric="mrr", test="welch"))
     many = compare_all({"one": one, "two": two}, metric="mrr")
     assert list(many.to_frame().columns) == ["a", "b", *lines[1].split()[:4], "corrected", *lines[1].split()[4:]]
-    assert str(many.table) in repr(many)
+    head, row = repr(many).splitlines()[-2:]
+    assert head.split() == ["a", "b", "difference", "95", "%", "interval", "p", "corrected", "won", "lost"]
+    low, high = many.comparisons["one", "two"].confidence_interval
+    assert f"[{low:.4f}, {high:.4f}]" in row
+    assert row.split()[-3:] == [f"{many.corrected['one', 'two']:.4f}", "2", "1"]
     assert pickle.loads(pickle.dumps(many)) == many
     tiny = repr(compare(np.arange(40.0), np.arange(40.0) + 1 + 0.1 * rng.random(40)))
     assert "e-" in tiny  # not 0.0000
