@@ -294,7 +294,7 @@ def test_files_without_fingerprints(tmp_path):
     """Such as earlier versions wrote: they are compared as before."""
     of("mrr").save(tmp_path / "new")
     words, arrays = load(tmp_path / "new", "Evaluation", lambda words, arrays: (words, dict(arrays)))
-    del arrays["label_sums"], arrays["meta"]
+    del arrays["label_fingerprints"], arrays["meta"]
     save(tmp_path / "old", "Evaluation", {"metrics": words["metrics"]}, arrays)
     old = Evaluation.load(tmp_path / "old")
     assert old.label_fingerprints is None

@@ -1,4 +1,4 @@
-"""What batches, dask and Spark share: the same functions with the same arguments, and qid goes by name everywhere."""
+"""One API: batches, dask and Spark have the same functions with the same arguments; qid goes by name everywhere."""
 
 import importlib
 import inspect
@@ -8,6 +8,7 @@ import pytest
 
 import sklearn_rank
 from sklearn_rank import dask, evaluate_batches, spark, stats
+from sklearn_rank._chunks.value_table import ROWS_DEFAULTS
 
 VERBS = ["compare", "evaluate", "mean", "per_query"]
 EMPTY = inspect.Parameter.empty
@@ -45,6 +46,12 @@ def test_rows_are_described_in_the_same_way():
     assert signature(dask.evaluate) == signature(dask.per_query) == expected
     assert without(evaluate_batches, "memory_limit", "folder", "n_jobs") == expected
     assert signature(dask.mean) == [("metrics", "KEYWORD_ONLY", None) if a[0] == "metrics" else a for a in expected]
+
+
+def test_defaults_that_mean_compares_with():
+    """It refuses arguments of rows beside a table, which it knows by their defaults."""
+    assert ROWS_DEFAULTS == {name: default for name, _, default in signature(dask.mean) if name in ROWS_DEFAULTS}
+    assert {*ROWS_DEFAULTS} == {name for name, _, _ in signature(dask.mean)} - {"data", "metrics", "keywords"}
 
 
 def test_comparisons_take_what_those_in_memory_take():

@@ -1,4 +1,4 @@
-"""What type checkers say of code that uses the library."""
+"""Type checkers on code that uses the library."""
 
 import json
 import os

@@ -88,7 +88,7 @@ def result_to_columns(part: Evaluation) -> dict[str, NDArray[Any]]:
     """Columns that `result_from_columns` makes a result of, without ids and weights."""
     columns: dict[str, NDArray[Any]] = {"n_documents": part.n_documents}
     if part.label_fingerprints is not None:
-        columns["label_sums"] = part.label_fingerprints.astype(np.int64)  # Spark has no unsigned numbers
+        columns["label_fingerprints"] = part.label_fingerprints.astype(np.int64)  # Spark has no unsigned numbers
     for i, values in enumerate(computed_values(part).values()):
         columns |= {f"{c}_{i}": getattr(values, c)[:, 0] for c in FIELDS}
     return columns
@@ -104,5 +104,5 @@ def result_from_columns(
         name: PerQuery(spec, spec.cutoffs, *(columns[f"{c}_{i}"][:, None] for c in FIELDS))
         for i, (name, spec) in enumerate(specs.items())
     }
-    sums = columns["label_sums"].astype(np.uint32)
+    sums = columns["label_fingerprints"].astype(np.uint32)
     return Evaluation(qid, weight, results, DataCounts(columns["n_documents"], sums))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.values import FLOOR, PartialSums, PerQuery
+from sklearn_rank._engine.values import FLOOR, PartialSums
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.typing import Array
@@ -43,9 +43,8 @@ class MetricColumn(NamedTuple):
     @classmethod
     def of_spec(cls, name: str, spec: MetricSpec, weighted: bool) -> MetricColumn:
         """Describe the column of a metric."""
-        values = PerQuery.empty(spec, spec.cutoffs, 0)
         return cls(
-            name, spec.metric.name, values.meaning, values.average_kind, values.greater_is_better,
+            name, spec.metric.name, spec.meaning, spec["average"], spec.metric.greater_is_better,
             float(spec["replace_undefined_by"]), weighted,
         )  # fmt: skip
 

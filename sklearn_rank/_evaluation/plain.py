@@ -20,6 +20,9 @@ from sklearn_rank._utils.typing import Array
 
 AVERAGES = ("macro", "micro", "geometric")
 
+ROUNDING = 1e-9
+"""Share of the largest value by which a mean may differ from one that was summed up in another order."""
+
 
 @dataclass(frozen=True)
 class PlainValues:
@@ -103,19 +106,30 @@ def check_metric_names(values: Mapping[str, Any], **by_metric: Mapping[str, Any]
                 raise ValueError(f"{name} of from_values must be by metric, {', '.join(values)}. Got {metric!r}.")
 
 
-def mean_of(metric: str, values: Array, weight: Array | None, average: str) -> float:
-    """Mean of plain values; NaN is left out.
+def mean_of(metric: str, values: Array, weight: Array | None, average: str, given: float | None = None) -> float:
+    """Mean of plain values; NaN is left out. A mean that was given is kept to the last bit.
 
     Raises
     ------
     ValueError
-        If it is not a mean of these values.
+        If it must be given, or is not the mean of these values.
     """
     if average not in AVERAGES:
         raise ValueError(f"average must be one of {', '.join(map(repr, AVERAGES))}. Got {average!r} for {metric!r}.")
     if average != "macro":
+        if given is not None:
+            return float(given)
         raise ValueError(f"A {average} mean is not that of the values: give it by means=. Got none for {metric!r}.")
     defined = ~np.isnan(values)
-    if not defined.any():
-        return math.nan
-    return float(np.average(values[defined], weights=None if weight is None else weight[defined]))
+    mean = math.nan
+    if defined.any():
+        mean = float(np.average(values[defined], weights=None if weight is None else weight[defined]))
+    if given is None:
+        return mean
+    rounding = ROUNDING * np.abs(values[defined]).max(initial=0)
+    if not np.isclose(given, mean, rtol=0, atol=rounding, equal_nan=True):
+        raise ValueError(
+            f"A macro mean must be that of the values, {mean:g}: leave it out, or pass average= of another kind. "
+            f"Got means={given!r} for {metric!r}."
+        )
+    return float(given)

@@ -133,7 +133,7 @@ class Evaluation(TableReport, Saveable):
             metrics[name] = PlainValues(
                 of_queries,
                 check_column(f"undefined of {name!r}", missing, ids, bool)[:, None],
-                mean_of(name, of_queries, weight, kind) if mean is None else float(mean),
+                mean_of(name, of_queries, weight, kind, mean),
                 (meaning or {}).get(name, name),
                 kind,
                 direction_of(name, argument=f"greater_is_better={{{name!r}: False}}")
@@ -375,7 +375,7 @@ class Evaluation(TableReport, Saveable):
         }
         source = self._source
         n_documents = source.known_documents if isinstance(source, DataCounts) else source.n_documents
-        more = {"n_documents": n_documents, "weight": self.weight, "label_sums": source.label_fingerprints}
+        more = {"n_documents": n_documents, "weight": self.weight, "label_fingerprints": source.label_fingerprints}
         return {"metrics": words}, arrays | {name: array for name, array in more.items() if array is not None}
 
     @classmethod
@@ -396,7 +396,7 @@ class Evaluation(TableReport, Saveable):
             greater_is_better=by_metric("greater_is_better"),
             n_documents=arrays.get("n_documents"),
             weight=arrays.get("weight"),
-            label_fingerprints=arrays.get("label_sums"),
+            label_fingerprints=arrays.get("label_fingerprints"),
         )
 
     def to_frame(self) -> Any:

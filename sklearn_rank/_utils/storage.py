@@ -317,7 +317,7 @@ def check_saved(words: Any, arrays: SavedArrays) -> list[Any]:
     if len({*arrays["qid"].tolist()}) < max(n_queries, 1):
         raise ValueError("queries must be distinct")
     shapes = {"values": ((len(metrics), n_queries), "f"), "undefined": ((len(metrics), n_queries), "b")}
-    kinds_known = {"n_documents": "iu", "weight": "f", "label_sums": "u"}
+    kinds_known = {"n_documents": "iu", "weight": "f", "label_fingerprints": "u"}
     of_queries = {name: kinds for name, kinds in kinds_known.items() if name in arrays}
     for name, (shape, kinds) in (shapes | {name: ((n_queries,), kinds) for name, kinds in of_queries.items()}).items():
         arrays.check(name, shape, kinds)

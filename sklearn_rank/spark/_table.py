@@ -37,7 +37,7 @@ def result_schema(n_metrics: int, id_type: Any, weighted: bool) -> Any:
     """Columns that make an `Evaluation`."""
     from pyspark.sql import types as T
 
-    fields = [("qid", id_type), ("n_documents", T.LongType()), ("label_sums", T.LongType())]
+    fields = [("qid", id_type), ("n_documents", T.LongType()), ("label_fingerprints", T.LongType())]
     for i in range(n_metrics):
         fields += [(f"{c}_{i}", T.BooleanType() if c == "undefined" else T.DoubleType()) for c in FIELDS]
     if weighted:

@@ -27,7 +27,7 @@ class Values:
     metric: str | None
     meaning: Any
     greater_is_better: bool
-    label_sums: NDArray[np.uint32] | None = None
+    label_fingerprints: NDArray[np.uint32] | None = None
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,9 @@ def _same_queries(read: list[Values], names: list[str], missing: Any, function_n
             )
         return np.stack([one.values for one in read]), 0
     if all(ids[0].dtype.kind == other.dtype.kind and np.array_equal(ids[0], other) for other in ids[1:]):
-        refuse_other_labels([one.label_sums for one in read], [slice(None)] * len(ids), ids[0], names, function_name)
+        refuse_other_labels(
+            [one.label_fingerprints for one in read], [slice(None)] * len(ids), ids[0], names, function_name
+        )
         return np.stack([one.values for one in read]), 0
     known, column = number_together(ids)
     table, present = np.full((len(read), len(known)), np.nan), np.zeros((len(read), len(known)), dtype=bool)
@@ -152,7 +154,7 @@ def _same_queries(read: list[Values], names: list[str], missing: Any, function_n
             f"different queries. Got {(~present).sum()} missing, the first {known[j : j + 1].tolist()[0]!r} in "
             f"{names[i]!r}."
         )
-    refuse_other_labels([one.label_sums for one in read], column, known, names, function_name)
+    refuse_other_labels([one.label_fingerprints for one in read], column, known, names, function_name)
     if missing != "raise":
         table[~present] = missing
     return table, int((~present).sum())
