@@ -4,11 +4,12 @@ import importlib
 import inspect
 import pkgutil
 
+import numpy as np
 import pytest
 
 import sklearn_rank
-from sklearn_rank import dask, evaluate_batches, spark, stats
-from sklearn_rank._chunks.value_table import ROWS_DEFAULTS
+from sklearn_rank import dask, evaluate_batches, parse_metric, spark, stats
+from sklearn_rank._chunks.value_table import ROWS_DEFAULTS, MetricColumn, TableValues
 
 VERBS = ["compare", "evaluate", "mean", "per_query"]
 EMPTY = inspect.Parameter.empty
@@ -56,6 +57,22 @@ def test_defaults_that_mean_compares_with():
 
 def test_comparisons_take_what_those_in_memory_take():
     assert signature(dask.compare) == signature(stats.compare)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_tables_are_compared_where_queries_count_once(weighted):
+    """Two columns side by side, of which one is pooled; weights are those of the whole table."""
+    specs = {"p@1": parse_metric("p@1"), "pooled": parse_metric("p@1", average="micro")}
+    columns = {name: MetricColumn.of_spec(name, spec, weighted) for name, spec in specs.items()}
+    values = TableValues(columns, np.arange(3), dict.fromkeys(columns, np.array([0.0, 1.0, 1.0])))
+    counts = {name: values.counts_queries_equally(name) for name in columns}
+    assert counts == {"p@1": not weighted, "pooled": False}
+    for name, once in counts.items():
+        if once:
+            assert stats.compare(values, values, metric=name).difference == 0
+        else:
+            with pytest.raises(ValueError, match="every query counts once"):
+                stats.compare(values, values, metric=name)
 
 
 @pytest.mark.parametrize("function", [evaluate_batches, dask.evaluate, dask.mean, spark.per_query])
