@@ -27,7 +27,8 @@ FLOORS = [
     ("metrics", "_evaluation"),
     ("_chunks", "model_selection"),
     ("batches", "dask", "spark", "display", "inspection", "io", "retrieval"),
-    ("_cli",),
+    ("_entry_points",),
+    ("_cli", "compat"),
     ("__main__",),
     ("__init__",),
 ]
