@@ -25,6 +25,7 @@ from sklearn_rank._utils.table import Table
 from sklearn_rank._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from sklearn_rank._entry_points.frames import evaluate_frame
     from sklearn_rank.batches import evaluate_batches
     from sklearn_rank.inspection import query_permutation_importance
     from sklearn_rank.model_selection import (
@@ -55,6 +56,7 @@ __all__ = [
     "datasets",
     "evaluate",
     "evaluate_batches",
+    "evaluate_frame",
     "get_metric_names",
     "get_scorer",
     "get_scorer_names",
@@ -71,7 +73,11 @@ __all__ = [
 ]
 
 _PACKAGES = ("batches", "dask", "display", "inspection", "io", "model_selection", "retrieval", "spark", "stats")
-_PACKAGE_OF = {"evaluate_batches": "batches", "query_permutation_importance": "inspection"}
+_PACKAGE_OF = {
+    "evaluate_batches": "batches",
+    "evaluate_frame": "_entry_points.frames",
+    "query_permutation_importance": "inspection",
+}
 
 
 def __getattr__(name: str) -> Any:
