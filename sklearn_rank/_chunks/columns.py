@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._chunks.named_columns import ColumnNames, refuse_missing_columns
-from sklearn_rank._chunks.tables import MARKS, TABLES, column_names, open_stream, table_with
+from sklearn_rank._chunks.tables import MARKS, TABLES, column_names, stream_of, table_with
 from sklearn_rank._utils.doors import door_of_table
 from sklearn_rank._utils.optional import import_optional
 
@@ -118,7 +118,7 @@ def iterate_batches(data: Any, names: ColumnNames) -> Iterator[Any]:
             f"{door}{' ' * bool(door)}Got {type(data).__name__} instead."
         )
     if column_names(data) is None and hasattr(data, "__arrow_c_stream__"):
-        return iter(open_stream(data))
+        return iter(stream_of(data, names))
     return iter([data] if is_table or column_names(data) is not None else data)  # a table is one batch
 
 

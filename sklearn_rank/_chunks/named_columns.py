@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from sklearn_rank._utils.doors import SYSTEMS
+from sklearn_rank._utils.doors import ARRAYS, SYSTEMS
 from sklearn_rank._utils.echo import echo
 
 CALLED = {
@@ -51,7 +51,8 @@ def check_column_names(names: ColumnNames) -> None:
         listed = [*given] if several else [given]
         optional = given is None and role in ColumnNames._field_defaults
         if not optional and not (listed and all(isinstance(name, str) for name in listed)):
-            hint = f" {SYSTEMS}" if role == "y_score" and isinstance(given, (list, tuple, dict)) else ""
+            several_scores = role == "y_score" and isinstance(given, (list, tuple, dict))
+            hint = f" {SYSTEMS if several_scores else ARRAYS}" if hasattr(given, "__len__") else ""
             raise TypeError(
                 "A column is named by a str; y_true by a list of them for subtopics. "
                 f"Got {echo(given)} for {role}.{hint}"
