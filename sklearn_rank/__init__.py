@@ -25,7 +25,7 @@ from sklearn_rank._utils.table import Table
 from sklearn_rank._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from sklearn_rank.batches import evaluate_batches
+    from sklearn_rank.batches import RankingAccumulator, evaluate_batches
     from sklearn_rank.inspection import query_permutation_importance
     from sklearn_rank.model_selection import (
         Comparison,
@@ -50,6 +50,7 @@ __all__ = [
     "QueryRanker",
     "QueryShuffleSplit",
     "Ranked",
+    "RankingAccumulator",
     "RankingEvaluator",
     "Table",
     "datasets",
@@ -71,7 +72,11 @@ __all__ = [
 ]
 
 _PACKAGES = ("batches", "dask", "display", "inspection", "io", "model_selection", "retrieval", "spark", "stats")
-_PACKAGE_OF = {"evaluate_batches": "batches", "query_permutation_importance": "inspection"}
+_PACKAGE_OF = {
+    "RankingAccumulator": "batches",
+    "evaluate_batches": "batches",
+    "query_permutation_importance": "inspection",
+}
 
 
 def __getattr__(name: str) -> Any:

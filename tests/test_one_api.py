@@ -55,7 +55,9 @@ def test_default_metrics():
     rows = {"label": [0, 2, 1, 0], "score": [2, 1, 2, 1], "qid": ["a", "a", "b", "b"]}
     arrays = {"y_true": rows["label"], "y_score": rows["score"], "qid": rows["qid"]}
     found = sklearn_rank.evaluate(**arrays)
-    assert found.mean() == sklearn_rank.evaluate(**arrays, metrics=DEFAULT_METRICS).mean() == evaluate_batches(rows).mean()
+    assert (
+        found.mean() == sklearn_rank.evaluate(**arrays, metrics=DEFAULT_METRICS).mean() == evaluate_batches(rows).mean()
+    )
     assert [*found.mean()] == [*DEFAULT_METRICS]
     assert sklearn_rank.evaluate(**arrays, min_relevance=3).n_undefined["map"] == 2
     with pytest.raises(TypeError, match="The cutoff goes into the name of a metric"):
@@ -124,6 +126,10 @@ def takes_qid_by_position(function):
 
 
 def test_qid_goes_by_name():
-    """But where it is what the function is about: `group_sizes(qid)` has no other argument."""
+    """But in `group_sizes(qid)`, which has no other argument, and in `update`, which has the three arrays."""
     found = {name for name, function in public_callables() if takes_qid_by_position(function)}
-    assert {name.removeprefix("sklearn_rank.") for name in found} == {"group_sizes"}
+    assert {name.removeprefix("sklearn_rank.") for name in found} == {
+        "RankingAccumulator.update",
+        "batches.RankingAccumulator.update",
+        "group_sizes",
+    }

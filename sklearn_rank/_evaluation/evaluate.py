@@ -37,6 +37,7 @@ def evaluate(
     by: AttributesLike = None,
     clusters: ClustersLike = None,
     tie_break: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
     n_jobs: int | None = None,
     **keywords: Any,
 ) -> Evaluation:
@@ -69,6 +70,9 @@ def evaluate(
         are not independent: intervals and tests of the result allow for that.
     tie_break : array-like of shape (n_samples,), default=None
         For metrics with ``ties="stable"``: among equal scores the higher value ranks first.
+    mask : array-like of bool, shape of `y_true` without subtopics, default=None
+        True where there is a document: padding of queries to the same length is False, and what stands there in other
+        arrays is not read. Every query has a document.
     n_jobs : int or None, default=None
         Threads to use, as joblib counts them. The result is the same to the last bit.
     **keywords
@@ -109,12 +113,17 @@ def evaluate(
         raise ValueError("tie_break is read with ties='stable' only. Got no metric that asks for it.")
     data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break}
     if issparse(y_true) or issparse(y_score):
+        if mask is not None:
+            raise ValueError(
+                "mask is for padded arrays: a sparse matrix has a document wherever y_score has an entry. Got mask= "
+                "beside a sparse matrix."
+            )
         check_n_jobs(n_jobs)
         batches, weight = check_sparse(y_true, y_score, **data)
         ids = np.arange(len(batches.n_documents))
         properties = check_attributes(by, clusters, QueryRows(ids))
         return replace(evaluate_queries(batches, specs, ids, weight, n_jobs), **properties._asdict())
-    queries = check_queries(y_true, y_score, n_jobs=n_jobs, **data)
+    queries = check_queries(y_true, y_score, mask=mask, n_jobs=n_jobs, **data)
     rows = QueryRows.of(queries, len(cast(Sized, y_score)))
     properties = check_attributes(by, clusters, rows, y_true=y_true, y_score=y_score, qid=qid)
     return replace(evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs), **properties._asdict())

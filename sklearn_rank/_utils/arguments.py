@@ -13,12 +13,19 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
+MASK = "mask= is True where there is a document."
+
+
 QID = "qid= is the query of each row; qid_from_group_sizes makes it of the sizes of groups."
 
 
 MEANT = {
     **dict.fromkeys(("group", "groups", "group_id", "group_ids", "group_sizes", "qids"), QID),
     **dict.fromkeys(("query", "queries", "query_id", "query_ids"), QID),
+    **dict.fromkeys(("indexes", "indices"), QID),
+    **dict.fromkeys(("where", "padding_mask", "key_padding_mask", "attention_mask", "valid"), MASK),
+    **dict.fromkeys(("preds", "predictions", "y_pred", "scores"), "y_score is the output of the model, after y_true."),
+    **dict.fromkeys(("target", "targets", "labels", "relevance"), "y_true is the relevance, before y_score."),
     **dict.fromkeys(("weight", "weights", "sample_weights"), "sample_weight= is the weight of each row's query."),
 }
 """Keywords of other libraries, with a hint at the one of this library."""
