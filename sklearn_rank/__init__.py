@@ -33,12 +33,15 @@ if TYPE_CHECKING:
         QueryKFold,
         QueryRanker,
         QueryShuffleSplit,
+        QueryTimeSeriesSplit,
         RankingEvaluator,
+        RepeatedQueryKFold,
         get_scorer,
         get_scorer_names,
         get_scorers,
         make_ranking_scorer,
         query_learning_curve,
+        query_train_test_split,
     )
 
 __all__ = [
@@ -49,9 +52,11 @@ __all__ = [
     "QueryKFold",
     "QueryRanker",
     "QueryShuffleSplit",
+    "QueryTimeSeriesSplit",
     "Ranked",
     "RankingAccumulator",
     "RankingEvaluator",
+    "RepeatedQueryKFold",
     "Table",
     "datasets",
     "evaluate",
@@ -68,6 +73,7 @@ __all__ = [
     "qid_from_group_sizes",
     "query_learning_curve",
     "query_permutation_importance",
+    "query_train_test_split",
     "rank_within",
 ]
 
