@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_rank._engine.attributes import QueryRows, constant_within
 from sklearn_rank._engine.grouping import find_qid, group_rows, refuse_other_queries
 from sklearn_rank._engine.qid import ids_of
-from sklearn_rank._engine.queries import DataSummary, Queries, first_row, rows_of
+from sklearn_rank._engine.queries import DataSummary, Queries, first_row
 from sklearn_rank._engine.rows import check_columns, check_rows, one_column, queries_in
 from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
-from sklearn_rank._utils.threads import check_n_jobs, for_each, query_blocks, row_blocks
+from sklearn_rank._utils.threads import check_n_jobs, for_each, row_blocks
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
 
 HIGHEST_WEIGHT = 1e200
@@ -243,21 +244,8 @@ def query_weight(
     if weight.shape != (n_rows,):
         raise ValueError(f"sample_weight must have one entry per row ({n_rows}). Got shape {weight.shape} instead.")
     refuse_bad_weight(weight, may_be_zero=may_be_zero)
-    of_query = weight[indptr[:-1] if order is None else order[indptr[:-1]]]
-
-    def check(first: int, last: int) -> None:
-        of_row = rows_of(weight, indptr, order, first, last)
-        differs = of_row != np.repeat(of_query[first:last], np.diff(indptr[first : last + 1]))
-        if differs.any():
-            row = int(np.argmax(differs))
-            query = int(np.searchsorted(indptr, indptr[first] + row, side="right")) - 1
-            raise ValueError(
-                "sample_weight weights whole queries, so it must be constant within each. "
-                f"Got {of_query[query]:g} and {of_row[row]:g} in query {ids[query : query + 1].tolist()[0]!r}."
-            )
-
-    for_each(check, query_blocks(indptr), 1)
-    return of_query
+    rule = "sample_weight weights whole queries, so it must be constant within each."
+    return constant_within(weight, QueryRows(ids, indptr, order), rule, lambda two: "{:g} and {:g}".format(*two))
 
 
 def check_query_weight(sample_weight: ArrayLike, n_queries: int) -> Array:
