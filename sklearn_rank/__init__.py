@@ -25,6 +25,7 @@ from sklearn_rank._utils.table import Table
 from sklearn_rank._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from sklearn_rank._entry_points.runs import evaluate_run
     from sklearn_rank.batches import RankingAccumulator, evaluate_batches
     from sklearn_rank.inspection import query_permutation_importance
     from sklearn_rank.model_selection import (
@@ -61,6 +62,7 @@ __all__ = [
     "datasets",
     "evaluate",
     "evaluate_batches",
+    "evaluate_run",
     "get_metric_names",
     "get_scorer",
     "get_scorer_names",
@@ -77,10 +79,11 @@ __all__ = [
     "rank_within",
 ]
 
-_PACKAGES = ("batches", "dask", "display", "inspection", "io", "model_selection", "retrieval", "spark", "stats")
+_PACKAGES = tuple("batches compat dask display inspection io model_selection retrieval spark stats".split())
 _PACKAGE_OF = {
     "RankingAccumulator": "batches",
     "evaluate_batches": "batches",
+    "evaluate_run": "_entry_points.runs",
     "query_permutation_importance": "inspection",
 }
 
