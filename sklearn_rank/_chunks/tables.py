@@ -108,6 +108,8 @@ def _frame(data: Any) -> Any:
 
 def _open_stream(data: Any) -> Any:
     """Record batches of Arrow of what speaks its PyCapsule interface."""
+    if not any(hasattr(data, capsule) for capsule in CAPSULES):
+        raise TypeError(f"data must be {TABLES}. Got {type(data).__name__}.")
     arrow = _import_arrow()
     try:
         if hasattr(data, "__arrow_c_array__"):
