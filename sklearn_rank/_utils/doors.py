@@ -14,6 +14,7 @@ TABLE = "A table goes to evaluate_frame(data, y_true='label', y_score='score', q
 RECORDS = "A list of dicts is a table by rows: evaluate_frame(pandas.DataFrame(rows))."
 RUN = "Documents by query, in dictionaries or lists of ids, go to evaluate_run(judgements, run)."
 SYSTEMS = "Several systems go to compare_systems(y_true, {name: y_score}, qid=qid)."
+COLUMNS = "Columns of several systems go to compare_systems(data, ['bm25', 'lgbm']), by their names."
 RESULTS = "Results go to compare_systems({name: result}), or two of them to stats.compare(a, b)."
 ROWS = "Rows that were read go to evaluate as arrays: evaluate(data.y_true, data.y_score, qid=data.qid)."
 ARRAYS = "Arrays go to evaluate(y_true, y_score, qid=qid)."
