@@ -25,6 +25,7 @@ from sklearn_rank._utils.table import Table
 from sklearn_rank._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from sklearn_rank._entry_points.frames import evaluate_frame
     from sklearn_rank._entry_points.runs import evaluate_run
     from sklearn_rank.batches import RankingAccumulator, evaluate_batches
     from sklearn_rank.inspection import query_permutation_importance
@@ -62,6 +63,7 @@ __all__ = [
     "datasets",
     "evaluate",
     "evaluate_batches",
+    "evaluate_frame",
     "evaluate_run",
     "get_metric_names",
     "get_scorer",
@@ -83,6 +85,7 @@ _PACKAGES = tuple("batches compat dask display inspection io model_selection ret
 _PACKAGE_OF = {
     "RankingAccumulator": "batches",
     "evaluate_batches": "batches",
+    "evaluate_frame": "_entry_points.frames",
     "evaluate_run": "_entry_points.runs",
     "query_permutation_importance": "inspection",
 }
