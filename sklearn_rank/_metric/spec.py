@@ -122,7 +122,7 @@ class MetricSpec:
     def __str__(self) -> str:
         """Canonical name; parsing it gives this metric again."""
         arguments = ", ".join(f"{name}={value}" for name, value in self.keywords.items())
-        cutoff = "" if self.k is None else f"@{self.k}"
+        cutoff = "" if self.k is None else f"@{self.k}" if np.ndim(self.k) == 0 else f"@{','.join(map(str, self.k))}"
         return self.metric.name + (f"({arguments})" if arguments else "") + cutoff
 
     @cached_property
