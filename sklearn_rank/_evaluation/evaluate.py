@@ -15,6 +15,7 @@ from sklearn_rank._engine.check import check_queries
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.sparse import check_sparse
+from sklearn_rank._evaluation.all_relevant import warn_if_all_relevant
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.source import RankedData
 from sklearn_rank._metric.compute import compute
@@ -102,6 +103,7 @@ def evaluate(
         batches, weight = check_sparse(y_true, y_score, **data)
         return evaluate_queries(batches, specs, np.arange(len(batches.n_documents)), weight, n_jobs)
     queries = check_queries(y_true, y_score, n_jobs=n_jobs, **data)
+    warn_if_all_relevant(queries, specs)
     return evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs)
 
 
