@@ -25,6 +25,7 @@ from sklearn_rank._utils.table import Table
 from sklearn_rank._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from sklearn_rank._entry_points.systems import compare_systems
     from sklearn_rank.batches import evaluate_batches
     from sklearn_rank.inspection import query_permutation_importance
     from sklearn_rank.model_selection import (
@@ -52,6 +53,7 @@ __all__ = [
     "Ranked",
     "RankingEvaluator",
     "Table",
+    "compare_systems",
     "datasets",
     "evaluate",
     "evaluate_batches",
@@ -71,7 +73,7 @@ __all__ = [
 ]
 
 _PACKAGES = ("batches", "dask", "display", "inspection", "io", "model_selection", "retrieval", "spark", "stats")
-_PACKAGE_OF = {"evaluate_batches": "batches", "query_permutation_importance": "inspection"}
+_PACKAGE_OF = {"compare_systems": "_entry_points.systems", "evaluate_batches": "batches", "query_permutation_importance": "inspection"}
 
 
 def __getattr__(name: str) -> Any:

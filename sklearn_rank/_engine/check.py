@@ -35,6 +35,7 @@ def check_queries(
     tie_break: ArrayLike | None = None,
     n_jobs: int | None = None,
     weight_may_be_zero: bool = False,
+    score_name: str = "y_score",
 ) -> Queries:
     """Check the user's arrays and group their rows by query.
 
@@ -47,26 +48,57 @@ def check_queries(
         If labels, scores or weights are not real numbers.
     """
     check_n_jobs(n_jobs)
-    label, score = as_floats(y_true, "y_true"), as_floats(y_score, "y_score")
-    check_rows(y_true=y_true, y_score=y_score, qid=qid, sample_weight=sample_weight, tie_break=tie_break)
+    label, score = as_floats(y_true, "y_true"), as_floats(y_score, score_name)
+    check_rows(y_true=y_true, **{score_name: y_score}, qid=qid, sample_weight=sample_weight, tie_break=tie_break)
     if label.ndim == 2 and score.ndim == 2 and qid is None and queries_in(y_true) is queries_in(y_score) is None:
         refuse_one_column(label.shape if label.shape == score.shape else ())
-        check_columns(y_true, y_score)
-        return check_matrix(label, score, sample_weight=sample_weight, tie_break=tie_break, n_jobs=n_jobs)
+        check_columns(y_true, y_score, score_name)
+        matrices: dict[str, Any] = {"sample_weight": sample_weight, "tie_break": tie_break, "n_jobs": n_jobs}
+        return check_matrix(label, score, **matrices, score_name=score_name)
     label, score = column(label), column(score)
-    check_shapes(label, score)
+    check_shapes(label, score, score_name)
     qid = find_qid(y_true, qid)
-    refuse_other_queries(y_score, qid, name="y_score")
+    refuse_other_queries(y_score, qid, name=score_name)
     ids, indptr, order = group_rows(qid, len(label), n_jobs)
     weight = None
     if sample_weight is not None:
         weight = query_weight(sample_weight, ids, indptr, order, may_be_zero=weight_may_be_zero)
     if tie_break is not None:
         order = _tie_order(_tie_keys(tie_break, 1), score.shape, indptr, order)
-    return queries_of(label, score, indptr, ids, order, weight, n_jobs)
+    return queries_of(label, score, indptr, ids, order, weight, n_jobs, score_name)
 
 
-def check_shapes(label: Array, score: Array) -> None:
+def with_scores(
+    queries: Queries, y_true: MatrixLike, y_score: MatrixLike, qid: ArrayLike | None, n_jobs: int | None,
+    score_name: str,
+) -> Queries:  # fmt: skip
+    """The same queries, labels and weights with the scores of another system, checked as `check_queries` does.
+
+    Raises
+    ------
+    ValueError or TypeError
+        As `check_queries`, about the scores.
+    """
+    score = as_floats(y_score, score_name)
+    check_rows(y_true=y_true, **{score_name: y_score}, qid=qid)
+    if qid is None and queries_in(y_true) is None:  # a row is a query
+        check_columns(y_true, y_score, score_name)
+        if queries_in(y_score) is not None or score.shape != np.shape(y_true):
+            raise ValueError(
+                f"y_true and {score_name} must have the same shape, a row a query, or both a level 'qid' of the index. "
+                f"Got {np.shape(y_true)} and {score.shape}."
+            )
+        score = score.ravel()
+    else:
+        score = column(score)
+        check_shapes(queries.label, score, score_name)
+        refuse_other_queries(y_score, find_qid(y_true, qid), name=score_name)
+    return queries_of(
+        queries.label, score, queries.indptr, queries.qid, queries.order, queries.weight, n_jobs, score_name
+    )
+
+
+def check_shapes(label: Array, score: Array, score_name: str = "y_score") -> None:
     """Refuse anything but one score per row, and one label, or labels of subtopics, per row.
 
     Raises
@@ -76,18 +108,18 @@ def check_shapes(label: Array, score: Array) -> None:
     """
     if score.ndim == label.ndim == 2:
         raise ValueError(
-            "With two-dimensional y_true and y_score each row is a query and qid must be None. "
+            f"With two-dimensional y_true and {score_name} each row is a query and qid must be None. "
             f"Got shape {label.shape} and a qid, or an index with a level 'qid', which to_numpy() leaves out."
         )
     if score.ndim != 1:
         raise ValueError(
-            "y_score must be one score per row where y_true is one label per row. "
+            f"{score_name} must be one score per row where y_true is one label per row. "
             f"Got shape {score.shape} instead; for class probabilities wrap the classifier in QueryRanker, "
             "which ranks by the expected grade."
         )
     if len(label) != len(score):
         raise ValueError(
-            f"y_true and y_score must have one entry per row. Got {len(label)} and {len(score)} entries instead."
+            f"y_true and {score_name} must have one entry per row. Got {len(label)} and {len(score)} entries instead."
         )
     if len(label) == 0:
         raise ValueError("At least one row is needed. Got empty y_true and y_score.")
@@ -141,6 +173,7 @@ def check_matrix(
     sample_weight: ArrayLike | None = None,
     tie_break: ArrayLike | None = None,
     n_jobs: int | None = None,
+    score_name: str = "y_score",
 ) -> Queries:
     """Queries of two-dimensional input, as `sklearn.metrics.ndcg_score` takes it: a row is a query.
 
@@ -150,7 +183,7 @@ def check_matrix(
         As `check_queries` does.
     """
     if label.shape != score.shape:
-        raise ValueError(f"y_true and y_score must have the same shape. Got {label.shape} and {score.shape}.")
+        raise ValueError(f"y_true and {score_name} must have the same shape. Got {label.shape} and {score.shape}.")
     n_queries, n_documents = label.shape
     if label.size == 0:
         raise ValueError(f"At least one row and one column are needed. Got shape {label.shape}.")
@@ -161,12 +194,12 @@ def check_matrix(
     label, score, shape = label.ravel(), score.ravel(), label.shape
     if tie_break is not None:
         order = _tie_order(_tie_keys(tie_break, 2), shape, indptr, None)
-    return queries_of(label, score, indptr, np.arange(n_queries), order, weight, n_jobs)
+    return queries_of(label, score, indptr, np.arange(n_queries), order, weight, n_jobs, score_name)
 
 
 def queries_of(
     label: Array, score: Array, indptr: Index, ids: NDArray[Any], order: Index | None, weight: Array | None,
-    n_jobs: int | None,
+    n_jobs: int | None, score_name: str = "y_score",
 ) -> Queries:  # fmt: skip
     """Queries of rows that were grouped already.
 
@@ -185,7 +218,7 @@ def queries_of(
     if math.isinf(lowest) or math.isinf(highest):
         raise ValueError(f"y_true must be finite. Got an infinite label in row {first_row(np.isinf(label))}.")
     if not score_range[1] < np.inf:  # catches NaN too
-        _refuse_scores(score, "y_score")
+        _refuse_scores(score, score_name)
     return queries
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
 from sklearn_rank._engine.blocks import LazyQueries
-from sklearn_rank._engine.check import check_queries
+from sklearn_rank._engine.check import check_queries, with_scores
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.sparse import check_sparse
@@ -93,9 +93,7 @@ def evaluate(
     P@1      0.5000           0
     """
     specs = parse_metrics(metrics, **keywords)
-    policies = {spec["ties"] for spec in specs.values() if not spec.metric.defines_ties}  # of metrics that break ties
-    if tie_break is not None and policies and "stable" not in policies:
-        raise ValueError("tie_break is read with ties='stable' only. Got no metric that asks for it.")
+    refuse_unread_tie_break(tie_break, specs)
     data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break}
     if issparse(y_true) or issparse(y_score):
         check_n_jobs(n_jobs)
@@ -103,6 +101,32 @@ def evaluate(
         return evaluate_queries(batches, specs, np.arange(len(batches.n_documents)), weight, n_jobs)
     queries = check_queries(y_true, y_score, n_jobs=n_jobs, **data)
     return evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs)
+
+
+def evaluate_systems(
+    y_true: MatrixLike, y_score: Mapping[str, Any], *, specs: Mapping[str, MetricSpec], qid: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None, tie_break: ArrayLike | None = None, n_jobs: int | None = None,
+) -> dict[str, Evaluation]:  # fmt: skip
+    """Result of each of several systems on the same rows, as `evaluate` has it; rows are checked and grouped once.
+
+    All scores are checked before a metric is computed.
+    """
+    refuse_unread_tie_break(tie_break, specs)
+    data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break, "n_jobs": n_jobs}
+    if any(map(issparse, (y_true, *y_score.values()))):
+        return {name: evaluate(y_true, scores, metrics=specs, **data) for name, scores in y_score.items()}
+    (first, scores), *others = y_score.items()
+    checked = {first: check_queries(y_true, scores, **data, score_name=f"y_score[{first!r}]")}
+    for name, scores in others:
+        checked[name] = with_scores(checked[first], y_true, scores, qid, n_jobs, f"y_score[{name!r}]")
+    return {name: evaluate_queries(q, specs, q.qid, q.weight, n_jobs) for name, q in checked.items()}
+
+
+def refuse_unread_tie_break(tie_break: ArrayLike | None, specs: Mapping[str, MetricSpec]) -> None:
+    """Refuse an order of tied documents that no metric reads."""
+    policies = {spec["ties"] for spec in specs.values() if not spec.metric.defines_ties}  # of metrics that break ties
+    if tie_break is not None and policies and "stable" not in policies:
+        raise ValueError("tie_break is read with ties='stable' only. Got no metric that asks for it.")
 
 
 def evaluate_queries(
