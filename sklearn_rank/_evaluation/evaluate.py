@@ -18,7 +18,7 @@ from sklearn_rank._engine.sparse import check_sparse
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.source import RankedData
 from sklearn_rank._metric.compute import compute
-from sklearn_rank._metric.names import parse_metrics
+from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.threads import check_n_jobs
@@ -30,7 +30,7 @@ def evaluate(
     y_true: MatrixLike,
     y_score: MatrixLike,
     *,
-    metrics: MetricsLike,
+    metrics: MetricsLike = DEFAULT_METRICS,
     qid: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     tie_break: ArrayLike | None = None,
@@ -48,10 +48,12 @@ def evaluate(
         Output of the model, higher ranks first. ``-inf``: judged but not retrieved. With a sparse `y_true` it may be a
         sparse matrix too, as recommenders make them: a document without an entry was not retrieved, and an entry of 0
         is a score.
-    metrics : str, metric function, callable, sequence of them, or dict of str to one of them
+    metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
         Names such as "ndcg@10", "rbp(p=0.9)" or "P@5" (with ``convention="trec_eval"`` also "P_5"), functions of
         `sklearn_rank.metrics`, a parsed metric (`parse_metric`), or any function ``f(y_true, y_score) -> float`` of one
-        query, which is called query by query (nan: undefined). A dict gives them names of your own.
+        query, which is called query by query (nan: undefined). A dict gives them names of your own. The default asks
+        for grades on top, the whole list, the first hit, the first page and what a second stage gets: nDCG@10, MAP,
+        MRR, P@10 and R@100. All but nDCG read whether a label is at least `min_relevance`, 1.
     qid : array-like of shape (n_samples,), default=None
         Query of each row. None: taken from the level "qid" of the index of `y_true`.
     sample_weight : array-like of shape (n_samples,), default=None
