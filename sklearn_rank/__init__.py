@@ -73,7 +73,11 @@ __all__ = [
 ]
 
 _PACKAGES = ("batches", "dask", "display", "inspection", "io", "model_selection", "retrieval", "spark", "stats")
-_PACKAGE_OF = {"compare_systems": "_entry_points.systems", "evaluate_batches": "batches", "query_permutation_importance": "inspection"}
+_PACKAGE_OF = {
+    "compare_systems": "_entry_points.systems",
+    "evaluate_batches": "batches",
+    "query_permutation_importance": "inspection",
+}
 
 
 def __getattr__(name: str) -> Any:

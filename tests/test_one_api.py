@@ -55,7 +55,9 @@ def test_default_metrics():
     rows = {"label": [0, 2, 1, 0], "score": [2, 1, 2, 1], "qid": ["a", "a", "b", "b"]}
     arrays = {"y_true": rows["label"], "y_score": rows["score"], "qid": rows["qid"]}
     found = sklearn_rank.evaluate(**arrays)
-    assert found.mean() == sklearn_rank.evaluate(**arrays, metrics=DEFAULT_METRICS).mean() == evaluate_batches(rows).mean()
+    assert (
+        found.mean() == sklearn_rank.evaluate(**arrays, metrics=DEFAULT_METRICS).mean() == evaluate_batches(rows).mean()
+    )
     assert [*found.mean()] == [*DEFAULT_METRICS]
     assert sklearn_rank.evaluate(**arrays, min_relevance=3).n_undefined["map"] == 2
     with pytest.raises(TypeError, match="The cutoff goes into the name of a metric"):

@@ -72,7 +72,7 @@ def with_scores(
     queries: Queries, y_true: MatrixLike, y_score: MatrixLike, qid: ArrayLike | None, n_jobs: int | None,
     score_name: str,
 ) -> Queries:  # fmt: skip
-    """The same queries, labels and weights with the scores of another system, checked as `check_queries` does.
+    """The same queries, labels and weights with the scores of another system, whose labels were checked.
 
     Raises
     ------
@@ -80,22 +80,21 @@ def with_scores(
         As `check_queries`, about the scores.
     """
     score = as_floats(y_score, score_name)
-    check_rows(y_true=y_true, **{score_name: y_score}, qid=qid)
     if qid is None and queries_in(y_true) is None:  # a row is a query
         check_columns(y_true, y_score, score_name)
-        if queries_in(y_score) is not None or score.shape != np.shape(y_true):
+        shape = len(queries.qid), len(queries.label) // len(queries.qid)
+        if queries_in(y_score) is not None or score.shape != shape:
             raise ValueError(
-                f"y_true and {score_name} must have the same shape, a row a query, or both a level 'qid' of the index. "
-                f"Got {np.shape(y_true)} and {score.shape}."
+                f"Without qid a row is a query, of {score_name} too, so it must have the shape of y_true, {shape}. "
+                f"Got {score.shape} instead."
             )
         score = score.ravel()
     else:
         score = column(score)
         check_shapes(queries.label, score, score_name)
         refuse_other_queries(y_score, find_qid(y_true, qid), name=score_name)
-    return queries_of(
-        queries.label, score, queries.indptr, queries.qid, queries.order, queries.weight, n_jobs, score_name
-    )
+    rows = queries.indptr, queries.qid, queries.order, queries.weight
+    return queries_of(queries.label, score, *rows, n_jobs, score_name)
 
 
 def check_shapes(label: Array, score: Array, score_name: str = "y_score") -> None:

@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from sklearn_rank._evaluation.alignment import align_results
 from sklearn_rank._evaluation.evaluate import evaluate_systems
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._metric.names import parse_metrics
+from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo
@@ -34,7 +34,7 @@ def compare_systems(
     data: Any = None,
     y_score: Any = None,
     *,
-    metrics: MetricsLike | None = None,
+    metrics: MetricsLike = DEFAULT_METRICS,
     y_true: Any = None,
     qid: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
@@ -54,7 +54,7 @@ def compare_systems(
         the systems, with no other argument but `baseline`, `test` and `correction`.
     y_score : dict of str to array-like, or frame
         Scores of each system by its name, as `evaluate` takes them in `y_score`; or a frame with a column for each.
-    metrics : str, metric function, callable, sequence of them, or dict of str to one of them
+    metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
         As `evaluate` takes them.
     y_true : array-like, default=None
         Another name of `data`.
@@ -105,10 +105,9 @@ def compare_systems(
     a       1.0000   0.5000       0.5000
     """
     if _are_results(data):
-        refuse_data(
-            y_score=y_score, y_true=y_true, metrics=metrics, qid=qid, sample_weight=sample_weight, tie_break=tie_break,
-            n_jobs=n_jobs, **keywords,
-        )  # fmt: skip
+        of_data = {"y_score": y_score, "y_true": y_true, "qid": qid, "sample_weight": sample_weight}
+        more = {"metrics": None if metrics is DEFAULT_METRICS else metrics, "tie_break": tie_break, "n_jobs": n_jobs}
+        _refuse_data(of_data | more | keywords)
         plan = _check_plan(data, baseline, test, correction)
         return Comparison(results=align_results(data, "compare_systems"), **plan)
     if data is not None and y_true is not None:
@@ -117,7 +116,7 @@ def compare_systems(
     if labels is None:
         raise TypeError(f"{HOW_TO_CALL} Got no labels.")
     plan = _check_plan(scores, baseline, test, correction)
-    specs = parse_metrics(DEFAULT_METRICS if metrics is None else metrics, **keywords)
+    specs = parse_metrics(metrics, **keywords)
     results = evaluate_systems(
         labels, scores, specs=specs, qid=qid, sample_weight=sample_weight, tie_break=tie_break, n_jobs=n_jobs
     )
@@ -126,7 +125,9 @@ def compare_systems(
 
 def _are_results(data: Any) -> bool:
     """Whether these are finished results by name; a dict with one of them must have nothing else."""
-    if isinstance(data, Evaluation) or (isinstance(data, (list, tuple)) and any(isinstance(r, Evaluation) for r in data)):
+    if isinstance(data, Evaluation) or (
+        isinstance(data, (list, tuple)) and any(isinstance(r, Evaluation) for r in data)
+    ):
         raise TypeError(f"{HOW_TO_CALL} Got results without names.")
     if not isinstance(data, Mapping) or not any(isinstance(result, Evaluation) for result in data.values()):
         return False
@@ -137,12 +138,12 @@ def _are_results(data: Any) -> bool:
     return True
 
 
-def refuse_data(**given: Any) -> None:
-    """Refuse arguments that are about data, as finished results have been evaluated already."""
+def _refuse_data(given: Mapping[str, Any]) -> None:
+    """Refuse arguments that are about data, as finished results were evaluated already."""
     names = [name for name, value in given.items() if value is not None]
     if names:
         raise TypeError(
-            "Finished results were evaluated already, so compare_systems takes baseline, test and correction with them. "
+            "Finished results were evaluated already, so compare_systems takes baseline, test and correction alone. "
             f"Got {', '.join(names)}, too."
         )
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.source import DataCounts
 from sklearn_rank._utils.typing import Index
 from sklearn_rank.stats._align import refuse_other_labels
 
@@ -36,7 +37,7 @@ def align_results(results: Mapping[str, Evaluation], function_name: str) -> dict
     for name, result in aligned.items():
         if not _equal_weights(result.weight, expected.weight):
             raise ValueError(
-                f"{function_name} takes results whose queries have the same weights: evaluate all systems with the same "
+                f"{function_name} takes results whose queries have the same weights: evaluate all systems with one "
                 f"sample_weight, or without. Got other weights in {name!r} than in {first!r}."
             )
     return aligned
@@ -77,16 +78,16 @@ def _in_order(result: Evaluation, place: Index, expected: Evaluation) -> Evaluat
     """A result with its queries from these places, and its metrics as in another one; the means stay as they are."""
     if [*result.meaning] == [*expected.meaning] and np.array_equal(place, np.arange(len(place))):
         return result
-    sums, weight = result.label_fingerprints, result.weight
+    source = result._source
+    documents = source.known_documents if isinstance(source, DataCounts) else source.n_documents
+    of_queries = {"n_documents": documents, "weight": result.weight, "label_fingerprints": source.label_fingerprints}
     return Evaluation.from_values(
         result.qid[place],
         {metric: result.per_query[metric][place] for metric in expected.meaning},
         undefined={metric: values.undefined[place, 0] for metric, values in result._metrics.items()},
         means=result.mean(), meaning=result.meaning, average=result.average,
         greater_is_better=result.greater_is_better,
-        n_documents=result.n_documents[place],
-        weight=None if weight is None else weight[place],
-        label_fingerprints=None if sums is None else sums[place],
+        **{name: None if values is None else values[place] for name, values in of_queries.items()},
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.check import check_queries, with_scores
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.rows import check_rows
 from sklearn_rank._engine.sparse import check_sparse
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.source import RankedData
@@ -117,6 +118,8 @@ def evaluate_systems(
     data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break, "n_jobs": n_jobs}
     if any(map(issparse, (y_true, *y_score.values()))):
         return {name: evaluate(y_true, scores, metrics=specs, **data) for name, scores in y_score.items()}
+    scores_by_name = {f"y_score[{name!r}]": scores for name, scores in y_score.items()}
+    check_rows(y_true=y_true, **scores_by_name, qid=qid)
     (first, scores), *others = y_score.items()
     checked = {first: check_queries(y_true, scores, **data, score_name=f"y_score[{first!r}]")}
     for name, scores in others:

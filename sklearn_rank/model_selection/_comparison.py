@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._metric.notation import display_name
 from sklearn_rank._evaluation.result import Evaluation, interval_cells, known_metric
+from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.optional import import_pandas
 from sklearn_rank._utils.storage import Saveable, SavedArrays, names, part
@@ -160,8 +160,9 @@ class Comparison(TableReport, Saveable):
             for model in self._models:
                 row: dict[str, Any] = {"model": model, "metric": metric} | self._of_folds(model, metric)
                 if model in self.results:
-                    row |= dict(zip(("mean", "low", "high"), (means[model][metric], *intervals[model][metric]), strict=True))
-                    row |= {"undefined": self.results[model].n_undefined[metric]} | against.get(model, {})
+                    low, high = intervals[model][metric]
+                    row |= {"mean": means[model][metric], "low": low, "high": high} | against.get(model, {})
+                    row["undefined"] = self.results[model].n_undefined[metric]
                 rows.append(row)
         columns = tuple(name for name in COLUMNS if self.n_queries or name not in OF_FOLDS)
         cells = tuple(tuple(row.get(name) for name in columns) for row in rows)
@@ -203,9 +204,10 @@ class Comparison(TableReport, Saveable):
             return f"the baseline {self.baseline} failed"
         results = self.results.values()
         if any(result.weight is not None for result in results):
-            return "the mean is weighted by sample_weight, and tests and intervals are of means of equal weights"
+            return "the queries have weights, and tests and intervals are of means in which each query counts once"
         if not all(result.counts_queries_equally(metric) for result in results):
-            return f"its mean is {next(iter(results)).average[metric]}, and tests and intervals are of means over queries"
+            average = next(iter(results)).average[metric]
+            return f"its average is {average!r}, and tests and intervals are of means in which each query counts once"
         defined = ~np.isnan([result.per_query[metric] for result in results]).any(axis=0)
         return "two queries or more are needed" if defined.sum() < 2 else None
 
