@@ -234,7 +234,7 @@ def test_unlike_results_are_refused(rows, what, message):
 @pytest.mark.parametrize(
     ("change", "kind", "message"),
     [
-        ({"baseline": "bets"}, ValueError, "must be one of 'old', 'new', 'best'. Got 'bets'. Did you mean 'best'?"),
+        ({"baseline": "bets"}, ValueError, r"models, \['old', 'new', 'best'\]. Got 'bets'. Did you mean 'best'\?"),
         ({"test": "tt"}, ValueError, "'test' parameter of compare_systems must be"),
         ({"correction": "tukey"}, ValueError, "correction='tukey' is for all pairs"),
         ({"metrics": "ndgc"}, ValueError, "Did you mean 'ndcg'"),

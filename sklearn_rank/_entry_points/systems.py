@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,7 +17,7 @@ from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.typing import Array
-from sklearn_rank.model_selection import Comparison
+from sklearn_rank.model_selection._comparison import Comparison, known_baseline
 from sklearn_rank.stats._compare_all import check_plan
 
 HOW_TO_CALL = (
@@ -171,11 +170,7 @@ def _check_names(systems: Mapping[Any, Any]) -> None:
 
 def _check_plan(systems: Mapping[str, Any], baseline: Any, test: Any, correction: Any) -> dict[str, Any]:
     """Baseline, test and correction, if they are possible."""
-    chosen = next(iter(systems)) if baseline is None else baseline
-    if chosen not in [*systems]:
-        near = difflib.get_close_matches(str(chosen), systems, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"The baseline must be one of {', '.join(map(repr, systems))}. Got {chosen!r}.{hint}")
+    chosen = known_baseline(baseline, systems)
     check_plan("compare_systems", test=test, correction=correction, baseline=chosen)
     return {"baseline": chosen, "test": test, "correction": correction}
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -25,8 +26,8 @@ class CrossValidation(dict[str, Any]):
     Attributes
     ----------
     pooled : Evaluation or None
-        Values of all queries, each scored by the model that had not seen it; None where the splitter does not test
-        every row exactly once.
+        Values of the queries that are tested, each scored by models that had not seen it; None where the splitter
+        tests some rows more often than others.
     """
 
     def __init__(self, scores: Mapping[str, Any], pooled: Evaluation | None) -> None:
@@ -43,10 +44,13 @@ class CrossValidation(dict[str, Any]):
         Raises
         ------
         ValueError
-            If the splitter did not test every row exactly once.
+            If the splitter tested some rows more often than others.
         """
         if self.pooled is None:
-            raise ValueError("Values of folds can be pooled over queries only if every row is tested exactly once.")
+            raise ValueError(
+                "Values of folds can be pooled over queries only if a row is tested once at most, or all rows equally "
+                "often. Got a splitter that tests some rows more often than others."
+            )
         return self.pooled.mean()
 
     def mean_over_folds(self) -> dict[str, float]:
@@ -357,6 +361,22 @@ class Comparison(TableReport, Saveable):
             untested = ", ".join(display_name(metric) for metric, why in reasons.items() if why == reason)
             notes.append(f"No test of {untested}: {reason}.")
         return notes
+
+
+def known_baseline(baseline: str | None, models: Iterable[str]) -> str:
+    """The baseline, the first model if it is None.
+
+    Raises
+    ------
+    ValueError
+        If it is none of the models.
+    """
+    known = [*models]
+    if baseline is not None and baseline not in known:
+        near = difflib.get_close_matches(str(baseline), known, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"The baseline must be one of the models, {known}. Got {baseline!r}.{hint}")
+    return known[0] if baseline is None else baseline
 
 
 def _check_scores(of_model: SavedArrays, others: Mapping[str, Array]) -> Array:
