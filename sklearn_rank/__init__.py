@@ -25,8 +25,9 @@ from sklearn_rank._utils.table import Table
 from sklearn_rank._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from sklearn_rank._entry_points.runs import evaluate_run
     from sklearn_rank._entry_points.systems import compare_systems
-    from sklearn_rank.batches import evaluate_batches
+    from sklearn_rank.batches import RankingAccumulator, evaluate_batches
     from sklearn_rank.inspection import query_permutation_importance
     from sklearn_rank.model_selection import (
         Comparison,
@@ -34,12 +35,15 @@ if TYPE_CHECKING:
         QueryKFold,
         QueryRanker,
         QueryShuffleSplit,
+        QueryTimeSeriesSplit,
         RankingEvaluator,
+        RepeatedQueryKFold,
         get_scorer,
         get_scorer_names,
         get_scorers,
         make_ranking_scorer,
         query_learning_curve,
+        query_train_test_split,
     )
 
 __all__ = [
@@ -50,13 +54,17 @@ __all__ = [
     "QueryKFold",
     "QueryRanker",
     "QueryShuffleSplit",
+    "QueryTimeSeriesSplit",
     "Ranked",
+    "RankingAccumulator",
     "RankingEvaluator",
+    "RepeatedQueryKFold",
     "Table",
     "compare_systems",
     "datasets",
     "evaluate",
     "evaluate_batches",
+    "evaluate_run",
     "get_metric_names",
     "get_scorer",
     "get_scorer_names",
@@ -69,13 +77,16 @@ __all__ = [
     "qid_from_group_sizes",
     "query_learning_curve",
     "query_permutation_importance",
+    "query_train_test_split",
     "rank_within",
 ]
 
-_PACKAGES = ("batches", "dask", "display", "inspection", "io", "model_selection", "retrieval", "spark", "stats")
+_PACKAGES = tuple("batches compat dask display inspection io model_selection retrieval spark stats".split())
 _PACKAGE_OF = {
+    "RankingAccumulator": "batches",
     "compare_systems": "_entry_points.systems",
     "evaluate_batches": "batches",
+    "evaluate_run": "_entry_points.runs",
     "query_permutation_importance": "inspection",
 }
 

@@ -126,6 +126,10 @@ def takes_qid_by_position(function):
 
 
 def test_qid_goes_by_name():
-    """But where it is what the function is about: `group_sizes(qid)` has no other argument."""
+    """But in `group_sizes(qid)`, which has no other argument, and in `update`, which has the three arrays."""
     found = {name for name, function in public_callables() if takes_qid_by_position(function)}
-    assert {name.removeprefix("sklearn_rank.") for name in found} == {"group_sizes"}
+    assert {name.removeprefix("sklearn_rank.") for name in found} == {
+        "RankingAccumulator.update",
+        "batches.RankingAccumulator.update",
+        "group_sizes",
+    }

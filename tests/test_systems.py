@@ -84,6 +84,40 @@ def test_a_row_may_be_a_query(rows):
     assert sparse.y_score == {}
 
 
+def test_padding_and_ids_of_a_matrix(rows):
+    y, systems, _ = rows
+    y, mask = y.reshape(40, 10), np.arange(10) < np.random.default_rng(2).integers(1, 11, (40, 1))
+    systems = {name: np.where(mask, scores.reshape(40, 10), np.nan) for name, scores in systems.items()}
+    common = {"mask": mask, "qid": [f"q{i}" for i in range(40)], "metrics": METRICS}
+    expected = {name: evaluate(y, scores, **common) for name, scores in systems.items()}
+    assert_same(compare_systems(y, systems, **common).results, expected)
+    flat = {name: scores.ravel() for name, scores in systems.items()}
+    common |= {"mask": mask.ravel(), "qid": np.repeat(common["qid"], 10)}
+    assert_same(compare_systems(y.ravel(), flat, **common).results, expected)
+    with pytest.raises(ValueError, match=r"y_score\['b'\] must not contain NaN .* in row 2"):
+        compare_systems(
+            [1, 0, 1, 0], {"a": [1, 2, 3, 4], "b": [1, np.nan, np.nan, 4]}, qid=[1] * 4, mask=[True, False, True, True]
+        )
+
+
+def test_attributes_and_clusters_are_those_of_each_result(rows):
+    y, systems, qid = rows
+    found = compare_systems(y, systems, qid=qid, metrics="map", by={"half": qid > 19}, clusters=qid // 4)
+    for result in found.results.values():
+        assert_array_equal(result.attributes["half"], result.qid > 19)
+        assert_array_equal(result.clusters, result.qid // 4)
+    order = np.random.default_rng(1).permutation(len(y))
+    other = evaluate(
+        y[order], systems["new"][order], qid=qid[order], metrics="map", by={"half": qid[order] > 19},
+        clusters=qid[order] // 4,
+    )  # fmt: skip
+    aligned = compare_systems({"old": found.results["old"], "new": other}).results["new"]
+    assert_array_equal(aligned.clusters, aligned.qid // 4)
+    assert_array_equal(aligned.attributes["half"], aligned.qid > 19)
+    with pytest.raises(ValueError, match="same clusters: .* Got other clusters in 'new' than in 'old'"):
+        compare_systems({"old": found.results["old"], "new": evaluate(y, systems["new"], qid=qid, metrics="map")})
+
+
 def test_rows_are_grouped_once_for_all_systems(rows, monkeypatch):
     from sklearn_rank._engine import check
 
@@ -219,7 +253,7 @@ def unlike(rows, **how):
         ("keywords", "computed alike. Got 'ndcg@5' with meaning .*gain=exp2.* in 'old' and .*gain=linear.* in 'new'"),
         ("queries", "on the same queries.* Got 4 queries that 'new' lacks, the first of them .*, which 'old' has"),
         ("labels", "judged by the same labels.* Got other labels in 'new' than in 'old'"),
-        ("weights", "have the same weights.* Got other weights in 'new' than in 'old'"),
+        ("weights", "have the same weight: .* Got other weight in 'new' than in 'old'"),
     ],
 )
 def test_unlike_results_are_refused(rows, what, message):
@@ -258,9 +292,9 @@ def test_arguments(rows, change, kind, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda s: s[:-1], r"y_score\['best'\] must have one entry per row. Got 400 and 399"),
+        (lambda s: s[:-1], r"y_score\['best'\] must have one score for each label, .* shape \(400,\). Got \(399,\)"),
         (lambda s: np.where(s == s[7], np.nan, s), r"y_score\['best'\] must not contain NaN .* in row 7"),
-        (lambda s: s.reshape(40, 10), r"y_score\['best'\] must be one score per row"),
+        (lambda s: s.reshape(40, 10), r"y_score\['best'\] must have one score for each label, .* shape \(400,\)"),
         (
             lambda s: pd.Series(s, index=np.arange(400)[::-1]),
             r"y_score\['new'\] and y_score\['best'\] must have the same index",
@@ -286,7 +320,7 @@ def test_scores_are_checked_before_a_metric_is_computed(rows, change, message):
 
 def test_finished_results_are_alone_and_have_names(rows):
     results = evaluated(rows)
-    with pytest.raises(TypeError, match="evaluated already, .* Got qid, metrics, gain, too"):
+    with pytest.raises(TypeError, match="evaluated already, .* Got metrics, qid, gain, too"):
         compare_systems(results, qid=rows[2], metrics="map", gain="linear")
     with pytest.raises(TypeError, match="evaluated already, .* Got y_score, too"):
         compare_systems(results, rows[1])
@@ -302,5 +336,5 @@ def test_scores_by_other_columns_of_documents_are_refused():
     scores = {"a": y * 1.0, "b": y[["d2", "d1"]] * 1.0}
     with pytest.raises(ValueError, match=r"take y_score\['b'\]\[y_true.columns\]"):
         compare_systems(y, scores, metrics="map")
-    with pytest.raises(ValueError, match=r"Without qid a row is a query, of y_score\['b'\] too"):
+    with pytest.raises(ValueError, match=r"y_score\['b'\] must have one score for each label, .* shape \(2, 2\)"):
         compare_systems(y, {"a": y, "b": [0.0, 1, 1, 0]}, metrics="map")

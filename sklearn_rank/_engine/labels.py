@@ -41,6 +41,7 @@ def check_labels(
     if low is not None and lowest < low:
         row = queries.first_row(queries.label < low)
         hint = " negative='unjudged' reads negative labels as those of documents that nobody judged." * (low == 0)
+        hint += " Padding is left out by mask=." * (queries.origin.first_query is not None)
         raise ValueError(
             f"{what} of {function_name} must not be below {low:g}. Got {lowest:g}, the first in {place} {row}.{hint}"
         )

@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
+from sklearn_rank._engine.attributes import AttributesLike, ClustersLike
 from sklearn_rank._evaluation.alignment import align_results
 from sklearn_rank._evaluation.evaluate import evaluate_systems
 from sklearn_rank._evaluation.result import Evaluation
@@ -37,7 +38,10 @@ def compare_systems(
     y_true: Any = None,
     qid: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    by: AttributesLike = None,
+    clusters: ClustersLike = None,
     tie_break: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
     n_jobs: int | None = None,
     baseline: str | None = None,
     test: str = "t",
@@ -61,8 +65,14 @@ def compare_systems(
         Query of each row. None: taken from the level "qid" of the index of `y_true`.
     sample_weight : array-like of shape (n_samples,), default=None
         Weight of each row's query in the mean. There are no tests of weighted means.
+    by : array-like of shape (n_samples,), dict or frame, default=None
+        Attribute of each row's query, such as its country, as `evaluate` takes it.
+    clusters : array-like of shape (n_samples,) or dict, default=None
+        What each row's query belongs to, such as a user or a session, as `evaluate` takes it.
     tie_break : array-like of shape (n_samples,), default=None
         For metrics with ``ties="stable"``: among equal scores the higher value ranks first.
+    mask : array-like of bool, shape of `y_true` without subtopics, default=None
+        True where there is a document, as `evaluate` takes it.
     n_jobs : int or None, default=None
         Threads to use, as joblib counts them. The result is the same to the last bit.
     baseline : str, default=None
@@ -103,10 +113,11 @@ def compare_systems(
     qid   reranked     bm25   difference
     a       1.0000   0.5000       0.5000
     """
+    about_rows: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "by": by, "clusters": clusters}
+    about_rows |= {"tie_break": tie_break, "mask": mask, "n_jobs": n_jobs}
     if _are_results(data):
-        of_data = {"y_score": y_score, "y_true": y_true, "qid": qid, "sample_weight": sample_weight}
-        more = {"metrics": None if metrics is DEFAULT_METRICS else metrics, "tie_break": tie_break, "n_jobs": n_jobs}
-        _refuse_data(of_data | more | keywords)
+        given = {"y_score": y_score, "y_true": y_true, "metrics": None if metrics is DEFAULT_METRICS else metrics}
+        _refuse_data(given | about_rows | keywords)
         plan = _check_plan(data, baseline, test, correction)
         return Comparison(results=align_results(data, "compare_systems"), **plan)
     if data is not None and y_true is not None:
@@ -116,9 +127,7 @@ def compare_systems(
         raise TypeError(f"{HOW_TO_CALL} Got no labels.")
     plan = _check_plan(scores, baseline, test, correction)
     specs = parse_metrics(metrics, **keywords)
-    results = evaluate_systems(
-        labels, scores, specs=specs, qid=qid, sample_weight=sample_weight, tie_break=tie_break, n_jobs=n_jobs
-    )
+    results = evaluate_systems(labels, scores, specs=specs, **about_rows)
     return Comparison(results=results, y_score=_as_arrays(scores), **plan)
 
 

@@ -35,11 +35,12 @@ def align_results(results: Mapping[str, Evaluation], function_name: str) -> dict
         for (name, result), number in zip(results.items(), numbers, strict=True)
     }
     for name, result in aligned.items():
-        if not _equal_weights(result.weight, expected.weight):
-            raise ValueError(
-                f"{function_name} takes results whose queries have the same weights: evaluate all systems with one "
-                f"sample_weight, or without. Got other weights in {name!r} than in {first!r}."
-            )
+        for what in ("weight", "clusters"):
+            if not _equal(getattr(result, what), getattr(expected, what)):
+                raise ValueError(
+                    f"{function_name} takes results whose queries have the same {what}: evaluate all systems with it, or "
+                    f"all without. Got other {what} in {name!r} than in {first!r}."
+                )
     return aligned
 
 
@@ -80,16 +81,19 @@ def _in_order(result: Evaluation, place: Index, expected: Evaluation) -> Evaluat
         return result
     source = result._source
     documents = source.known_documents if isinstance(source, DataCounts) else source.n_documents
-    of_queries = {"n_documents": documents, "weight": result.weight, "label_fingerprints": source.label_fingerprints}
+    of_queries: dict[str, Any] = {
+        "n_documents": documents, "weight": result.weight, "label_fingerprints": source.label_fingerprints,
+        "clusters": result.clusters,
+    }  # fmt: skip
     return Evaluation.from_values(
         result.qid[place],
         {metric: result.per_query[metric][place] for metric in expected.meaning},
         undefined={metric: values.undefined[place, 0] for metric, values in result._metrics.items()},
         means=result.mean(), meaning=result.meaning, average=result.average,
-        greater_is_better=result.greater_is_better,
+        greater_is_better=result.greater_is_better, by={name: x[place] for name, x in result.attributes.items()},
         **{name: None if values is None else values[place] for name, values in of_queries.items()},
     )  # fmt: skip
 
 
-def _equal_weights(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
+def _equal(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
     return one is other or (one is not None and other is not None and np.array_equal(one, other))

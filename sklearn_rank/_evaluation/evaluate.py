@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sized
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
+from sklearn_rank._engine.attributes import AttributesLike, ClustersLike, QueryRows, check_attributes
 from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.check import check_queries, with_scores
 from sklearn_rank._engine.fingerprints import fingerprints_of
+from sklearn_rank._engine.grouping import find_qid, refuse_other_queries
 from sklearn_rank._engine.queries import Queries
-from sklearn_rank._engine.rows import check_rows
+from sklearn_rank._engine.rows import check_columns, check_rows, queries_in
 from sklearn_rank._engine.sparse import check_sparse
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.source import RankedData
@@ -22,6 +24,7 @@ from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import MatrixLike
 
@@ -34,7 +37,10 @@ def evaluate(
     metrics: MetricsLike = DEFAULT_METRICS,
     qid: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    by: AttributesLike = None,
+    clusters: ClustersLike = None,
     tie_break: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
     n_jobs: int | None = None,
     **keywords: Any,
 ) -> Evaluation:
@@ -59,8 +65,17 @@ def evaluate(
         Query of each row. None: taken from the level "qid" of the index of `y_true`.
     sample_weight : array-like of shape (n_samples,), default=None
         Weight of each row's query in the mean; constant within a query.
+    by : array-like of shape (n_samples,), dict or frame, default=None
+        Attribute of each row's query, such as its country, for `Evaluation.segments`; of any hashable values, constant
+        within a query. Several go into a dict of columns by name, or a frame. Or a dict from queries to values.
+    clusters : array-like of shape (n_samples,) or dict, default=None
+        What each row's query belongs to, such as a user or a session; constant within a query. Queries of one cluster
+        are not independent: intervals and tests of the result allow for that.
     tie_break : array-like of shape (n_samples,), default=None
         For metrics with ``ties="stable"``: among equal scores the higher value ranks first.
+    mask : array-like of bool, shape of `y_true` without subtopics, default=None
+        True where there is a document: padding of queries to the same length is False, and what stands there in other
+        arrays is not read. Every query has a document.
     n_jobs : int or None, default=None
         Threads to use, as joblib counts them. The result is the same to the last bit.
     **keywords
@@ -99,32 +114,52 @@ def evaluate(
     refuse_unread_tie_break(tie_break, specs)
     data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break}
     if issparse(y_true) or issparse(y_score):
+        if mask is not None:
+            raise ValueError(
+                "mask is for padded arrays: a sparse matrix has a document wherever y_score has an entry. Got mask= "
+                "beside a sparse matrix."
+            )
         check_n_jobs(n_jobs)
         batches, weight = check_sparse(y_true, y_score, **data)
-        return evaluate_queries(batches, specs, np.arange(len(batches.n_documents)), weight, n_jobs)
-    queries = check_queries(y_true, y_score, n_jobs=n_jobs, **data)
-    return evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs)
+        ids = np.arange(len(batches.n_documents))
+        properties = check_attributes(by, clusters, QueryRows(ids))
+        return replace(evaluate_queries(batches, specs, ids, weight, n_jobs), **properties._asdict())
+    queries = check_queries(y_true, y_score, mask=mask, n_jobs=n_jobs, **data)
+    rows = QueryRows.of(queries, len(cast(Sized, y_score)))
+    properties = check_attributes(by, clusters, rows, y_true=y_true, y_score=y_score, qid=qid)
+    return replace(evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs), **properties._asdict())
 
 
 def evaluate_systems(
     y_true: MatrixLike, y_score: Mapping[str, Any], *, specs: Mapping[str, MetricSpec], qid: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None, tie_break: ArrayLike | None = None, n_jobs: int | None = None,
+    sample_weight: ArrayLike | None = None, by: AttributesLike = None, clusters: ClustersLike = None,
+    tie_break: ArrayLike | None = None, mask: ArrayLike | None = None, n_jobs: int | None = None,
 ) -> dict[str, Evaluation]:  # fmt: skip
     """Result of each of several systems on the same rows, as `evaluate` has it; rows are checked and grouped once.
 
     All scores are checked before a metric is computed.
     """
     refuse_unread_tie_break(tie_break, specs)
-    data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break, "n_jobs": n_jobs}
+    data: dict[str, Any] = {"sample_weight": sample_weight, "tie_break": tie_break, "mask": mask, "n_jobs": n_jobs}
     if any(map(issparse, (y_true, *y_score.values()))):
-        return {name: evaluate(y_true, scores, metrics=specs, **data) for name, scores in y_score.items()}
-    scores_by_name = {f"y_score[{name!r}]": scores for name, scores in y_score.items()}
-    check_rows(y_true=y_true, **scores_by_name, qid=qid)
+        data |= {"qid": qid, "metrics": specs, "by": by, "clusters": clusters}
+        return {name: evaluate(y_true, scores, **data) for name, scores in y_score.items()}
+    named = {name: f"y_score[{name!r}]" for name in y_score}
+    check_rows(y_true=y_true, **{named[name]: scores for name, scores in y_score.items()}, qid=qid)
     (first, scores), *others = y_score.items()
-    checked = {first: check_queries(y_true, scores, **data, score_name=f"y_score[{first!r}]")}
-    for name, scores in others:
-        checked[name] = with_scores(checked[first], y_true, scores, qid, n_jobs, f"y_score[{name!r}]")
-    return {name: evaluate_queries(q, specs, q.qid, q.weight, n_jobs) for name, q in checked.items()}
+    checked = {first: check_queries(y_true, scores, qid=qid, **data, score_name=named[first])}
+    shape = as_floats(scores, named[first]).shape
+    for name, of_system in others:
+        check_columns(y_true, of_system, named[name])
+        if queries_in(of_system) is not None:
+            refuse_other_queries(of_system, find_qid(y_true, qid), name=named[name])
+        checked[name] = with_scores(checked[first], of_system, shape, mask=mask, n_jobs=n_jobs, score_name=named[name])
+    rows = QueryRows.of(checked[first], shape[0])
+    properties = check_attributes(by, clusters, rows, y_true=y_true, **{named[first]: scores}, qid=qid)._asdict()
+    return {
+        name: replace(evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs), **properties)
+        for name, queries in checked.items()
+    }
 
 
 def refuse_unread_tie_break(tie_break: ArrayLike | None, specs: Mapping[str, MetricSpec]) -> None:

@@ -35,6 +35,7 @@ class MetricFunction(Protocol):
         *,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        mask: ArrayLike | None = None,
         n_jobs: int | None = None,
         **keywords: Any,
     ) -> Any:

@@ -13,12 +13,19 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
+MASK = "mask= is True where there is a document."
+
+
 QID = "qid= is the query of each row; qid_from_group_sizes makes it of the sizes of groups."
 
 
 MEANT = {
     **dict.fromkeys(("group", "groups", "group_id", "group_ids", "group_sizes", "qids"), QID),
     **dict.fromkeys(("query", "queries", "query_id", "query_ids"), QID),
+    **dict.fromkeys(("indexes", "indices"), QID),
+    **dict.fromkeys(("where", "padding_mask", "key_padding_mask", "attention_mask", "valid"), MASK),
+    **dict.fromkeys(("preds", "predictions", "y_pred", "scores"), "y_score is the output of the model, after y_true."),
+    **dict.fromkeys(("target", "targets", "labels", "relevance"), "y_true is the relevance, before y_score."),
     **dict.fromkeys(("weight", "weights", "sample_weights"), "sample_weight= is the weight of each row's query."),
 }
 """Keywords of other libraries, with a hint at the one of this library."""
@@ -40,11 +47,14 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
     """Decorate a function with clear errors about unknown arguments, and positional ones that must be named."""
     parameters = inspect.signature(function).parameters
     by_position = [n for n, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
-    takes_others = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    takes_more, takes_others = (
+        any(p.kind is kind for p in parameters.values())
+        for kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    )
 
     @functools.wraps(function)
     def call(*args: P.args, **keywords: P.kwargs) -> T:
-        if len(args) > len(by_position):
+        if len(args) > len(by_position) and not takes_more:
             refuse_position(function.__qualname__, [n for n in by_position if n != "self"])
         unknown = None if takes_others else next((n for n in keywords if n not in parameters), None)
         if unknown is not None:
