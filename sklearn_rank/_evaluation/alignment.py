@@ -38,8 +38,8 @@ def align_results(results: Mapping[str, Evaluation], function_name: str) -> dict
         for what in ("weight", "clusters"):
             if not _equal(getattr(result, what), getattr(expected, what)):
                 raise ValueError(
-                    f"{function_name} takes results whose queries have the same {what}: evaluate all systems with it, or "
-                    f"all without. Got other {what} in {name!r} than in {first!r}."
+                    f"{function_name} takes results whose queries have the same {what}: evaluate all systems with it, "
+                    f"or all without. Got other {what} in {name!r} than in {first!r}."
                 )
     return aligned
 
