@@ -25,6 +25,7 @@ from sklearn_rank._utils.table import Table
 from sklearn_rank._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from sklearn_rank._entry_points.frames import evaluate_frame
     from sklearn_rank._entry_points.runs import evaluate_run
     from sklearn_rank._entry_points.systems import compare_systems
     from sklearn_rank.batches import RankingAccumulator, evaluate_batches
@@ -64,6 +65,7 @@ __all__ = [
     "datasets",
     "evaluate",
     "evaluate_batches",
+    "evaluate_frame",
     "evaluate_run",
     "get_metric_names",
     "get_scorer",
@@ -86,6 +88,7 @@ _PACKAGE_OF = {
     "RankingAccumulator": "batches",
     "compare_systems": "_entry_points.systems",
     "evaluate_batches": "batches",
+    "evaluate_frame": "_entry_points.frames",
     "evaluate_run": "_entry_points.runs",
     "query_permutation_importance": "inspection",
 }

@@ -16,7 +16,7 @@ from spark_cases import NAMES, NAN, assert_same, collected, in_one_order, make, 
 
 import sklearn_rank.spark
 from sklearn_rank import evaluate, evaluate_batches, parse_metric
-from sklearn_rank._chunks.columns import ColumnNames
+from sklearn_rank._chunks.named_columns import ColumnNames
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank.spark import compare, mean, per_query
 from sklearn_rank.spark import evaluate as evaluate_on_spark

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sklearn_rank._chunks.batch_kind import BatchKind
-from sklearn_rank._chunks.columns import ColumnNames, read_columns
+from sklearn_rank._chunks.columns import read_columns
+from sklearn_rank._chunks.named_columns import ColumnNames
 from sklearn_rank._chunks.parts import check_part
 from sklearn_rank._chunks.query_ids import QueryIdIndex
 from sklearn_rank._engine.grouping import Number

@@ -18,6 +18,7 @@ from sklearn_rank._engine.mask import as_mask, group_kept_rows, kept_rows, lengt
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.queries import DataSummary, InputNames, Origin, Queries, first_row
 from sklearn_rank._engine.rows import check_columns, check_rows, one_column, queries_in
+from sklearn_rank._utils.doors import SYSTEMS, refuse_table, with_hints
 from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
 from sklearn_rank._utils.tensors import as_numpy, widened
 from sklearn_rank._utils.threads import check_n_jobs, for_each, row_blocks
@@ -34,6 +35,7 @@ HIGHEST_WEIGHT = 1e200
 # --- the three arrays ----------------------------------------------------------------------------------------
 
 
+@with_hints
 def check_queries(
     y_true: MatrixLike,
     y_score: MatrixLike,
@@ -59,6 +61,8 @@ def check_queries(
     check_n_jobs(n_jobs)
     label, score, scores = as_floats(y_true, "y_true"), as_floats(y_score, score_name), {score_name: y_score}
     check_rows(y_true=y_true, **scores, qid=qid, sample_weight=sample_weight, tie_break=tie_break, mask=mask)
+    if label.ndim == 2:
+        refuse_table(y_true, y_score)
     named = qid is not None or queries_in(y_true) is not None or queries_in(y_score) is not None
     if label.ndim == 2 and score.ndim == 2 and not named and mask is None:
         refuse_one_column(label.shape if label.shape == score.shape else ())
@@ -145,7 +149,7 @@ def check_shapes(label: Array, score: Array, score_name: str = "y_score") -> Non
         raise ValueError(
             f"{score_name} must be one score per row where y_true is one label per row. "
             f"Got shape {score.shape} instead; for class probabilities wrap the classifier in QueryRanker, "
-            "which ranks by the expected grade."
+            f"which ranks by the expected grade. {SYSTEMS}"
         )
     if len(label) != len(score):
         raise ValueError(

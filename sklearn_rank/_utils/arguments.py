@@ -7,6 +7,8 @@ import inspect
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
+from sklearn_rank._utils.doors import refuse_missing
+
 P = ParamSpec("P")
 
 
@@ -47,10 +49,9 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
     """Decorate a function with clear errors about unknown arguments, and positional ones that must be named."""
     parameters = inspect.signature(function).parameters
     by_position = [n for n, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
-    takes_more, takes_others = (
-        any(p.kind is kind for p in parameters.values())
-        for kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    )
+    kinds = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+    takes_more, takes_others = (any(p.kind is kind for p in parameters.values()) for kind in kinds)
+    required = [n for n, p in parameters.items() if p.default is p.empty and p.kind not in kinds]
 
     @functools.wraps(function)
     def call(*args: P.args, **keywords: P.kwargs) -> T:
@@ -62,7 +63,14 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
             raise TypeError(
                 f"{function.__qualname__} has no argument {unknown!r}. It takes {takes}.{meant_by(unknown)}"
             )
-        return function(*args, **keywords)
+        try:
+            return function(*args, **keywords)
+        except TypeError:
+            given = dict(zip(by_position, args, strict=False)) | keywords
+            missing = [n for n in required if n not in given]
+            if not missing:
+                raise
+        refuse_missing(function.__qualname__, missing, given)
 
     return call
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from sklearn_rank._chunks.adjacent_queries import adjacent_queries
 from sklearn_rank._chunks.batch_validator import BatchValidator
-from sklearn_rank._chunks.columns import ColumnNames, check_column_names, iterate_batches
+from sklearn_rank._chunks.columns import iterate_batches
+from sklearn_rank._chunks.named_columns import ColumnNames, check_column_names
 from sklearn_rank._chunks.parts import evaluate_parts, join_parts
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._chunks.columns import ColumnNames
 from sklearn_rank._chunks.discounts import discounts_of
+from sklearn_rank._chunks.named_columns import ColumnNames
 from sklearn_rank._chunks.parts import join_parts
 from sklearn_rank._chunks.query_ids import QueryIdIndex
 from sklearn_rank._chunks.value_table import mean_of_sums, refuse_cut_queries, refuse_options

@@ -15,7 +15,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.rows import check_features, check_rows, one_column
-from sklearn_rank._metric.names import DEFAULT_METRICS, is_single_metric, parse_metrics
+from sklearn_rank._metric.names import DEFAULT_METRICS, listed_metrics, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import is_count
@@ -110,7 +110,7 @@ class RankingEvaluator:
         progress: bool = False,
         **keywords: Any,
     ) -> None:
-        self.metrics: Any = metrics if isinstance(metrics, Mapping) else _listed(metrics)
+        self.metrics: Any = metrics if isinstance(metrics, Mapping) else listed_metrics(metrics)
         self.keywords = keywords
         self._specs = self._parse_metrics()
         self.cv = check_splitter(cv, "RankingEvaluator")
@@ -394,10 +394,6 @@ class RankingEvaluator:
         keywords = "".join(f", {name}={value!r}" for name, value in self.keywords.items())
         metrics = self.metrics if isinstance(self.metrics, Mapping) else [*self._specs]
         return f"RankingEvaluator({metrics}, cv={self.cv!r}, n_jobs={self.n_jobs!r}{keywords})"
-
-
-def _listed(metrics: MetricsLike) -> list[Any]:
-    return [metrics] if is_single_metric(metrics) else [*metrics]  # type: ignore[misc]
 
 
 def _check_scored(search: Any) -> None:

@@ -17,7 +17,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.metric import REGISTRY
-from sklearn_rank._metric.names import is_single_metric, parse_metric, parse_metrics
+from sklearn_rank._metric.names import listed_metrics, parse_metric, parse_metrics
 from sklearn_rank._metric.spec import MetricLike, MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.typing import Estimator, MatrixLike
@@ -196,7 +196,7 @@ class RankingScorers:
             self._specs = parse_metrics({n: _without_sign(metric) for n, metric in metrics.items()}, **keywords)
             self.names = [*self._specs]
         else:
-            listed = [metrics] if is_single_metric(metrics) else [*metrics]
+            listed = listed_metrics(metrics)
             self._specs = parse_metrics([*map(_without_sign, listed)], **keywords)
             self.names = [m.strip() if isinstance(m, str) else n for m, n in zip(listed, self._specs, strict=True)]
         self._requests: dict[str, Any] = {"qid": True}

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._chunks.columns import ColumnNames, check_column_names, read_column, refuse_missing_columns
+from sklearn_rank._chunks.columns import read_column
+from sklearn_rank._chunks.named_columns import ColumnNames, check_column_names, refuse_missing_columns
 from sklearn_rank._chunks.parts import result_from_columns
 from sklearn_rank._chunks.value_table import refuse_cut_queries
 from sklearn_rank._engine.grouping import group_rows
