@@ -325,7 +325,7 @@ def test_finished_results_are_alone_and_have_names(rows):
     with pytest.raises(TypeError, match="evaluated already, .* Got y_score, too"):
         compare_systems(results, rows[1])
     for nameless in ([*results.values()], results["old"]):
-        with pytest.raises(TypeError, match="a dict of finished results .* Got results without names"):
+        with pytest.raises(TypeError, match="a dict of results of evaluate, .* Got results without names"):
             compare_systems(nameless)
     with pytest.raises(TypeError, match="Finished results are of evaluate, all of them. Got ndarray for 'more'"):
         compare_systems(results | {"more": rows[1]["old"]})
@@ -337,4 +337,4 @@ def test_scores_by_other_columns_of_documents_are_refused():
     with pytest.raises(ValueError, match=r"take y_score\['b'\]\[y_true.columns\]"):
         compare_systems(y, scores, metrics="map")
     with pytest.raises(ValueError, match=r"y_score\['b'\] must have one score for each label, .* shape \(2, 2\)"):
-        compare_systems(y, {"a": y, "b": [0.0, 1, 1, 0]}, metrics="map")
+        compare_systems(y, {"a": y * 1.0, "b": [[0.0, 1, 1, 0]]}, metrics="map")
