@@ -69,6 +69,7 @@ def check_queries(
     is_matrix = label.ndim == score.ndim == 2
     if is_matrix:
         check_columns(y_true, y_score)
+        check_columns(y_true, mask, "mask")
     else:
         label, score = column(label), column(score)
         check_shapes(label, score)

@@ -16,6 +16,7 @@ from sklearn_rank._engine.check import check_queries
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.sparse import check_sparse
+from sklearn_rank._evaluation.all_relevant import warn_if_all_relevant
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.source import RankedData
 from sklearn_rank._metric.compute import compute
@@ -124,6 +125,7 @@ def evaluate(
         properties = check_attributes(by, clusters, QueryRows(ids))
         return replace(evaluate_queries(batches, specs, ids, weight, n_jobs), **properties._asdict())
     queries = check_queries(y_true, y_score, mask=mask, n_jobs=n_jobs, **data)
+    warn_if_all_relevant(queries, specs)
     properties = check_attributes(by, clusters, QueryRows.of(queries), y_true=y_true, y_score=y_score, qid=qid)
     return replace(evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs), **properties._asdict())
 

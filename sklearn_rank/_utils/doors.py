@@ -18,7 +18,7 @@ RESULTS = "Results go to compare_systems({name: result}), or two of them to stat
 ROWS = "Rows that were read go to evaluate as arrays: evaluate(data.y_true, data.y_score, qid=data.qid)."
 ARRAYS = "Arrays go to evaluate(y_true, y_score, qid=qid)."
 NAMES = "Names of columns go with their table to evaluate_frame, or with the path of a file to evaluate_batches."
-FILE = "The path of a file goes to evaluate_batches, or to io.read_table, io.read_trec_run or io.read_trec_qrels."
+FILE = "Data on disk go to evaluate_batches, or to io.read_table, io.read_trec_run and io.read_trec_qrels."
 DASK = "A dask DataFrame goes to sklearn_rank.dask.evaluate(data)."
 SPARK = "A Spark DataFrame goes to sklearn_rank.spark.evaluate(data)."
 
@@ -31,7 +31,7 @@ T = TypeVar("T")
 def door_of(x: Any) -> str:
     """Hint at the function that takes an object in place of all arrays; "" for what may be an array."""
     root = type(x).__module__.partition(".")[0]
-    if isinstance(x, (str, os.PathLike)):
+    if isinstance(x, (str, os.PathLike)) or hasattr(x, "get_fragments"):
         return FILE
     if hasattr(x, "per_query") and hasattr(x, "n_undefined"):
         return RESULTS
@@ -137,5 +137,6 @@ def door_of_table(data: Any) -> str:
     if door == TABLE:
         return ""
     dtype = getattr(data, "dtype", None)
-    is_array = (dtype is not None and getattr(dtype, "names", None) is None) or isinstance(data, (list, tuple))
+    is_array = dtype is not None and not callable(dtype) and getattr(dtype, "names", None) is None
+    is_array = is_array or isinstance(data, (list, tuple))
     return door or (ARRAYS if is_array else "")

@@ -15,7 +15,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.rows import check_features, check_rows, one_column
-from sklearn_rank._metric.names import is_single_metric, parse_metrics
+from sklearn_rank._metric.names import listed_metrics, parse_metrics
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import is_count
@@ -95,7 +95,7 @@ class RankingEvaluator:
         correction: str | None = "holm",
         progress: bool = False,
     ) -> None:
-        self.metrics = [metrics] if is_single_metric(metrics) else [*metrics]
+        self.metrics = listed_metrics(metrics)
         self._specs = parse_metrics(self.metrics)
         if not hasattr(cv, "get_n_splits") and not (is_count(cv) and cv > 1):
             raise ValueError(

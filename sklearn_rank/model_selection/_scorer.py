@@ -16,7 +16,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.metric import REGISTRY
-from sklearn_rank._metric.names import is_single_metric, parse_metric, parse_metrics
+from sklearn_rank._metric.names import listed_metrics, parse_metric, parse_metrics
 from sklearn_rank._metric.spec import MetricLike, MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.typing import Estimator, MatrixLike
@@ -190,7 +190,7 @@ class RankingScorers:
     """
 
     def __init__(self, metrics: Any, *, response_method: Any = RESPONSE, **keywords: Any) -> None:
-        listed = [metrics] if is_single_metric(metrics) else [*metrics]
+        listed = listed_metrics(metrics)
         self.response_method, self.keywords = response_method, keywords
         self._specs = parse_metrics([*map(_without_sign, listed)], **keywords)
         self.names = [m.strip() if isinstance(m, str) else name for m, name in zip(listed, self._specs, strict=True)]
