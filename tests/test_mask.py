@@ -9,6 +9,7 @@ from registry import METRICS, each, each_metric, public, rough_data_for, tie_pol
 from scipy.sparse import csr_array
 
 from sklearn_rank import RankingAccumulator, evaluate
+from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.metrics import alpha_ndcg_score, map_score, ndcg_score
 
 NAN, INF = np.nan, np.inf
@@ -80,43 +81,36 @@ def test_by_hand():
 
 
 def test_weights_ties_and_attributes_of_documents_that_are_there():
-    data, rng = rough_data_for(ONE_LABEL[0]), np.random.default_rng(2)
+    data, rng = rough_data_for(REGISTRY["ndcg"]), np.random.default_rng(2)
     y_true, y_score, mask, ids = padded(data, rng)
     weight, keys, country = rng.random(len(ids)), rng.random(mask.shape), rng.choice(["se", "no"], len(ids))
     keys[~mask] = NAN
-    size = mask.sum(axis=1)
     options = {"metrics": ["map", "ndcg@3"], "ties": "stable"}
-    found = evaluate(
-        y_true,
-        y_score,
-        qid=ids,
-        mask=mask,
-        sample_weight=weight,
-        tie_break=keys,
-        by=country,
-        clusters=ids % 3,
-        **options,
-    )
+    of_queries = {"qid": ids, "sample_weight": weight, "by": country, "clusters": ids % 3}
     expected = evaluate(
-        y_true[mask], y_score[mask], qid=np.repeat(ids, size), sample_weight=np.repeat(weight, size),
-        tie_break=keys[mask], by=np.repeat(country, size), clusters=np.repeat(ids % 3, size), **options,
+        y_true[mask], y_score[mask], tie_break=keys[mask], **options,
+        **{name: np.repeat(column, mask.sum(axis=1)) for name, column in of_queries.items()},
     )  # fmt: skip
+    found = evaluate(y_true, y_score, mask=mask, tie_break=keys, **of_queries, **options)
     assert_equal(found, expected)
     assert found.attributes["by"].tolist() == expected.attributes["by"].tolist() == country.tolist()
-    flat = [x.ravel() for x in (y_true, y_score)]
-    rows = [np.repeat(x, mask.shape[1]) for x in (ids, weight, country)]
-    rows[1][~mask.ravel()] = NAN  # not read either
-    found = evaluate(
-        *flat, qid=rows[0], sample_weight=rows[1], by=rows[2], tie_break=keys.ravel(), mask=mask.ravel(), **options
-    )
-    assert_equal(found, expected)
+    of_rows = {name: np.repeat(column, mask.shape[1]) for name, column in of_queries.items()}
+    of_rows["sample_weight"][~mask.ravel()] = NAN  # not read either
+    y_true, y_score, keys, mask = (x.ravel() for x in (y_true, y_score, keys, mask))
+    assert_equal(evaluate(y_true, y_score, mask=mask, tie_break=keys, **of_rows, **options), expected)
 
 
 @pytest.mark.parametrize(
     "make",
-    [np.ndarray.tolist, np.asfortranarray, lambda m: m.astype(object), pd.DataFrame, lambda m: pd.DataFrame(m, dtype="boolean")],
+    [
+        np.ndarray.tolist,
+        np.asfortranarray,
+        lambda mask: mask.astype(object),
+        pd.DataFrame,
+        lambda mask: pd.DataFrame(mask, dtype="boolean"),
+    ],
     ids=["list", "fortran", "object", "frame", "nullable"],
-)  # fmt: skip
+)
 def test_containers(make):
     mask = np.array([[True, True], [True, False]])
     assert ndcg_score([[0, 1], [1, NAN]], [[1, 2], [1, NAN]], mask=make(mask)) == 1.0
@@ -197,21 +191,25 @@ def test_errors_name_the_row_of_the_input():
             ndcg_score(y, s, qid=[1, 1, 2, 2], mask=mask)
 
 
+FRAME = pd.DataFrame(Y, index=["i", "j"], columns=["a", "b", "c"])
+MASK = pd.DataFrame(ALL, index=["i", "j"], columns=["a", "b", "c"])
+
+
 @pytest.mark.parametrize(
     ("args", "keywords", "message"),
     [
-        (([1, 0, 1], [1, 2, 3]), {"qid": [1, 1, 2], "mask": [True, True, False]}, "Got 1 of 2 queries without, the first is 2"),
-        (([1, 0, 1], [1, 2, 3]), {"qid": [1, 1, 1], "mask": [True, True]}, r"shape of y_true, \(3,\)"),
-        (([1, 0], [1, 2]), {"mask": [True, True]}, "Got neither"),
-        (([1, 0], [1, 2]), {"qid": [1, 1], "mask": [True, True], "sample_weight": [1]}, "sample_weight must have one entry"),
+        ((Y[0], S[0]), {"qid": [1, 1, 2], "mask": [True, True, False]}, "Got 1 of 2 queries without, the first is 2"),
+        ((Y[0], S[0]), {"qid": [1, 1, 1], "mask": [True, True]}, r"shape of y_true, \(3,\)"),
+        ((Y[0], S[0]), {"mask": [True] * 3}, "Got neither"),
+        ((Y[0], S[0]), {"qid": [1] * 3, "mask": [True] * 3, "sample_weight": [1]}, "sample_weight must have one entry"),
         ((Y, S), {"mask": ALL, "sample_weight": [1] * 6}, "one entry per query"),
         ((Y, S), {"mask": ALL, "qid": [4, 4]}, "each id once"),
         ((csr_array(Y), csr_array(S)), {"mask": ALL}, "mask is for padded arrays"),
-        ((pd.DataFrame(Y, index=[1, 0]), np.array(S)), {"mask": pd.DataFrame(ALL)}, "y_true and mask must have the same index"),
-        ((pd.DataFrame(Y, columns=list("abc")), np.array(S)), {"mask": pd.DataFrame(ALL, columns=list("cba"))}, "columns of y_true and mask"),
+        ((FRAME, np.array(S)), {"mask": MASK[::-1]}, "y_true and mask must have the same index"),
+        ((FRAME, np.array(S)), {"mask": MASK[["c", "b", "a"]]}, "columns of y_true and mask"),
     ],
     ids=range(9),
-)  # fmt: skip
+)
 def test_wrong_use(args, keywords, message):
     with pytest.raises(ValueError, match=message):
         evaluate(*args, **keywords)
