@@ -25,7 +25,9 @@ from sklearn_rank._utils.table import Table
 from sklearn_rank._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from sklearn_rank.batches import evaluate_batches
+    from sklearn_rank._entry_points.frames import evaluate_frame
+    from sklearn_rank._entry_points.runs import evaluate_run
+    from sklearn_rank.batches import RankingAccumulator, evaluate_batches
     from sklearn_rank.inspection import query_permutation_importance
     from sklearn_rank.model_selection import (
         Comparison,
@@ -54,12 +56,15 @@ __all__ = [
     "QueryShuffleSplit",
     "QueryTimeSeriesSplit",
     "Ranked",
+    "RankingAccumulator",
     "RankingEvaluator",
     "RepeatedQueryKFold",
     "Table",
     "datasets",
     "evaluate",
     "evaluate_batches",
+    "evaluate_frame",
+    "evaluate_run",
     "get_metric_names",
     "get_scorer",
     "get_scorer_names",
@@ -76,8 +81,14 @@ __all__ = [
     "rank_within",
 ]
 
-_PACKAGES = ("batches", "dask", "display", "inspection", "io", "model_selection", "retrieval", "spark", "stats")
-_PACKAGE_OF = {"evaluate_batches": "batches", "query_permutation_importance": "inspection"}
+_PACKAGES = tuple("batches compat dask display inspection io model_selection retrieval spark stats".split())
+_PACKAGE_OF = {
+    "RankingAccumulator": "batches",
+    "evaluate_batches": "batches",
+    "evaluate_frame": "_entry_points.frames",
+    "evaluate_run": "_entry_points.runs",
+    "query_permutation_importance": "inspection",
+}
 
 
 def __getattr__(name: str) -> Any:

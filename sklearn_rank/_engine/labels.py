@@ -42,6 +42,7 @@ def check_labels(
         row = queries.first_row(queries.label < low)
         hint = " negative='unjudged' reads negative labels as those of documents that nobody judged." * (low == 0)
         hint += " A table such as gain={-1: 0, 0: 0, 1: 1, 2: 3} says what each label gains." * takes_gain
+        hint += " Padding is left out by mask=." * (queries.origin.first_query is not None)
         raise ValueError(
             f"{what} of {function_name} must not be below {low:g}. Got {lowest:g}, the first in {place} {row}.{hint}"
         )

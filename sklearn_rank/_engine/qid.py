@@ -10,21 +10,33 @@ from numpy.ma import MaskedArray
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.rows import one_column
+from sklearn_rank._utils.tensors import as_numpy, widened
 
 NO_QID = (
     "Ranking metrics are computed query by query, so the query of each row must be known: pass qid=, or give "
     "{y} as a pandas Series whose index has a level named 'qid'. Got neither."
 )
+EXACT = {"bfloat16": 2**8, "float16": 2**11, "float32": 2**24}
+"""Whole numbers up to which the narrow types of floats are exact."""
+
 MISSING = "Every row needs a query, so qid must not contain missing values. Got None or NaN."
 
 
-def id_array(qid: Any) -> tuple[NDArray[Any], Callable[[NDArray[Any]], NDArray[Any]]]:
-    """Array whose entries are equal where the ids are, and a function from entries to ids."""
+def id_array(qid: Any, missing: str = MISSING) -> tuple[NDArray[Any], Callable[[NDArray[Any]], NDArray[Any]]]:
+    """Array whose entries are equal where the ids are, and a function from entries to ids.
+
+    Raises
+    ------
+    ValueError
+        With the text `missing`, if it is seen here that an id is missing.
+    """
+    _refuse_rounded(qid)
+    qid = as_numpy(qid)
     if isinstance(qid, (list, tuple)):
         return _of_list(qid)
     qid = one_column(qid)
     if isinstance(qid, MaskedArray) and np.ma.is_masked(qid):
-        raise ValueError(MISSING)
+        raise ValueError(missing)
     dtype = getattr(qid, "dtype", None)
     if dtype is None and isinstance(qid, Sequence) and not isinstance(qid, (str, bytes)):
         return _of_list(qid)
@@ -41,13 +53,26 @@ def id_array(qid: Any) -> tuple[NDArray[Any], Callable[[NDArray[Any]], NDArray[A
         return np.asarray(qid), _as_they_are
     names = np.asarray(names)
     if code.min(initial=0) < 0:
-        raise ValueError(MISSING)
+        raise ValueError(missing)
     return code, lambda distinct: names[distinct]
 
 
-def ids_of(qid: Any) -> NDArray[Any]:
+def _refuse_rounded(qid: Any) -> None:
+    """Refuse ids in a type of float that has not enough digits to tell whole numbers like them apart."""
+    dtype = str(getattr(qid, "dtype", "")).rpartition(".")[2]
+    if dtype not in EXACT:
+        return
+    ids = widened(np.asarray(as_numpy(qid)))
+    if ids.size and np.nanmax(np.abs(ids), initial=0) >= EXACT[dtype]:
+        raise ValueError(
+            f"qid must hold ids that stay different: {dtype} tells whole numbers apart up to {EXACT[dtype]}, so keep "
+            f"ids as integers. Got {np.nanmax(np.abs(ids)):.0f}."
+        )
+
+
+def ids_of(qid: Any, missing: str = MISSING) -> NDArray[Any]:
     """The ids themselves, as an array."""
-    array, to_qid = id_array(qid)
+    array, to_qid = id_array(qid, missing)
     return to_qid(array)
 
 
@@ -58,19 +83,19 @@ def joined_ids(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.concatenate(parts)
 
 
-def refuse_missing_ids(ids: NDArray[Any]) -> None:
+def refuse_missing_ids(ids: NDArray[Any], missing: str = MISSING) -> None:
     """Refuse missing ids.
 
     Raises
     ------
     ValueError
-        If there is one.
+        With the text `missing`, if there is one.
     """
     kind = ids.dtype.kind
     if kind in "iubSU":
         return
     if (ids != ids).any() if kind in "fcmM" else any(q is None or q is np.ma.masked or q != q for q in ids.tolist()):
-        raise ValueError(MISSING)
+        raise ValueError(missing)
 
 
 def _of_list(qid: Sequence[Any]) -> tuple[NDArray[Any], Callable[[NDArray[Any]], NDArray[Any]]]:

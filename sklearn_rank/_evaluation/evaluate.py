@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sized
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
+from sklearn_rank._engine.attributes import AttributesLike, ClustersLike, QueryRows, check_attributes
 from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.check import check_queries
 from sklearn_rank._engine.fingerprints import fingerprints_of
@@ -19,7 +20,7 @@ from sklearn_rank._evaluation.all_relevant import warn_if_all_relevant
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.source import RankedData
 from sklearn_rank._metric.compute import compute
-from sklearn_rank._metric.names import parse_metrics
+from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.threads import check_n_jobs
@@ -31,10 +32,13 @@ def evaluate(
     y_true: MatrixLike,
     y_score: MatrixLike,
     *,
-    metrics: MetricsLike,
+    metrics: MetricsLike = DEFAULT_METRICS,
     qid: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    by: AttributesLike = None,
+    clusters: ClustersLike = None,
     tie_break: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
     n_jobs: int | None = None,
     **keywords: Any,
 ) -> Evaluation:
@@ -49,16 +53,27 @@ def evaluate(
         Output of the model, higher ranks first. ``-inf``: judged but not retrieved. With a sparse `y_true` it may be a
         sparse matrix too, as recommenders make them: a document without an entry was not retrieved, and an entry of 0
         is a score.
-    metrics : str, metric function, callable, sequence of them, or dict of str to one of them
+    metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
         Names such as "ndcg@10", "rbp(p=0.9)" or "P@5" (with ``convention="trec_eval"`` also "P_5"), functions of
         `sklearn_rank.metrics`, a parsed metric (`parse_metric`), or any function ``f(y_true, y_score) -> float`` of one
-        query, which is called query by query (nan: undefined). A dict gives them names of your own.
+        query, which is called query by query (nan: undefined). A dict gives them names of your own. The default asks
+        for grades on top, the whole list, the first hit, the first page and what a second stage gets: nDCG@10, MAP,
+        MRR, P@10 and R@100. All but nDCG read whether a label is at least `min_relevance`, 1.
     qid : array-like of shape (n_samples,), default=None
         Query of each row. None: taken from the level "qid" of the index of `y_true`.
     sample_weight : array-like of shape (n_samples,), default=None
         Weight of each row's query in the mean; constant within a query.
+    by : array-like of shape (n_samples,), dict or frame, default=None
+        Attribute of each row's query, such as its country, for `Evaluation.segments`; of any hashable values, constant
+        within a query. Several go into a dict of columns by name, or a frame. Or a dict from queries to values.
+    clusters : array-like of shape (n_samples,) or dict, default=None
+        What each row's query belongs to, such as a user or a session; constant within a query. Queries of one cluster
+        are not independent: intervals and tests of the result allow for that.
     tie_break : array-like of shape (n_samples,), default=None
         For metrics with ``ties="stable"``: among equal scores the higher value ranks first.
+    mask : array-like of bool, shape of `y_true` without subtopics, default=None
+        True where there is a document: padding of queries to the same length is False, and what stands there in other
+        arrays is not read. Every query has a document.
     n_jobs : int or None, default=None
         Threads to use, as joblib counts them. The result is the same to the last bit.
     **keywords
@@ -99,12 +114,21 @@ def evaluate(
         raise ValueError("tie_break is read with ties='stable' only. Got no metric that asks for it.")
     data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break}
     if issparse(y_true) or issparse(y_score):
+        if mask is not None:
+            raise ValueError(
+                "mask is for padded arrays: a sparse matrix has a document wherever y_score has an entry. Got mask= "
+                "beside a sparse matrix."
+            )
         check_n_jobs(n_jobs)
         batches, weight = check_sparse(y_true, y_score, **data)
-        return evaluate_queries(batches, specs, np.arange(len(batches.n_documents)), weight, n_jobs)
-    queries = check_queries(y_true, y_score, n_jobs=n_jobs, **data)
+        ids = np.arange(len(batches.n_documents))
+        properties = check_attributes(by, clusters, QueryRows(ids))
+        return replace(evaluate_queries(batches, specs, ids, weight, n_jobs), **properties._asdict())
+    queries = check_queries(y_true, y_score, mask=mask, n_jobs=n_jobs, **data)
+    rows = QueryRows.of(queries, len(cast(Sized, y_score)))
+    properties = check_attributes(by, clusters, rows, y_true=y_true, y_score=y_score, qid=qid)
     warn_if_all_relevant(queries, specs)
-    return evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs)
+    return replace(evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs), **properties._asdict())
 
 
 def evaluate_queries(

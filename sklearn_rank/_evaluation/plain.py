@@ -10,6 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_rank._engine.attributes import (
+    AttributesLike,
+    ClustersLike,
+    QueryAttributes,
+    QueryRows,
+    check_attributes,
+    named_columns,
+)
 from sklearn_rank._engine.check import refuse_bad_weight
 from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._engine.qid import ids_of
@@ -76,16 +84,28 @@ def check_column(name: str, column: ArrayLike, ids: NDArray[Any], dtype: type[An
     numbers = as_floats(column, name)
     if numbers.shape != ids.shape:
         raise ValueError(f"{name} must have one entry per query, {len(ids)}. Got shape {numbers.shape}.")
+    _check_labels(name, column, ids)
+    array = numbers.astype(dtype)
+    if (array != numbers)[~np.isnan(numbers)].any() or (dtype is not np.float64 and np.isnan(numbers).any()):
+        raise ValueError(f"{name} must hold values of {dtype.__name__}. Got {echo(numbers.tolist())}.")
+    return array
+
+
+def _check_labels(name: str, column: Any, ids: NDArray[Any]) -> None:
+    """Refuse a column of pandas whose labels are neither the ids nor the default ones."""
     labels = labels_of(column)
     if labels is not None and [*labels] != [*range(len(ids))] and [*labels] != ids.tolist():
         raise ValueError(
             f"The index of {name} must be qid, in the same order, or the default one: take its values at qid by "
             f"reindex(qid), or to_numpy() to match them by position. Got an index that begins with {echo(labels[0])}."
         )
-    array = numbers.astype(dtype)
-    if (array != numbers)[~np.isnan(numbers)].any() or (dtype is not np.float64 and np.isnan(numbers).any()):
-        raise ValueError(f"{name} must hold values of {dtype.__name__}. Got {echo(numbers.tolist())}.")
-    return array
+
+
+def check_properties(by: AttributesLike, clusters: ClustersLike, ids: NDArray[Any]) -> QueryAttributes:
+    """Attributes and clusters that are given per query."""
+    for name, column in {**named_columns(by), "clusters": clusters}.items():
+        _check_labels(name, column, ids)
+    return check_attributes(by, clusters, QueryRows(ids))
 
 
 def check_weight(weight: ArrayLike, ids: NDArray[Any]) -> Array:

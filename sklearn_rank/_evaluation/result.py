@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_rank._engine.attributes import AttributesLike, ClustersLike
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._evaluation.plain import (
     PlainValues,
     check_column,
     check_ids,
     check_metric_names,
+    check_properties,
     check_weight,
     mean_of,
 )
@@ -48,7 +50,10 @@ class Evaluation(TableReport, Saveable):
         Number of documents of each query, also those not retrieved.
     weight : ndarray of shape (n_queries,) or None
         Weight of each query in the mean.
-
+    attributes : dict of str to ndarray of shape (n_queries,)
+        Attributes of each query, by name, as they were given by `by`.
+    clusters : ndarray of shape (n_queries,) or None
+        What each query belongs to, such as a user; queries of one cluster are not independent.
     label_fingerprints : ndarray of shape (n_queries,) or None
         Fingerprint of the labels of each query; None if unknown.
 
@@ -63,6 +68,8 @@ class Evaluation(TableReport, Saveable):
     weight: Array | None
     _metrics: Mapping[str, PerQuery | PlainValues]
     _source: RankedData | DataCounts
+    attributes: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    clusters: NDArray[Any] | None = None
 
     @classmethod
     def from_values(
@@ -70,7 +77,7 @@ class Evaluation(TableReport, Saveable):
         means: Mapping[str, float] | None = None, meaning: Mapping[str, str] | None = None,
         average: Mapping[str, str] | None = None, greater_is_better: Mapping[str, bool] | None = None,
         n_documents: ArrayLike | None = None, weight: ArrayLike | None = None,
-        label_fingerprints: ArrayLike | None = None,
+        label_fingerprints: ArrayLike | None = None, by: AttributesLike = None, clusters: ClustersLike = None,
     ) -> Self:  # fmt: skip
         """Make a result of values that were computed elsewhere.
 
@@ -98,6 +105,11 @@ class Evaluation(TableReport, Saveable):
             Weight of each query in the mean.
         label_fingerprints : array-like of shape (n_queries,), default=None
             Attribute of another result, for values on the same labels.
+        by : array-like of shape (n_queries,), dict or frame, default=None
+            Attribute of each query, such as its country; several go into a dict of columns by name, or a frame. Or a
+            dict from queries to values.
+        clusters : array-like of shape (n_queries,) or dict, default=None
+            What each query belongs to, such as a user or a session.
 
         Returns
         -------
@@ -143,7 +155,8 @@ class Evaluation(TableReport, Saveable):
         documents = None if n_documents is None else check_column("n_documents", n_documents, ids, np.int64)
         sums = label_fingerprints
         sums = None if sums is None else check_column("label_fingerprints", sums, ids, np.uint32)
-        return cls(ids, weight, metrics, DataCounts(documents, sums))
+        properties = check_properties(by, clusters, ids)
+        return cls(ids, weight, metrics, DataCounts(documents, sums), **properties._asdict())
 
     @cached_property
     def per_query(self) -> dict[str, NDArray[np.float64]]:
@@ -404,8 +417,15 @@ class Evaluation(TableReport, Saveable):
         }
         source = self._source
         n_documents = source.known_documents if isinstance(source, DataCounts) else source.n_documents
-        more = {"n_documents": n_documents, "weight": self.weight, "label_fingerprints": source.label_fingerprints}
-        return {"metrics": words}, arrays | {name: array for name, array in more.items() if array is not None}
+        more = {
+            "n_documents": n_documents,
+            "weight": self.weight,
+            "label_fingerprints": source.label_fingerprints,
+            "clusters": self.clusters,
+            **{f"attribute{i}": values for i, values in enumerate(self.attributes.values())},
+        }
+        arrays |= {name: array for name, array in more.items() if array is not None}
+        return {"metrics": words, "attributes": [*self.attributes]}, arrays
 
     @classmethod
     def _of_plain(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
@@ -426,6 +446,8 @@ class Evaluation(TableReport, Saveable):
             n_documents=arrays.get("n_documents"),
             weight=arrays.get("weight"),
             label_fingerprints=arrays.get("label_fingerprints"),
+            by={name: arrays[f"attribute{i}"] for i, name in enumerate(words.get("attributes", []))},
+            clusters=arrays.get("clusters"),
         )
 
     def to_frame(self) -> Any:

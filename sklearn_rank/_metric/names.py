@@ -18,6 +18,18 @@ from sklearn_rank._metric.spelling import is_trackable, our_spelling, single_cut
 from sklearn_rank._utils.arguments import meant_by
 from sklearn_rank._utils.echo import echo
 
+DEFAULT_METRICS = ("ndcg@10", "map", "mrr", "p@10", "r@100")
+"""Metrics where a caller names none: five questions, each with the measure that most reports answer it by.
+
+- Are the best documents on top, by their grades? ``ndcg@10``: BEIR (Thakur et al., 2021), MTEB (Muennighoff et al.,
+  2023), TREC's Deep Learning tracks (Craswell et al., 2020).
+- Is the whole list in order? ``map``: TREC's ad hoc tracks (Buckley and Voorhees, 2005), LightGBM, XGBoost.
+- How far is it to the first relevant document? ``mrr``: question answering (Voorhees, 1999), MS MARCO.
+- How much of the first page is relevant? ``p@10``: trec_eval, and web search.
+- Does a second stage get what it needs? ``r@100``: BEIR, and the first stage of TREC's Deep Learning tracks.
+
+nDCG reads grades, the others whether a label is at least `min_relevance`, which is 1.
+"""
 LONGEST_HINTED = 80
 """Characters of a name that is worth a hint."""
 BLANKS = " \t\n\r\f\v"

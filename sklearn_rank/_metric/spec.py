@@ -119,6 +119,13 @@ class MetricSpec:
             chosen.pop("unjudged", None)
         return {name: value for name, value in chosen.items() if name in self.metric.defaults}
 
+    def filled(self, *, unjudged: str | None) -> MetricSpec:
+        """The metric with this `unjudged`, unless it says its own, or is made for unjudged documents."""
+        says_how = "unjudged" in self.keywords or "unjudged" not in self.metric.defaults
+        if says_how or self.metric.reads_unjudged or unjudged is None:
+            return self
+        return MetricSpec(self.metric, self.k, {**self.keywords, "unjudged": unjudged})
+
     def __str__(self) -> str:
         """Canonical name; parsing it gives this metric again."""
         arguments = ", ".join(f"{name}={value}" for name, value in self.keywords.items())

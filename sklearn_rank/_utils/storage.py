@@ -25,6 +25,9 @@ VERSION = 1
 
 META = "meta"
 
+KINDS = "biufcmMSUO"
+"""Kinds of dtype of ids, and of attributes of queries."""
+
 DEFLATED_AT_MOST = 1100
 """Highest compression ratio that is believed; the format allows 1032."""
 
@@ -312,13 +315,17 @@ def check_saved(words: Any, arrays: SavedArrays) -> list[Any]:
         if part(metric, "average", str) not in ("macro", "micro", "geometric"):
             raise ValueError("an average must be macro, micro or geometric")
     names({"metrics": [metric["name"] for metric in metrics]}, "metrics")
-    arrays.check("qid", (None,), "biufcmMSUO")
+    arrays.check("qid", (None,), KINDS)
     n_queries = len(arrays["qid"])
     if len({*arrays["qid"].tolist()}) < max(n_queries, 1):
         raise ValueError("queries must be distinct")
     shapes = {"values": ((len(metrics), n_queries), "f"), "undefined": ((len(metrics), n_queries), "b")}
     kinds_known = {"n_documents": "iu", "weight": "f", "label_fingerprints": "u"}
     of_queries = {name: kinds for name, kinds in kinds_known.items() if name in arrays}
+    if "clusters" in arrays:
+        of_queries["clusters"] = KINDS
+    if words.get("attributes"):
+        of_queries |= {f"attribute{i}": KINDS for i in range(len(names(words, "attributes")))}
     for name, (shape, kinds) in (shapes | {name: ((n_queries,), kinds) for name, kinds in of_queries.items()}).items():
         arrays.check(name, shape, kinds)
     return metrics

@@ -21,6 +21,17 @@ class SparseLike(Protocol):
         """Method that converts it to compressed rows."""
 
 
+class FrameLike(Protocol):
+    """Frame of columns with names: pandas, polars."""
+
+    @property
+    def columns(self) -> Iterable[str]:
+        """Names of the columns."""
+
+    def __getitem__(self, name: Any, /) -> Any:
+        """Column of a name."""
+
+
 class Estimator(Protocol):
     """Object with scikit-learn's `fit`: a ranker, a regressor, a classifier, a Pipeline, a search."""
 

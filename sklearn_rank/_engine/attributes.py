@@ -1,0 +1,177 @@
+"""Attributes of queries: what puts them into segments (`by`) and into clusters.
+
+They are given per row and constant within each query, or per query where a row is a query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_rank._engine.qid import id_array, ids_of, refuse_missing_ids
+from sklearn_rank._engine.queries import Queries, rows_of
+from sklearn_rank._engine.rows import check_rows
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.threads import for_each, query_blocks
+from sklearn_rank._utils.typing import FrameLike, Index
+
+AttributesLike = ArrayLike | Mapping[str, ArrayLike] | Mapping[Hashable, Hashable] | FrameLike | None
+ClustersLike = ArrayLike | Mapping[Hashable, Hashable] | None
+
+
+class QueryRows(NamedTuple):
+    """Queries and the rows of each, as `group_rows` returns them; `indptr` is None where each query has one entry.
+
+    `kept` are the rows that a mask keeps of the `n_given`; None: all.
+    """
+
+    ids: NDArray[Any]
+    indptr: Index | None = None
+    order: Index | None = None
+    kept: Index | None = None
+    n_given: int | None = None
+
+    @classmethod
+    def of(cls, queries: Queries, n_given: int) -> QueryRows:
+        """Rows of checked queries; in two-dimensional input each row is a query."""
+        if queries.origin.first_query is not None:
+            return cls(queries.qid)
+        return cls(queries.qid, queries.indptr, queries.order, queries.origin.rows, n_given)
+
+
+class QueryAttributes(NamedTuple):
+    """Values per query of each attribute, by name, and cluster of each query."""
+
+    attributes: dict[str, NDArray[Any]]
+    clusters: NDArray[Any] | None
+
+
+def check_attributes(by: Any, clusters: Any, rows: QueryRows, **others: Any) -> QueryAttributes:
+    """Check attributes and clusters; pandas objects must have the labels of the `others`, given by name.
+
+    Raises
+    ------
+    ValueError
+        If labels or lengths differ, a value is missing or not hashable, or varies inside a query.
+    """
+    columns = named_columns(by)
+    words = {name: "by" if columns[name] is by else f"by[{name!r}]" for name in columns}
+    if columns or clusters is not None:
+        check_rows(**others, **{words[name]: column for name, column in columns.items()}, clusters=clusters)
+    attributes = {name: of_queries(column, words[name], rows) for name, column in columns.items()}
+    return QueryAttributes(attributes, None if clusters is None else of_queries(clusters, "clusters", rows))
+
+
+def named_columns(by: Any) -> dict[str, Any]:
+    """Attributes by name: the keys of a dict, the columns of a frame, the name of a Series, or else "by".
+
+    Raises
+    ------
+    TypeError
+        If a name is no str.
+    """
+    if by is None:
+        return {}
+    if isinstance(by, Mapping) and not any(map(_is_value, by.values())):
+        columns = dict(by)
+    elif isinstance(names := getattr(by, "column_names", None), list):  # pyarrow
+        columns = {name: by.column(name) for name in names}
+    elif (names := getattr(by, "columns", None)) is not None and not callable(names):
+        columns = {name: by[name] for name in names}
+    else:
+        name = getattr(by, "name", None)
+        columns = {name if isinstance(name, str) else "by": by}
+    for name in columns:
+        if not isinstance(name, str):
+            raise TypeError(f"Attributes of 'by' must have names that are str. Got {echo(name)}.")
+    return columns
+
+
+def of_queries(x: Any, name: str, rows: QueryRows) -> NDArray[Any]:
+    """Value of each query, of values that are given per row, per query, or as a dict from queries to values.
+
+    Raises
+    ------
+    ValueError
+        If there is another number of them, one is missing or not hashable, or varies inside a query.
+    """
+    missing = f"{name} must not have missing values: fill them with one of their own, 'unknown' say. Got None or NaN."
+    try:
+        if isinstance(x, Mapping):
+            values = ids_of([_looked_up(x, query, name) for query in rows.ids.tolist()], missing)
+        else:
+            entries, to_values = id_array(x, missing)
+            _check_shape(x, entries.shape, name, rows)
+            entries = entries if rows.kept is None else entries[rows.kept]
+            values = to_values(entries if rows.indptr is None else _of_rows(entries, to_values, name, rows, missing))
+        refuse_missing_ids(values, missing)
+        if values.dtype == object:
+            set(values.tolist())
+    except TypeError as error:
+        raise ValueError(f"{name} must have values that can be hashed, and none missing. Got {error}.") from None
+    return values
+
+
+def _looked_up(values: Mapping[Any, Any], query: Any, name: str) -> Any:
+    if query not in values:
+        raise ValueError(
+            f"A dict {name} must have attributes as its keys and a column of each, or every query and its value. "
+            f"Got no entry for query {echo(query)}."
+        )
+    return values[query]
+
+
+def _check_shape(x: Any, shape: tuple[int, ...], name: str, rows: QueryRows) -> None:
+    n_queries, per_row = len(rows.ids), rows.indptr is not None
+    expected = rows.n_given if rows.n_given is not None else n_queries
+    if isinstance(x, (str, bytes)):
+        raise ValueError(f"{name} must be a column of values; evaluate_frame takes the name of one. Got {echo(x)}.")
+    if shape != (expected,):
+        hint = " Values per query go into a dict from queries to values." if per_row and shape == (n_queries,) else ""
+        unit = "row" if per_row else "query"
+        raise ValueError(f"{name} must have one entry per {unit}, {expected}. Got shape {shape} instead.{hint}")
+
+
+def _of_rows(
+    entries: NDArray[Any], to_values: Callable[[NDArray[Any]], NDArray[Any]], name: str, rows: QueryRows, missing: str
+) -> NDArray[Any]:
+    def show(two: NDArray[Any]) -> str:
+        values = to_values(two)
+        refuse_missing_ids(values, missing)
+        return " and ".join(map(echo, values.tolist()))
+
+    rule = f"{name} is a property of whole queries, so it must be constant within each."
+    return constant_within(entries, rows, rule, show)
+
+
+def constant_within(x: NDArray[Any], rows: QueryRows, rule: str, show: Callable[[NDArray[Any]], str]) -> NDArray[Any]:
+    """Entry of each query, of entries per row.
+
+    Raises
+    ------
+    ValueError
+        With the `rule`, and two entries as `show` writes them, if entries vary inside a query.
+    """
+    ids, indptr, order, *_ = rows
+    assert indptr is not None
+    of_query = x[indptr[:-1] if order is None else order[indptr[:-1]]]
+
+    def check(first: int, last: int) -> None:
+        of_row = rows_of(x, indptr, order, first, last)
+        differs = of_row != np.repeat(of_query[first:last], np.diff(indptr[first : last + 1]))
+        if differs.any():
+            row = int(np.argmax(differs))
+            query = int(np.searchsorted(indptr, indptr[first] + row, side="right")) - 1
+            two = np.append(of_query[query : query + 1], of_row[row : row + 1])
+            raise ValueError(f"{rule} Got {show(two)} in query {ids[query : query + 1].tolist()[0]!r}.")
+
+    for_each(check, query_blocks(indptr), 1)
+    return of_query
+
+
+def _is_value(x: Any) -> bool:
+    """Whether x is the value of one query, not a column of values."""
+    return isinstance(x, (str, bytes)) or not hasattr(x, "__len__")
