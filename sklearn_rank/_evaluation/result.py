@@ -22,7 +22,7 @@ from sklearn_rank._evaluation.plain import (
     mean_of,
 )
 from sklearn_rank._evaluation.source import DataCounts, RankedData
-from sklearn_rank._metric.names import direction_of
+from sklearn_rank._metric.names import direction_of, tracker_names
 from sklearn_rank._metric.notation import labelled
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.constraints import COUNT, is_key
@@ -253,6 +253,35 @@ class Evaluation(TableReport, Saveable):
         """
         return {name: float(result.average(self.weight)[0]) for name, result in self._metrics.items()}
 
+    def to_dict(self, *, prefix: str = "") -> dict[str, float]:
+        """Means under names that experiment trackers take: "ndcg_at_10" for "ndcg@10".
+
+        For ``mlflow.log_metrics(result.to_dict())``, Weights & Biases and the like. `parse_metric` reads these names;
+        keywords are in them, as in "rbp-p-0.9_at_10".
+
+        Parameters
+        ----------
+        prefix : str, default=""
+            Put before each name, such as "test/" or "test_".
+
+        Returns
+        -------
+        dict of str to float
+
+        Raises
+        ------
+        ValueError
+            If a name of your own, or the prefix, has other characters than letters, digits, blanks and ``_-.:/``.
+
+        Examples
+        --------
+        >>> from sklearn_rank import evaluate
+        >>> evaluate([0, 1], [2, 1], qid=[1, 1], metrics=["mrr", "rbp(p=0.5)@2"]).to_dict(prefix="test/")
+        {'test/mrr': 0.5, 'test/rbp-p-0.5_at_2': 0.25}
+        """
+        means = self.mean()
+        return {tracked: means[name] for name, tracked in tracker_names(means, prefix).items()}
+
     def confidence_interval(
         self,
         confidence_level: float = 0.95,
@@ -262,6 +291,8 @@ class Evaluation(TableReport, Saveable):
         random_state: RandomState = None,
     ) -> dict[str, tuple[float, float]]:
         """Confidence interval of the mean over queries of each metric; every query has the same weight.
+
+        Where the result has `clusters`, it allows for queries of one cluster that depend on each other.
 
         The interval covers other queries of the same kind, not other training sets. Queries that are left out of the
         mean are left out here.
@@ -281,8 +312,8 @@ class Evaluation(TableReport, Saveable):
         Returns
         -------
         dict of str to (float, float)
-            (nan, nan) with fewer than two queries, and for a mean that is weighted, pooled or geometric; for these,
-            resample `per_query` and `weight`.
+            (nan, nan) with fewer than two queries or clusters, and for a mean that is weighted, pooled or geometric;
+            for these, resample `per_query` and `weight`.
 
         Raises
         ------
@@ -296,9 +327,12 @@ class Evaluation(TableReport, Saveable):
             "confidence_level": confidence_level,
             "n_resamples": n_resamples,
             "random_state": random_state,
+            "clusters": self.clusters,
         }
-        return {  # no values give no interval, but keywords are checked
-            name: confidence_interval(values if self.counts_queries_equally(name) else [], **options)
+        return {  # undefined values give no interval, but keywords are checked
+            name: confidence_interval(
+                values if self.counts_queries_equally(name) else np.full_like(values, np.nan), **options
+            )
             for name, values in self.per_query.items()
         }
 
@@ -434,7 +468,8 @@ class Evaluation(TableReport, Saveable):
         return pandas.DataFrame(self.per_query, index=index)
 
     def _title(self) -> str:
-        return f"Evaluation of {len(self.qid)} queries"
+        clusters = "" if self.clusters is None else f" in {len({*self.clusters.tolist()})} clusters"
+        return f"Evaluation of {len(self.qid)} queries{clusters}"
 
     def _tables(self) -> list[Table]:
         rows = ((labelled(name), mean, self.n_undefined[name]) for name, mean in self.mean().items())
