@@ -269,7 +269,7 @@ def test_scores_and_ids_are_never_null(name):
         ({"y_score": None}, TypeError, "Got None for y_score"),
         ({"k": 10}, TypeError, "The cutoff goes into the name of a metric"),
         ({"query_id": "qid"}, TypeError, "qid= is the query of each row"),
-        ({"label": "relevance"}, TypeError, "y_true= is the relevance of each row"),
+        ({"label": "relevance"}, TypeError, "y_true is the relevance of each row"),
         ({"n_jobs": 0}, ValueError, "'n_jobs' parameter"),
         ({"metrics": "ndgc"}, ValueError, "Did you mean 'ndcg'"),
     ],

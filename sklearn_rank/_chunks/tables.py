@@ -15,8 +15,8 @@ from sklearn_rank._utils.doors import door_of_table
 from sklearn_rank._utils.optional import import_optional
 
 TABLES = (
-    "a frame of pandas or polars, a record batch or table of Arrow, a relation of DuckDB (con.sql), a dict of arrays, or another "
-    "table that narwhals or Arrow's PyCapsule interface reads"
+    "a frame of pandas or polars, a record batch or table of Arrow, a relation of DuckDB (con.sql), a dict of arrays, "
+    "or another table that narwhals or Arrow's PyCapsule interface reads"
 )
 CAPSULES = ("__arrow_c_stream__", "__arrow_c_array__")
 MARKS = ("collect_schema", "columns", "__narwhals_lazyframe__", "__narwhals_dataframe__", *CAPSULES)
