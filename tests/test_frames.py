@@ -218,7 +218,7 @@ def unread():
     [
         lambda: PANDAS.rename(columns=OTHER_NAMES),
         lambda: POLARS.rename(OTHER_NAMES).lazy(),
-        lambda: duckdb.connect().from_df(PANDAS.rename(columns=OTHER_NAMES)),
+        lambda: duckdb.connect().from_df(PANDAS.rename(columns=OTHER_NAMES)).filter("error('read')"),
         unread,
     ],
     ids=["pandas", "polars", "DuckDB", "Arrow"],

@@ -5,10 +5,9 @@ Objects are known by what they look like, so that no library is imported.
 
 from __future__ import annotations
 
-import functools
 import os
-from collections.abc import Callable, Mapping
-from typing import Any, NoReturn, TypeVar
+from collections.abc import Mapping
+from typing import Any, NoReturn
 
 TABLE = "A table goes to evaluate_frame(data, y_true='label', y_score='score', qid='qid'), by its columns' names."
 RECORDS = "A list of dicts is a table by rows: evaluate_frame(pandas.DataFrame(rows))."
@@ -25,8 +24,6 @@ SPARK = "A Spark DataFrame goes to sklearn_rank.spark.evaluate(data)."
 
 PER_ROW = ("qid", "sample_weight", "tie_break")
 """Arguments with an entry per row, beside labels and scores."""
-
-T = TypeVar("T")
 
 
 def door_of(x: Any) -> str:
@@ -55,8 +52,9 @@ def is_table(x: Any) -> bool:
     """Whether an object has several named columns."""
     if hasattr(x, "collect_schema"):
         return True
-    if hasattr(x, "columns") or hasattr(x, "column_names"):
-        return getattr(x, "shape", ())[1:] != (1,)
+    names = getattr(x, "column_names", getattr(x, "columns", None))
+    if names is not None:
+        return not hasattr(names, "__len__") or len(names) != 1
     return hasattr(x, "__arrow_c_stream__") and not hasattr(x, "dtype") and not hasattr(x, "type")
 
 
@@ -77,10 +75,9 @@ def hint_of(y_true: Any, y_score: Any = None, **others: Any) -> str:
     """Hint at the function that takes these arguments; "" if they may be arrays, which have another fault."""
     if isinstance(y_true, Mapping) and isinstance(y_score, Mapping):
         return RESULTS if door_of(y_true) == RESULTS else RUN
-    shapes = [tuple(getattr(x, "shape", ())) for x in (y_true, y_score)]
-    if len(shapes[0]) == 2 and shapes[0] == shapes[1] and not _is_twice(y_true, y_score):
-        return ""  # queries by documents
     door = door_of(y_true)
+    if door in ("", TABLE) and _is_matrix(y_true, y_score) and not _is_twice(y_true, y_score):
+        return ""
     if door in ("", FILE) and any(isinstance(x, str) for x in (y_score, *map(others.get, PER_ROW))):
         return NAMES
     if not door and (isinstance(y_score, Mapping) or is_table(y_score)):
@@ -88,23 +85,24 @@ def hint_of(y_true: Any, y_score: Any = None, **others: Any) -> str:
     return door or door_of(y_score)
 
 
-def with_hints(check: Callable[..., T]) -> Callable[..., T]:
-    """Decorate a function that checks arrays: where they are none, its error names the function that takes them."""
+def refuse_elsewhere(y_true: Any, y_score: Any, **others: Any) -> None:
+    """Refuse arguments that are no arrays, after some error about them, by the name of the function that takes them.
 
-    @functools.wraps(check)
-    def call(y_true: Any, y_score: Any, **others: Any) -> T:
-        try:
-            return check(y_true, y_score, **others)
-        except Exception:
-            hint = hint_of(y_true, y_score, **others)
-            if not hint:
-                raise
-        raise TypeError(
-            "y_true and y_score must be arrays with an entry per row. "
-            f"{hint} Got {type(y_true).__name__} and {type(y_score).__name__} instead."
-        )
+    Raises
+    ------
+    TypeError
+        If there is one.
+    """
+    hint = hint_of(y_true, y_score, **others)
+    if hint:
+        got = f"{type(y_true).__name__} and {type(y_score).__name__}"
+        raise TypeError(f"y_true and y_score must be arrays with an entry per row. {hint} Got {got} instead.") from None
 
-    return call
+
+def _is_matrix(y_true: Any, y_score: Any) -> bool:
+    """Whether both are queries by documents, by their shapes; the shape of a relation takes a query."""
+    shapes = [x.shape if hasattr(x, "__array__") else () for x in (y_true, y_score)]
+    return len(shapes[0]) == 2 and shapes[0] == shapes[1]
 
 
 def _is_twice(y_true: Any, y_score: Any) -> bool:
