@@ -150,6 +150,18 @@ def test_labels_of_any_type(kind, nulls):
         assert_same(evaluate_frame(frame, unjudged="drop"), expected)
 
 
+def test_columns_may_have_the_names_of_attributes():
+    """A frame of pandas has its columns as attributes, too."""
+    names = ("column_names", "collect_schema", "dtype", "get_columns", "get_fragments", "per_query", "to_native")
+    frame = PANDAS.rename(columns={"label": "y_true", "score": "y_score"})
+    frame = frame.assign(**dict.fromkeys([*names, "to_pandas", "doc_id", "type", "n_undefined"], 1))
+    expected = evaluate(LABEL, SCORE, qid=QID)
+    assert_same(evaluate_frame(frame, y_true="y_true", y_score="y_score"), expected)
+    assert_same(evaluate_batches(frame, y_true="y_true", y_score="y_score"), expected)
+    with pytest.raises(TypeError, match="A table goes to evaluate_frame"):
+        evaluate(frame, "y_score")
+
+
 @pytest.mark.parametrize("kind", ["int16", "uint64", "float64", "datetime64[us]", "bool"])
 def test_ids_of_any_type(kind):
     ids = (QUERY % 2).astype(bool) if kind == "bool" else QUERY.astype(kind)

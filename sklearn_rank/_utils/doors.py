@@ -26,20 +26,25 @@ PER_ROW = ("qid", "sample_weight", "tie_break")
 """Arguments with an entry per row, beside labels and scores."""
 
 
+def has(x: Any, name: str) -> bool:
+    """Whether an object has an attribute by its type: a frame of pandas has others, named as its columns."""
+    return hasattr(type(x), name)
+
+
 def door_of(x: Any) -> str:
     """Hint at the function that takes an object in place of all arrays; "" for what may be an array."""
     root = type(x).__module__.partition(".")[0]
-    if isinstance(x, (str, os.PathLike)) or hasattr(x, "get_fragments"):
+    if isinstance(x, (str, os.PathLike)) or has(x, "get_fragments"):
         return FILE
-    if hasattr(x, "per_query") and hasattr(x, "n_undefined"):
+    if has(x, "per_query") and has(x, "n_undefined"):
         return RESULTS
-    if all(hasattr(x, name) for name in ("y_true", "y_score", "qid")):
+    if root == "sklearn_rank" and hasattr(x, "not_in_qrels"):
         return ROWS
     if root == "ranx" or (root == "sklearn_rank" and hasattr(x, "doc_id")):
         return RUN
-    if root == "pyspark" and hasattr(x, "columns"):
+    if root == "pyspark" and has(x, "columns"):
         return SPARK
-    if root.startswith("dask") and hasattr(x, "columns"):
+    if root.startswith("dask") and has(x, "columns"):
         return DASK
     if isinstance(x, Mapping):
         return _door_of_values(next(iter(x.values()), None), TABLE)
@@ -50,17 +55,17 @@ def door_of(x: Any) -> str:
 
 def is_table(x: Any) -> bool:
     """Whether an object has several named columns."""
-    if hasattr(x, "collect_schema"):
+    if has(x, "collect_schema"):
         return True
-    names = getattr(x, "column_names", getattr(x, "columns", None))
-    if names is not None:
-        return not hasattr(names, "__len__") or len(names) != 1
-    return hasattr(x, "__arrow_c_stream__") and not hasattr(x, "dtype") and not hasattr(x, "type")
+    if has(x, "column_names") or has(x, "columns"):
+        names = x.column_names if has(x, "column_names") else x.columns
+        return not has(names, "__len__") or len(names) != 1
+    return has(x, "__arrow_c_stream__") and not has(x, "dtype") and not has(x, "type")
 
 
 def _door_of_values(first: Any, otherwise: str) -> str:
     """Hint by the first of the values of a dict, or of the entries of a list, which is no table then."""
-    if hasattr(first, "per_query"):
+    if has(first, "per_query"):
         return RESULTS
     if isinstance(first, Mapping) and first:
         return RUN if otherwise else RECORDS
@@ -101,7 +106,7 @@ def refuse_elsewhere(y_true: Any, y_score: Any, **others: Any) -> None:
 
 def _is_matrix(y_true: Any, y_score: Any) -> bool:
     """Whether both are queries by documents, by their shapes; the shape of a relation takes a query."""
-    shapes = [x.shape if hasattr(x, "__array__") else () for x in (y_true, y_score)]
+    shapes = [x.shape if has(x, "__array__") else () for x in (y_true, y_score)]
     return len(shapes[0]) == 2 and shapes[0] == shapes[1]
 
 
@@ -118,7 +123,7 @@ def refuse_table(y_true: Any, y_score: Any) -> None:
     TypeError
         If it is given as y_score too, or has a column "qid".
     """
-    if hasattr(y_true, "columns") and (_is_twice(y_true, y_score) or "qid" in [*y_true.columns]):
+    if has(y_true, "columns") and (_is_twice(y_true, y_score) or "qid" in [*y_true.columns]):
         got = "the same frame as y_score" if y_true is y_score else "a column 'qid'"
         raise TypeError(f"A frame as y_true has a column of labels for each document or subtopic. {TABLE} Got {got}.")
 
