@@ -20,7 +20,7 @@ from sklearn_rank._engine.queries import DataSummary, InputNames, Origin, Querie
 from sklearn_rank._engine.rows import check_columns, check_rows, one_column, queries_in
 from sklearn_rank._utils.doors import SYSTEMS, refuse_table, with_hints
 from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
-from sklearn_rank._utils.tensors import as_numpy, widened
+from sklearn_rank._utils.tensors import as_numpy
 from sklearn_rank._utils.threads import check_n_jobs, for_each, row_blocks
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
 
@@ -71,6 +71,7 @@ def check_queries(
     is_matrix = label.ndim == score.ndim == 2
     if is_matrix:
         check_columns(y_true, y_score, score_name)
+        check_columns(y_true, mask, "mask")
     else:
         label, score = column(label), column(score)
         check_shapes(label, score, score_name)
@@ -122,7 +123,8 @@ def _check_rows_by_query(
         origin, (ids, indptr, order) = Origin(names), group_rows(qid, len(label), n_jobs)
     else:
         kept = as_mask(column(np.asarray(as_numpy(mask))), score.shape)
-        origin, (ids, indptr, order) = Origin(names, rows=np.flatnonzero(kept)), group_kept_rows(qid, kept, n_jobs)
+        origin = Origin(names, rows=np.flatnonzero(kept), n_given=len(kept))
+        ids, indptr, order = group_kept_rows(qid, kept, n_jobs)
         label, score, keys = label[kept], score[kept], None if keys is None else keys[kept]
         weight = None if weight is None else kept_rows(weight, kept, "sample_weight")
     if weight is not None:
@@ -184,7 +186,7 @@ def _tie_keys(tie_break: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
     if len(shape) == 1 and isinstance(tie_break, (list, tuple)):
         keys = ids_of(tie_break)
     else:
-        keys = widened(np.asarray(one_column(tie_break) if len(shape) == 1 else tie_break))
+        keys = np.asarray(one_column(tie_break) if len(shape) == 1 else tie_break)
     if keys.shape != shape:
         raise ValueError(f"tie_break must have one entry per row, shape {shape}. Got shape {keys.shape} instead.")
     return keys
@@ -240,9 +242,10 @@ def _ids_of_matrix(qid: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
     """Ids of the rows of a matrix, each of which is a query."""
     n_given = np.shape(ids_of(qid))
     if n_given != shape[:1]:
+        hint = " The first column of qid has one id for each row." if n_given == shape else ""
         raise ValueError(
             "With two-dimensional y_true and y_score each row is a query and qid must be None or have one id for each "
-            f"row. Got shape {shape} and qid, or an index with a level 'qid', of shape {n_given}."
+            f"row. Got shape {shape} and qid, or an index with a level 'qid', of shape {n_given}.{hint}"
         )
     ids, indptr, _ = group_rows(qid, shape[0])
     if len(ids) < shape[0]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sized
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -127,8 +127,7 @@ def evaluate(
         return replace(evaluate_queries(batches, specs, ids, weight, n_jobs), **properties._asdict())
     queries = check_queries(y_true, y_score, mask=mask, n_jobs=n_jobs, **data)
     warn_if_all_relevant(queries, specs)
-    rows = QueryRows.of(queries, len(cast(Sized, y_score)))
-    properties = check_attributes(by, clusters, rows, y_true=y_true, y_score=y_score, qid=qid)
+    properties = check_attributes(by, clusters, QueryRows.of(queries), y_true=y_true, y_score=y_score, qid=qid)
     return replace(evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs), **properties._asdict())
 
 
