@@ -163,7 +163,7 @@ def test_queries_that_a_run_lacks(runs):
 @pytest.mark.parametrize(
     ("change", "kind", "message"),
     [
-        (lambda j, s: ((j, s["new"]), {}), TypeError, r"name of a system must be a str, as in {'bm25': scores or run}. Got 0"),
+        (lambda j, s: ((j, s["new"]), {}), TypeError, "must be a str, as in {'bm25': scores or run}. Got 0"),
         (
             lambda j, s: ((j, {str(q): run for q, run in s["new"].items()}), {}),
             TypeError,

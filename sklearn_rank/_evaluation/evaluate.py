@@ -155,7 +155,8 @@ def evaluate_systems(
         if queries_in(of_system) is not None:
             refuse_other_queries(of_system, find_qid(y_true, qid), name=named[name])
         checked[name] = with_scores(checked[first], of_system, shape, mask=mask, n_jobs=n_jobs, score_name=named[name])
-    rows = QueryRows.of(checked[first], shape[0])
+    warn_if_all_relevant(checked[first], specs)
+    rows = QueryRows.of(checked[first])
     properties = check_attributes(by, clusters, rows, y_true=y_true, **{named[first]: scores}, qid=qid)._asdict()
     return {
         name: replace(evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs), **properties)
