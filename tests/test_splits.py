@@ -312,6 +312,12 @@ def test_in_the_index_without_routing(rows):
             np.testing.assert_array_equal(found, test)
 
 
+def test_unknown_arguments():
+    for splitter in (QueryKFold(2), QueryTimeSeriesSplit(2), RepeatedQueryKFold(2), LeaveOneQueryOut()):
+        with pytest.raises(TypeError, match=r"split has no argument 'qid'\. It takes X, y, groups, "):
+            splitter.split([[0]] * 2, qid=[1, 2])
+
+
 def test_as_splitters_of_scikit_learn_are():
     splitter = QueryTimeSeriesSplit(3, gap=np.timedelta64(7, "D"))
     assert "gap=np.timedelta64(7,'D')" in repr(splitter)
