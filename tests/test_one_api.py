@@ -71,7 +71,7 @@ def test_defaults_that_mean_compares_with():
 
 
 def test_comparisons_take_what_those_in_memory_take():
-    assert signature(dask.compare) == signature(stats.compare)
+    assert signature(dask.compare) == without(stats.compare, "clusters")  # which tables do not have
 
 
 @pytest.mark.parametrize("weighted", [False, True])

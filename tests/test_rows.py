@@ -89,7 +89,7 @@ def test_two_dimensions_are_queries_by_documents():
     y, s, ids = Y.reshape(8, 3), S.reshape(8, 3), list("abcdefgh")
     assert ndcg_score(y, s) == ndcg_score(Y, S, qid=Q)
     named = pd.DataFrame(y, index=pd.Index(ids, name="qid"))
-    for y_true, y_score, qid in ((y, s, ids), (named, s, None), (named, named, ids)):
+    for y_true, y_score, qid in ((y, s, ids), (named, s, None), (named, named.copy(), ids)):
         found = evaluate(y_true, y_score, qid=qid, metrics="ndcg")
         assert found.qid.tolist() == ids
         assert found.mean() == evaluate(y, y_score, qid=ids, metrics="ndcg").mean()

@@ -120,6 +120,56 @@ def show_coverage(n_samples, seed, queries=(10, 20, 50, 100, 200)):
             print(f"| {shape} | `{method}` |", " | ".join(f"{rate:.3f}" for rate in rates), "|", flush=True)
 
 
+def cluster_sizes(n_clusters, equal):
+    """Queries of each cluster, twenty on average: all the same, or most of them few and some many."""
+    if equal:
+        return np.full(n_clusters, 20)
+    share = np.exp(norm.ppf((np.arange(n_clusters) + 0.5) / n_clusters))
+    return np.maximum(1, np.round(20 * share / share.mean())).astype(int)
+
+
+def clustered_differences(rng, n_clusters, icc, equal):
+    """Differences of equal systems, with variance 1 and correlation `icc` inside each cluster, and their clusters."""
+    cluster = np.repeat(np.arange(n_clusters), cluster_sizes(n_clusters, equal))
+    shared = rng.normal(size=n_clusters)[cluster]
+    return np.sqrt(icc) * shared + np.sqrt(1 - icc) * rng.normal(size=len(cluster)), cluster
+
+
+CLUSTER_METHODS = {
+    "`t`, clusters ignored": ("t", False),
+    "`t`": ("t", True),
+    "`randomization`": ("randomization", True),
+    "`bootstrap`": ("bootstrap", True),
+    "`percentile` interval": ("percentile", True),
+    "`bca` interval": ("bca", True),
+}
+
+
+def cluster_rejections(method, n_clusters, icc, equal, n_pairs, seed, n_resamples=999):
+    """Share of pairs of equal systems that a test at LEVEL says to differ, or whose interval does not hold 0."""
+    rng, (name, uses_clusters), found = np.random.default_rng(seed), CLUSTER_METHODS[method], 0
+    for i in range(n_pairs):
+        d, cluster = clustered_differences(rng, n_clusters, icc, equal)
+        options = {"clusters": cluster if uses_clusters else None, "n_resamples": n_resamples, "random_state": i}
+        if name in ("percentile", "bca"):
+            low, high = confidence_interval(d, method=name, **options)
+            found += not low <= 0 <= high
+        else:
+            found += compare(d, np.zeros(len(d)), test=name, **options).pvalue <= LEVEL
+    return found / n_pairs
+
+
+def show_clusters(n_pairs, seed, counts=(5, 10, 20, 50)):
+    print("| sizes | correlation | method |", " | ".join(f"{n} clusters" for n in counts), "|")
+    print("|---" * (len(counts) + 3) + "|")
+    for equal in (True, False):
+        for icc in (0, 0.1, 0.5):
+            for method in CLUSTER_METHODS:
+                rates = [cluster_rejections(method, n, icc, equal, n_pairs, seed) for n in counts]
+                cells = [f"{rate:.3f}" for rate in rates]
+                print("|", " | ".join(["equal" if equal else "unequal", str(icc), method, *cells]), "|", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=1000)
@@ -127,7 +177,11 @@ def main():
     parser.add_argument("--gain", type=float, default=0.1, help="of the better system, before values are cut to 0..1")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--intervals", action="store_true", help="only how often intervals hold the true mean")
+    parser.add_argument("--clusters", action="store_true", help="only tests and intervals where queries have clusters")
     args = parser.parse_args()
+    if args.clusters:
+        show_clusters(args.pairs, args.seed)
+        return
     if args.intervals:
         show_coverage(args.pairs, args.seed)
         return

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._chunks.named_columns import ColumnNames, refuse_missing_columns
-from sklearn_rank._chunks.tables import MARKS, TABLES, column_names, open_stream, table_with
+from sklearn_rank._chunks.tables import MARKS, TABLES, column_names, stream_of, table_with
 from sklearn_rank._utils.doors import door_of_table
 from sklearn_rank._utils.optional import import_optional
 
@@ -23,12 +23,14 @@ BATCHES = f"a tuple (y_true, y_score, qid) or (y_true, y_score, qid, sample_weig
 
 
 class Columns(NamedTuple):
-    """Columns of a ranking; labels of subtopics have two dimensions."""
+    """Columns of a ranking; labels of subtopics have two dimensions, attributes have names."""
 
     y_true: Any
     y_score: Any
     qid: Any
     sample_weight: Any = None
+    by: Any = None
+    clusters: Any = None
     tie_break: Any = None
 
 
@@ -52,11 +54,13 @@ def read_columns(batch: Any, names: ColumnNames) -> Columns:
 
 def columns_of(table: Any, names: ColumnNames) -> Columns:
     """Columns of a table that has them."""
-    if isinstance(names.y_true, str):
-        y_true = read_column(table, names.y_true)
-    else:
-        y_true = np.column_stack([read_column(table, name) for name in names.y_true])
-    return Columns(y_true, *(None if name is None else read_column(table, name) for name in names[1:]))
+    columns = {name: read_column(table, name) for name in dict.fromkeys(names.flat())}
+    found = {role: columns[name] for role, name in names.by_role()}
+    if not isinstance(names.y_true, str):
+        found["y_true"] = np.column_stack([columns[name] for name in names.y_true])
+    if names.by is not None:
+        found["by"] = {name: columns[name] for name in ([names.by] if isinstance(names.by, str) else names.by)}
+    return Columns(**found)
 
 
 def _read_tuple(batch: Sequence[Any], names: ColumnNames) -> Columns:
@@ -118,7 +122,7 @@ def iterate_batches(data: Any, names: ColumnNames) -> Iterator[Any]:
             f"{door}{' ' * bool(door)}Got {type(data).__name__} instead."
         )
     if column_names(data) is None and hasattr(data, "__arrow_c_stream__"):
-        return iter(open_stream(data))
+        return iter(stream_of(data, names))
     return iter([data] if is_table or column_names(data) is not None else data)  # a table is one batch
 
 

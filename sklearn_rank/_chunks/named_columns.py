@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from sklearn_rank._utils.doors import SYSTEMS
+from sklearn_rank._utils.doors import ARRAYS, SYSTEMS
 from sklearn_rank._utils.echo import echo
 
 CALLED = {
@@ -16,18 +16,22 @@ CALLED = {
     "sample_weight": ("sample_weight", "weight"),
 }
 """What columns are often called, for hints."""
+HINTS = {"y_score": SYSTEMS, "qid": "Several columns that name a query together go into one, joined as text."}
+"""What an error says where several columns are given for one."""
 ALIKE = 0.82
 """From which similarity on a name is worth a hint: 'scores' for 'score', but not 'id' for 'qid'."""
 MOST_LISTED = 20
 
 
 class ColumnNames(NamedTuple):
-    """Names of the columns of a ranking; `y_true` may have several, one a subtopic."""
+    """Names of the columns of a ranking; `y_true` may have several, one a subtopic, `y_score` of systems, and `by`."""
 
     y_true: str | Sequence[str]
-    y_score: str
+    y_score: str | Sequence[str]
     qid: str
     sample_weight: str | None = None
+    by: str | Sequence[str] | None = None
+    clusters: str | None = None
     tie_break: str | None = None
 
     def flat(self) -> list[str]:
@@ -47,14 +51,14 @@ class ColumnNames(NamedTuple):
 def check_column_names(names: ColumnNames) -> None:
     """Raise TypeError if a name is not a str."""
     for role, given in names._asdict().items():
-        several = role == "y_true" and isinstance(given, Iterable) and not isinstance(given, str)
+        several = role in ("y_true", "by") and isinstance(given, Iterable) and not isinstance(given, str)
         listed = [*given] if several else [given]
         optional = given is None and role in ColumnNames._field_defaults
         if not optional and not (listed and all(isinstance(name, str) for name in listed)):
-            hint = f" {SYSTEMS}" if role == "y_score" and isinstance(given, (list, tuple, dict)) else ""
+            hint = HINTS.get(role, "") if isinstance(given, (list, tuple, dict)) else ARRAYS * hasattr(given, "__len__")
             raise TypeError(
-                "A column is named by a str; y_true by a list of them for subtopics. "
-                f"Got {echo(given)} for {role}.{hint}"
+                "A column is named by a str; y_true by a list of them for subtopics, by for several attributes. "
+                f"Got {echo(given)} for {role}.{' ' * bool(hint)}{hint}"
             )
 
 

@@ -61,17 +61,38 @@ def table_with(data: Any, names: ColumnNames, where: str, kinds: str = TABLES) -
 
 def _collected(data: Any, names: ColumnNames, where: str) -> Any:
     """Table of the named columns of what is not a table in memory yet."""
-    wanted, frame = [*dict.fromkeys(names.flat())], _frame(data)
+    frame = _selected(data, names, where)
+    if frame is not None:
+        frame = frame.collect() if hasattr(frame, "collect") else frame.to_arrow()
+        return frame.to_native() if hasattr(frame, "to_native") else frame
+    stream, wanted = _open_stream(data), [*dict.fromkeys(names.flat())]
+    refuse_missing_columns(names, stream.schema.names, where)
+    fields = _import_arrow().schema([stream.schema.field(name) for name in wanted])
+    return _import_arrow().Table.from_batches((batch.select(wanted) for batch in stream), fields)
+
+
+def stream_of(data: Any, names: ColumnNames) -> Any:
+    """Record batches of Arrow with the named columns of what speaks its PyCapsule interface.
+
+    Raises
+    ------
+    TypeError
+        If it has no columns.
+    ValueError
+        If it lacks one of them.
+    """
+    frame = _selected(data, names, "data")
+    return _open_stream(data if frame is None else frame.to_native())
+
+
+def _selected(data: Any, names: ColumnNames, where: str) -> Any:
+    """Frame or plan of the named columns; None for what only Arrow's interface reads."""
+    frame = _frame(data)
     if frame is None:
-        stream = open_stream(data)
-        refuse_missing_columns(names, stream.schema.names, where)
-        arrow, fields = _import_arrow(), [stream.schema.field(name) for name in wanted]
-        return arrow.Table.from_batches((batch.select(wanted) for batch in stream), arrow.schema(fields))
+        return None
     given = getattr(data if frame is not data else None, "columns", None)  # narwhals gives a name once
     refuse_missing_columns(names, frame.collect_schema().names() if given is None else given, where)
-    frame = frame.select(wanted)
-    frame = frame.collect() if hasattr(frame, "collect") else frame.to_arrow()
-    return frame.to_native() if hasattr(frame, "to_native") else frame
+    return frame.select([*dict.fromkeys(names.flat())])
 
 
 def _frame(data: Any) -> Any:
@@ -85,14 +106,8 @@ def _frame(data: Any) -> Any:
     return None if frame is data else frame
 
 
-def open_stream(data: Any) -> Any:
-    """Record batches of Arrow of what speaks its PyCapsule interface.
-
-    Raises
-    ------
-    TypeError
-        If they have no columns.
-    """
+def _open_stream(data: Any) -> Any:
+    """Record batches of Arrow of what speaks its PyCapsule interface."""
     arrow = _import_arrow()
     try:
         if hasattr(data, "__arrow_c_array__"):

@@ -133,6 +133,7 @@ class TableValues:
     qid: NDArray[Any] = field(default_factory=lambda: np.empty(0))
     values: Mapping[str, Array] = field(default_factory=dict)
     label_fingerprints: None = None
+    clusters: None = None
 
     @property
     def per_query(self) -> dict[str, Array]:

@@ -35,10 +35,12 @@ class QueryRows(NamedTuple):
     n_given: int | None = None
 
     @classmethod
-    def of(cls, queries: Queries, n_given: int) -> QueryRows:
+    def of(cls, queries: Queries) -> QueryRows:
         """Rows of checked queries; in two-dimensional input each row is a query."""
         if queries.origin.first_query is not None:
             return cls(queries.qid)
+        n_given = queries.origin.n_given
+        n_given = len(queries.score) if n_given is None else n_given
         return cls(queries.qid, queries.indptr, queries.order, queries.origin.rows, n_given)
 
 

@@ -41,8 +41,8 @@ def check_labels(
     if low is not None and lowest < low:
         row = queries.first_row(queries.label < low)
         hint = " negative='unjudged' reads negative labels as those of documents that nobody judged." * (low == 0)
-        hint += " A table such as gain={-1: 0, 0: 0, 1: 1, 2: 3} says what each label gains." * takes_gain
         hint += " Padding is left out by mask=." * (queries.origin.first_query is not None)
+        hint += " A table such as gain={-1: 0, 0: 0, 1: 1, 2: 3} says what each label gains." * takes_gain
         raise ValueError(
             f"{what} of {function_name} must not be below {low:g}. Got {lowest:g}, the first in {place} {row}.{hint}"
         )

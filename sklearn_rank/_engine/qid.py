@@ -10,7 +10,7 @@ from numpy.ma import MaskedArray
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.rows import one_column
-from sklearn_rank._utils.tensors import as_numpy, widened
+from sklearn_rank._utils.tensors import as_numpy
 
 NO_QID = (
     "Ranking metrics are computed query by query, so the query of each row must be known: pass qid=, or give "
@@ -62,7 +62,7 @@ def _refuse_rounded(qid: Any) -> None:
     dtype = str(getattr(qid, "dtype", "")).rpartition(".")[2]
     if dtype not in EXACT:
         return
-    ids = widened(np.asarray(as_numpy(qid)))
+    ids = np.asarray(as_numpy(qid))
     if ids.size and np.nanmax(np.abs(ids), initial=0) >= EXACT[dtype]:
         raise ValueError(
             f"qid must hold ids that stay different: {dtype} tells whole numbers apart up to {EXACT[dtype]}, so keep "

@@ -30,12 +30,13 @@ class Origin(NamedTuple):
     """Origin of the rows, for errors.
 
     `first_query` is the number of the first query where each row is a query; `rows` are those of the input that were
-    kept, None for all.
+    kept of `n_given`, None for all.
     """
 
     names: InputNames = InputNames()
     first_query: int | None = None
     rows: Index | None = None
+    n_given: int | None = None
 
 
 class DataSummary(NamedTuple):

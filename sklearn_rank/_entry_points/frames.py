@@ -25,6 +25,8 @@ def evaluate_frame(
     y_score: str = "score",
     qid: str = "qid",
     sample_weight: str | None = None,
+    by: str | Sequence[str] | None = None,
+    clusters: str | None = None,
     tie_break: str | None = None,
     n_jobs: int | None = None,
     **keywords: Any,
@@ -48,7 +50,13 @@ def evaluate_frame(
     qid : str, default="qid"
         Column of the query of each row, or a level of the index of a frame of pandas.
     sample_weight : str or None, default=None
-        Column of the weight of each row's query in the mean.
+        Column of the weight of each row's query in the mean; constant within a query.
+    by : str, list of str or None, default=None
+        Column of an attribute of each row's query, such as its country, for `Evaluation.segments`; or several. Constant
+        within a query.
+    clusters : str or None, default=None
+        Column of what each row's query belongs to, such as a user or a session; constant within a query. Queries of one
+        cluster are not independent: intervals and tests of the result allow for that.
     tie_break : str or None, default=None
         Column for metrics with ``ties="stable"``: among equal scores the higher value ranks first.
     n_jobs : int or None, default=None
@@ -88,9 +96,9 @@ def evaluate_frame(
     {'mrr': 0.75, 'p@1': 0.5}
     """
     specs = parse_metrics(metrics, **keywords)
-    names = ColumnNames(y_true, y_score, qid, sample_weight, tie_break)
+    names = ColumnNames(y_true, y_score, qid, sample_weight, by, clusters, tie_break)
     check_column_names(names)
-    _refuse_two_roles(names)
+    refuse_two_roles(names)
     check_n_jobs(n_jobs)
     columns = columns_of(table_with(data, names, "data"), names)._asdict()
     try:
@@ -100,10 +108,13 @@ def evaluate_frame(
         raise kind(f"{error} The columns are {names}.") from error
 
 
-def _refuse_two_roles(names: ColumnNames) -> None:
-    """Raise ValueError if one column is given for two arguments: scores that are the labels are always right."""
+def refuse_two_roles(names: ColumnNames) -> None:
+    """Raise ValueError if labels, scores and queries share a column: scores that are the labels are always right."""
     role_of: dict[str, str] = {}
-    for role, name in names.by_role():
+    for role, name in ColumnNames(*names[:3]).by_role():
         if name in role_of:
-            raise ValueError(f"A column has one role. Got {name!r} as {role_of[name]} and as {role}.")
+            raise ValueError(
+                "Labels, scores and queries are in different columns; copy one to rank by the labels. "
+                f"Got {name!r} as {role_of[name]} and as {role}."
+            )
         role_of[name] = role

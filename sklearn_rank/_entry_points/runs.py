@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.io import RankingData
 from sklearn_rank.io._ids import QueryIds
@@ -32,6 +32,8 @@ def evaluate_run(
     *,
     metrics: MetricsLike = DEFAULT_METRICS,
     sample_weight: Mapping[Any, float] | None = None,
+    by: Mapping[Any, Any] | None = None,
+    clusters: Mapping[Any, Any] | None = None,
     missing_from_run: str | None = None,
     missing_from_qrels: str | None = None,
     duplicates: str = "raise",
@@ -57,7 +59,12 @@ def evaluate_run(
     metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
         As in `evaluate`.
     sample_weight : mapping of query to float, default=None
-        Weight of each query in the mean.
+        Weight of each query in the mean. This and the next two may be a Series of pandas with queries as its index.
+    by : mapping of query to value, or of name to such mappings, default=None
+        Attribute of each query, such as its country, for `Evaluation.segments`. Or a pandas frame with queries as its
+        index.
+    clusters : mapping of query to value, default=None
+        What each query belongs to, such as a user or a session; intervals and tests of the result allow for that.
     missing_from_run : {"zero", "drop", "raise"}, default=None
         Queries of the judgements that the run does not have: keep them, so that metrics count them as zero, leave them
         out, or raise. None: "zero", with a warning that counts them.
@@ -122,6 +129,8 @@ def evaluate_run(
     {'mrr': 0.75}
     """
     specs = {name: spec.filled(unjudged=unjudged) for name, spec in parse_metrics(metrics, **keywords).items()}
+    weights, attributes = _by_query("sample_weight", sample_weight), _by_query("by", by)
+    clusters = _by_query("clusters", clusters)
     data = joined(
         "evaluate_run", run, judgements, missing_from_run=missing_from_run or "zero",
         missing_from_qrels=missing_from_qrels or "drop", tie_order=tie_order, float32=float32, negative=negative,
@@ -129,30 +138,43 @@ def evaluate_run(
     )  # fmt: skip
     _warn_of_missing(data, missing_from_run, missing_from_qrels)
     _warn_if_swapped(data, judgements, run)
-    weight = None if sample_weight is None else _of_rows("sample_weight", sample_weight, data.qid)
-    return evaluate(data.y_true, data.y_score, metrics=specs, qid=data.qid, sample_weight=weight, n_jobs=n_jobs)
+    return evaluate(
+        data.y_true, data.y_score, metrics=specs, qid=data.qid, by=attributes, clusters=clusters, n_jobs=n_jobs,
+        sample_weight=None if weights is None else _of_rows(weights, data.qid),
+    )  # fmt: skip
 
 
-def _of_rows(name: str, of_queries: Mapping[Any, Any], qid: QueryIds) -> NDArray[Any]:
-    """Value of each row's query.
+def _by_query(name: str, values: Any) -> Mapping[Any, Any] | None:
+    """Values by query; rows of the user have no order here, so nothing is matched by position.
 
     Raises
     ------
     TypeError
-        If it is no mapping.
-    ValueError
-        If a query has no value.
+        If it is neither a mapping nor labelled by an index.
     """
-    if not isinstance(of_queries, Mapping):
-        raise TypeError(f"{name} of evaluate_run must be {{query: value}}. Got {type(of_queries).__name__} instead.")
+    if hasattr(values, "to_dict") and hasattr(values, "index"):  # pandas
+        values = values.to_dict()
+    wrong = [values]
+    if values is None or isinstance(values, Mapping):
+        wrong = [value for value in (values or {}).values() if not isinstance(value, (Hashable, Mapping))]
+    if not wrong:
+        return values
+    raise TypeError(
+        f"{name} of evaluate_run must be {{query: value}}, as queries are matched by their ids. "
+        f"Got {type(wrong[0]).__name__} instead."
+    )
+
+
+def _of_rows(weights: Mapping[Any, float], qid: QueryIds) -> NDArray[Any]:
+    """Weight of each row's query."""
     queries = qid.names.tolist()
-    lacking = [query for query in queries if query not in of_queries]
+    lacking = [query for query in queries if query not in weights]
     if lacking:
         raise ValueError(
-            f"{name} must have every query that is evaluated. Got none for {len(lacking)} of {len(queries)}, the first "
-            f"{lacking[0]!r}."
+            "sample_weight must have every query that is evaluated. "
+            f"Got none for {len(lacking)} of {len(queries)}, the first {lacking[0]!r}."
         )
-    return ids_of([of_queries[query] for query in queries])[qid.code]
+    return as_floats([weights[query] for query in queries], "sample_weight")[qid.code]
 
 
 def _warn_of_missing(data: RankingData, missing_from_run: str | None, missing_from_qrels: str | None) -> None:

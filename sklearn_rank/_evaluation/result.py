@@ -292,6 +292,8 @@ class Evaluation(TableReport, Saveable):
     ) -> dict[str, tuple[float, float]]:
         """Confidence interval of the mean over queries of each metric; every query has the same weight.
 
+        Where the result has `clusters`, it allows for queries of one cluster that depend on each other.
+
         The interval covers other queries of the same kind, not other training sets. Queries that are left out of the
         mean are left out here.
 
@@ -310,8 +312,8 @@ class Evaluation(TableReport, Saveable):
         Returns
         -------
         dict of str to (float, float)
-            (nan, nan) with fewer than two queries, and for a mean that is weighted, pooled or geometric; for these,
-            resample `per_query` and `weight`.
+            (nan, nan) with fewer than two queries or clusters, and for a mean that is weighted, pooled or geometric;
+            for these, resample `per_query` and `weight`.
 
         Raises
         ------
@@ -325,9 +327,12 @@ class Evaluation(TableReport, Saveable):
             "confidence_level": confidence_level,
             "n_resamples": n_resamples,
             "random_state": random_state,
+            "clusters": self.clusters,
         }
-        return {  # no values give no interval, but keywords are checked
-            name: confidence_interval(values if self.counts_queries_equally(name) else [], **options)
+        return {  # undefined values give no interval, but keywords are checked
+            name: confidence_interval(
+                values if self.counts_queries_equally(name) else np.full_like(values, np.nan), **options
+            )
             for name, values in self.per_query.items()
         }
 
@@ -463,7 +468,8 @@ class Evaluation(TableReport, Saveable):
         return pandas.DataFrame(self.per_query, index=index)
 
     def _title(self) -> str:
-        return f"Evaluation of {len(self.qid)} queries"
+        clusters = "" if self.clusters is None else f" in {len({*self.clusters.tolist()})} clusters"
+        return f"Evaluation of {len(self.qid)} queries{clusters}"
 
     def _tables(self) -> list[Table]:
         rows = ((labelled(name), mean, self.n_undefined[name]) for name, mean in self.mean().items())

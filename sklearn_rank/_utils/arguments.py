@@ -49,11 +49,8 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
     """Decorate a function with clear errors about unknown arguments, and positional ones that must be named."""
     parameters = inspect.signature(function).parameters
     by_position = [n for n, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
-    takes_more, takes_others = (
-        any(p.kind is kind for p in parameters.values())
-        for kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    )
     kinds = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+    takes_more, takes_others = (any(p.kind is kind for p in parameters.values()) for kind in kinds)
     required = [n for n, p in parameters.items() if p.default is p.empty and p.kind not in kinds]
 
     @functools.wraps(function)

@@ -18,7 +18,7 @@ RESULTS = "Results go to compare_systems({name: result}), or two of them to stat
 ROWS = "Rows that were read go to evaluate as arrays: evaluate(data.y_true, data.y_score, qid=data.qid)."
 ARRAYS = "Arrays go to evaluate(y_true, y_score, qid=qid)."
 NAMES = "Names of columns go with their table to evaluate_frame, or with the path of a file to evaluate_batches."
-FILE = "The path of a file goes to evaluate_batches, or to io.read_table, io.read_trec_run or io.read_trec_qrels."
+FILE = "Data on disk go to evaluate_batches, or to io.read_table, io.read_trec_run and io.read_trec_qrels."
 DASK = "A dask DataFrame goes to sklearn_rank.dask.evaluate(data)."
 SPARK = "A Spark DataFrame goes to sklearn_rank.spark.evaluate(data)."
 
@@ -31,7 +31,7 @@ T = TypeVar("T")
 def door_of(x: Any) -> str:
     """Hint at the function that takes an object in place of all arrays; "" for what may be an array."""
     root = type(x).__module__.partition(".")[0]
-    if isinstance(x, (str, os.PathLike)):
+    if isinstance(x, (str, os.PathLike)) or hasattr(x, "get_fragments"):
         return FILE
     if hasattr(x, "per_query") and hasattr(x, "n_undefined"):
         return RESULTS
@@ -77,7 +77,7 @@ def hint_of(y_true: Any, y_score: Any = None, **others: Any) -> str:
     if isinstance(y_true, Mapping) and isinstance(y_score, Mapping):
         return RESULTS if door_of(y_true) == RESULTS else RUN
     shapes = [tuple(getattr(x, "shape", ())) for x in (y_true, y_score)]
-    if len(shapes[0]) == 2 and shapes[0] == shapes[1] and y_true is not y_score:
+    if len(shapes[0]) == 2 and shapes[0] == shapes[1] and not _is_twice(y_true, y_score):
         return ""  # queries by documents
     door = door_of(y_true)
     if door in ("", FILE) and any(isinstance(x, str) for x in (y_score, *map(others.get, PER_ROW))):
@@ -106,6 +106,11 @@ def with_hints(check: Callable[..., T]) -> Callable[..., T]:
     return call
 
 
+def _is_twice(y_true: Any, y_score: Any) -> bool:
+    """Whether both are one table; numbered columns are documents, of which every order is ideal for itself."""
+    return y_true is y_score and any(isinstance(name, str) for name in getattr(y_true, "columns", ()))
+
+
 def refuse_table(y_true: Any, y_score: Any) -> None:
     """Refuse a table where a frame of labels has a column for each document or subtopic.
 
@@ -114,7 +119,7 @@ def refuse_table(y_true: Any, y_score: Any) -> None:
     TypeError
         If it is given as y_score too, or has a column "qid".
     """
-    if hasattr(y_true, "columns") and (y_true is y_score or "qid" in [*y_true.columns]):
+    if hasattr(y_true, "columns") and (_is_twice(y_true, y_score) or "qid" in [*y_true.columns]):
         got = "the same frame as y_score" if y_true is y_score else "a column 'qid'"
         raise TypeError(f"A frame as y_true has a column of labels for each document or subtopic. {TABLE} Got {got}.")
 
@@ -137,5 +142,6 @@ def door_of_table(data: Any) -> str:
     if door == TABLE:
         return ""
     dtype = getattr(data, "dtype", None)
-    is_array = (dtype is not None and getattr(dtype, "names", None) is None) or isinstance(data, (list, tuple))
+    is_array = dtype is not None and not callable(dtype) and getattr(dtype, "names", None) is None
+    is_array = is_array or isinstance(data, (list, tuple))
     return door or (ARRAYS if is_array else "")

@@ -41,7 +41,8 @@ def as_reals(x: Any, name: str) -> NDArray[Any]:
     if kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers. Got {type(x).__name__} of dtype {array.dtype} instead.")
     if array.ndim not in (1, 2):
-        raise ValueError(f"{name} must have one or two dimensions. Got {array.ndim} instead.")
+        hint = ": take [..., 0] of it" if array.ndim == 3 and array.shape[-1] == 1 else ""
+        raise ValueError(f"{name} must have one or two dimensions. Got {array.ndim} instead{hint}.")
     is_narrow = array.dtype.itemsize <= (8 if kind == "f" else 4)
     return array if is_narrow else _of_wide(array, name)
 

@@ -9,25 +9,32 @@ from numpy.typing import NDArray
 
 
 def as_numpy(x: Any) -> Any:
-    """NumPy array of a tensor of torch, on whatever device it is, or list of those of several; else `x` as it is.
+    """NumPy array of a tensor of torch, JAX or TensorFlow, on whatever device it is; anything else as it is.
 
-    The memory of a tensor on the CPU is shared. JAX and TensorFlow bring their tensors over when NumPy asks for them.
+    The memory of a tensor on the CPU is shared. In a list of tensors each becomes an array, or a number.
 
     Raises
     ------
     ValueError
         If the tensor is not dense.
     """
-    if hasattr(x, "detach") and hasattr(x, "cpu"):
-        return _of_torch(x)
+    if type(x) is np.ndarray:
+        return widened(x)
+    if _is_tensor(type(x)):
+        return _of_torch(x) if hasattr(x, "detach") else widened(np.asarray(x))
     if isinstance(x, (list, tuple)) and any(map(_is_tensor, set(map(type, x)))):
-        return [_entry(as_numpy(one)) if _is_tensor(type(one)) else one for one in x]
+        return [as_numpy(one)[()] if _is_tensor(type(one)) else one for one in x]
     return x
 
 
 def widened(array: NDArray[Any]) -> NDArray[Any]:
     """Floats of a type that NumPy does not have, such as the bfloat16 of ml_dtypes, as float32."""
     return array.astype(np.float32) if array.dtype.kind == "V" and array.dtype.type is not np.void else array
+
+
+def _is_tensor(kind: type) -> bool:
+    """Whether objects of a type exchange memory as tensors do; arrays of NumPy and Arrow do so too."""
+    return hasattr(kind, "__dlpack__") and not issubclass(kind, np.ndarray) and not hasattr(kind, "to_pylist")
 
 
 def _of_torch(x: Any) -> NDArray[Any]:
@@ -42,13 +49,3 @@ def _of_torch(x: Any) -> NDArray[Any]:
     except TypeError:  # NumPy has no bfloat16
         array = x.float().numpy()
     return array
-
-
-def _is_tensor(kind: type) -> bool:
-    return hasattr(kind, "__dlpack__") and not issubclass(kind, np.ndarray)
-
-
-def _entry(x: Any) -> Any:
-    """A number if it is one, so that ids in a list of tensors are compared by value."""
-    array = widened(np.asarray(x))
-    return array[()] if array.ndim == 0 else array

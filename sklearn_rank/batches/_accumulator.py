@@ -15,6 +15,7 @@ from sklearn_rank._chunks.parts import evaluate_part, result_from_columns, resul
 from sklearn_rank._chunks.query_ids import kind_after
 from sklearn_rank._engine.check import check_queries
 from sklearn_rank._engine.id_order import id_order
+from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.rows import queries_in
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
@@ -155,6 +156,7 @@ class RankingAccumulator:
             y_true, y_score, qid=qid, sample_weight=sample_weight, mask=mask, n_jobs=self._n_jobs,
             weight_may_be_zero=True,
         )  # fmt: skip
+        _refuse_swapped(queries, y_score)
         self._check_discounts(queries.longest)
         columns = result_to_columns(evaluate_part(queries, self._specs, self._n_jobs))
         if queries.weight is not None:
@@ -322,3 +324,14 @@ class RankingAccumulator:
                     "merge takes an accumulator of the same metrics and keywords. "
                     f"Got {theirs.get(name, 'none')} for {name!r} after {mine.get(name, 'none')}."
                 )
+
+
+def _refuse_swapped(queries: Queries, y_score: Any) -> None:
+    """Refuse labels with a fraction beside scores of an integer type: metrics of torch take scores first."""
+    dtype = str(getattr(y_score, "dtype", "")).rpartition(".")[2]
+    if dtype.startswith(("int", "uint", "bool")) and (fractions := queries.label % 1 > 0).any():
+        raise ValueError(
+            "update takes y_true, then y_score: labels with a fraction beside scores that are integers look swapped; "
+            f"if they are not, pass scores as floats. Got scores of dtype {dtype}, and label "
+            f"{queries.label[fractions][0]:g}."
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,16 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.typing import Array
+from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.stats._arguments import numbers
+from sklearn_rank.stats._clusters import (
+    CLUSTERED_TESTS,
+    cluster_numbers,
+    joined_clusters,
+    named_queries,
+    refuse_clusters,
+    refuse_one_cluster,
+)
 from sklearn_rank.stats._protocols import QueryResult, is_result
 from sklearn_rank.stats._significance import ComparisonOptions
 
@@ -28,20 +36,40 @@ class Values:
     meaning: Any
     greater_is_better: bool
     label_fingerprints: NDArray[np.uint32] | None = None
+    clusters: NDArray[Any] | None = None
 
 
 @dataclass(frozen=True)
 class Aligned:
-    """Values of several systems after alignment, with the number of queries left out and values filled in."""
+    """Values of several systems after alignment, with the number of queries left out and values filled in.
+
+    `cluster` is the number of each query's cluster; None where queries are independent.
+    """
 
     values: list[Array]
     metric: str | None
     greater_is_better: bool
     n_left_out: int
     n_filled: int
+    cluster: Index | None = None
 
 
-def align(results: Mapping[str, Any], metric: str | None, options: ComparisonOptions, function_name: str) -> Aligned:
+class _SameQueries(NamedTuple):
+    """Values of shape (n_systems, n_queries), the ids, where the queries of each system are, values filled in."""
+
+    table: Array
+    ids: NDArray[Any] | None
+    places: Sequence[Any]
+    n_filled: int = 0
+
+
+def align(
+    results: Mapping[str, Any],
+    metric: str | None,
+    options: ComparisonOptions,
+    function_name: str,
+    clusters: Any = None,
+) -> Aligned:
     """Defined values of each system; for a paired test of the same queries in the same order.
 
     Raises
@@ -52,11 +80,15 @@ def align(results: Mapping[str, Any], metric: str | None, options: ComparisonOpt
         If results and arrays are mixed.
     """
     read = read_values(results, metric, function_name)
-    first, n_filled = read[0], 0
+    first, n_filled, cluster = read[0], 0, None
+    if options.test not in CLUSTERED_TESTS and (clusters is not None or any(one.clusters is not None for one in read)):
+        refuse_clusters(function_name, options.test)
     if options.paired:
-        table, n_filled = _same_queries(read, list(results), options.missing, function_name)
-        defined = ~np.isnan(table).any(axis=0)
-        n_left_out, values = int((~defined).sum()), list(table[:, defined])
+        same = _same_queries(read, list(results), options.missing, function_name)
+        n_filled, defined = same.n_filled, ~np.isnan(same.table).any(axis=0)
+        n_left_out, values = int((~defined).sum()), list(same.table[:, defined])
+        cluster = _clusters(read, same, clusters, list(results), function_name)
+        cluster = None if cluster is None else cluster[defined]
     else:
         values = [one.values[~np.isnan(one.values)] for one in read]
         n_left_out = sum(map(len, (one.values for one in read))) - sum(map(len, values))
@@ -65,8 +97,25 @@ def align(results: Mapping[str, Any], metric: str | None, options: ComparisonOpt
             f"{function_name} needs two queries or more with a defined value. Got {min(map(len, values))}, "
             f"after {n_left_out} undefined ones were left out."
         )
+    if cluster is not None:
+        refuse_one_cluster(function_name, cluster)
     better = first.greater_is_better if options.greater_is_better is None else options.greater_is_better
-    return Aligned(values, first.metric, better, n_left_out, n_filled)
+    return Aligned(values, first.metric, better, n_left_out, n_filled, cluster)
+
+
+def _clusters(
+    read: list[Values], same: _SameQueries, clusters: Any, names: list[str], function_name: str
+) -> Index | None:
+    """Number of each query's cluster, as it was given here or as the results have it."""
+    own = [one.clusters for one in read]
+    if clusters is None:
+        return None if same.ids is None else joined_clusters(own, same.places, same.ids, names, function_name)
+    if any(one is not None for one in own):
+        raise ValueError(
+            f"{function_name} takes the clusters of results as they have them. Got clusters=, and a result with "
+            "clusters; pass values alone, result.to_frame()[metric], to compare by others."
+        )
+    return cluster_numbers(clusters, same.ids, same.table.shape[1])
 
 
 def read_values(results: Mapping[str, Any], metric: str | None, function_name: str) -> list[Values]:
@@ -95,9 +144,7 @@ def _values_of(result: Any, name: str, metric: str | None, function_name: str) -
             f"'metric' of {function_name} is for results of evaluate. Got {type(result).__name__} for {name!r}."
         )
     values = numbers(result, repr(name), function_name)
-    index = getattr(result, "index", None)
-    qid = np.asarray(index) if hasattr(index, "get_level_values") else None  # a pandas Series; a list has one too
-    return Values(values, qid, None, None, True)
+    return Values(values, named_queries(result), None, None, True)
 
 
 def _of_result(result: QueryResult, name: str, metric: str | None, function_name: str) -> Values:
@@ -118,12 +165,12 @@ def _of_result(result: QueryResult, name: str, metric: str | None, function_name
         )
     return Values(
         result.per_query[metric], result.qid, metric, result.meaning[metric], result.greater_is_better[metric],
-        result.label_fingerprints,
+        result.label_fingerprints, result.clusters,
     )  # fmt: skip
 
 
-def _same_queries(read: list[Values], names: list[str], missing: Any, function_name: str) -> tuple[Array, int]:
-    """Values of shape (n_systems, n_queries), and how many of them had to be filled in."""
+def _same_queries(read: list[Values], names: list[str], missing: Any, function_name: str) -> _SameQueries:
+    """Values of all systems for the same queries, in the order of the first."""
     ids = [one.qid for one in read if one.qid is not None]
     if len(ids) not in (0, len(read)):
         raise TypeError(f"{function_name} takes systems that all name their queries, or none. Got both.")
@@ -134,12 +181,11 @@ def _same_queries(read: list[Values], names: list[str], missing: Any, function_n
                 f"{function_name} pairs values query by query, so arrays must be of equal length; for different "
                 f"queries use test='welch', 'mannwhitney' or 'permutation'. Got lengths {', '.join(map(str, sizes))}."
             )
-        return np.stack([one.values for one in read]), 0
+        return _SameQueries(np.stack([one.values for one in read]), None, [])
+    everywhere = [slice(None)] * len(ids)
     if all(ids[0].dtype.kind == other.dtype.kind and np.array_equal(ids[0], other) for other in ids[1:]):
-        refuse_other_labels(
-            [one.label_fingerprints for one in read], [slice(None)] * len(ids), ids[0], names, function_name
-        )
-        return np.stack([one.values for one in read]), 0
+        refuse_other_labels([one.label_fingerprints for one in read], everywhere, ids[0], names, function_name)
+        return _SameQueries(np.stack([one.values for one in read]), ids[0], everywhere)
     known, column = number_together(ids)
     table, present = np.full((len(read), len(known)), np.nan), np.zeros((len(read), len(known)), dtype=bool)
     for i, (one, own) in enumerate(zip(read, column, strict=True)):
@@ -157,7 +203,7 @@ def _same_queries(read: list[Values], names: list[str], missing: Any, function_n
     refuse_other_labels([one.label_fingerprints for one in read], column, known, names, function_name)
     if missing != "raise":
         table[~present] = missing
-    return table, int((~present).sum())
+    return _SameQueries(table, known, column, int((~present).sum()))
 
 
 def refuse_other_labels(

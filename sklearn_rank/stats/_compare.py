@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank._utils.typing import Array, RandomState
@@ -12,6 +15,7 @@ from sklearn_rank.stats._align import Aligned, align
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._intervals import Interval, t_interval
 from sklearn_rank.stats._power import detectable
+from sklearn_rank.stats._samples import Paired, Unpaired
 from sklearn_rank.stats._significance import TESTS, ComparisonOptions, run_test
 
 
@@ -45,6 +49,8 @@ class ComparisonResult(TableReport):
     metric : str or None
     test, alternative : str
     confidence_level : float
+    n_clusters : int or None
+        Clusters of the queries; None where queries are independent.
     """
 
     metric: str | None
@@ -64,6 +70,7 @@ class ComparisonResult(TableReport):
     n_queries: int | tuple[int, int]
     n_left_out: int
     n_filled: int
+    n_clusters: int | None = None
 
     def minimal_detectable_difference(self, *, power: float = 0.8, alpha: float = 0.05) -> float:
         """Smallest true difference that a t test on as many queries of this kind finds with the given power.
@@ -88,7 +95,8 @@ class ComparisonResult(TableReport):
 
     def _title(self) -> str:
         n = self.n_queries if isinstance(self.n_queries, int) else " and ".join(map(str, self.n_queries))
-        return f"{self.metric or 'a metric'} of a less that of b, {n} queries, test {self.test!r}, {self.alternative}"
+        n = f"{n} queries" if self.n_clusters is None else f"{n} queries in {self.n_clusters} clusters"
+        return f"{self.metric or 'a metric'} of a less that of b, {n}, test {self.test!r}, {self.alternative}"
 
     def _tables(self) -> list[Table]:
         row = self.row()
@@ -104,6 +112,7 @@ def compare(
     *,
     metric: str | None = None,
     test: str = "t",
+    clusters: ClustersLike = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
     missing: Any = "raise",
@@ -123,6 +132,11 @@ def compare(
     test : str, default="t"
         For the same queries ``"t"`` (paired), ``"wilcoxon"``, ``"sign"``, ``"randomization"`` (Fisher's),
         ``"bootstrap"``; for different queries ``"welch"``, ``"mannwhitney"``, ``"permutation"``.
+    clusters : array-like of shape (n_queries,), or dict from queries to clusters, default=None
+        What each query belongs to, such as a user; a dict, or a Series, where queries have names. None: as the results
+        say, see ``evaluate(..., clusters=)``. Then the t test has the standard error that `confidence_interval`
+        describes and G - 1 degrees of freedom for G clusters, ``"randomization"`` flips the signs of a cluster
+        together, ``"bootstrap"`` draws whole clusters, and other tests are refused.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         "greater": a has the higher values, whether or not these are the better ones.
     confidence_level : float, default=0.95
@@ -145,7 +159,7 @@ def compare(
     ------
     ValueError
         If a query is missing, fewer than two are left, means are weighted, the metric was computed otherwise or by
-        other labels in one of the results, or a keyword is not what it must be.
+        other labels in one of the results, the clusters of results differ, or a keyword is not what it must be.
     TypeError
         If one system names its queries and the other does not.
 
@@ -177,7 +191,7 @@ def compare(
         test, alternative, confidence_level, missing, greater_is_better, n_resamples, random_state
     )
     check_options("compare", options)
-    aligned = align({"a": a, "b": b}, metric, options, "compare")
+    aligned = align({"a": a, "b": b}, metric, options, "compare", clusters)
     return compare_values(aligned.values[0], aligned.values[1], options, aligned)
 
 
@@ -195,9 +209,11 @@ def check_test(function_name: str, test: Any) -> None:
 def compare_values(a: Array, b: Array, options: ComparisonOptions, aligned: Aligned) -> ComparisonResult:
     """Compare two of the systems that were aligned."""
     test = TESTS[options.test]
-    sample = test.sample(a, b)
+    sample = Paired(a, b, aligned.cluster) if test.paired else Unpaired(a, b)
     outcome = run_test(sample, options)
-    won, tied, lost = _counts(sample.values, aligned.greater_is_better) if test.paired else (None, None, None)
+    won, tied, lost = None, None, None
+    if isinstance(sample, Paired):
+        won, tied, lost = _counts(sample.values, aligned.greater_is_better)
     return ComparisonResult(
         metric=aligned.metric,
         test=options.test,
@@ -219,6 +235,7 @@ def compare_values(a: Array, b: Array, options: ComparisonOptions, aligned: Alig
         n_queries=sample.n,
         n_left_out=aligned.n_left_out,
         n_filled=aligned.n_filled,
+        n_clusters=None if aligned.cluster is None else len(np.unique(aligned.cluster)),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.table import Table, TableReport, cell, shorten
@@ -17,7 +18,7 @@ from sklearn_rank.stats._align import align
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._compare import COLUMNS, ComparisonResult, check_options, check_test, compare_values
 from sklearn_rank.stats._corrections import adjust_pvalues, tukey
-from sklearn_rank.stats._samples import exact_mean
+from sklearn_rank.stats._samples import exact_mean, sums_by_cluster
 from sklearn_rank.stats._significance import TESTS, ComparisonOptions
 
 NAME_WIDTH = 16
@@ -82,7 +83,9 @@ class MultipleComparison(TableReport):
         return self.table.to_frame()
 
     def _title(self) -> str:
-        return f"{self.metric or 'a metric'}, test {self.test!r}, correction {self.correction!r}"
+        n_clusters = next(iter(self.comparisons.values())).n_clusters
+        clusters = "" if n_clusters is None else f"queries in {n_clusters} clusters, "
+        return f"{self.metric or 'a metric'}, {clusters}test {self.test!r}, correction {self.correction!r}"
 
     def _tables(self) -> list[Table]:
         return self._decisive(lambda name: name)
@@ -110,6 +113,7 @@ def compare_all(
     baseline: str | None = None,
     test: str = "t",
     correction: str | None = "holm",
+    clusters: ClustersLike = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
     missing: Any = "raise",
@@ -133,6 +137,8 @@ def compare_all(
     correction : {"holm", "bonferroni", "bh", "tukey"} or None, default="holm"
         "bh" is Benjamini-Hochberg. "tukey" is Tukey's HSD for all pairs, blocked by query and randomised, which takes
         the place of the test's own p-values.
+    clusters : array-like of shape (n_queries,), or dict from queries to clusters, default=None
+        As in `compare`. Tukey's HSD deals the values of a cluster together.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         As in `compare`.
     confidence_level : float, default=0.95
@@ -182,7 +188,7 @@ def compare_all(
         raise TypeError(f"compare_all takes a mapping from names to results, two or more. Got {echo(results)}.")
     if baseline is not None and not is_key(baseline, results):
         raise ValueError(f"The 'baseline' must be one of {', '.join(map(repr, results))}. Got {echo(baseline)}.")
-    aligned = align(results, metric, options, "compare_all")
+    aligned = align(results, metric, options, "compare_all", clusters)
     values = dict(zip(results, aligned.values, strict=True))
     pairs = (
         [*combinations(values, 2)] if baseline is None else [(name, baseline) for name in values if name != baseline]
@@ -190,7 +196,10 @@ def compare_all(
     compared = {(a, b): compare_values(values[a], values[b], options, aligned) for a, b in pairs}
     if correction == "tukey":
         differences = np.array([result.difference for result in compared.values()])
-        corrected = tukey(np.column_stack(aligned.values), differences, n_resamples, random_state)
+        sums = aligned.values
+        if aligned.cluster is not None:
+            sums = [sums_by_cluster(x, aligned.cluster)[0] for x in aligned.values]
+        corrected = tukey(np.column_stack(sums), differences * len(aligned.values[0]), n_resamples, random_state)
     else:
         corrected = adjust_pvalues([result.pvalue for result in compared.values()], correction)
     means = {name: exact_mean(x) for name, x in values.items()}

@@ -58,14 +58,13 @@ def adjust_pvalues(pvalues: Any, correction: str | None = "holm") -> Array:
 
 
 def tukey(values: Array, differences: Array, n_resamples: int, random_state: RandomState) -> Array:
-    """P-value of each difference of means by Tukey's HSD, blocked by query and randomised.
+    """P-value of each difference of sums by Tukey's HSD, blocked by query and randomised.
 
-    Each difference is compared with the null distribution of the range of means, for which the values of each query
-    change places at random.
+    Each difference is compared with the null distribution of the range of sums, for which the values of each query, or
+    the sums of each cluster, change places at random.
     """
-    n = len(values)
     ranges = _resampling.ranges_within_queries(values, n_resamples, random_state)
     ranges = np.sort(ranges if len(ranges) else np.zeros(n_resamples))
     reach = _resampling.ROUNDING * np.abs(values).sum()
-    as_large = len(ranges) - np.searchsorted(ranges, np.abs(differences) * n - reach)
+    as_large = len(ranges) - np.searchsorted(ranges, np.abs(differences) - reach)
     return np.asarray((as_large + 1) / (len(ranges) + 1))

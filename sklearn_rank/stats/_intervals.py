@@ -10,8 +10,9 @@ from scipy import stats
 
 from sklearn_rank._utils.typing import Array, RandomState
 from sklearn_rank.stats._arguments import check_arguments, numbers
+from sklearn_rank.stats._clusters import cluster_numbers, named_queries
 from sklearn_rank.stats._resampling import batch_size
-from sklearn_rank.stats._samples import exact_mean, spread
+from sklearn_rank.stats._samples import ClusterSums, QueryValues, exact_mean, sample_of
 
 Interval = tuple[float, float]
 
@@ -19,6 +20,7 @@ Interval = tuple[float, float]
 def confidence_interval(
     values: Any,
     *,
+    clusters: Any = None,
     method: str = "t",
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
@@ -32,6 +34,11 @@ def confidence_interval(
     ----------
     values : array-like of shape (n_queries,)
         One value a query; NaN (an undefined query) is left out.
+    clusters : array-like of shape (n_queries,), default=None
+        What each query belongs to, such as a user or a session: queries of one cluster may depend on each other, so
+        that they say less than as many independent ones. Then "t" has a standard error that is robust to clusters and
+        one degree of freedom less than there are clusters, and the bootstrap draws whole clusters. With fewer than 10
+        clusters, intervals are too short; ``docs/statistics.md`` has figures. None: queries are independent.
     method : {"t", "percentile", "bca"}, default="t"
         Student's t; percentiles of the bootstrap; those corrected for bias and skewness (Efron, 1987). The bootstrap
         needs about 50 queries: with 20, a BCa interval of level 0.95 holds the mean of skewed values 0.91 times.
@@ -45,12 +52,19 @@ def confidence_interval(
     Returns
     -------
     (float, float)
-        (nan, nan) with fewer than two values.
+        (nan, nan) with fewer than two values, or clusters.
 
     Raises
     ------
     ValueError
         If a value is infinite, or a keyword is not what it must be.
+
+    Notes
+    -----
+    With G clusters of the n queries, e the deviations from the mean, the squared standard error is
+    ``G / (G - 1) * sum over clusters of (sum of e in it)^2 / n^2`` (CR1: Liang and Zeger, 1986; C. Cameron, D. Miller:
+    A practitioner's guide to cluster-robust inference. Journal of Human Resources 50, 2015). For the bootstrap of
+    clusters see C. Field, A. Welsh: Bootstrapping clustered data. Journal of the Royal Statistical Society B 69, 2007.
 
     Examples
     --------
@@ -69,15 +83,16 @@ def confidence_interval(
         random_state=random_state,
     )
     x = numbers(values, "values", "confidence_interval")
-    x = x[~np.isnan(x)]
-    if len(x) < 2:
+    cluster = None if clusters is None else cluster_numbers(clusters, named_queries(values), len(x))
+    defined = ~np.isnan(x)
+    x, cluster = x[defined], None if cluster is None else cluster[defined]
+    if len(x) < 2 or (sample := sample_of(x, cluster)).n < 2:
         return math.nan, math.nan
-    centre, deviation = exact_mean(x), spread(x)
-    if method == "t" or deviation == 0:
-        return t_interval(centre, deviation / math.sqrt(len(x)), len(x) - 1, confidence_level, "two-sided")
-    means = bootstrap_distribution(x, np.mean, n_resamples, random_state)
+    if method == "t" or sample.standard_error == 0:
+        return t_interval(exact_mean(x), sample.standard_error, sample.df, confidence_level, "two-sided")
+    means, _ = bootstrap_distribution(sample, n_resamples, random_state)
     if method == "bca":
-        return bca_interval(x, means, confidence_level, "two-sided")
+        return bca_interval(sample, means, confidence_level, "two-sided")
     return _quantiles(means, (1 - confidence_level) / 2, (1 + confidence_level) / 2, "two-sided")
 
 
@@ -88,24 +103,27 @@ def t_interval(centre: float, standard_error: float, df: float, confidence_level
     return _opened(centre - reach, centre + reach, alternative)
 
 
-def bootstrap_distribution(x: Array, statistic: Any, n_resamples: int, random_state: RandomState) -> Array:
-    """Values of a statistic on bootstrap samples of x."""
+def bootstrap_distribution(sample: QueryValues | ClusterSums, n_resamples: int, random_state: RandomState) -> Array:
+    """Means and standard errors of bootstrap samples of queries or clusters, shape (2, n_resamples)."""
     result = stats.bootstrap(
-        (x,), statistic, vectorized=True, axis=-1, n_resamples=n_resamples, batch=batch_size(len(x)),
-        method="percentile", random_state=np.random.default_rng() if random_state is None else random_state,
+        sample.data, sample.mean_and_error, vectorized=True, paired=len(sample.data) > 1, axis=-1,
+        n_resamples=n_resamples, batch=batch_size(sample.n), method="percentile",
+        random_state=np.random.default_rng() if random_state is None else random_state,
     )  # fmt: skip
     return np.asarray(result.bootstrap_distribution)
 
 
-def bca_interval(x: Array, means: Array, confidence_level: float, alternative: str) -> Interval:
+def bca_interval(
+    sample: QueryValues | ClusterSums, means: Array, confidence_level: float, alternative: str
+) -> Interval:
     """Bias-corrected and accelerated interval, from the means of bootstrap samples.
 
     `scipy.stats.bootstrap` computes the acceleration by leaving out one query at a time, n passes over n values. The
-    acceleration of a mean is the skewness of x over 6 sqrt(n).
+    acceleration of a mean is the skewness of the deviations from it over 6 sqrt(n); those in a cluster are summed up.
     """
-    centre = x.mean()
+    centre, u = sample.centre, sample.deviations
     below = (np.count_nonzero(means < centre) + np.count_nonzero(means <= centre)) / (2 * len(means))
-    bias, u = stats.norm.ppf(below), x - centre
+    bias = stats.norm.ppf(below)
     acceleration = (u**3).sum() / (6 * (u**2).sum() ** 1.5)
     z = stats.norm.ppf((1 + confidence_level) / 2 if alternative == "two-sided" else confidence_level)
     low, high = (stats.norm.cdf(bias + q / (1 - acceleration * q)) for q in (bias - z, bias + z))

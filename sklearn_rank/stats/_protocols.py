@@ -34,6 +34,10 @@ class QueryResult(Protocol):
     def label_fingerprints(self) -> NDArray[np.uint32] | None:
         """Fingerprint of the labels of each query; None if unknown."""
 
+    @property
+    def clusters(self) -> NDArray[Any] | None:
+        """What each query belongs to; None where queries are independent."""
+
     def counts_queries_equally(self, metric: str) -> bool:
         """Whether the mean of a metric gives every query the same weight, as tests and intervals assume."""
 

@@ -80,8 +80,11 @@ def sign(sample: Paired, options: ComparisonOptions) -> Outcome:
 
 
 def randomization(sample: Paired, options: ComparisonOptions) -> Outcome:
-    """Fisher's randomization test: the two values of each query change places at random, or in all ways if few."""
-    sums, exact = _resampling.sign_flips(sample.values, options.n_resamples, options.random_state)
+    """Fisher's randomization test: the two values of each query change places at random, or in all ways if few.
+
+    Those of the queries of one cluster change places together.
+    """
+    sums, exact = _resampling.sign_flips(sample.sample.total, options.n_resamples, options.random_state)
     observed, scale = sample.difference * sample.n, float(np.abs(sample.values).sum())
     alternative = options.alternative
     if alternative == "less":  # the same flips for b less a
@@ -92,19 +95,14 @@ def randomization(sample: Paired, options: ComparisonOptions) -> Outcome:
 
 def bootstrap(sample: Paired, options: ComparisonOptions) -> Outcome:
     """Bootstrap test of the t statistic under a mean difference of 0; the same resamples give a BCa interval."""
-    d, root = sample.values, np.sqrt(sample.n)
-    t = ratio(sample.difference, sample.standard_error)
+    drawn_from, t = sample.sample, ratio(sample.difference, sample.standard_error)
     if sample.standard_error == 0:  # all resamples are alike
         return student(sample, options)
-
-    def mean_and_spread(x: Array, axis: int = -1) -> Array:
-        return np.stack([x.mean(axis=axis), x.std(axis=axis, ddof=1)])
-
-    means, spreads = bootstrap_distribution(d, mean_and_spread, options.n_resamples, options.random_state)
+    means, errors = bootstrap_distribution(drawn_from, options.n_resamples, options.random_state)
     with np.errstate(divide="ignore", invalid="ignore"):  # a resample without spread is as extreme as can be, or at 0
-        resampled = np.nan_to_num((means - sample.difference) / (spreads / root), nan=0.0)
+        resampled = np.nan_to_num((means - sample.difference) / errors, nan=0.0)
     p = _resampling.tail_of_symmetric(resampled, t, options.alternative, exact=False, scale=abs(t))
-    return Outcome(t, p, bca_interval(d, means, options.confidence_level, options.alternative))
+    return Outcome(t, p, bca_interval(drawn_from, means, options.confidence_level, options.alternative))
 
 
 def mannwhitney(sample: Unpaired, options: ComparisonOptions) -> Outcome:

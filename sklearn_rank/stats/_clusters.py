@@ -1,0 +1,98 @@
+"""Clusters of the queries that are compared, such as users: which query is in which, and which tests allow them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._engine.attributes import QueryRows, of_queries
+from sklearn_rank._engine.grouping import number_of_rows, number_together
+from sklearn_rank._engine.rows import labels_of
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.typing import Index
+
+CLUSTERED_TESTS = ("t", "randomization", "bootstrap")
+"""Tests that are valid where queries of one cluster depend on each other."""
+
+
+def named_queries(values: Any) -> NDArray[Any] | None:
+    """Ids of the queries of a pandas Series; None where queries are known by their position only."""
+    index = labels_of(values)  # a list has a method of this name
+    return None if index is None else np.asarray(index)
+
+
+def cluster_numbers(clusters: Any, ids: NDArray[Any] | None, n_queries: int) -> Index:
+    """Number of each query's cluster; ids are those of named queries, which no position says.
+
+    Raises
+    ------
+    ValueError
+        If there is not one per query, or one is missing.
+    TypeError
+        If named queries have clusters by position.
+    """
+    if ids is not None:
+        index = labels_of(clusters)
+        if index is None and not isinstance(clusters, Mapping):
+            raise TypeError(
+                "Queries with names, as results and pandas Series have them, need clusters by name: evaluate(..., "
+                f"clusters=), or a dict or Series from queries to clusters. Got {type(clusters).__name__}."
+            )
+        clusters = clusters if index is None else dict(zip(index, clusters, strict=True))
+    values = of_queries(clusters, "clusters", QueryRows(np.arange(n_queries) if ids is None else ids))
+    return number_of_rows(values, n_queries)
+
+
+def joined_clusters(
+    given: Sequence[NDArray[Any] | None],
+    places: Sequence[Any],
+    ids: NDArray[Any],
+    names: Sequence[str],
+    function_name: str,
+) -> Index | None:
+    """Number of each query's cluster, of results that say so themselves; `places` are their queries in `ids`.
+
+    Raises
+    ------
+    ValueError
+        If one result has clusters and another has not, or has others.
+    """
+    known = [one for one in given if one is not None]
+    if not known:
+        return None
+    if len(known) < len(given):
+        without = names[[one is None for one in given].index(True)]
+        raise ValueError(
+            f"{function_name} takes results that all have clusters, or none: evaluate each with the same clusters=. "
+            f"Got none in {without!r}."
+        )
+    _, numbers = number_together(known)
+    of_query, source = np.full(len(ids), -1, dtype=np.int64), np.full(len(ids), -1)
+    for i, (own, place) in enumerate(zip(numbers, places, strict=True)):
+        differs = (of_query[place] >= 0) & (of_query[place] != own)
+        if differs.any():
+            query = np.arange(len(ids))[place][differs][0]
+            raise ValueError(
+                f"{function_name} takes results with the same clusters. Got other clusters in {names[i]!r} than in "
+                f"{names[source[query]]!r} for {differs.sum()} queries, the first of them "
+                f"{echo(ids[query : query + 1].tolist()[0])}."
+            )
+        of_query[place], source[place] = own, i
+    return number_of_rows(of_query, len(of_query))
+
+
+def refuse_one_cluster(function_name: str, cluster: Index) -> None:
+    """Raise ValueError for fewer than two clusters."""
+    if len(np.unique(cluster)) < 2:
+        raise ValueError(f"{function_name} needs queries of two clusters or more. Got one cluster.")
+
+
+def refuse_clusters(function_name: str, test: str) -> NoReturn:
+    """Raise ValueError for a test that takes independent queries."""
+    raise ValueError(
+        f"Where queries come in clusters, {function_name} takes test='t', 'randomization' or 'bootstrap'; for other "
+        f"tests pass one value per cluster, such as its mean. Got test={test!r}, which takes independent queries."
+    )
