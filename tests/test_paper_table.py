@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from sklearn_rank import Evaluation
-from sklearn_rank.model_selection._paper_table import paper_table
+from sklearn_rank.model_selection._paper_table import CORRECTION_NAMES, TEST_NAMES, paper_table
 from sklearn_rank.stats import compare_all
+from sklearn_rank.stats._arguments import RULES
+from sklearn_rank.stats._significance import TESTS
 
 N = 60
 STEP = np.linspace(0.2, 0.4, N)
@@ -19,10 +21,13 @@ VALUES = {
 }
 
 
-def table_of(values=VALUES, correction="holm", failed=(), **keywords):
+def table_of(values=VALUES, correction="holm", failed=(), clusters=None, **keywords):
     results = {name: Evaluation.from_values(np.arange(N), per_query) for name, per_query in values.items()}
     baseline = next(iter(values))
-    tests = {m: compare_all(results, metric=m, baseline=baseline, correction=correction) for m in values[baseline]}
+    tests = {
+        m: compare_all(results, metric=m, baseline=baseline, correction=correction, clusters=clusters)
+        for m in values[baseline]
+    }
     return paper_table(results, tests, systems=[*values, *failed], baseline=baseline, **keywords)
 
 
@@ -48,9 +53,17 @@ def test_the_note():
     )
     assert "not corrected" in table_of(correction=None, confidence_level=0.99).note
     assert "p < 0.01," in table_of(confidence_level=0.99).note
+    assert "queries in 12 clusters, Holm-corrected" in table_of(clusters={query: query % 12 for query in range(N)}).note
     two = {name: VALUES[name] for name in ("bm_25 & co", "same")}
     assert "No system differs significantly from bm_25 & co (paired t-test" in table_of(two).note
     assert "one comparison" in table_of(two).note
+
+
+def test_every_test_and_correction_has_a_name():
+    assert TEST_NAMES.keys() == TESTS.keys()
+    assert {*CORRECTION_NAMES, None} == {
+        c for c in (None, "holm", "bonferroni", "bh", "tukey") if RULES["correction"].accepts(c)
+    }
 
 
 def test_level_and_digits():

@@ -89,9 +89,11 @@ def _of_catboost(text: str) -> str:
 
 def single_cutoffs(text: str) -> list[str]:
     """Names with one cutoff each: "ndcg@5" and "ndcg@10" for "ndcg@5,10"."""
-    head, _, cutoffs = text.rpartition("@")
+    head, at, cutoffs = text.rpartition("@")
     several = [k.strip() for k in cutoffs.split(",")]
-    return [f"{head.strip()}@{k}" for k in several] if len(several) > 1 and all(map(str.isdecimal, several)) else [text]
+    if not at or len(several) == 1 or not all(k.isdecimal() for k in several):
+        return [text]
+    return [f"{head.strip()}@{k}" for k in several]
 
 
 def tracker_name(name: str) -> str:

@@ -377,16 +377,12 @@ class Comparison(TableReport, Saveable):
         return self._paper_table(confidence_level, digits).to_markdown()
 
     def _paper_table(self, confidence_level: float, digits: int) -> PaperTable:
-        tests = {metric: self.significance(metric) if self._is_tested(metric) else None for metric in self._metrics}
+        several = len(self.results) > 1
+        tests = {m: self.significance(m) if several and not self._why_untested(m) else None for m in self._metrics}
         return paper_table(
-            self.results, tests, systems=[*self.fold_means], baseline=self.baseline,
-            confidence_level=confidence_level, digits=digits,
+            self.results, tests, systems=self._models, baseline=self.baseline, confidence_level=confidence_level,
+            digits=digits,
         )  # fmt: skip
-
-    def _is_tested(self, metric: str) -> bool:
-        """Whether the models are tested against the baseline."""
-        equally = all(result.counts_queries_equally(metric) for result in self.results.values())
-        return equally and self.baseline not in self.failures and len(self.results) > 1
 
     def _tables(self) -> list[Table]:
         return [self.summary()]

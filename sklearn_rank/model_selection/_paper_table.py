@@ -141,7 +141,9 @@ def _note(
     how = f"{correction}-corrected for {n_tests} systems" if correction else "not corrected"
     how = how if n_tests > 1 else "one comparison"
     note += f" {'; '.join(found) or f'No system differs significantly from {baseline}'}"
-    note += f" ({TEST_NAMES.get(tested[0].test, tested[0].test)}, two-sided, p < {1 - level:.3g}, {how})."
+    n_clusters = next(iter(tested[0].comparisons.values())).n_clusters
+    how = how if n_clusters is None else f"queries in {n_clusters} clusters, {how}"
+    note += f" ({TEST_NAMES[tested[0].test]}, two-sided, p < {1 - level:.3g}, {how})."
     untested = [display_name(metric) for metric, one in tests.items() if one is None]
     return note + (f" Not tested: {', '.join(untested)}." if untested else "")
 
