@@ -253,7 +253,7 @@ class Evaluation(TableReport, Saveable):
         """
         return {name: float(result.average(self.weight)[0]) for name, result in self._metrics.items()}
 
-    def to_dict(self, *, prefix: str = "") -> dict[str, float]:
+    def to_dict(self, prefix: str = "") -> dict[str, float]:
         """Means under names that experiment trackers take: "ndcg_at_10" for "ndcg@10".
 
         For ``mlflow.log_metrics(result.to_dict())``, Weights & Biases and the like. `parse_metric` reads these names;
