@@ -17,6 +17,7 @@ from sklearn_rank import datasets, metrics
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.segments import Segments
 from sklearn_rank._groups import group_sizes, qid_from_group_sizes, rank_within
 from sklearn_rank._metric.decorator import metric
 from sklearn_rank._metric.names import get_metric_names, parse_metric
@@ -25,7 +26,10 @@ from sklearn_rank._utils.table import Table
 from sklearn_rank._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from sklearn_rank.batches import evaluate_batches
+    from sklearn_rank._entry_points.frames import evaluate_frame
+    from sklearn_rank._entry_points.runs import evaluate_run
+    from sklearn_rank._entry_points.systems import compare_systems
+    from sklearn_rank.batches import RankingAccumulator, evaluate_batches
     from sklearn_rank.inspection import query_permutation_importance
     from sklearn_rank.model_selection import (
         Comparison,
@@ -33,12 +37,15 @@ if TYPE_CHECKING:
         QueryKFold,
         QueryRanker,
         QueryShuffleSplit,
+        QueryTimeSeriesSplit,
         RankingEvaluator,
+        RepeatedQueryKFold,
         get_scorer,
         get_scorer_names,
         get_scorers,
         make_ranking_scorer,
         query_learning_curve,
+        query_train_test_split,
     )
 
 __all__ = [
@@ -49,12 +56,19 @@ __all__ = [
     "QueryKFold",
     "QueryRanker",
     "QueryShuffleSplit",
+    "QueryTimeSeriesSplit",
     "Ranked",
+    "RankingAccumulator",
     "RankingEvaluator",
+    "RepeatedQueryKFold",
+    "Segments",
     "Table",
+    "compare_systems",
     "datasets",
     "evaluate",
     "evaluate_batches",
+    "evaluate_frame",
+    "evaluate_run",
     "get_metric_names",
     "get_scorer",
     "get_scorer_names",
@@ -67,11 +81,19 @@ __all__ = [
     "qid_from_group_sizes",
     "query_learning_curve",
     "query_permutation_importance",
+    "query_train_test_split",
     "rank_within",
 ]
 
-_PACKAGES = ("batches", "dask", "display", "inspection", "io", "model_selection", "retrieval", "spark", "stats")
-_PACKAGE_OF = {"evaluate_batches": "batches", "query_permutation_importance": "inspection"}
+_PACKAGES = tuple("batches compat dask display inspection io model_selection retrieval spark stats".split())
+_PACKAGE_OF = {
+    "RankingAccumulator": "batches",
+    "compare_systems": "_entry_points.systems",
+    "evaluate_batches": "batches",
+    "evaluate_frame": "_entry_points.frames",
+    "evaluate_run": "_entry_points.runs",
+    "query_permutation_importance": "inspection",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -13,8 +13,19 @@ from sklearn_rank.datasets import make_ranking
 os.environ["MPLBACKEND"] = "agg"  # pictures are drawn, but no window is opened
 
 
+SLOW = "spark_connect spark docs dask_cluster searches storage ties batch_disk peers threads".split()
+"""Files that take longest. They come first, so that several processes end at about the same time."""
+
+
+def pytest_configure(config):
+    """Let pytest-xdist keep the order of files."""
+    config.option.loadscopereorder = False
+
+
 def pytest_collection_modifyitems(items):
-    """Examples of an optional library are left out where it is missing."""
+    """Slow files come first; examples of an optional library are left out where it is missing."""
+    names = [f"test_{name}" for name in SLOW]
+    items.sort(key=lambda item: names.index(item.path.stem) if item.path.stem in names else len(names))
     for item in items:
         if item.nodeid.startswith("sklearn_rank/dask/") and not find_spec("dask"):
             item.add_marker(pytest.mark.skip(reason="the example needs dask"))

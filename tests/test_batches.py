@@ -284,7 +284,7 @@ def test_arguments_are_checked_before_batches_are_read():
     ]:
         with pytest.raises(error, match=message):
             evaluate_batches(batches(), **keywords)
-    for source in (3, None, pl.LazyFrame({"qid": [1]})):
+    for source in (3, None, np.ones(3), pl.Series([1])):
         with pytest.raises(TypeError, match="data must be an iterable of batches, the path"):
             evaluate_batches(source, metrics="map")
 

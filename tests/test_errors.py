@@ -72,7 +72,12 @@ NAN, INF = float("nan"), float("inf")
         ),
         ([], [], {"qid": []}, r"At least one row is needed. Got empty"),
         ([[]], [[]], {}, r"At least one row and one column"),
-        ([Y], [S], {"qid": Q}, r"each row is a query and qid must be None. Got shape \(1, 4\)"),
+        (
+            [Y],
+            [S],
+            {"qid": Q},
+            r"each row is a query and qid must be None or have one id for each row. Got shape \(1, 4\)",
+        ),
         ([Y], [S[:3]], {}, r"same shape. Got \(1, 4\) and \(1, 3\)"),
         (Y, [[1, 2]] * 4, {"qid": Q}, r"one score per row.*Got shape \(4, 2\).*QueryRanker"),
         (

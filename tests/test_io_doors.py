@@ -162,12 +162,15 @@ def test_files_to_write(tmp_path):
 FRAME = pd.DataFrame({"qid": ["q1"], "doc_id": ["a"], "score": [1.0]})
 
 
-@pytest.mark.parametrize("given", [FRAME, {"q1": {"a": 1.0}}, [("q1", "a", 1.0)], "run", None, pd.Series([1.0])])
+@pytest.mark.parametrize(
+    "given",
+    [FRAME, {"qid": ["q1"], "doc_id": ["a"], "score": [1.0]}, [("q1", "a", 1.0)], "run", None, pd.Series([1.0])],
+)
 def test_join_takes_entries(given):
     entries = read_entries(FRAME, value="score")
     for name, arguments in (("run", (given, entries)), ("qrels", (entries, given))):
         message = (
-            rf"The '{name}' parameter of join must be Entries, as read_trec_{name}\(file\) returns, or read_entries"
+            rf"{'Run' if name == 'run' else 'Judgements'} must be one of .*read_trec_{name}\(file\), .*read_entries"
         )
         with pytest.raises(TypeError, match=message + rf".*Got {type(given).__name__} instead"):
             join(*arguments)

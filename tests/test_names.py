@@ -1,12 +1,15 @@
 """Names of metrics: long ones in linear time, echoed in part; names of other systems, which get a hint."""
 
 import pickle
+import re
 from time import perf_counter
 
+import numpy as np
 import pytest
 
-from sklearn_rank import evaluate, get_scorer, get_scorers, parse_metric
+from sklearn_rank import RankingEvaluator, evaluate, get_scorer, get_scorers, metric, parse_metric
 from sklearn_rank._metric.metric import REGISTRY
+from sklearn_rank._metric.names import tracker_names
 from sklearn_rank._metric.notation import NOTATION, display_name
 from sklearn_rank._utils.echo import echo
 
@@ -58,26 +61,16 @@ def test_what_is_echoed():
 @pytest.mark.parametrize(
     ("name", "ours"),
     [
-        ("average_precision", "map"),
-        ("Average_Precision_Score@5", "map@5"),
+        ("Average_Precision_Score@5", "average_precision@5"),
         ("prec", "precision"),
         ("prec@10", "precision@10"),
-        ("mean_reciprocal_rank", "mrr"),
-        ("reciprocal_rank@10", "mrr@10"),
         ("normalized_discounted_cumulative_gain", "ndcg"),
-        ("mean_average_precision", "map"),
-        ("precision_at_10", "precision@10"),
         ("recall_at_k", "recall@10"),
-        ("hits", "hit"),
-        ("hits_at_10", "hit@10"),
-        ("hr@10", "hit@10"),
         ("roc_auc", "auc"),
         ("roc_auc_score", "auc"),
         ("ndcg_score", "ndcg"),
         ("ndcg10", "ndcg@10"),
-        ("ndcg_at_10", "ndcg@10"),
         ("f1_score", "f1"),
-        ("f2", "f(beta=2)"),
         ("neg_mean_squared_error", "mse"),
         ("label_ranking_average_precision_score", "lrap"),
     ],
@@ -91,6 +84,124 @@ def test_names_of_elsewhere(name, ours):
     if not name.startswith("neg_"):
         with pytest.raises(ValueError, match="Did you mean"):
             get_scorer(name)
+
+
+READ = {
+    "average_precision": "map",
+    "mean_average_precision@5": "map@5",
+    "Mean_Reciprocal_Rank": "mrr",
+    "reciprocal_rank@10": "mrr@10",
+    "HR@10": "hit@10",
+    "hits@10": "hit@10",
+    "hit_ratio@10": "hit@10",
+    "hits_at_10": "hit@10",
+    "ndcg_at_10": "ndcg@10",
+    " NDCG_at_10 ": "ndcg@10",
+    "precision_at_10": "precision@10",
+    "P_at_10": "precision@10",
+    "r-precision": "rprec",
+    "rbp-p-0.9_at_10": "rbp(p=0.9)@10",
+    "rbp-p-1e-05": "rbp(p=1e-05)",
+    "rbp-p-0.9-gain-binary": "rbp(p=0.9, gain=binary)",
+    "ndcg-min_relevance--1": "ndcg(min_relevance=-1)",
+    "iprec-recall-11pt": "iprec(recall=11pt)",
+    "f2": "f(beta=2)",
+    "F0.5@3": "f(beta=0.5)@3",
+    "f0.5_at_3": "f(beta=0.5)@3",
+    "f1_at_3": "f(beta=1)@3",
+    "ndcg@5,10": "ndcg@5,10",
+    "ndcg(gain=linear) @ 5, 10 ": "ndcg(gain=linear)@5,10",
+    "NDCG:top=10": "ndcg(convention=catboost)@10",
+    "NDCG:top=10;type=Exp": "ndcg(convention=catboost, gain=exp2)@10",
+    "PrecisionAt:top=3": "precision(convention=catboost)@3",
+    "MAP:top=-1": "map(convention=catboost)",
+    "PFound:decay=0.5;top=3": "pfound(convention=catboost, decay=0.5)@3",
+}
+
+
+@pytest.mark.parametrize(("name", "ours"), READ.items())
+def test_names_of_elsewhere_that_are_read(name, ours):
+    assert str(parse_metric(name)) == ours
+    assert parse_metric(ours) == parse_metric(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("ndcg@5,x", r"must be an int >= 1, a sequence of them, or None\. Got \(5, 'x'\)"),
+        ("ndcg@5,", "a number or a word. Got ''"),
+        ("ndcg_at_0", "must be an int >= 1"),
+        ("my_at_10", "Got 'my_at_10' instead"),
+        ("rbp-p_at_10", "Got 'rbp-p_at_10' instead"),
+        ("rbp-q-1", r"has no keyword 'q'"),
+        ("NDCG:hints=skip", "top, type, denominator and decay are read; convention='catboost'.* Got 'hints=skip'"),
+        ("QueryRMSE:top=3", "A metric name looks like"),
+    ],
+)
+def test_names_that_are_not(name, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        parse_metric(name)
+
+
+def test_several_cutoffs_are_several_metrics():
+    data = [1, 0, 2, 0], [1, 2, 3, 4]
+    expected = evaluate(*data, qid=[0] * 4, metrics=["ndcg@1", "ndcg@3", "map"])
+    for metrics in (["ndcg@1,3", "map"], ["ndcg@1, 3", "map"]):
+        assert evaluate(*data, qid=[0] * 4, metrics=metrics).mean() == expected.mean()
+    assert [*evaluate(*data, qid=[0] * 4, metrics="ndcg@1,3").mean()] == ["ndcg@1", "ndcg@3"]
+    assert get_scorers("ndcg@1,3").names == ["ndcg@1", "ndcg@3"]
+    assert [*RankingEvaluator("ndcg@1,3")._specs] == ["ndcg@1", "ndcg@3"]
+    with pytest.raises(ValueError, match="name each cutoff"):
+        evaluate(*data, qid=[0] * 4, metrics={"both": "ndcg@1,3"})
+    with pytest.raises(ValueError, match="Each metric must be given once. Got 'ndcg@3' twice"):
+        evaluate(*data, qid=[0] * 4, metrics="ndcg@3,3")
+    with pytest.raises(ValueError, match="cutoff"):
+        get_scorer("ndcg@1,3")
+
+
+def test_own_names_come_first():
+    metric("odd_at_5")(lambda r: r.cumsum())
+    assert parse_metric("odd_at_5").metric.name == "odd_at_5"
+    assert parse_metric("odd_at_5_at_3").k == 3
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "NDCG:top=2", "NDCG:top=3;type=Exp", "DCG:type=Base;denominator=Position", "MAP:top=3", "PrecisionAt:top=2",
+        "RecallAt:top=2", "MRR:top=4", "ERR:top=3", "PFound:top=3", "AverageGain:top=2",
+    ],
+)  # fmt: skip
+def test_names_of_catboost_are_its_numbers(name):
+    utils = pytest.importorskip("catboost.utils")
+    random = np.random.default_rng(0)
+    qid = np.repeat(np.arange(20), 6)
+    y_true = random.integers(0, 2 if name[0] in "EP" and "At" not in name else 4, 120) * 1.0
+    y_score = random.integers(0, 4, 120) / 4.0 if "PF" not in name else random.permutation(120) / 120
+    (expected,) = utils.eval_metric(y_true, y_score, name, group_id=qid)
+    assert evaluate(y_true, y_score, qid=qid, metrics=name).mean()[name] == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", [*READ, *(name for name, metric in REGISTRY.items() if not metric.subtopics)])
+def test_names_for_trackers(name):
+    """They parse back."""
+    if "," in name.partition("@")[2]:
+        return
+    (tracked,) = tracker_names([name]).values()
+    assert re.fullmatch(r"[\w\-. /:]+", tracked, re.ASCII), "MLflow's rule"
+    assert parse_metric(tracked) == parse_metric(name)
+
+
+def test_to_dict():
+    metrics = {"ndcg@10": "ndcg@10", "my own": "map", "P@5": "P@5"}
+    result = evaluate([0, 1, 2], [3, 2, 1], qid=[1, 1, 1], metrics=metrics)
+    assert result.to_dict() == dict(zip(["ndcg_at_10", "my own", "P_at_5"], result.mean().values(), strict=True))
+    assert [*result.to_dict(prefix="test/")] == ["test/ndcg_at_10", "test/my own", "test/P_at_5"]
+    with pytest.raises(ValueError, match="Trackers take names of letters.* Got 'a=ndcg_at_10'"):
+        result.to_dict(prefix="a=")
+    twice = evaluate([0, 1, 2], [3, 2, 1], qid=[1, 1, 1], metrics=["ndcg@10", "ndcg_at_10"])
+    with pytest.raises(ValueError, match="Each metric needs a name of its own for a tracker. Got 'ndcg_at_10' twice"):
+        twice.to_dict()
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 import sklearn_rank
 from sklearn_rank import dask, evaluate_batches, parse_metric, spark, stats
 from sklearn_rank._chunks.value_table import ROWS_DEFAULTS, MetricColumn, TableValues
+from sklearn_rank._metric.names import DEFAULT_METRICS
 
 VERBS = ["compare", "evaluate", "mean", "per_query"]
 EMPTY = inspect.Parameter.empty
@@ -36,7 +37,7 @@ def test_the_same_arguments(verb):
 def test_rows_are_described_in_the_same_way():
     expected = [
         ("data", "POSITIONAL_OR_KEYWORD", EMPTY),
-        ("metrics", "KEYWORD_ONLY", EMPTY),
+        ("metrics", "KEYWORD_ONLY", DEFAULT_METRICS),
         ("y_true", "KEYWORD_ONLY", "label"),
         ("y_score", "KEYWORD_ONLY", "score"),
         ("qid", "KEYWORD_ONLY", "qid"),
@@ -47,6 +48,20 @@ def test_rows_are_described_in_the_same_way():
     assert signature(dask.evaluate) == signature(dask.per_query) == expected
     assert without(evaluate_batches, "memory_limit", "folder", "n_jobs") == expected
     assert signature(dask.mean) == [("metrics", "KEYWORD_ONLY", None) if a[0] == "metrics" else a for a in expected]
+
+
+def test_default_metrics():
+    """A caller who names none gets the same ones in the same order, with keywords for those that have them."""
+    rows = {"label": [0, 2, 1, 0], "score": [2, 1, 2, 1], "qid": ["a", "a", "b", "b"]}
+    arrays = {"y_true": rows["label"], "y_score": rows["score"], "qid": rows["qid"]}
+    found = sklearn_rank.evaluate(**arrays)
+    assert (
+        found.mean() == sklearn_rank.evaluate(**arrays, metrics=DEFAULT_METRICS).mean() == evaluate_batches(rows).mean()
+    )
+    assert [*found.mean()] == [*DEFAULT_METRICS]
+    assert sklearn_rank.evaluate(**arrays, min_relevance=3).n_undefined["map"] == 2
+    with pytest.raises(TypeError, match="The cutoff goes into the name of a metric"):
+        sklearn_rank.evaluate(**arrays, k=5)
 
 
 def test_defaults_that_mean_compares_with():
@@ -111,6 +126,10 @@ def takes_qid_by_position(function):
 
 
 def test_qid_goes_by_name():
-    """But where it is what the function is about: `group_sizes(qid)` has no other argument."""
+    """But in `group_sizes(qid)`, which has no other argument, and in `update`, which has the three arrays."""
     found = {name for name, function in public_callables() if takes_qid_by_position(function)}
-    assert {name.removeprefix("sklearn_rank.") for name in found} == {"group_sizes"}
+    assert {name.removeprefix("sklearn_rank.") for name in found} == {
+        "RankingAccumulator.update",
+        "batches.RankingAccumulator.update",
+        "group_sizes",
+    }

@@ -84,13 +84,24 @@ def test_columns_in_scikit_learn():
     assert found.results["r"].mean() == expected.results["r"].mean()
 
 
-def test_two_dimensions_are_queries_by_documents_without_any_qid_only():
-    y, s = Y.reshape(8, 3), S.reshape(8, 3)
+def test_two_dimensions_are_queries_by_documents():
+    """Ids name the rows, each of them once; an id for each document is none of a row."""
+    y, s, ids = Y.reshape(8, 3), S.reshape(8, 3), list("abcdefgh")
     assert ndcg_score(y, s) == ndcg_score(Y, S, qid=Q)
-    named = pd.DataFrame(y, index=pd.Index(list("abcdefgh"), name="qid"))
-    for y_true, y_score, qid in ((y, s, list("abcdefgh")), (named, s, None), (y, named, None)):
-        with pytest.raises(ValueError, match="each row is a query and qid must be None"):
-            ndcg_score(y_true, y_score, qid=qid)
+    named = pd.DataFrame(y, index=pd.Index(ids, name="qid"))
+    for y_true, y_score, qid in ((y, s, ids), (named, s, None), (named, named.copy(), ids)):
+        found = evaluate(y_true, y_score, qid=qid, metrics="ndcg")
+        assert found.qid.tolist() == ids
+        assert found.mean() == evaluate(y, y_score, qid=ids, metrics="ndcg").mean()
+    for qid in (Q, Q.reshape(8, 3), ids[:-1], [ids]):
+        with pytest.raises(ValueError, match="each row is a query and qid must be None or have one id for each row"):
+            ndcg_score(y, s, qid=qid)
+    with pytest.raises(ValueError, match=r"must have each id once.*QueryRanker. Got shape \(8, 3\) and query 'g' more"):
+        ndcg_score(y, s, qid=[*ids[:-1], "g"])
+    with pytest.raises(ValueError, match="Got neither"):
+        ndcg_score(y, named)
+    with pytest.raises(ValueError, match="must name the same queries"):
+        ndcg_score(named, s, qid=["a"] * 8)
     with pytest.raises(ValueError, match=r"y_score must be one score per row.*Got shape \(24, 3\)"):
         ndcg_score(BY_QID, np.ones((N, 3)))
     labels = np.column_stack([Y, Y > 1])

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 from itertools import groupby
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from spark_cases import NAMES, NAN, assert_same, collected, in_one_order, make, 
 
 import sklearn_rank.spark
 from sklearn_rank import evaluate, evaluate_batches, parse_metric
-from sklearn_rank._chunks.columns import ColumnNames
+from sklearn_rank._chunks.named_columns import ColumnNames
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank.spark import compare, mean, per_query
 from sklearn_rank.spark import evaluate as evaluate_on_spark
@@ -457,17 +456,6 @@ def test_examples(spark, function):
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
     assert runner.run(example).failed == 0
     assert example.examples
-
-
-@pytest.mark.skipif("SPARK_CONNECT" in os.environ, reason="these are the tests that it runs")
-def test_connect(spark):
-    """The same on Spark Connect, which takes a process of its own."""
-    chosen = "each_time or string or names or raises or lack or killed or travels or (comparison and rmse and sign)"
-    files = map(str, Path(__file__).parent.glob("test_spark*.py"))
-    command = [sys.executable, "-m", "pytest", "-q", "-x", *files, "-k", chosen]
-    done = subprocess.run(command, env=os.environ | {"SPARK_CONNECT": "1"}, capture_output=True, text=True, timeout=900)
-    assert done.returncode == 0, done.stdout[-3000:]
-    assert "skipped" not in done.stdout
 
 
 def test_public_names():

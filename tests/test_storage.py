@@ -175,7 +175,7 @@ def test_names_may_not_be_there_twice(saved, tmp_path):
 LIMITED = """
 import resource, sys
 from sklearn_rank import Comparison, Evaluation
-resource.setrlimit(resource.RLIMIT_DATA, (2**30, 2**30))
+resource.setrlimit(resource.RLIMIT_DATA, (2**29, 2**29))
 for path in sys.argv[1:]:
     for kind in (Comparison, Evaluation):
         try:
@@ -204,13 +204,13 @@ def pack(path, members, compression=zipfile.ZIP_DEFLATED):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited so on Linux alone")
 def test_memory_is_not_promised(tmp_path):
-    """Headers that claim terabytes, and members that become gigabytes, are refused without room for them."""
+    """Headers that claim terabytes, and members that become a gigabyte, are refused without room for them."""
     words = small_evaluation()._plain()[0] | {"kind": "Evaluation", "version": 1, "objects": {"qid": ["a", "b"]}}
     text = np.array(json.dumps(words))
     meta = io.BytesIO()
     np.lib.format.write_array(meta, text)
     meta = [meta.getvalue()]
-    zeros = [header((2, 2**28)), *([bytes(2**24)] * 256)]
+    zeros = [header((2, 2**26)), *([bytes(2**24)] * 64)]
     small = {"undefined": [header((2, 2), "|b1"), bytes(4)], "n_documents": [header((2,), "<i8"), bytes(16)]}
     files = {
         "claims": {"meta": meta, "values": [header((2, 10**15)), bytes(32)], **small},

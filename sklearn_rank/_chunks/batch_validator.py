@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sklearn_rank._chunks.columns import ColumnNames, read_columns
+from sklearn_rank._chunks.batch_kind import BatchKind
+from sklearn_rank._chunks.columns import read_columns
+from sklearn_rank._chunks.named_columns import ColumnNames
 from sklearn_rank._chunks.parts import check_part
 from sklearn_rank._chunks.query_ids import QueryIdIndex
 from sklearn_rank._engine.grouping import Number
@@ -34,8 +36,7 @@ class BatchValidator:
     ) -> None:
         self._names, self._specs, self._grouped, self._n_jobs = names, list(specs), assume_grouped, n_jobs
         self.seen, self._weight = QueryIdIndex(), np.empty(256)
-        self._shape: tuple[int, ...] | None = None  # of the labels of a row
-        self._weighted: bool | None = None
+        self._kind: BatchKind | None = None
         self._last = -1  # number of the query that the last batch ended with
 
     def validate(self, batches: Iterable[Any]) -> Iterator[Rows]:
@@ -56,13 +57,15 @@ class BatchValidator:
     @property
     def weight(self) -> Array | None:
         """Weight of each query so far."""
-        return self._weight[: self.seen.n] if self._weighted else None
+        return self._weight[: self.seen.n] if self._kind is not None and self._kind.weighted else None
 
     def _check(self, batch: Any) -> Rows | None:
         queries = check_part(read_columns(batch, self._names), self._n_jobs)
         if queries is None:
             return None
-        self._check_alike(queries)
+        kind = BatchKind.of(queries)
+        kind.check_after(self._kind)
+        self._kind = kind
         for spec in self._specs:
             spec.bind(queries)  # refuses labels
         n_before, number = self.seen.n, self.seen.number(queries.qid)
@@ -71,22 +74,6 @@ class BatchValidator:
         if queries.weight is not None:
             self._check_weight(queries.weight, queries, number, n_before)
         return Rows(queries.label, queries.score, queries.indptr, queries.order, number)
-
-    def _check_alike(self, queries: Queries) -> None:
-        """Raise ValueError if the batch has other columns than those before."""
-        weighted = queries.weight is not None
-        if self._shape is None:
-            self._shape, self._weighted = queries.label.shape[1:], weighted
-        if queries.label.shape[1:] != self._shape:
-            raise ValueError(
-                "y_true must have the same subtopics in all batches. "
-                f"Got rows of shape {queries.label.shape[1:]} after {self._shape}."
-            )
-        if weighted != self._weighted:
-            having = ("with", "without") if weighted else ("without", "with")
-            raise ValueError(
-                f"Either all batches have sample_weight or none. Got one {having[0]} after one {having[1]}."
-            )
 
     def _check_adjacent(self, queries: Queries, number: Number, n_before: int) -> None:
         """Raise ValueError if other rows stand between those of a query."""

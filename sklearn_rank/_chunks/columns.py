@@ -1,6 +1,6 @@
-"""The columns of a ranking in tables of any kind: tuples of arrays, frames, Arrow, Parquet.
+"""The columns of a ranking: of one table, of a tuple of arrays, of many batches, of data sets on disk.
 
-Knows the containers and nothing of their contents. pyarrow is imported for a path alone.
+Knows the containers and nothing of their contents.
 """
 
 from __future__ import annotations
@@ -12,52 +12,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._chunks.named_columns import ColumnNames, refuse_missing_columns
+from sklearn_rank._chunks.tables import MARKS, TABLES, column_names, stream_of, table_with
+from sklearn_rank._utils.doors import door_of_table
 from sklearn_rank._utils.optional import import_optional
 
 ROWS_PER_READ = 2**17
 """Rows of a data set that are read at a time."""
-
-
-class ColumnNames(NamedTuple):
-    """Names of the columns of a ranking; `y_true` may have several, one a subtopic."""
-
-    y_true: str | Sequence[str]
-    y_score: str
-    qid: str
-    sample_weight: str | None = None
-
-    def flat(self) -> list[str]:
-        """Names one by one."""
-        several = [self.y_true] if isinstance(self.y_true, str) else self.y_true
-        return [*several, *(name for name in self[1:] if name is not None)]
+BATCHES = f"a tuple (y_true, y_score, qid) or (y_true, y_score, qid, sample_weight) of arrays, {TABLES}"
 
 
 class Columns(NamedTuple):
-    """Columns of a ranking; labels of subtopics have two dimensions."""
+    """Columns of a ranking; labels of subtopics have two dimensions, attributes have names."""
 
     y_true: Any
     y_score: Any
     qid: Any
     sample_weight: Any = None
-
-
-def check_column_names(names: ColumnNames) -> None:
-    """Raise TypeError if a name is not a str."""
-    for name in names.flat():
-        if not isinstance(name, str):
-            raise TypeError(f"A column is named by a str; y_true by a list of them for subtopics. Got {name!r}.")
-
-
-def refuse_missing_columns(names: ColumnNames, present: Iterable[Any], where: str = "A batch") -> None:
-    """Raise ValueError unless each column is present exactly once."""
-    present = [*present]
-    for name in names.flat():
-        if present.count(name) != 1:
-            keywords = ", ".join(f"{k}={v!r}" for k, v in names._asdict().items() if v is not None)
-            raise ValueError(
-                f"{where} must have each of the columns once: {keywords}. "
-                f"Got {present.count(name) or 'no'} {name!r} among {', '.join(map(repr, present))}."
-            )
+    by: Any = None
+    clusters: Any = None
+    tie_break: Any = None
 
 
 # --- one table -----------------------------------------------------------------------------------------------
@@ -75,19 +49,18 @@ def read_columns(batch: Any, names: ColumnNames) -> Columns:
     """
     if isinstance(batch, (tuple, list)):
         return _read_tuple(batch, names)
-    present = column_names(batch)
-    if present is None:
-        raise TypeError(
-            "A batch must be a tuple (y_true, y_score, qid) or (y_true, y_score, qid, sample_weight) of arrays, a "
-            "frame of pandas or polars, a record batch or table of Arrow, or a dict of arrays. "
-            f"Got {type(batch).__name__}."
-        )
-    refuse_missing_columns(names, present)
-    if isinstance(names.y_true, str):
-        y_true = read_column(batch, names.y_true)
-    else:
-        y_true = np.column_stack([read_column(batch, name) for name in names.y_true])
-    return Columns(y_true, *(None if name is None else read_column(batch, name) for name in names[1:]))
+    return columns_of(table_with(batch, names, "A batch", BATCHES), names)
+
+
+def columns_of(table: Any, names: ColumnNames) -> Columns:
+    """Columns of a table that has them."""
+    columns = {name: read_column(table, name) for name in dict.fromkeys(names.flat())}
+    found = {role: columns[name] for role, name in names.by_role()}
+    if not isinstance(names.y_true, str):
+        found["y_true"] = np.column_stack([columns[name] for name in names.y_true])
+    if names.by is not None:
+        found["by"] = {name: columns[name] for name in ([names.by] if isinstance(names.by, str) else names.by)}
+    return Columns(**found)
 
 
 def _read_tuple(batch: Sequence[Any], names: ColumnNames) -> Columns:
@@ -99,18 +72,6 @@ def _read_tuple(batch: Sequence[Any], names: ColumnNames) -> Columns:
             f"{hint}. Got {len(batch)} entries."
         )
     return Columns(*batch)
-
-
-def column_names(table: Any) -> list[Any] | None:
-    """Names of the columns of a table and of the levels of its index; None for what has no columns."""
-    if isinstance(table, Mapping):
-        return [*table]
-    if hasattr(table, "column_names"):  # of Arrow
-        return [*table.column_names]
-    if hasattr(table, "collect") or not hasattr(table, "columns"):  # a plan of polars is not a table yet
-        return None
-    levels = getattr(getattr(table, "index", None), "names", ())  # of pandas
-    return [*table.columns, *(name for name in levels if name is not None and name not in table.columns)]
 
 
 def find_column(table: Any, name: str) -> Any:
@@ -152,14 +113,17 @@ def iterate_batches(data: Any, names: ColumnNames) -> Iterator[Any]:
         data = _import_dataset().dataset(os.fspath(data), partitioning="hive")
     if hasattr(data, "get_fragments"):
         return _read_dataset(data, names)
-    if not isinstance(data, Iterator) and column_names(data) is not None:
-        return iter([data])  # it is one batch
-    if not isinstance(data, Iterable):
+    if isinstance(data, (Iterator, list, tuple)):
+        return iter(data)
+    door, is_table = door_of_table(data), any(hasattr(data, mark) for mark in MARKS)
+    if door or not (is_table or isinstance(data, Iterable)):
         raise TypeError(
             "data must be an iterable of batches, the path of a Parquet file or folder, or a pyarrow data set. "
-            f"Got {type(data).__name__} instead."
+            f"{door}{' ' * bool(door)}Got {type(data).__name__} instead."
         )
-    return iter(data)
+    if column_names(data) is None and hasattr(data, "__arrow_c_stream__"):
+        return iter(stream_of(data, names))
+    return iter([data] if is_table or column_names(data) is not None else data)  # a table is one batch
 
 
 def _read_dataset(dataset: Any, names: ColumnNames) -> Iterator[Any]:

@@ -31,7 +31,7 @@ FIELDS = ("numerator", "denominator", "undefined")
 
 def check_part(columns: Columns, n_jobs: int | None = None) -> Queries | None:
     """Check the rows of a part as `evaluate` does, but let all weights be zero; None without rows."""
-    y_true, y_score, qid, sample_weight = columns
+    y_true, y_score, qid, sample_weight = columns[:4]
     qid = find_qid(y_true, qid)
     if all(hasattr(column, "__len__") and len(column) == 0 for column in (y_true, y_score, qid)):
         return None

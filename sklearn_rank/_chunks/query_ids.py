@@ -26,15 +26,10 @@ class QueryIdIndex:
         TypeError
             If their type differs from those before, as the same query could have two ids.
         """
-        kind = _kind(ids)
-        if self._kind and kind != self._kind and {kind, self._kind} != {"text", "objects"}:
-            raise TypeError(
-                f"qid must hold ids of one type in all {self._where}, so that those of one query are equal. "
-                f"Got {kind} after {self._kind}."
-            )
+        kind = kind_after(self._kind, ids, self._where)
         if kind == "objects" and self._kind == "text":
             self._entry = {q: i for i, q in enumerate(self.ids().tolist())}
-        self._kind = "objects" if self._kind == "objects" else kind
+        self._kind = kind
         number, n_before = self._number(ids), self.n
         self.n = max(n_before, int(number.max()) + 1)
         if self.n > n_before:
@@ -64,6 +59,23 @@ class QueryIdIndex:
         """All ids; afterwards only ids of another kind may be numbered."""
         self._distinct, self._parts = Distinct(), [np.concatenate(self._parts)]
         return self._parts[0]
+
+
+def kind_after(before: str, ids: NDArray[Any], where: str) -> str:
+    """Kind of ids so far, "" before the first.
+
+    Raises
+    ------
+    TypeError
+        If their type differs from those before, as the same query could have two ids.
+    """
+    kind = _kind(ids)
+    if before and kind != before and {kind, before} != {"text", "objects"}:
+        raise TypeError(
+            f"qid must hold ids of one type in all {where}, so that those of one query are equal. "
+            f"Got {kind} after {before}."
+        )
+    return "objects" if before == "objects" else kind
 
 
 def _kind(ids: NDArray[Any]) -> str:

@@ -23,18 +23,25 @@ ClustersLike = ArrayLike | Mapping[Hashable, Hashable] | None
 
 
 class QueryRows(NamedTuple):
-    """Queries and the rows of each, as `group_rows` returns them; `indptr` is None where each query has one entry."""
+    """Queries and the rows of each, as `group_rows` returns them; `indptr` is None where each query has one entry.
+
+    `kept` are the rows that a mask keeps of the `n_given`; None: all.
+    """
 
     ids: NDArray[Any]
     indptr: Index | None = None
     order: Index | None = None
+    kept: Index | None = None
+    n_given: int | None = None
 
     @classmethod
-    def of(cls, queries: Queries, n_given: int) -> QueryRows:
-        """Rows of checked queries; in two-dimensional input, which gave fewer rows, each row is a query."""
-        if n_given < queries.indptr[-1]:
+    def of(cls, queries: Queries) -> QueryRows:
+        """Rows of checked queries; in two-dimensional input each row is a query."""
+        if queries.origin.first_query is not None:
             return cls(queries.qid)
-        return cls(queries.qid, queries.indptr, queries.order)
+        n_given = queries.origin.n_given
+        n_given = len(queries.score) if n_given is None else n_given
+        return cls(queries.qid, queries.indptr, queries.order, queries.origin.rows, n_given)
 
 
 class QueryAttributes(NamedTuple):
@@ -100,6 +107,7 @@ def of_queries(x: Any, name: str, rows: QueryRows) -> NDArray[Any]:
         else:
             entries, to_values = id_array(x, missing)
             _check_shape(x, entries.shape, name, rows)
+            entries = entries if rows.kept is None else entries[rows.kept]
             values = to_values(entries if rows.indptr is None else _of_rows(entries, to_values, name, rows, missing))
         refuse_missing_ids(values, missing)
         if values.dtype == object:
@@ -120,7 +128,7 @@ def _looked_up(values: Mapping[Any, Any], query: Any, name: str) -> Any:
 
 def _check_shape(x: Any, shape: tuple[int, ...], name: str, rows: QueryRows) -> None:
     n_queries, per_row = len(rows.ids), rows.indptr is not None
-    expected = int(rows.indptr[-1]) if rows.indptr is not None else n_queries
+    expected = rows.n_given if rows.n_given is not None else n_queries
     if isinstance(x, (str, bytes)):
         raise ValueError(f"{name} must be a column of values; evaluate_frame takes the name of one. Got {echo(x)}.")
     if shape != (expected,):
@@ -149,7 +157,7 @@ def constant_within(x: NDArray[Any], rows: QueryRows, rule: str, show: Callable[
     ValueError
         With the `rule`, and two entries as `show` writes them, if entries vary inside a query.
     """
-    ids, indptr, order = rows
+    ids, indptr, order, *_ = rows
     assert indptr is not None
     of_query = x[indptr[:-1] if order is None else order[indptr[:-1]]]
 

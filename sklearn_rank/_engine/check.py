@@ -6,6 +6,7 @@ The result is contiguous float64 arrays. This module knows nothing of ranking.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.attributes import QueryRows, constant_within
 from sklearn_rank._engine.grouping import find_qid, group_rows, refuse_other_queries
+from sklearn_rank._engine.mask import as_mask, group_kept_rows, kept_rows, lengths
 from sklearn_rank._engine.qid import ids_of
-from sklearn_rank._engine.queries import DataSummary, Queries, first_row
+from sklearn_rank._engine.queries import DataSummary, InputNames, Origin, Queries, first_row
 from sklearn_rank._engine.rows import check_columns, check_rows, one_column, queries_in
+from sklearn_rank._utils.doors import SYSTEMS, refuse_table, with_hints
 from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
+from sklearn_rank._utils.tensors import as_numpy
 from sklearn_rank._utils.threads import check_n_jobs, for_each, row_blocks
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
+
+NAMES = InputNames()
+ALL_ROWS = Origin()
+"""Rows as they were given."""
 
 HIGHEST_WEIGHT = 1e200
 """Highest weight; a sum of these, times values, is far from the range of a float."""
@@ -27,6 +35,7 @@ HIGHEST_WEIGHT = 1e200
 # --- the three arrays ----------------------------------------------------------------------------------------
 
 
+@with_hints
 def check_queries(
     y_true: MatrixLike,
     y_score: MatrixLike,
@@ -34,8 +43,10 @@ def check_queries(
     qid: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     tie_break: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
     n_jobs: int | None = None,
     weight_may_be_zero: bool = False,
+    score_name: str = "y_score",
 ) -> Queries:
     """Check the user's arrays and group their rows by query.
 
@@ -48,26 +59,82 @@ def check_queries(
         If labels, scores or weights are not real numbers.
     """
     check_n_jobs(n_jobs)
-    label, score = as_floats(y_true, "y_true"), as_floats(y_score, "y_score")
-    check_rows(y_true=y_true, y_score=y_score, qid=qid, sample_weight=sample_weight, tie_break=tie_break)
-    if label.ndim == 2 and score.ndim == 2 and qid is None and queries_in(y_true) is queries_in(y_score) is None:
+    label, score, scores = as_floats(y_true, "y_true"), as_floats(y_score, score_name), {score_name: y_score}
+    check_rows(y_true=y_true, **scores, qid=qid, sample_weight=sample_weight, tie_break=tie_break, mask=mask)
+    if label.ndim == 2:
+        refuse_table(y_true, y_score)
+    named = qid is not None or queries_in(y_true) is not None or queries_in(y_score) is not None
+    if label.ndim == 2 and score.ndim == 2 and not named and mask is None:
         refuse_one_column(label.shape if label.shape == score.shape else ())
-        check_columns(y_true, y_score)
-        return check_matrix(label, score, sample_weight=sample_weight, tie_break=tie_break, n_jobs=n_jobs)
-    label, score = column(label), column(score)
-    check_shapes(label, score)
-    qid = find_qid(y_true, qid)
-    refuse_other_queries(y_score, qid, name="y_score")
-    ids, indptr, order = group_rows(qid, len(label), n_jobs)
-    weight = None
-    if sample_weight is not None:
-        weight = query_weight(sample_weight, ids, indptr, order, may_be_zero=weight_may_be_zero)
-    if tie_break is not None:
-        order = _tie_order(_tie_keys(tie_break, 1), score.shape, indptr, order)
-    return queries_of(label, score, indptr, ids, order, weight, n_jobs)
+    elif named and (np.ndim(as_numpy(mask)) if mask is not None else 0) < 2:
+        label, score = column(label), column(score)
+    is_matrix = label.ndim == score.ndim == 2
+    if is_matrix:
+        check_columns(y_true, y_score, score_name)
+        check_columns(y_true, mask, "mask")
+    else:
+        label, score = column(label), column(score)
+        check_shapes(label, score, score_name)
+    if named or not is_matrix:
+        qid = find_qid(y_true, qid)
+        refuse_other_queries(y_score, qid, name=score_name)
+    check: Callable[..., Queries] = check_matrix if is_matrix else _check_rows_by_query
+    return check(
+        label, score, qid, sample_weight=sample_weight, tie_break=tie_break, mask=mask, n_jobs=n_jobs,
+        weight_may_be_zero=weight_may_be_zero, names=InputNames(score=score_name),
+    )  # fmt: skip
 
 
-def check_shapes(label: Array, score: Array) -> None:
+def with_scores(
+    queries: Queries, y_score: MatrixLike, shape: tuple[int, ...], *, mask: ArrayLike | None, n_jobs: int | None,
+    score_name: str,
+) -> Queries:  # fmt: skip
+    """The same queries with the scores of another system; `shape` is that of the scores that they had.
+
+    Raises
+    ------
+    ValueError or TypeError
+        As `check_queries`, about scores.
+    """
+    score, is_matrix = as_floats(y_score, score_name), queries.origin.first_query is not None
+    if not is_matrix:
+        score, shape = column(score), shape[:1]
+    if score.shape != shape:
+        raise ValueError(
+            f"{score_name} must have one score for each label, as those of the other systems, so shape {shape}. "
+            f"Got {score.shape} instead."
+        )
+    if mask is not None:
+        mask = as_numpy(mask)
+        score = score[as_mask(mask if is_matrix else column(np.asarray(mask)), shape)]
+    origin = queries.origin._replace(names=InputNames(score=score_name))
+    rows = queries.indptr, queries.qid, queries.order, queries.weight
+    return queries_of(queries.label, score.ravel(), *rows, n_jobs, origin)
+
+
+def _check_rows_by_query(
+    label: Array, score: Array, qid: ArrayLike, *, sample_weight: ArrayLike | None, tie_break: ArrayLike | None,
+    mask: ArrayLike | None, n_jobs: int | None, weight_may_be_zero: bool, names: InputNames,
+) -> Queries:  # fmt: skip
+    """Queries of rows, with the id of the query of each."""
+    weight = None if sample_weight is None else column(as_floats(sample_weight, "sample_weight"))
+    keys = None if tie_break is None else _tie_keys(tie_break, score.shape)
+    if mask is None:
+        origin, (ids, indptr, order) = Origin(names), group_rows(qid, len(label), n_jobs)
+    else:
+        kept = as_mask(column(np.asarray(as_numpy(mask))), score.shape)
+        origin = Origin(names, rows=np.flatnonzero(kept), n_given=len(kept))
+        ids, indptr, order = group_kept_rows(qid, kept, n_jobs)
+        label, score, keys = label[kept], score[kept], None if keys is None else keys[kept]
+        weight = None if weight is None else kept_rows(weight, kept, "sample_weight")
+    if weight is not None:
+        weight = query_weight(weight, ids, indptr, order, may_be_zero=weight_may_be_zero)
+    if keys is not None:
+        order = _tie_order(keys, indptr, order)
+    return queries_of(label, score, indptr, ids, order, weight, n_jobs, origin)
+
+
+def check_shapes(label: Array, score: Array, score_name: str = "y_score") -> None:
     """Refuse anything but one score per row, and one label, or labels of subtopics, per row.
 
     Raises
@@ -77,18 +144,18 @@ def check_shapes(label: Array, score: Array) -> None:
     """
     if score.ndim == label.ndim == 2:
         raise ValueError(
-            "With two-dimensional y_true and y_score each row is a query and qid must be None. "
+            f"With two-dimensional y_true and {score_name} each row is a query and qid must be None. "
             f"Got shape {label.shape} and a qid, or an index with a level 'qid', which to_numpy() leaves out."
         )
     if score.ndim != 1:
         raise ValueError(
-            "y_score must be one score per row where y_true is one label per row. "
+            f"{score_name} must be one score per row where y_true is one label per row. "
             f"Got shape {score.shape} instead; for class probabilities wrap the classifier in QueryRanker, "
-            "which ranks by the expected grade."
+            f"which ranks by the expected grade. {SYSTEMS}"
         )
     if len(label) != len(score):
         raise ValueError(
-            f"y_true and y_score must have one entry per row. Got {len(label)} and {len(score)} entries instead."
+            f"y_true and {score_name} must have one entry per row. Got {len(label)} and {len(score)} entries instead."
         )
     if len(label) == 0:
         raise ValueError("At least one row is needed. Got empty y_true and y_score.")
@@ -112,18 +179,21 @@ def refuse_one_column(shape: tuple[int, ...]) -> None:
         )
 
 
-def _tie_keys(tie_break: ArrayLike, n_dimensions: int) -> NDArray[Any]:
+def _tie_keys(tie_break: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
     """Array of the keys that order rows of equal score."""
     refuse_masked(tie_break, "tie_break")
-    if n_dimensions == 1 and isinstance(tie_break, (list, tuple)):
-        return ids_of(tie_break)
-    return np.asarray(one_column(tie_break) if n_dimensions == 1 else tie_break)
-
-
-def _tie_order(keys: NDArray[Any], shape: tuple[int, ...], indptr: Index, order: Index | None) -> Index:
-    """Rows by query, and by falling `keys` inside each; equal ones in the order of the input."""
+    tie_break = as_numpy(tie_break)
+    if len(shape) == 1 and isinstance(tie_break, (list, tuple)):
+        keys = ids_of(tie_break)
+    else:
+        keys = np.asarray(one_column(tie_break) if len(shape) == 1 else tie_break)
     if keys.shape != shape:
         raise ValueError(f"tie_break must have one entry per row, shape {shape}. Got shape {keys.shape} instead.")
+    return keys
+
+
+def _tie_order(keys: NDArray[Any], indptr: Index, order: Index | None) -> Index:
+    """Rows by query, and by falling `keys` inside each; equal ones in the order of the input."""
     try:
         _, rank = np.unique(keys, return_inverse=True)
     except TypeError as error:
@@ -136,13 +206,10 @@ def _tie_order(keys: NDArray[Any], shape: tuple[int, ...], indptr: Index, order:
 
 
 def check_matrix(
-    label: Array,
-    score: Array,
-    *,
-    sample_weight: ArrayLike | None = None,
-    tie_break: ArrayLike | None = None,
-    n_jobs: int | None = None,
-) -> Queries:
+    label: Array, score: Array, qid: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None,
+    tie_break: ArrayLike | None = None, mask: ArrayLike | None = None, n_jobs: int | None = None,
+    weight_may_be_zero: bool = False, names: InputNames = NAMES,
+) -> Queries:  # fmt: skip
     """Queries of two-dimensional input, as `sklearn.metrics.ndcg_score` takes it: a row is a query.
 
     Raises
@@ -151,23 +218,49 @@ def check_matrix(
         As `check_queries` does.
     """
     if label.shape != score.shape:
-        raise ValueError(f"y_true and y_score must have the same shape. Got {label.shape} and {score.shape}.")
+        raise ValueError(f"y_true and {names.score} must have the same shape. Got {label.shape} and {score.shape}.")
     n_queries, n_documents = label.shape
     if label.size == 0:
         raise ValueError(f"At least one row and one column are needed. Got shape {label.shape}.")
     weight = None
     if sample_weight is not None:
-        weight = check_query_weight(sample_weight, n_queries)
-    indptr, order = np.arange(n_queries + 1) * n_documents, None
-    label, score, shape = label.ravel(), score.ravel(), label.shape
-    if tie_break is not None:
-        order = _tie_order(_tie_keys(tie_break, 2), shape, indptr, None)
-    return queries_of(label, score, indptr, np.arange(n_queries), order, weight, n_jobs)
+        weight = check_query_weight(sample_weight, n_queries, may_be_zero=weight_may_be_zero)
+    ids = np.arange(n_queries) if qid is None else _ids_of_matrix(qid, label.shape)
+    keys = None if tie_break is None else _tie_keys(tie_break, label.shape)
+    if mask is None:
+        indptr = np.arange(n_queries + 1) * n_documents
+        label, score, keys = label.ravel(), score.ravel(), None if keys is None else keys.ravel()
+    else:
+        kept = as_mask(mask, label.shape)
+        indptr = np.append(0, lengths(kept, label).cumsum())
+        label, score, keys = label[kept], score[kept], None if keys is None else keys[kept]
+    order = None if keys is None else _tie_order(keys, indptr, None)
+    return queries_of(label, score, indptr, ids, order, weight, n_jobs, Origin(names, first_query=0))
+
+
+def _ids_of_matrix(qid: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Ids of the rows of a matrix, each of which is a query."""
+    n_given = np.shape(ids_of(qid))
+    if n_given != shape[:1]:
+        hint = " The first column of qid has one id for each row." if n_given == shape else ""
+        raise ValueError(
+            "With two-dimensional y_true and y_score each row is a query and qid must be None or have one id for each "
+            f"row. Got shape {shape} and qid, or an index with a level 'qid', of shape {n_given}.{hint}"
+        )
+    ids, indptr, _ = group_rows(qid, shape[0])
+    if len(ids) < shape[0]:
+        again = ids[np.diff(indptr) > 1].tolist()[0]
+        raise ValueError(
+            "With two-dimensional y_true and y_score each row is a query, so qid must have each id once; rows of "
+            "documents have one label and one score each, and for class probabilities wrap the classifier in "
+            f"QueryRanker. Got shape {shape} and query {again!r} more than once."
+        )
+    return ids
 
 
 def queries_of(
     label: Array, score: Array, indptr: Index, ids: NDArray[Any], order: Index | None, weight: Array | None,
-    n_jobs: int | None,
+    n_jobs: int | None, origin: Origin = ALL_ROWS,
 ) -> Queries:  # fmt: skip
     """Queries of rows that were grouped already.
 
@@ -182,11 +275,11 @@ def queries_of(
         unjudged = True
         lowest, highest = (float(f.reduce(label, axis=None, initial=0.0)) for f in (np.fmin, np.fmax))  # of the others
     summary = DataSummary((lowest, highest), unjudged, score_range[0] == -np.inf)
-    queries = Queries(label, score, indptr, order, ids, weight, summary)
+    queries = Queries(label, score, indptr, order, ids, weight, summary, origin=origin)
     if math.isinf(lowest) or math.isinf(highest):
-        raise ValueError(f"y_true must be finite. Got an infinite label in row {first_row(np.isinf(label))}.")
+        raise ValueError(f"y_true must be finite. Got an infinite label in row {queries.first_row(np.isinf(label))}.")
     if not score_range[1] < np.inf:  # catches NaN too
-        _refuse_scores(score, "y_score")
+        _refuse_scores(score, origin.names.score, queries.first_row)
     return queries
 
 
@@ -208,11 +301,11 @@ def check_scores(score: Any, name: str) -> Array:
     return array
 
 
-def _refuse_scores(score: Array, name: str) -> None:
-    row = first_row(~(score < np.inf))
+def _refuse_scores(score: Array, name: str, row_of: Callable[[NDArray[np.bool_]], int] = first_row) -> None:
+    bad = ~(score < np.inf)
     raise ValueError(
         f"{name} must not contain NaN or +inf (-inf marks a document that was judged but not retrieved). "
-        f"Got {score[row]} in row {row}."
+        f"Got {score[bad][0]} in row {row_of(bad)}."
     )
 
 
@@ -248,7 +341,7 @@ def query_weight(
     return constant_within(weight, QueryRows(ids, indptr, order), rule, lambda two: "{:g} and {:g}".format(*two))
 
 
-def check_query_weight(sample_weight: ArrayLike, n_queries: int) -> Array:
+def check_query_weight(sample_weight: ArrayLike, n_queries: int, *, may_be_zero: bool = False) -> Array:
     """Weights of queries, where a row is a query.
 
     Raises
@@ -262,7 +355,7 @@ def check_query_weight(sample_weight: ArrayLike, n_queries: int) -> Array:
             f"Where a row is a query, sample_weight must have one entry per query ({n_queries}). "
             f"Got shape {weight.shape} instead."
         )
-    refuse_bad_weight(weight)
+    refuse_bad_weight(weight, may_be_zero=may_be_zero)
     return weight
 
 

@@ -125,7 +125,8 @@ def number_together(ids: list[NDArray[Any]]) -> tuple[NDArray[Any], list[Index]]
 
 def _check_shape(ids: NDArray[Any], n_rows: int) -> None:
     if ids.ndim != 1:
-        raise ValueError(f"qid must be one-dimensional, the query of each row. Got shape {ids.shape} instead.")
+        hint = " If all rows are of one query, repeat its id: [qid] * n_rows." if ids.ndim == 0 else ""
+        raise ValueError(f"qid must be one-dimensional, the query of each row. Got shape {ids.shape} instead.{hint}")
     if len(ids) == n_rows:
         return
     message = f"qid must name the query of each row, so it needs {n_rows} entries. Got {len(ids)} instead."

@@ -13,7 +13,7 @@ from sklearn_rank._utils.typing import Array
 
 
 def check_labels(
-    queries: Queries, function_name: str, *, low: float | None, high: float | None, scale: str,
+    queries: Queries, function_name: str, *, low: float | None, high: float | None, scale: str, takes_gain: bool,
     unjudged: str | None, reads_unjudged: bool, min_relevance: float,
 ) -> None:  # fmt: skip
     """Refuse labels outside [low, high] (named `scale`), and NaN labels unless `unjudged` says how to read them.
@@ -41,6 +41,8 @@ def check_labels(
     if low is not None and lowest < low:
         row = queries.first_row(queries.label < low)
         hint = " negative='unjudged' reads negative labels as those of documents that nobody judged." * (low == 0)
+        hint += " Padding is left out by mask=." * (queries.origin.first_query is not None)
+        hint += " A table such as gain={-1: 0, 0: 0, 1: 1, 2: 3} says what each label gains." * takes_gain
         raise ValueError(
             f"{what} of {function_name} must not be below {low:g}. Got {lowest:g}, the first in {place} {row}.{hint}"
         )

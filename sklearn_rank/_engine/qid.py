@@ -10,11 +10,15 @@ from numpy.ma import MaskedArray
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.rows import one_column
+from sklearn_rank._utils.tensors import as_numpy
 
 NO_QID = (
     "Ranking metrics are computed query by query, so the query of each row must be known: pass qid=, or give "
     "{y} as a pandas Series whose index has a level named 'qid'. Got neither."
 )
+EXACT = {"bfloat16": 2**8, "float16": 2**11, "float32": 2**24}
+"""Whole numbers up to which the narrow types of floats are exact."""
+
 MISSING = "Every row needs a query, so qid must not contain missing values. Got None or NaN."
 
 
@@ -26,6 +30,8 @@ def id_array(qid: Any, missing: str = MISSING) -> tuple[NDArray[Any], Callable[[
     ValueError
         With the text `missing`, if it is seen here that an id is missing.
     """
+    _refuse_rounded(qid)
+    qid = as_numpy(qid)
     if isinstance(qid, (list, tuple)):
         return _of_list(qid)
     qid = one_column(qid)
@@ -49,6 +55,19 @@ def id_array(qid: Any, missing: str = MISSING) -> tuple[NDArray[Any], Callable[[
     if code.min(initial=0) < 0:
         raise ValueError(missing)
     return code, lambda distinct: names[distinct]
+
+
+def _refuse_rounded(qid: Any) -> None:
+    """Refuse ids in a type of float that has not enough digits to tell whole numbers like them apart."""
+    dtype = str(getattr(qid, "dtype", "")).rpartition(".")[2]
+    if dtype not in EXACT:
+        return
+    ids = np.asarray(as_numpy(qid))
+    if ids.size and np.nanmax(np.abs(ids), initial=0) >= EXACT[dtype]:
+        raise ValueError(
+            f"qid must hold ids that stay different: {dtype} tells whole numbers apart up to {EXACT[dtype]}, so keep "
+            f"ids as integers. Got {np.nanmax(np.abs(ids)):.0f}."
+        )
 
 
 def ids_of(qid: Any, missing: str = MISSING) -> NDArray[Any]:

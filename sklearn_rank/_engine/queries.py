@@ -27,10 +27,16 @@ class InputNames(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """Origin of the rows, for errors; `first_query` is the number of the first query where each row is a query."""
+    """Origin of the rows, for errors.
+
+    `first_query` is the number of the first query where each row is a query; `rows` are those of the input that were
+    kept of `n_given`, None for all.
+    """
 
     names: InputNames = InputNames()
     first_query: int | None = None
+    rows: Index | None = None
+    n_given: int | None = None
 
 
 class DataSummary(NamedTuple):
@@ -90,7 +96,8 @@ class Queries:
     def first_row(self, invalid: NDArray[np.bool_]) -> int:
         """First invalid row of the input, or its query where a row is a query; RowNotBuilt if it is unlisted."""
         if self.origin.first_query is None:
-            return first_row(invalid)
+            row = first_row(invalid)
+            return row if self.origin.rows is None else int(self.origin.rows[row])
         if not invalid.any():
             raise RowNotBuilt
         return self.origin.first_query + int(np.searchsorted(self.indptr, first_row(invalid), side="right")) - 1

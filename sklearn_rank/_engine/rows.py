@@ -75,7 +75,7 @@ def check_features(X: MatrixLike, name_of_X: str = "X", /, **given: Any) -> None
             _refuse((name_of_X, of_X), (name, of_x))
 
 
-def check_columns(first: Any, second: Any) -> None:
+def check_columns(first: Any, second: Any, name: str = "y_score") -> None:
     """Refuse frames of queries by documents whose columns are not the same documents in the same order.
 
     Raises
@@ -86,8 +86,8 @@ def check_columns(first: Any, second: Any) -> None:
     a, b = (getattr(x, "columns", None) for x in (first, second))
     if hasattr(a, "get_level_values") and hasattr(b, "get_level_values") and not _equal(a, b):
         raise ValueError(
-            "The columns of y_true and y_score are documents, so they must be the same in the same order: take "
-            "y_score[y_true.columns], or to_numpy() of both to match them by position. "
+            f"The columns of y_true and {name} are documents, so they must be the same in the same order: take "
+            f"{name}[y_true.columns], or to_numpy() of both to match them by position. "
             f"Got {_difference(a, b)}."
         )
 

@@ -24,7 +24,7 @@ from sklearn_rank._evaluation.plain import (
 from sklearn_rank._evaluation.segments import Segments, SegmentsBy, numbers_of, partition, table_of
 from sklearn_rank._evaluation.source import DataCounts, RankedData
 from sklearn_rank._evaluation.values import QueryValues
-from sklearn_rank._metric.names import direction_of
+from sklearn_rank._metric.names import direction_of, tracker_names
 from sklearn_rank._metric.notation import labelled
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.constraints import COUNT, is_key
@@ -206,6 +206,35 @@ class Evaluation(QueryValues, TableReport, Saveable):
                 extremes = self._data.means_with_ties(specs[name], ("worst", "best"), self.weight)
                 rows.append((labelled(name), means[name], *extremes, n_tied))
         return Table(("metric", "mean", "worst", "best", "tied"), tuple(rows))
+
+    def to_dict(self, *, prefix: str = "") -> dict[str, float]:
+        """Means under names that experiment trackers take: "ndcg_at_10" for "ndcg@10".
+
+        For ``mlflow.log_metrics(result.to_dict())``, Weights & Biases and the like. `parse_metric` reads these names;
+        keywords are in them, as in "rbp-p-0.9_at_10".
+
+        Parameters
+        ----------
+        prefix : str, default=""
+            Put before each name, such as "test/" or "test_".
+
+        Returns
+        -------
+        dict of str to float
+
+        Raises
+        ------
+        ValueError
+            If a name of your own, or the prefix, has other characters than letters, digits, blanks and ``_-.:/``.
+
+        Examples
+        --------
+        >>> from sklearn_rank import evaluate
+        >>> evaluate([0, 1], [2, 1], qid=[1, 1], metrics=["mrr", "rbp(p=0.5)@2"]).to_dict(prefix="test/")
+        {'test/mrr': 0.5, 'test/rbp-p-0.5_at_2': 0.25}
+        """
+        means = self.mean()
+        return {tracked: means[name] for name, tracked in tracker_names(means, prefix).items()}
 
     def segments(
         self, by: SegmentsBy = None, *, metric: str | None = None, confidence_level: float = 0.95

@@ -21,6 +21,10 @@ from sklearn_rank._metric.metric import REGISTRY, Formula, Metric
 from sklearn_rank._metric.properties import Properties
 from sklearn_rank._metric.value import value_of
 from sklearn_rank._utils.arguments import refuse_position
+from sklearn_rank._utils.doors import refuse_missing
+
+MISSING = object()
+"""In place of an argument that was not given."""
 
 
 class MetricFunction(Protocol):
@@ -35,6 +39,7 @@ class MetricFunction(Protocol):
         *,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        mask: ArrayLike | None = None,
         n_jobs: int | None = None,
         **keywords: Any,
     ) -> Any:
@@ -124,7 +129,10 @@ def _define(
         raise ValueError("A pointwise metric has no cutoff, as it reads no order. Got pointwise=True, has_cutoff=True.")
 
     @functools.wraps(formula)
-    def score(y_true: ArrayLike, y_score: ArrayLike, *others: Any, **keywords: Any) -> Any:
+    def score(y_true: Any = MISSING, y_score: Any = MISSING, *others: Any, **keywords: Any) -> Any:
+        if y_score is MISSING or y_true is MISSING:
+            given = {n: x for n, x in (("y_true", y_true), ("y_score", y_score)) if x is not MISSING}
+            refuse_missing(formula.__name__, [n for n in ("y_true", "y_score") if n not in given], keywords | given)
         if others:
             refuse_position(formula.__name__, ["y_true", "y_score"])
         return value_of(entry, y_true, y_score, **keywords)

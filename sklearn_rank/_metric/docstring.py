@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import inspect
 
-from sklearn_rank._metric.keywords import CUTOFF, DATA_DOC, JOBS_DOC, SUBTOPICS_DATA_DOC, TIE_BREAK_DOC, WEIGHT_DOC
+from sklearn_rank._metric.keywords import (
+    CUTOFF,
+    DATA_DOC,
+    JOBS_DOC,
+    MASK_DOC,
+    SUBTOPICS_DATA_DOC,
+    TIE_BREAK_DOC,
+    WEIGHT_DOC,
+)
 from sklearn_rank._metric.metric import Metric
 from sklearn_rank._utils.docstring import join_sections, split_sections
 
@@ -19,7 +27,9 @@ def signature_of(entry: Metric) -> inspect.Signature:
     data = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in ("y_true", "y_score")]
     cutoff = {"k": None} if entry.has_cutoff else {}
     tie_break = {} if entry.pointwise else {"tie_break": None}
-    keywords = {"qid": None} | cutoff | entry.defaults | tie_break | {"sample_weight": None, "n_jobs": None}
+    keywords = (
+        {"qid": None} | cutoff | entry.defaults | tie_break | {"sample_weight": None, "mask": None, "n_jobs": None}
+    )
     return inspect.Signature(
         [*data, *(inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=d) for n, d in keywords.items())]
     )
@@ -35,6 +45,7 @@ def docstring_of(entry: Metric) -> str:
         *own,
         *[TIE_BREAK_DOC] * (not entry.pointwise),
         WEIGHT_DOC,
+        MASK_DOC,
         JOBS_DOC,
     ]
     shared = {"Parameters": "\n".join(parameters), "Returns": _returned(entry), "Raises": RAISES}

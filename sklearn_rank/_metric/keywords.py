@@ -76,6 +76,10 @@ WEIGHT_DOC = """sample_weight : array-like of shape (n_samples,), default=None
     Weight of each row's query in the mean; constant within a query. Shape (n_queries,) with
     two-dimensional input."""
 
+MASK_DOC = """mask : array-like of bool, shape of `y_true` without subtopics, default=None
+    True where there is a document: padding of queries to the same length is False, and what stands there in other
+    arrays is not read. Every query has a document."""
+
 JOBS_DOC = """n_jobs : int or None, default=None
     Threads to use, as joblib counts them. The result is the same to the last bit."""
 

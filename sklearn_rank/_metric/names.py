@@ -14,9 +14,22 @@ from sklearn_rank._metric.conventions import our_name, why_not_here
 from sklearn_rank._metric.metric import REGISTRY, Metric
 from sklearn_rank._metric.plain import PlainMetric, is_plain, must_say, plain_metric
 from sklearn_rank._metric.spec import MetricLike, MetricsLike, MetricSpec, spec_of
+from sklearn_rank._metric.spelling import is_trackable, our_spelling, single_cutoffs, tracker_name
 from sklearn_rank._utils.arguments import meant_by
 from sklearn_rank._utils.echo import echo
 
+DEFAULT_METRICS = ("ndcg@10", "map", "mrr", "p@10", "r@100")
+"""Metrics where a caller names none: five questions, each with the measure that most reports answer it by.
+
+- Are the best documents on top, by their grades? ``ndcg@10``: BEIR (Thakur et al., 2021), MTEB (Muennighoff et al.,
+  2023), TREC's Deep Learning tracks (Craswell et al., 2020).
+- Is the whole list in order? ``map``: TREC's ad hoc tracks (Buckley and Voorhees, 2005), LightGBM, XGBoost.
+- How far is it to the first relevant document? ``mrr``: question answering (Voorhees, 1999), MS MARCO.
+- How much of the first page is relevant? ``p@10``: trec_eval, and web search.
+- Does a second stage get what it needs? ``r@100``: BEIR, and the first stage of TREC's Deep Learning tracks.
+
+nDCG reads grades, the others whether a label is at least `min_relevance`, which is 1.
+"""
 LONGEST_HINTED = 80
 """Characters of a name that is worth a hint."""
 BLANKS = " \t\n\r\f\v"
@@ -28,32 +41,24 @@ _WRITTEN = re.compile(r"(?:neg_)?(?P<name>[a-z][\w-]*?)(?:_(?:score|error))?(?:_
 ELSEWHERE = {
     "area_under_curve": "auc",
     "auroc": "auc",
-    "average_precision": "map",
     "avg_prec": "map",
     "avg_precision": "map",
     "average_relevance_position": "arp",
     "cumulative_gain": "cg",
     "discounted_cumulative_gain": "dcg",
     "expected_reciprocal_rank": "err",
-    "f2": "f(beta=2)",
     "f_measure": "f1",
-    "hit_ratio": "hit",
-    "hits": "hit",
     "hitrate": "hit",
-    "hr": "hit",
     "kendalltau": "kendall",
     "label_ranking_average_precision": "lrap",
     "mean_absolute": "mae",
     "mean_ap": "map",
-    "mean_average_precision": "map",
-    "mean_reciprocal_rank": "mrr",
     "mean_squared": "mse",
     "normalized_dcg": "ndcg",
     "normalized_discounted_cumulative_gain": "ndcg",
     "prec": "precision",
     "rank_biased_overlap": "rbo",
     "rank_biased_precision": "rbp",
-    "reciprocal_rank": "mrr",
     "roc_auc": "auc",
     "rocauc": "auc",
     "root_mean_squared": "rmse",
@@ -85,9 +90,11 @@ def parse_metric(metric: MetricLike, /, **keywords: Any) -> MetricSpec:
     Parameters
     ----------
     metric : str, metric function, MetricSpec or callable
-        Name ``"name(keyword=value, ...)@k"`` in any case, with any alias of the metric; with
-        ``convention="trec_eval"`` also what trec_eval calls it, such as "P_10" or "ndcg_cut.10"; or a plain function
-        ``f(y_true, y_score) -> float`` of one query.
+        Name ``"name(keyword=value, ...)@k"`` in any case, with any alias of the metric; several cutoffs as in
+        "ndcg@5,10"; names for trackers, such as "ndcg_at_10" (see `Evaluation.to_dict`); CatBoost's "NDCG:top=10",
+        which is ``ndcg(convention=catboost)@10``, as that is its number; with ``convention="trec_eval"`` also what
+        trec_eval calls it, such as "P_10" or "ndcg_cut.10"; or a plain function ``f(y_true, y_score) -> float`` of one
+        query.
     **keywords
         More keywords of the metric, and its cutoff `k`; the name wins over them. A plain function has two:
         `greater_is_better`, which must be given where the name ends in "_error", "_loss", "_distance" and the like, but
@@ -157,6 +164,8 @@ def _read(metric: MetricLike, keywords: dict[str, Any]) -> tuple[Metric, Any, di
 
 def _parse(text: str) -> tuple[Metric, dict[str, Any]]:
     match = _NAME.fullmatch(text.strip(BLANKS))
+    if match is None or not _is_known(match["name"]):
+        match = _NAME.fullmatch(our_spelling(text).strip(BLANKS))
     if match is None:
         raise ValueError(
             "A metric name looks like 'name', 'name@10' or 'name(keyword=value)@10'. "
@@ -176,8 +185,15 @@ def _parse(text: str) -> tuple[Metric, dict[str, Any]]:
             )
         given[keyword] = _literal(value, text)
     if match["k"] is not None:
-        given["k"] = _literal(match["k"], text)
+        k = tuple(_literal(part, text) for part in match["k"].split(","))
+        given["k"] = k if len(k) > 1 else k[0]
     return entry, given
+
+
+def _is_known(name: str) -> bool:
+    """Whether a metric has this name or alias."""
+    name = name.lower()
+    return name in REGISTRY or any(name in entry.aliases for entry in REGISTRY.values())
 
 
 def _find(name: str, text: str) -> tuple[Metric, Mapping[str, Any]]:
@@ -230,16 +246,22 @@ def _literal(value: str, text: str) -> int | float | str | None:
 
 def is_single_metric(metrics: MetricsLike) -> bool:
     """Whether this is one metric, not several."""
-    return isinstance(metrics, str) or not isinstance(metrics, Iterable)
+    return len(single_cutoffs(metrics)) == 1 if isinstance(metrics, str) else not isinstance(metrics, Iterable)
+
+
+def listed_metrics(metrics: MetricsLike) -> list[MetricLike]:
+    """Each metric by itself, "ndcg@5,10" as two."""
+    if isinstance(metrics, str):
+        return [*single_cutoffs(metrics)]
+    listed = metrics if isinstance(metrics, Iterable) else [metrics]
+    return [one for metric in listed for one in (single_cutoffs(metric) if isinstance(metric, str) else [metric])]
 
 
 def _listed(metrics: MetricsLike) -> list[tuple[str | None, MetricLike]]:
     """Each metric, with the name that a mapping gives it."""
     if isinstance(metrics, Mapping):
         return [(str(name), metric) for name, metric in metrics.items()]
-    if isinstance(metrics, str) or not isinstance(metrics, Iterable):
-        return [(None, metrics)]
-    return [(None, metric) for metric in metrics]
+    return [(None, metric) for metric in listed_metrics(metrics)]
 
 
 def parse_metrics(metrics: MetricsLike, **keywords: Any) -> dict[str, MetricSpec]:
@@ -298,3 +320,36 @@ def direction_of(name: str, *, argument: str) -> bool:
                 f"{argument}, or True. Got {name!r}."
             ) from None
         return True
+
+
+def tracker_names(names: Iterable[str], prefix: str = "") -> dict[str, str]:
+    """Names that trackers take, by the names of metrics; those of metrics of this library parse back to the same.
+
+    Raises
+    ------
+    ValueError
+        If a name or the prefix has other characters, or two are the same.
+    """
+    written = {name: prefix + _tracker_name(name) for name in names}
+    for name, tracked in written.items():
+        if not is_trackable(tracked):
+            raise ValueError(
+                "Trackers take names of letters, digits, '_', '-', '.', ':', '/' and blanks; give a metric such a name "
+                f"by metrics={{'my name': metric}}. Got {echo(tracked)} for {echo(name)}."
+            )
+        if [*written.values()].count(tracked) > 1:
+            raise ValueError(f"Each metric needs a name of its own for a tracker. Got {echo(tracked)} twice.")
+    return written
+
+
+def _tracker_name(name: str) -> str:
+    written, ours = tracker_name(name), _canonical(name)
+    return written if ours is None or _canonical(written) == ours and is_trackable(written) else tracker_name(ours)
+
+
+def _canonical(name: str) -> str | None:
+    """Canonical name of a metric; None for a name of the user's own."""
+    try:
+        return str(cached_spec(name))
+    except (TypeError, ValueError):
+        return None

@@ -119,10 +119,17 @@ class MetricSpec:
             chosen.pop("unjudged", None)
         return {name: value for name, value in chosen.items() if name in self.metric.defaults}
 
+    def filled(self, *, unjudged: str | None) -> MetricSpec:
+        """The metric with this `unjudged`, unless it says its own, or is made for unjudged documents."""
+        says_how = "unjudged" in self.keywords or "unjudged" not in self.metric.defaults
+        if says_how or self.metric.reads_unjudged or unjudged is None:
+            return self
+        return MetricSpec(self.metric, self.k, {**self.keywords, "unjudged": unjudged})
+
     def __str__(self) -> str:
         """Canonical name; parsing it gives this metric again."""
         arguments = ", ".join(f"{name}={value}" for name, value in self.keywords.items())
-        cutoff = "" if self.k is None else f"@{self.k}"
+        cutoff = "" if self.k is None else f"@{self.k}" if np.ndim(self.k) == 0 else f"@{','.join(map(str, self.k))}"
         return self.metric.name + (f"({arguments})" if arguments else "") + cutoff
 
     @cached_property
@@ -202,13 +209,15 @@ class MetricSpec:
         if not self.metric.subtopics:
             _labels.check_one_label(queries, function_name)
         low, high = self.metric.labels
+        gain_of_any = "gain" in values and not isinstance(values["gain"], str)
         if is_word(values.get("stop"), "label"):
             high, scale = 1.0, "the probability 1 with stop='label'"
         else:
             high = values[high] if isinstance(high, str) else high
             scale = f"max_grade={high:g}" if high is not None else ""
         _labels.check_labels(
-            queries, function_name, low=low, high=high, scale=scale, unjudged=self["unjudged"],
+            queries, function_name, low=None if gain_of_any else low, high=high, scale=scale,
+            takes_gain="gain" in values, unjudged=self["unjudged"],
             reads_unjudged=self.metric.reads_unjudged, min_relevance=self["min_relevance"],
         )  # fmt: skip
         if self.metric.pointwise and self.metric.finite:
@@ -228,7 +237,10 @@ class MetricSpec:
             lowest = at_hand[0] if len(at_hand) else 0.0
         known = isinstance(gain, str) and lowest >= 0
         if self.metric.bounds[0] >= 0 and not known and (least := function(np.array([lowest]))[0]) < 0:
-            raise ValueError(f"A gain of {function_name} must not be negative. Got {least:g} for label {lowest:g}.")
+            raise ValueError(
+                f"A gain of {function_name} must not be negative, or values below 0 would come of it; dcg_score takes "
+                f"such gains. Got {least:g} for label {lowest:g}."
+            )
         if top is not None and not (most := function(np.array([top]))[0]) > 0:
             raise ValueError(f"The gain of max_grade must be above 0 in {function_name}. Got {most:g}.")
         return function

@@ -14,15 +14,16 @@ from sklearn_rank._metric.spec import spec_of
 
 def value_of(
     metric: Metric, y_true: ArrayLike, y_score: ArrayLike, *, qid: ArrayLike | None = None, k: Any = None,
-    sample_weight: ArrayLike | None = None,
-    tie_break: ArrayLike | None = None, n_jobs: int | None = None, **keywords: Any,
+    sample_weight: ArrayLike | None = None, tie_break: ArrayLike | None = None, mask: ArrayLike | None = None,
+    n_jobs: int | None = None, **keywords: Any,
 ) -> Any:  # fmt: skip
     """Mean over queries, or with ``average=None`` the value of each; on the last axis a value for each cutoff."""
     spec = spec_of(metric, k, keywords)
     spec.refuse_unread(keywords)
     if tie_break is not None and not metric.defines_ties and spec["ties"] != "stable":
         raise ValueError(f"tie_break is read with ties='stable' only. Got ties={spec['ties']!r}.")
-    queries = check_queries(y_true, y_score, qid=qid, sample_weight=sample_weight, tie_break=tie_break, n_jobs=n_jobs)
+    data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break, "mask": mask}
+    queries = check_queries(y_true, y_score, n_jobs=n_jobs, **data)
     (result,) = compute(queries, [spec], n_jobs)
     value = result.values() if spec["average"] is None else result.average(queries.weight)
     value = value.take(spec.curve_index, axis=-1)

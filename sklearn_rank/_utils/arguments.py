@@ -7,10 +7,15 @@ import inspect
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
+from sklearn_rank._utils.doors import refuse_missing
+
 P = ParamSpec("P")
 
 
 T = TypeVar("T")
+
+
+MASK = "mask= is True where there is a document."
 
 
 QID = "qid= is the query of each row; qid_from_group_sizes makes it of the sizes of groups."
@@ -19,6 +24,10 @@ QID = "qid= is the query of each row; qid_from_group_sizes makes it of the sizes
 MEANT = {
     **dict.fromkeys(("group", "groups", "group_id", "group_ids", "group_sizes", "qids"), QID),
     **dict.fromkeys(("query", "queries", "query_id", "query_ids"), QID),
+    **dict.fromkeys(("indexes", "indices"), QID),
+    **dict.fromkeys(("where", "padding_mask", "key_padding_mask", "attention_mask", "valid"), MASK),
+    **dict.fromkeys(("preds", "predictions", "y_pred", "scores"), "y_score is the output of the model, after y_true."),
+    **dict.fromkeys(("target", "targets", "labels", "relevance"), "y_true is the relevance, before y_score."),
     **dict.fromkeys(("weight", "weights", "sample_weights"), "sample_weight= is the weight of each row's query."),
 }
 """Keywords of other libraries, with a hint at the one of this library."""
@@ -40,11 +49,13 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
     """Decorate a function with clear errors about unknown arguments, and positional ones that must be named."""
     parameters = inspect.signature(function).parameters
     by_position = [n for n, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
-    takes_others = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    kinds = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+    takes_more, takes_others = (any(p.kind is kind for p in parameters.values()) for kind in kinds)
+    required = [n for n, p in parameters.items() if p.default is p.empty and p.kind not in kinds]
 
     @functools.wraps(function)
     def call(*args: P.args, **keywords: P.kwargs) -> T:
-        if len(args) > len(by_position):
+        if len(args) > len(by_position) and not takes_more:
             refuse_position(function.__qualname__, [n for n in by_position if n != "self"])
         unknown = None if takes_others else next((n for n in keywords if n not in parameters), None)
         if unknown is not None:
@@ -52,7 +63,14 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
             raise TypeError(
                 f"{function.__qualname__} has no argument {unknown!r}. It takes {takes}.{meant_by(unknown)}"
             )
-        return function(*args, **keywords)
+        try:
+            return function(*args, **keywords)
+        except TypeError:
+            given = dict(zip(by_position, args, strict=False)) | keywords
+            missing = [n for n in required if n not in given]
+            if not missing:
+                raise
+        refuse_missing(function.__qualname__, missing, given)
 
     return call
 

@@ -12,6 +12,7 @@ from numpy.ma import MaskedArray
 from numpy.typing import NDArray
 
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.tensors import as_numpy, widened
 from sklearn_rank._utils.typing import Array
 
 EXACT = 2**53
@@ -40,7 +41,8 @@ def as_reals(x: Any, name: str) -> NDArray[Any]:
     if kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers. Got {type(x).__name__} of dtype {array.dtype} instead.")
     if array.ndim not in (1, 2):
-        raise ValueError(f"{name} must have one or two dimensions. Got {array.ndim} instead.")
+        hint = ": take [..., 0] of it" if array.ndim == 3 and array.shape[-1] == 1 else ""
+        raise ValueError(f"{name} must have one or two dimensions. Got {array.ndim} instead{hint}.")
     is_narrow = array.dtype.itemsize <= (8 if kind == "f" else 4)
     return array if is_narrow else _of_wide(array, name)
 
@@ -94,12 +96,13 @@ def refuse_masked(x: Any, name: str) -> None:
 
 def _array(x: Any, name: str) -> NDArray[Any]:
     """Array of numbers, or of objects where NumPy would lose a mask or digits of large numbers."""
+    x = as_numpy(x)
     if isinstance(x, MaskedArray):
         return np.ma.filled(x.astype(object), np.nan) if np.ma.is_masked(x) else np.ma.getdata(x)
     if isinstance(x, (list, tuple)) and any(issubclass(t, MaskedArray) for t in set(map(type, x))):
         return np.array([_array(row, name).tolist() for row in x], dtype=object)
     try:
-        array = np.asarray(x)
+        array = widened(np.asarray(x))
     except ValueError as error:
         raise ValueError(_not_rectangular(x, name)) from error
     return _objects(x) if array.dtype == np.float64 and _has_large(array) and not _is_float(x) else array
@@ -131,6 +134,7 @@ def _not_rectangular(x: Any, name: str) -> str:
     return (
         f"{name} must have one entry per row, or rows of equal length. Lists of unequal length go one after the other "
         f"into one list, and qid= says whose each entry is: qid_from_group_sizes([len(row) for row in {name}]). "
+        "Lists of ids of documents go to evaluate_run(judgements, run). "
         f"Got {got}."
     )
 

@@ -1,5 +1,6 @@
-"""Evaluation of data larger than memory: rows come in batches, and the result is that of `evaluate`."""
+"""Evaluation in batches: of data larger than memory, and in training loops. Results are those of `evaluate`."""
 
+from sklearn_rank.batches._accumulator import RankingAccumulator
 from sklearn_rank.batches._evaluate import evaluate_batches
 
-__all__ = ["evaluate_batches"]
+__all__ = ["RankingAccumulator", "evaluate_batches"]

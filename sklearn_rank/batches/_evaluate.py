@@ -8,10 +8,11 @@ from typing import Any
 
 from sklearn_rank._chunks.adjacent_queries import adjacent_queries
 from sklearn_rank._chunks.batch_validator import BatchValidator
-from sklearn_rank._chunks.columns import ColumnNames, check_column_names, iterate_batches
+from sklearn_rank._chunks.columns import iterate_batches
+from sklearn_rank._chunks.named_columns import ColumnNames, check_column_names
 from sklearn_rank._chunks.parts import evaluate_parts, join_parts
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._metric.names import parse_metrics
+from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.threads import check_n_jobs
@@ -22,7 +23,7 @@ from sklearn_rank.batches._scattered_queries import scattered_queries
 def evaluate_batches(
     data: Any,
     *,
-    metrics: MetricsLike,
+    metrics: MetricsLike = DEFAULT_METRICS,
     y_true: str | Sequence[str] = "label",
     y_score: str = "score",
     qid: str = "qid",
@@ -44,7 +45,7 @@ def evaluate_batches(
         of pandas or polars, a record batch or table of Arrow, or a dict of arrays. Or the path of a Parquet file or of
         a folder of them, or a ``pyarrow.dataset.Dataset``; only the named columns are read. A query may continue in
         other batches.
-    metrics : str, metric function, callable, sequence of them, or dict of str to one of them
+    metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
         As in `evaluate`.
     y_true : str or list of str, default="label"
         Column of the relevance of each row; a list of columns, one a subtopic, for metrics of diversity. Names of

@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._chunks.columns import ColumnNames
 from sklearn_rank._chunks.discounts import discounts_of
+from sklearn_rank._chunks.named_columns import ColumnNames
 from sklearn_rank._chunks.parts import join_parts
 from sklearn_rank._chunks.query_ids import QueryIdIndex
 from sklearn_rank._chunks.value_table import mean_of_sums, refuse_cut_queries, refuse_options
 from sklearn_rank._engine.check import refuse_bad_weight
 from sklearn_rank._engine.qid import joined_ids
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._metric.names import parse_metrics
+from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.optional import import_dask
@@ -39,7 +39,7 @@ TOTALS_PER_TASK = 16
 def evaluate(
     data: Any,
     *,
-    metrics: MetricsLike,
+    metrics: MetricsLike = DEFAULT_METRICS,
     y_true: str | Sequence[str] = "label",
     y_score: str = "score",
     qid: str = "qid",
@@ -55,7 +55,7 @@ def evaluate(
     ----------
     data : dask DataFrame
         A row a document, in any order; only the named columns are read.
-    metrics : str, metric function, callable, sequence of them, or dict of str to one of them
+    metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
         As in `sklearn_rank.evaluate`.
     y_true : str or list of str, default="label"
         Column of the relevance of each row; a list of columns, one a subtopic, for metrics of diversity.
@@ -121,7 +121,7 @@ def evaluate(
 def per_query(
     data: Any,
     *,
-    metrics: MetricsLike,
+    metrics: MetricsLike = DEFAULT_METRICS,
     y_true: str | Sequence[str] = "label",
     y_score: str = "score",
     qid: str = "qid",

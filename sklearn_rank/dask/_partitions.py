@@ -11,13 +11,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank._chunks.columns import (
-    ColumnNames,
-    check_column_names,
-    find_column,
-    read_columns,
-    refuse_missing_columns,
-)
+from sklearn_rank._chunks.columns import find_column, read_columns
+from sklearn_rank._chunks.named_columns import ColumnNames, check_column_names, refuse_missing_columns
 from sklearn_rank._chunks.parts import check_part, evaluate_part
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._evaluation.result import Evaluation

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.grouping import number_together
+from sklearn_rank._engine.grouping import Number, number_together
 from sklearn_rank._engine.kernels import trec as trec_kernels
 from sklearn_rank._engine.pooled import pooled_if_negative
 from sklearn_rank._utils.constraints import one_of
@@ -16,10 +17,14 @@ from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.io._entries import Entries, document_keys, grouped, match, taken
 from sklearn_rank.io._ids import QueryIds, Text
+from sklearn_rank.io._mappings import DUPLICATES, JudgementsLike, ListedDocuments, RunLike, both_entries, match_listed
 
 MISSING = one_of("zero", "drop", "raise", doc="")
 TIE_ORDER = one_of("input", "trec_eval", doc="")
 NEGATIVE = one_of("unjudged", "keep", doc="")
+NONE = np.empty(0, dtype=np.int64)
+Rows = tuple[Index, Index | None]
+"""Start of each query's rows in grouped order, and that order."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,6 +47,8 @@ class RankingData:
         Queries of the run that the judgements do not have.
     missing_from_run, missing_from_qrels : str
         Treatment of these queries.
+    n_excluded : tuple of int
+        Number of documents of the run, and of the judgements, that ``exclude=`` took out.
     """
 
     y_true: Array
@@ -53,6 +60,7 @@ class RankingData:
     missing_from_qrels: str
     _documents: tuple[Any, ...]
     _source: Index | None = None
+    n_excluded: tuple[int, int] = (0, 0)
 
     @cached_property
     def doc_id(self) -> Any:
@@ -75,8 +83,14 @@ class RankingData:
         )
         if self._source is None:
             return text
+        if any(self.n_excluded):
+            text += f"; excluded: {self.n_excluded[0]} documents of the run, {self.n_excluded[1]} of the judgements"
+        return f"{text}; {self.missing_queries()}"
+
+    def missing_queries(self) -> str:
+        """Queries that one side lacks, and what was done with these, in a line."""
         return (
-            f"{text}; queries not in the run: {_listed(self.not_in_run, self.missing_from_run)}; "
+            f"queries not in the run: {_listed(self.not_in_run, self.missing_from_run)}; "
             f"queries without judgements: {_listed(self.not_in_qrels, self.missing_from_qrels)}"
         )
 
@@ -93,14 +107,16 @@ def _listed(ids: NDArray[Any], done: str) -> str:
 
 
 def join(
-    run: Entries,
-    qrels: Entries,
+    run: RunLike,
+    qrels: JudgementsLike,
     *,
     missing_from_run: str = "zero",
     missing_from_qrels: str = "drop",
     tie_order: str = "input",
     float32: bool = False,
     negative: str = "unjudged",
+    duplicates: str = "raise",
+    exclude: Mapping[Any, Iterable[Any]] | None = None,
 ) -> RankingData:
     r"""Join a run with judgements: a row for each document that was retrieved or judged.
 
@@ -109,10 +125,12 @@ def join(
 
     Parameters
     ----------
-    run : Entries
-        Scores, of `read_trec_run` or `read_entries`.
-    qrels : Entries
-        Relevance, of `read_trec_qrels` or `read_entries`.
+    run : Entries or mapping
+        Scores, of `read_trec_run` or `read_entries`; or ``{query: {document: score}}``,
+        ``{query: [documents, best first]}``, or a Run of ranx.
+    qrels : Entries or mapping
+        Relevance, of `read_trec_qrels` or `read_entries`; or ``{query: {document: grade}}``,
+        ``{query: relevant documents}``, or Qrels of ranx.
     missing_from_run : {"zero", "drop", "raise"}, default="zero"
         Queries of the judgements for which nothing was retrieved: keep them, so that metrics count them as zero
         (trec_eval with ``-c``), leave them out (trec_eval without ``-c``), or raise.
@@ -127,6 +145,11 @@ def join(
         Documents of negative relevance: in the pool but not judged, as trec_eval has it, a NaN that infAP tells from
         that of a document outside the pool; or the labels as they are, which metrics read by their own `negative`, and
         all alike with ``convention="trec_eval"``. Keep them where pandas writes data to a file: NaN is null there.
+    duplicates : {"raise", "first"}, default="raise"
+        A document that is in a list of ids twice: refuse it, or take its first place.
+    exclude : mapping of query to documents, default=None
+        Documents that are taken out of the run and of the judgements, such as those seen in training. Queries that are
+        in neither are not looked at, as long as one is.
 
     Returns
     -------
@@ -136,10 +159,10 @@ def join(
     Raises
     ------
     ValueError
-        If a query is missing and that is to raise, no query is in both, run and judgements are the wrong way round, or
-        a keyword is not what it must be.
+        If a query is missing and that is to raise, no query is in both, run and judgements are the wrong way round, a
+        list has a document twice, a value is not finite, or a keyword is not what it must be.
     TypeError
-        If ids are strings on one side only, or one side is not Entries.
+        If ids are strings on one side only, or one side has another form.
 
     Examples
     --------
@@ -158,22 +181,33 @@ def join(
     >>> evaluate(data.y_true, data.y_score, qid=data.qid, metrics="map", unjudged="nonrelevant").per_query["map"]
     array([0.25, 0.  ])
     """
-    MISSING.check("missing_from_run", missing_from_run, "join")
-    MISSING.check("missing_from_qrels", missing_from_qrels, "join")
-    TIE_ORDER.check("tie_order", tie_order, "join")
-    NEGATIVE.check("negative", negative, "join")
-    _check_entries("run", run, "run")
-    _check_entries("qrels", qrels, "judgements")
+    return joined(
+        "join", run, qrels, missing_from_run=missing_from_run, missing_from_qrels=missing_from_qrels,
+        tie_order=tie_order, float32=float32, negative=negative, duplicates=duplicates, exclude=exclude,
+    )  # fmt: skip
+
+
+def joined(
+    caller: str, run: RunLike, qrels: JudgementsLike, *, missing_from_run: str, missing_from_qrels: str, tie_order: str,
+    float32: bool, negative: str, duplicates: str, exclude: Mapping[Any, Iterable[Any]] | None,
+) -> RankingData:  # fmt: skip
+    """As `join`; errors name the caller."""
+    MISSING.check("missing_from_run", missing_from_run, caller)
+    MISSING.check("missing_from_qrels", missing_from_qrels, caller)
+    TIE_ORDER.check("tie_order", tie_order, caller)
+    NEGATIVE.check("negative", negative, caller)
+    DUPLICATES.check("duplicates", duplicates, caller)
+    run, qrels, n_excluded = both_entries(caller, run, qrels, duplicates, exclude)
     names, of_run, of_qrels = _numbered(run, qrels)
     keep, lacking = _choose(names, of_run, of_qrels, missing_from_run, missing_from_qrels)
+    of_run, of_qrels = of_run[run.qid.code], of_qrels[qrels.qid.code]
     label = qrels.value if negative == "keep" else pooled_if_negative(qrels.value)
     score = run.value
     if float32:
         with np.errstate(over="ignore"):  # +inf is refused later
             score = score.astype(np.float32).astype(np.float64)
-    judged_keys, keys = document_keys(qrels.doc_id, run.doc_id)
     judged_rows, rows = grouped(of_qrels, len(names)), grouped(of_run, len(names))
-    found, _ = match(judged_keys, judged_rows, keys, rows)
+    found = _matches(run, qrels, rows, judged_rows)
     y_true, y_score = np.empty((2, len(run) + len(qrels)))
     source = np.empty(len(y_true), dtype=np.int64)
     retrieved = np.zeros(len(qrels), dtype=np.uint8)
@@ -187,36 +221,34 @@ def join(
         _put_in_trec_order(code, run.doc_id, [y_score, y_true, source])
     return RankingData(
         y_true, y_score, QueryIds(code, names[keep]), *lacking, missing_from_run, missing_from_qrels,
-        (run.doc_id, qrels.doc_id), source,
+        (run.doc_id, qrels.doc_id), source, n_excluded,
     )  # fmt: skip
 
 
-def _check_entries(name: str, entries: Any, kind: str) -> None:
-    """Refuse anything but entries, and a run and judgements in the wrong order."""
-    if not isinstance(entries, Entries):
-        raise TypeError(
-            f"The {name!r} parameter of join must be Entries, as read_trec_{name}(file) returns, or "
-            "read_entries(table, value=...) of a frame or a mapping of columns. "
-            f"Got {type(entries).__name__} instead."
-        )
-    if entries._kind not in (None, kind):
-        raise ValueError(f"join takes the run first, then the judgements. Got {entries._kind} as {name!r}.")
+def _matches(run: Entries, qrels: Entries, rows: Rows, judged_rows: Rows) -> Index:
+    """Row of the judgements that matches each row of the run, or -1."""
+    if isinstance(run.doc_id, ListedDocuments):
+        return match_listed(run, qrels)
+    judged_keys, keys = document_keys(qrels.doc_id, run.doc_id)
+    return match(judged_keys, judged_rows, keys, rows)[0]
 
 
-def _numbered(run: Entries, qrels: Entries) -> tuple[NDArray[Any], Index, Index]:
-    """Queries of both, those of the judgements first, and the number of each row's query."""
-    names, numbers = number_together([qrels.qid.names, run.qid.names])
+def _numbered(run: Entries, qrels: Entries) -> tuple[NDArray[Any], Number, Number]:
+    """Queries of both, those of the judgements first; number of each query of the run, and of the judgements."""
+    sides = qrels.qid.names, run.qid.names
+    names, numbers = number_together([*sides]) if sum(map(len, sides)) else (sides[0], [NONE, NONE])
     of_qrels, of_run = (number.astype(np.uint32) for number in numbers)
-    if of_run.min() >= len(of_qrels):
+    if of_run.min(initial=len(of_qrels)) >= len(of_qrels):
+        first = [repr(ids.tolist()[0]) if len(ids) else "none" for ids in sides]
         raise ValueError(
             "A run and judgements must have a query in common, and its id must be of one type. "
-            f"Got ids such as {names.tolist()[0]!r} in the judgements and {run.qid.names.tolist()[0]!r} in the run."
+            f"Got ids such as {first[0]} in the judgements and {first[1]} in the run."
         )
-    return names, of_run[run.qid.code], of_qrels[qrels.qid.code]
+    return names, of_run, of_qrels
 
 
 def _choose(
-    names: NDArray[Any], of_run: Index, of_qrels: Index, missing_from_run: str, missing_from_qrels: str
+    names: NDArray[Any], of_run: Number, of_qrels: Number, missing_from_run: str, missing_from_qrels: str
 ) -> tuple[NDArray[np.bool_], tuple[NDArray[Any], NDArray[Any]]]:
     """Whether to keep each query; queries that the run lacks; queries that the judgements lack."""
     sides = ("run", of_run, missing_from_run), ("judgements", of_qrels, missing_from_qrels)
@@ -234,7 +266,19 @@ def _choose(
             )
         if what == "drop":
             keep &= has
+    _refuse_other_types(*lacking)
     return keep, (lacking[0], lacking[1])
+
+
+def _refuse_other_types(not_in_run: NDArray[Any], not_in_qrels: NDArray[Any]) -> None:
+    """Refuse queries that both sides have, as 1 and as "1"."""
+    of_run = {str(query): query for query in not_in_qrels.tolist()} if len(not_in_run) else {}
+    query = next((query for query in not_in_run.tolist() if str(query) in of_run), None)
+    if query is not None:
+        raise ValueError(
+            "The id of a query must be of one type in the run and in the judgements; str(id) makes strings of all. "
+            f"Got {of_run[str(query)]!r} in the run and {query!r} in the judgements."
+        )
 
 
 def _put_in_trec_order(code: Index, documents: Any, columns: list[NDArray[Any]]) -> None:

@@ -50,6 +50,8 @@ BETA = real(
     bounds=(0, 1),
     aliases={
         "ap": {},
+        "average_precision": {},
+        "mean_average_precision": {},
         "gm_map": {"average": "geometric"},
         "lrap": {"precision_at": "threshold", "replace_undefined_by": 1},
     },
@@ -120,7 +122,13 @@ def map_score(r: Ranked, *, denominator: str = "relevant", precision_at: str = "
     return precisions, np.maximum(r.cumsum(r.relevant), 1)
 
 
-@metric("mrr", bounds=(0, 1), aliases=("rr",), undefined_when=NO_RELEVANT, needs_relevant=True)
+@metric(
+    "mrr",
+    bounds=(0, 1),
+    aliases=("rr", "mean_reciprocal_rank", "reciprocal_rank"),
+    undefined_when=NO_RELEVANT,
+    needs_relevant=True,
+)
 def mrr_score(r: Ranked) -> Curve:
     """Mean reciprocal rank: 1 / rank of the first relevant document.
 
@@ -239,7 +247,7 @@ def recall_at_k_score(r: Ranked, *, denominator: str = "relevant") -> Curve:
 @metric(
     "f",
     bounds=(0, 1),
-    aliases={"f1": {"beta": 1}, "fbeta": {}},
+    aliases={"f1": {"beta": 1}, "f2": {"beta": 2}, "fbeta": {}},
     supports_micro=True,
     undefined_when=NO_RELEVANT,
     needs_relevant=True,
@@ -266,7 +274,13 @@ def fbeta_at_k_score(r: Ranked, *, beta: float = 1) -> Curve:
     return (1 + weight) * r.cumsum(r.relevant), weight * r.n_relevant + r.k
 
 
-@metric("hit", bounds=(0, 1), aliases=("hit_rate", "success"), undefined_when=NO_RELEVANT, needs_relevant=True)
+@metric(
+    "hit",
+    bounds=(0, 1),
+    aliases=("hit_rate", "success", "hr", "hits", "hit_ratio"),
+    undefined_when=NO_RELEVANT,
+    needs_relevant=True,
+)
 def hit_rate_score(r: Ranked) -> Curve:
     """Hit rate: whether any of the first k documents is relevant.
 

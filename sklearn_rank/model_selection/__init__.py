@@ -11,8 +11,15 @@ from sklearn_rank.model_selection._scorer import (
     get_scorers,
     make_ranking_scorer,
 )
-from sklearn_rank.model_selection._split import LeaveOneQueryOut, QueryKFold, QueryShuffleSplit
+from sklearn_rank.model_selection._split import (
+    LeaveOneQueryOut,
+    QueryKFold,
+    QueryShuffleSplit,
+    RepeatedQueryKFold,
+)
 from sklearn_rank.model_selection._summary import Summary
+from sklearn_rank.model_selection._time_series_split import QueryTimeSeriesSplit
+from sklearn_rank.model_selection._train_test_split import query_train_test_split
 
 __all__ = [
     "Comparison",
@@ -21,12 +28,15 @@ __all__ = [
     "QueryKFold",
     "QueryRanker",
     "QueryShuffleSplit",
+    "QueryTimeSeriesSplit",
     "RankingEvaluator",
     "RankingScorers",
+    "RepeatedQueryKFold",
     "Summary",
     "get_scorer",
     "get_scorer_names",
     "get_scorers",
     "make_ranking_scorer",
     "query_learning_curve",
+    "query_train_test_split",
 ]

@@ -1,8 +1,9 @@
 """Splitters that keep queries whole: scikit-learn's group splitters, with groups taken from qid.
 
-Each asks metadata routing for `qid` under that name; without routing, ``groups=`` or the level "qid" of the index of
-y serves. Where there is none of these they raise. Folds are a function of the ids and the seed: neither the order of
-the rows nor what holds the ids changes which queries are tested together.
+Each asks metadata routing for `qid` under that name, and for `clusters` (users, sessions, sites) that must not be
+torn either; without routing, ``groups=`` and ``clusters=``, or levels of these names of the index of y, serve. Where
+there is no qid they raise. Folds are a function of the ids and the seed: neither the order of the rows nor what holds
+the ids changes which queries are tested together.
 """
 
 from __future__ import annotations
@@ -10,22 +11,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from numpy.typing import NDArray
-from sklearn.model_selection import GroupKFold, GroupShuffleSplit, LeaveOneGroupOut
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import BaseCrossValidator, GroupKFold, GroupShuffleSplit, LeaveOneGroupOut
+from sklearn.utils import check_random_state
 
 from sklearn_rank._engine.grouping import group_rows, query_numbers
 from sklearn_rank._engine.rows import check_features
-from sklearn_rank._utils.typing import MatrixLike
+from sklearn_rank._utils.constraints import COUNT
+from sklearn_rank._utils.typing import Index, MatrixLike, RandomState
+from sklearn_rank.model_selection._query_attributes import cluster_numbers, find_attribute
 from sklearn_rank.model_selection._routing import find_routed_qid
+
+Folds = Iterator[tuple[NDArray[Any], NDArray[Any]]]
 
 
 class _QuerySplitter:
-    """Take groups from qid; comes before a group splitter of scikit-learn in the bases."""
+    """Take groups from qid, or clusters; comes before a group splitter of scikit-learn in the bases."""
 
-    __metadata_request__split = {"groups": "qid"}
+    __metadata_request__split = {"groups": "qid", "clusters": True}
 
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-        """Yield row numbers of training and test sets; no query is in both.
+    def split(self, X: Any, y: Any = None, groups: Any = None, clusters: ArrayLike | None = None) -> Folds:
+        """Yield row numbers of training and test sets; no query is in both, nor is a cluster.
 
         Parameters
         ----------
@@ -35,23 +41,39 @@ class _QuerySplitter:
             Searched for qid in its index where `groups` is None.
         groups : array-like of shape (n_samples,), default=None
             Query of each row.
+        clusters : array-like of shape (n_samples,), default=None
+            What is coarser than a query and must be on one side, too: the user, session or site of each row. None:
+            the level "clusters" of the index of y, if it has one.
 
         Yields
         ------
         train, test : ndarray
         """
-        check_features(X, groups=groups)
-        yield from super().split(X, y, query_numbers(find_routed_qid(y, groups), _length(X)))  # type: ignore[misc]
+        yield from super().split(X, y, unit_numbers(X, y, groups, clusters))  # type: ignore[misc]
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, clusters: Any = None) -> int:
+        """Number of folds; the arguments, which searches hand on, are not used."""
+        return self.n_splits  # type: ignore[attr-defined]
 
 
-def _length(X: Any) -> int:
+def unit_numbers(X: MatrixLike, y: Any, groups: Any, clusters: ArrayLike | None) -> Index:
+    """Number of what a row must not be parted from: its cluster, where there are clusters, else its query."""
+    check_features(X, groups=groups)
+    qid, n_rows = find_routed_qid(y, groups), length(X)
+    clusters = find_attribute(X, y, groups, clusters, "clusters")
+    return query_numbers(qid, n_rows) if clusters is None else cluster_numbers(clusters, qid, n_rows)
+
+
+def length(X: Any) -> int:
+    """Number of rows of an array, frame, sparse matrix or list."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 class QueryKFold(_QuerySplitter, GroupKFold):
     """K folds of whole queries: `sklearn.model_selection.GroupKFold` with ``groups`` taken from qid.
 
-    Folds get about equal numbers of rows, so not the same number of queries each.
+    Folds get about equal numbers of rows, so not the same number of queries each. ``clusters=`` in `split`, or in the
+    metadata, keeps users, sessions or sites whole, too.
 
     Parameters
     ----------
@@ -70,7 +92,50 @@ class QueryKFold(_QuerySplitter, GroupKFold):
     [1 2]
     [0 4]
     [3]
+
+    Queries a and c are of one user:
+
+    >>> users = ["u", "v", "v", "u", "u"]
+    >>> for train, test in QueryKFold(2).split(X, groups=qid, clusters=users):
+    ...     print(test)
+    [0 3 4]
+    [1 2]
     """
+
+
+class RepeatedQueryKFold(_QuerySplitter, BaseCrossValidator):
+    """Shuffled `QueryKFold` several times over, each time with other folds.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Folds of each repetition.
+    n_repeats : int, default=10
+    random_state : int, RandomState instance or None, default=None
+
+    Examples
+    --------
+    >>> from sklearn_rank import RepeatedQueryKFold
+    >>> X, qid = [[0]] * 4, [1, 1, 2, 3]
+    >>> folds = RepeatedQueryKFold(3, n_repeats=2, random_state=0).split(X, groups=qid)
+    >>> [test.tolist() for _, test in folds]
+    [[3], [2], [0, 1], [3], [0, 1], [2]]
+    """
+
+    def __init__(self, n_splits: int = 5, *, n_repeats: int = 10, random_state: RandomState = None) -> None:
+        COUNT.check("n_repeats", n_repeats, "RepeatedQueryKFold")
+        GroupKFold(n_splits)
+        self.n_splits, self.n_repeats, self.random_state = n_splits, n_repeats, random_state
+
+    def split(self, X: Any, y: Any = None, groups: Any = None, clusters: ArrayLike | None = None) -> Folds:
+        """Yield row numbers of training and test sets, as `QueryKFold` does; see there."""
+        number, random = unit_numbers(X, y, groups, clusters), check_random_state(self.random_state)
+        for _ in range(self.n_repeats):
+            yield from GroupKFold(self.n_splits, shuffle=True, random_state=random).split(X, y, number)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, clusters: Any = None) -> int:
+        """Number of folds of all repetitions; the arguments, which searches hand on, are not used."""
+        return self.n_splits * self.n_repeats
 
 
 class QueryShuffleSplit(_QuerySplitter, GroupShuffleSplit):
@@ -80,9 +145,10 @@ class QueryShuffleSplit(_QuerySplitter, GroupShuffleSplit):
     ----------
     n_splits : int, default=5
     test_size : float or int, default=None
-        Share or number of queries (not rows) in the test set; None: 0.2.
+        Share or number of queries (not rows) in the test set, of clusters where there are some; None: what is not in
+        the training set, 0.2 if neither is given.
     train_size : float or int, default=None
-        Share or number of queries in the training set; None: the rest.
+        Share or number of queries or clusters in the training set; None: the rest.
     random_state : int, RandomState instance or None, default=None
 
     Examples
@@ -104,7 +170,32 @@ class LeaveOneQueryOut(_QuerySplitter, LeaveOneGroupOut):
     [[1], [0, 2]]
     """
 
-    def get_n_splits(self, X: MatrixLike | None = None, y: Any = None, groups: Any = None) -> int:
+    def split(self, X: Any, y: Any = None, groups: Any = None, clusters: ArrayLike | None = None) -> Folds:
+        """Yield row numbers of training and test sets; each query is once a test set.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Only its length is used.
+        y : array-like of shape (n_samples,), default=None
+            Searched for qid in its index where `groups` is None.
+        groups : array-like of shape (n_samples,), default=None
+            Query of each row.
+        clusters : None
+            Refused, as one query left out of a cluster tears the cluster.
+
+        Yields
+        ------
+        train, test : ndarray
+        """
+        if find_attribute(X, y, groups, clusters, "clusters") is not None:
+            raise ValueError(
+                "LeaveOneQueryOut leaves out one query, and so tears its cluster. Use QueryKFold with clusters=, or "
+                "LeaveOneGroupOut().split(X, y, groups=clusters) of scikit-learn to leave out a cluster. Got clusters."
+            )
+        yield from super().split(X, y, groups)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, clusters: Any = None) -> int:
         """Number of queries.
 
         Parameters
@@ -115,6 +206,8 @@ class LeaveOneQueryOut(_QuerySplitter, LeaveOneGroupOut):
             Searched for qid in its index where `groups` is None.
         groups : array-like of shape (n_samples,), default=None
             Query of each row.
+        clusters : None
+            Not used; `split` refuses it.
 
         Returns
         -------

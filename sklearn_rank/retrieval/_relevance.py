@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.relevance import Grades, Groups, Judgements, csr
 from sklearn_rank._utils.numbers import refuse_masked
+from sklearn_rank._utils.tensors import as_numpy
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
 
 WORD = 64
@@ -60,6 +61,7 @@ def _label_array(labels: Any, name: str) -> Any:
     if sparse.issparse(labels):
         return sparse.csr_array(labels)
     refuse_masked(labels, name)
+    labels = as_numpy(labels)
     flat = isinstance(labels, (list, tuple)) and not any(np.ndim(label) for label in labels[:1])
     array = ids_of(labels) if flat else np.asarray(labels)
     missing = array != array

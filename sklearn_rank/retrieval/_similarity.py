@@ -19,6 +19,7 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from sklearn_rank._engine.kernels import bits as bits_kernels
 from sklearn_rank._utils.numbers import refuse_masked
+from sklearn_rank._utils.tensors import as_numpy
 
 Write = Callable[[slice, slice, NDArray[Any]], Any]
 
@@ -94,7 +95,7 @@ def make_similarity(distance: Any, queries: Any, items: Any, params: Mapping[str
 
 def _features(features: Any, name: str, numeric: bool) -> Any:
     refuse_masked(features, name)
-    return check_array(features, accept_sparse="csr", dtype=np.float64 if numeric else None, input_name=name)
+    return check_array(as_numpy(features), accept_sparse="csr", dtype=np.float64 if numeric else None, input_name=name)
 
 
 def _writer(distance: Any, queries: Any, items: Any, params: dict[str, Any]) -> Write:

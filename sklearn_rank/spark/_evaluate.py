@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._chunks.columns import ColumnNames, check_column_names, read_column, refuse_missing_columns
+from sklearn_rank._chunks.columns import read_column
+from sklearn_rank._chunks.named_columns import ColumnNames, check_column_names, refuse_missing_columns
 from sklearn_rank._chunks.parts import result_from_columns
 from sklearn_rank._chunks.value_table import refuse_cut_queries
 from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._metric.names import parse_metrics
+from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank.spark._shipping import Shipped
@@ -31,7 +32,7 @@ ID_TYPES = (
 def evaluate(
     data: Any,
     *,
-    metrics: MetricsLike,
+    metrics: MetricsLike = DEFAULT_METRICS,
     y_true: str | Sequence[str] = "label",
     y_score: str = "score",
     qid: str = "qid",
@@ -49,7 +50,7 @@ def evaluate(
     ----------
     data : pyspark.sql.DataFrame
         A row a document, in any order; only the named columns are read.
-    metrics : str, metric function, callable, sequence of them, or dict of str to one of them
+    metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
         As in `sklearn_rank.evaluate`.
     y_true : str or list of str, default="label"
         Column of the relevance of each row; a list of columns, one a subtopic, for metrics of diversity. NULL and NaN
@@ -128,7 +129,7 @@ def evaluate(
 def per_query(
     data: Any,
     *,
-    metrics: MetricsLike,
+    metrics: MetricsLike = DEFAULT_METRICS,
     y_true: str | Sequence[str] = "label",
     y_score: str = "score",
     qid: str = "qid",

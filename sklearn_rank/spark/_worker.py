@@ -14,7 +14,7 @@ import numpy as np
 
 from sklearn_rank._chunks.adjacent_queries import adjacent_queries
 from sklearn_rank._chunks.batch_validator import BatchValidator, Rows
-from sklearn_rank._chunks.columns import ColumnNames
+from sklearn_rank._chunks.named_columns import ColumnNames
 from sklearn_rank._chunks.parts import evaluate_parts, result_to_columns
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.ranking import Ranking

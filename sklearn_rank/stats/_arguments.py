@@ -8,6 +8,7 @@ import numpy as np
 
 from sklearn_rank._utils.constraints import COUNT, Constraint, is_count, is_real, one_of
 from sklearn_rank._utils.numbers import refuse_masked
+from sklearn_rank._utils.tensors import as_numpy
 from sklearn_rank._utils.typing import Array
 
 
@@ -64,6 +65,7 @@ def numbers(x: Any, name: str, function_name: str) -> Array:
         If the array has another dimension, or values are infinite, or too large or too small to be squared.
     """
     refuse_masked(x, f"{name} of {function_name}")
+    x = as_numpy(x)
     try:
         if np.asarray(x).dtype.kind not in "biufO":  # NumPy would read "1" as 1
             raise TypeError

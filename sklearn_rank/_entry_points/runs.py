@@ -1,0 +1,214 @@
+"""Metrics of runs and judgements that hold ids of documents."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._evaluation.evaluate import evaluate
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
+from sklearn_rank._metric.spec import MetricsLike
+from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.numbers import as_floats
+from sklearn_rank._utils.typing import Array
+from sklearn_rank.io import RankingData
+from sklearn_rank.io._ids import QueryIds
+from sklearn_rank.io._join import joined
+from sklearn_rank.io._mappings import JudgementsLike, RunLike
+
+MOST_GRADES = 6
+"""Grades that a scale of relevance has at most; a run with no more scores, all of them whole, may be judgements."""
+
+
+@named_arguments
+def evaluate_run(
+    judgements: JudgementsLike,
+    run: RunLike,
+    *,
+    metrics: MetricsLike = DEFAULT_METRICS,
+    sample_weight: Mapping[Any, float] | None = None,
+    by: Mapping[Any, Any] | None = None,
+    clusters: Mapping[Any, Any] | None = None,
+    missing_from_run: str | None = None,
+    missing_from_qrels: str | None = None,
+    duplicates: str = "raise",
+    exclude: Mapping[Any, Iterable[Any]] | None = None,
+    unjudged: str | None = "nonrelevant",
+    negative: str = "unjudged",
+    tie_order: str = "input",
+    float32: bool = False,
+    n_jobs: int | None = None,
+    **keywords: Any,
+) -> Evaluation:
+    """Compute many metrics of a run: documents by query, matched with judgements by their ids.
+
+    Parameters
+    ----------
+    judgements : mapping, Entries or ranx.Qrels
+        ``{query: {document: grade}}``, or ``{query: relevant documents}``, a set or a list; what
+        `sklearn_rank.io.read_trec_qrels` or `sklearn_rank.io.read_entries` return.
+    run : mapping, Entries or ranx.Run
+        ``{query: {document: score}}``, or ``{query: [documents, best first]}``, of which each may be a pair (document,
+        score); what `sklearn_rank.io.read_trec_run` or `sklearn_rank.io.read_entries` return. An empty list means that
+        nothing was retrieved.
+    metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
+        As in `evaluate`.
+    sample_weight : mapping of query to float, default=None
+        Weight of each query in the mean. This and the next two may be a Series of pandas with queries as its index.
+    by : mapping of query to value, or of name to such mappings, default=None
+        Attribute of each query, such as its country, for `Evaluation.segments`. Or a pandas frame with queries as its
+        index.
+    clusters : mapping of query to value, default=None
+        What each query belongs to, such as a user or a session; intervals and tests of the result allow for that.
+    missing_from_run : {"zero", "drop", "raise"}, default=None
+        Queries of the judgements that the run does not have: keep them, so that metrics count them as zero, leave them
+        out, or raise. None: "zero", with a warning that counts them.
+    missing_from_qrels : {"zero", "drop", "raise"}, default=None
+        Queries of the run without judgements, in the same way. None: "drop", with a warning that counts them.
+    duplicates : {"raise", "first"}, default="raise"
+        A document that is in a list twice: refuse it, or take its first place.
+    exclude : mapping of query to documents, default=None
+        Documents that are taken out of the run and of the judgements, such as those seen in training. Queries that are
+        in neither are not looked at, as long as one is.
+    unjudged : {"nonrelevant", "drop"} or None, default="nonrelevant"
+        Documents of the run that are not judged: not relevant, left out, or refused. Metrics that are made for
+        incomplete judgements, such as bpref, read them in their own way, and so does a metric that says it in its name.
+    negative : {"unjudged", "keep"}, default="unjudged"
+        Documents of negative grade: not judged, as in TREC files, or the grades as they are.
+    tie_order : {"input", "trec_eval"}, default="input"
+        Order of documents of equal score, which ``ties="stable"`` reads: that of the run, or by falling id as bytes.
+    float32 : bool, default=False
+        Whether scores are rounded to single precision first, as version 9 of trec_eval does.
+    n_jobs : int or None, default=None
+        Threads to use, as joblib counts them. The result is the same to the last bit.
+    **keywords
+        Keywords for all metrics that have them, as in `evaluate`.
+
+    Returns
+    -------
+    Evaluation
+        Queries in the order of the judgements, then those of the run alone if they are kept. ``result.qid`` has their
+        ids.
+
+    Raises
+    ------
+    ValueError
+        If no query is in both, ids are of one type here and of another there, a list has a document twice, a score or a
+        grade is not finite, or a keyword is not what it must be.
+    TypeError
+        If judgements or run have another form, or a score is no number.
+
+    Warns
+    -----
+    UserWarning
+        If a query is missing on one side, and it was not said what is done then; if run and judgements seem to be the
+        wrong way round.
+
+    Notes
+    -----
+    `sklearn_rank.io.join` of the same run and judgements gives the rows, and counts what was matched.
+
+    Examples
+    --------
+    Query "q1" has its relevant document at rank 2, query "q2" at rank 1:
+
+    >>> from sklearn_rank import evaluate_run
+    >>> judgements = {"q1": {"a": 1, "b": 0}, "q2": {"b": 1}}
+    >>> run = {"q1": {"b": 0.9, "a": 0.8}, "q2": {"b": 0.7, "a": 0.6}}
+    >>> evaluate_run(judgements, run, metrics=["mrr", "p@1"]).mean()
+    {'mrr': 0.75, 'p@1': 0.5}
+
+    The same as sets and lists:
+
+    >>> evaluate_run({"q1": {"a"}, "q2": {"b"}}, {"q1": ["b", "a"], "q2": ["b", "a"]}, metrics="mrr").mean()
+    {'mrr': 0.75}
+    """
+    specs = {name: spec.filled(unjudged=unjudged) for name, spec in parse_metrics(metrics, **keywords).items()}
+    weights, attributes = _by_query("sample_weight", sample_weight), _by_query("by", by)
+    clusters = _by_query("clusters", clusters)
+    data = joined(
+        "evaluate_run", run, judgements, missing_from_run=missing_from_run or "zero",
+        missing_from_qrels=missing_from_qrels or "drop", tie_order=tie_order, float32=float32, negative=negative,
+        duplicates=duplicates, exclude=exclude,
+    )  # fmt: skip
+    _warn_of_missing(data, missing_from_run, missing_from_qrels)
+    _warn_if_swapped(data, judgements, run)
+    return evaluate(
+        data.y_true, data.y_score, metrics=specs, qid=data.qid, by=attributes, clusters=clusters, n_jobs=n_jobs,
+        sample_weight=None if weights is None else _of_rows(weights, data.qid),
+    )  # fmt: skip
+
+
+def _by_query(name: str, values: Any) -> Mapping[Any, Any] | None:
+    """Values by query; rows of the user have no order here, so nothing is matched by position.
+
+    Raises
+    ------
+    TypeError
+        If it is neither a mapping nor labelled by an index.
+    """
+    if hasattr(values, "to_dict") and hasattr(values, "index"):  # pandas
+        values = values.to_dict()
+    wrong = [values]
+    if values is None or isinstance(values, Mapping):
+        wrong = [value for value in (values or {}).values() if not isinstance(value, (Hashable, Mapping))]
+    if not wrong:
+        return values
+    raise TypeError(
+        f"{name} of evaluate_run must be {{query: value}}, as queries are matched by their ids. "
+        f"Got {type(wrong[0]).__name__} instead."
+    )
+
+
+def _of_rows(weights: Mapping[Any, float], qid: QueryIds) -> NDArray[Any]:
+    """Weight of each row's query."""
+    queries = qid.names.tolist()
+    lacking = [query for query in queries if query not in weights]
+    if lacking:
+        raise ValueError(
+            "sample_weight must have every query that is evaluated. "
+            f"Got none for {len(lacking)} of {len(queries)}, the first {lacking[0]!r}."
+        )
+    return as_floats([weights[query] for query in queries], "sample_weight")[qid.code]
+
+
+def _warn_of_missing(data: RankingData, missing_from_run: str | None, missing_from_qrels: str | None) -> None:
+    of_run = len(data.not_in_run) if missing_from_run is None else 0
+    of_qrels = len(data.not_in_qrels) if missing_from_qrels is None else 0
+    if of_run or of_qrels:
+        unsaid = " and ".join(["missing_from_run="] * bool(of_run) + ["missing_from_qrels="] * bool(of_qrels))
+        warnings.warn(
+            f"Run and judgements do not have the same queries. {data.missing_queries().capitalize()}. "
+            f"{unsaid} with 'zero', 'drop' or 'raise' says what is done with them, without this warning.",
+            stacklevel=4,
+        )
+
+
+def _warn_if_swapped(data: RankingData, judgements: JudgementsLike, run: RunLike) -> None:
+    """Warn if the run looks like grades, and what it is judged by is longer and looks like scores or a ranking."""
+    retrieved, judged = data.y_score > -np.inf, ~np.isnan(data.y_true)
+    score, grade = data.y_score[retrieved], data.y_true[judged]
+    if len(score) >= len(grade) or not _are_grades(score) or isinstance(_first_value(run), Sequence):
+        return
+    distinct = np.unique(score)
+    tied = len(np.unique([data.qid.code[retrieved], score], axis=1)[0]) < len(score) or len(distinct) == 1
+    if tied and (isinstance(_first_value(judgements), Sequence) or not _are_grades(grade)):
+        warnings.warn(
+            "evaluate_run takes the judgements first, then the run, and these seem to be the other way round. Got a "
+            f"run of fewer documents than are judged, with no scores but {', '.join(map('{:g}'.format, distinct))}.",
+            stacklevel=4,
+        )
+
+
+def _first_value(by_query: Any) -> Any:
+    return next(iter(by_query.values()), None) if isinstance(by_query, Mapping) else None
+
+
+def _are_grades(values: Array) -> bool:
+    """Whether there are a few whole numbers."""
+    return bool((values == np.floor(values)).all()) and len(np.unique(values)) <= MOST_GRADES

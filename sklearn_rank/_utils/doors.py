@@ -1,0 +1,147 @@
+"""Which function takes what was given instead of arrays: hints for errors.
+
+Objects are known by what they look like, so that no library is imported.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn, TypeVar
+
+TABLE = "A table goes to evaluate_frame(data, y_true='label', y_score='score', qid='qid'), by its columns' names."
+RECORDS = "A list of dicts is a table by rows: evaluate_frame(pandas.DataFrame(rows))."
+RUN = "Documents by query, in dictionaries or lists of ids, go to evaluate_run(judgements, run)."
+SYSTEMS = "Several systems go to compare_systems(y_true, {name: y_score}, qid=qid)."
+RESULTS = "Results go to compare_systems({name: result}), or two of them to stats.compare(a, b)."
+ROWS = "Rows that were read go to evaluate as arrays: evaluate(data.y_true, data.y_score, qid=data.qid)."
+ARRAYS = "Arrays go to evaluate(y_true, y_score, qid=qid)."
+NAMES = "Names of columns go with their table to evaluate_frame, or with the path of a file to evaluate_batches."
+FILE = "Data on disk go to evaluate_batches, or to io.read_table, io.read_trec_run and io.read_trec_qrels."
+DASK = "A dask DataFrame goes to sklearn_rank.dask.evaluate(data)."
+SPARK = "A Spark DataFrame goes to sklearn_rank.spark.evaluate(data)."
+
+PER_ROW = ("qid", "sample_weight", "tie_break")
+"""Arguments with an entry per row, beside labels and scores."""
+
+T = TypeVar("T")
+
+
+def door_of(x: Any) -> str:
+    """Hint at the function that takes an object in place of all arrays; "" for what may be an array."""
+    root = type(x).__module__.partition(".")[0]
+    if isinstance(x, (str, os.PathLike)) or hasattr(x, "get_fragments"):
+        return FILE
+    if hasattr(x, "per_query") and hasattr(x, "n_undefined"):
+        return RESULTS
+    if all(hasattr(x, name) for name in ("y_true", "y_score", "qid")):
+        return ROWS
+    if root == "ranx" or (root == "sklearn_rank" and hasattr(x, "doc_id")):
+        return RUN
+    if root == "pyspark" and hasattr(x, "columns"):
+        return SPARK
+    if root.startswith("dask") and hasattr(x, "columns"):
+        return DASK
+    if isinstance(x, Mapping):
+        return _door_of_values(next(iter(x.values()), None), TABLE)
+    if is_table(x):
+        return TABLE
+    return _door_of_values(x[0], "") if isinstance(x, (list, tuple)) and len(x) else ""
+
+
+def is_table(x: Any) -> bool:
+    """Whether an object has several named columns."""
+    if hasattr(x, "collect_schema"):
+        return True
+    if hasattr(x, "columns") or hasattr(x, "column_names"):
+        return getattr(x, "shape", ())[1:] != (1,)
+    return hasattr(x, "__arrow_c_stream__") and not hasattr(x, "dtype") and not hasattr(x, "type")
+
+
+def _door_of_values(first: Any, otherwise: str) -> str:
+    """Hint by the first of the values of a dict, or of the entries of a list, which is no table then."""
+    if hasattr(first, "per_query"):
+        return RESULTS
+    if isinstance(first, Mapping) and first:
+        return RUN if otherwise else RECORDS
+    is_list = isinstance(first, (list, tuple)) and len(first) > 0
+    return RUN if isinstance(first, (set, frozenset)) or (is_list and isinstance(first[0], str)) else otherwise
+
+
+# --- arrays that are none ------------------------------------------------------------------------------------
+
+
+def hint_of(y_true: Any, y_score: Any = None, **others: Any) -> str:
+    """Hint at the function that takes these arguments; "" if they may be arrays, which have another fault."""
+    if isinstance(y_true, Mapping) and isinstance(y_score, Mapping):
+        return RESULTS if door_of(y_true) == RESULTS else RUN
+    shapes = [tuple(getattr(x, "shape", ())) for x in (y_true, y_score)]
+    if len(shapes[0]) == 2 and shapes[0] == shapes[1] and not _is_twice(y_true, y_score):
+        return ""  # queries by documents
+    door = door_of(y_true)
+    if door in ("", FILE) and any(isinstance(x, str) for x in (y_score, *map(others.get, PER_ROW))):
+        return NAMES
+    if not door and (isinstance(y_score, Mapping) or is_table(y_score)):
+        return RUN if door_of(y_score) == RUN else SYSTEMS
+    return door or door_of(y_score)
+
+
+def with_hints(check: Callable[..., T]) -> Callable[..., T]:
+    """Decorate a function that checks arrays: where they are none, its error names the function that takes them."""
+
+    @functools.wraps(check)
+    def call(y_true: Any, y_score: Any, **others: Any) -> T:
+        try:
+            return check(y_true, y_score, **others)
+        except Exception:
+            hint = hint_of(y_true, y_score, **others)
+            if not hint:
+                raise
+        raise TypeError(
+            "y_true and y_score must be arrays with an entry per row. "
+            f"{hint} Got {type(y_true).__name__} and {type(y_score).__name__} instead."
+        )
+
+    return call
+
+
+def _is_twice(y_true: Any, y_score: Any) -> bool:
+    """Whether both are one table; numbered columns are documents, of which every order is ideal for itself."""
+    return y_true is y_score and any(isinstance(name, str) for name in getattr(y_true, "columns", ()))
+
+
+def refuse_table(y_true: Any, y_score: Any) -> None:
+    """Refuse a table where a frame of labels has a column for each document or subtopic.
+
+    Raises
+    ------
+    TypeError
+        If it is given as y_score too, or has a column "qid".
+    """
+    if hasattr(y_true, "columns") and (_is_twice(y_true, y_score) or "qid" in [*y_true.columns]):
+        got = "the same frame as y_score" if y_true is y_score else "a column 'qid'"
+        raise TypeError(f"A frame as y_true has a column of labels for each document or subtopic. {TABLE} Got {got}.")
+
+
+def refuse_missing(function_name: str, missing: list[str], given: Mapping[str, Any]) -> NoReturn:
+    """Refuse a call without some arguments; a single one may belong to another function.
+
+    Raises
+    ------
+    TypeError
+        Always.
+    """
+    hint = hint_of(**given) if "y_true" in given else ""
+    raise TypeError(f"{function_name} needs {' and '.join(missing)}.{' ' * bool(hint)}{hint}")
+
+
+def door_of_table(data: Any) -> str:
+    """Hint at the function that takes an object in place of a table in memory; "" for what may be one."""
+    door = door_of(data)
+    if door == TABLE:
+        return ""
+    dtype = getattr(data, "dtype", None)
+    is_array = dtype is not None and not callable(dtype) and getattr(dtype, "names", None) is None
+    is_array = is_array or isinstance(data, (list, tuple))
+    return door or (ARRAYS if is_array else "")

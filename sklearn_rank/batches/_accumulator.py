@@ -1,0 +1,337 @@
+"""`RankingAccumulator`: whole queries in mini-batches, of one process or of many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_rank._chunks.batch_kind import BatchKind
+from sklearn_rank._chunks.discounts import discounts_of
+from sklearn_rank._chunks.growing import GrowingColumns
+from sklearn_rank._chunks.parts import evaluate_part, result_from_columns, result_to_columns
+from sklearn_rank._chunks.query_ids import kind_after
+from sklearn_rank._engine.check import check_queries
+from sklearn_rank._engine.id_order import id_order
+from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.rows import queries_in
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
+from sklearn_rank._metric.spec import MetricsLike
+from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.constraints import one_of
+from sklearn_rank._utils.threads import check_n_jobs
+
+DUPLICATES = one_of("raise", "first", doc="")
+SAME = ("label_fingerprints", "n_documents", "weight")
+"""Columns in which a query that comes again must be equal to itself."""
+
+
+class _Batch(NamedTuple):
+    """Values of whole queries; `ids` are None where rows of a matrix have no names."""
+
+    kind: BatchKind
+    ids: NDArray[Any] | None
+    columns: dict[str, NDArray[Any]]
+    longest: int
+
+
+class RankingAccumulator:
+    """Values of metrics over mini-batches of whole queries: update, merge, compute.
+
+    For training loops and their workers: each updates its own accumulator, and they are merged, by pickle or in one
+    process. Data are not kept, but the id and the values of each query: about 17 bytes for each metric, and 150 in
+    addition.
+
+    Parameters
+    ----------
+    metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
+        As in `evaluate`.
+    duplicates : {"raise", "first"}, default="raise"
+        A query that comes again is an error. With "first" it counts once, with its first values, if its labels are
+        equal; `n_duplicates` counts the others. That is for samplers that repeat samples, as `DistributedSampler` of
+        torch does so that all workers have equally many.
+    n_jobs : int or None, default=None
+        Threads to use, as joblib counts them. The result is the same to the last bit.
+    **keywords
+        Keywords for all metrics that have them, such as `ties` or `gain`; those in a name win.
+
+    Attributes
+    ----------
+    n_duplicates : int
+        Queries that came again and were left out, with ``duplicates="first"``.
+
+    Raises
+    ------
+    ValueError or TypeError
+        If a name or a keyword is invalid.
+
+    Examples
+    --------
+    >>> from sklearn_rank import RankingAccumulator
+    >>> first, second = RankingAccumulator("mrr"), RankingAccumulator("mrr")
+    >>> first.update([0, 1], [2, 1], qid=["a", "a"])
+    RankingAccumulator of 1 query: mrr
+    >>> mask = [[True, True, False], [True, True, True]]
+    >>> second.update([[1, 0, 0], [0, 0, 1]], [[0.2, 0.1, 0.0], [0.3, 0.1, 0.2]], qid=["b", "c"], mask=mask)
+    RankingAccumulator of 2 queries: mrr
+    >>> result = first.merge(second).compute()
+    >>> result.qid
+    array(['a', 'b', 'c'], dtype='<U1')
+    >>> result.per_query["mrr"]
+    array([0.5, 1. , 0.5])
+    """
+
+    @named_arguments
+    def __init__(
+        self,
+        metrics: MetricsLike = DEFAULT_METRICS,
+        *,
+        duplicates: Literal["raise", "first"] = "raise",
+        n_jobs: int | None = None,
+        **keywords: Any,
+    ) -> None:
+        self._specs = parse_metrics(metrics, **keywords)
+        DUPLICATES.check("duplicates", duplicates, "RankingAccumulator")
+        check_n_jobs(n_jobs)
+        self._duplicates, self._n_jobs = duplicates, n_jobs
+        self._discounts = discounts_of(self._specs.values())
+        self.reset()
+
+    def reset(self) -> Self:
+        """Forget all queries, as before the next epoch.
+
+        Returns
+        -------
+        self
+        """
+        self.n_duplicates, self._longest = 0, 0
+        self._values, self._place = GrowingColumns(), dict[Any, int]()
+        self._kind = BatchKind((), weighted=False)  # of the queries, if there are any
+        self._types: NDArray[Any] | None = None  # an empty array of the type of ids; None where queries have none
+        self._id_kind = ""
+        return self
+
+    @named_arguments
+    def update(
+        self,
+        y_true: Any,
+        y_score: Any,
+        qid: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        mask: ArrayLike | None = None,
+    ) -> Self:
+        """Add whole queries. If it raises, nothing was added.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,) or (n_queries, n_documents)
+            Relevance, as in `evaluate`. Tensors of torch are detached and copied to the CPU.
+        y_score : array-like of the same shape
+            Output of the model, higher ranks first. ``-inf``: judged but not retrieved.
+        qid : array-like of shape (n_samples,), or of shape (n_queries,) where a row is a query, default=None
+            Query of each row. None: taken from the level "qid" of the index of `y_true`; two-dimensional input needs
+            none, and its queries are numbered. Then it cannot be noticed that a query comes again.
+        sample_weight : array-like of the shape of `qid`, default=None
+            Weight of each row's query in the mean. All updates have it or none.
+        mask : array-like of bool, shape of `y_true` without subtopics, default=None
+            True where there is a document; what stands under padding, False, is not read.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError or TypeError
+            As in `evaluate`; or if a query comes again, or ids are of another type than before, or there are weights,
+            ids or subtopics in some updates alone.
+        """
+        if all(hasattr(x, "__len__") and len(x) == 0 for x in (y_true, y_score)):
+            return self
+        queries = check_queries(
+            y_true, y_score, qid=qid, sample_weight=sample_weight, mask=mask, n_jobs=self._n_jobs,
+            weight_may_be_zero=True,
+        )  # fmt: skip
+        _refuse_swapped(queries, y_score)
+        self._check_discounts(queries.longest)
+        columns = result_to_columns(evaluate_part(queries, self._specs, self._n_jobs))
+        if queries.weight is not None:
+            columns["weight"] = queries.weight
+        named = qid is not None or queries_in(y_true) is not None
+        self._add(_Batch(BatchKind.of(queries), queries.qid if named else None, columns, queries.longest))
+        return self
+
+    def merge(self, other: RankingAccumulator) -> Self:
+        """Add the queries of another accumulator, after those that are here. If it raises, nothing was added.
+
+        Parameters
+        ----------
+        other : RankingAccumulator
+            With the same metrics and keywords; it stays as it is.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError
+            If it is no accumulator.
+        ValueError
+            If it is this one, has other metrics, or a query is in both.
+        """
+        if not isinstance(other, RankingAccumulator):
+            raise TypeError(f"merge takes a RankingAccumulator. Got {type(other).__name__}.")
+        if other is self:
+            raise ValueError("merge takes another accumulator: this one would count its queries twice. Got itself.")
+        self._check_metrics(other)
+        if len(other):
+            self._check_discounts(other._longest)
+            self._add(other._batch())
+        self.n_duplicates += other.n_duplicates
+        return self
+
+    def compute(self, *, sort_by_qid: bool = False) -> Evaluation:
+        """Evaluation of all queries so far; more may be added afterwards.
+
+        Parameters
+        ----------
+        sort_by_qid : bool, default=False
+            Whether queries stand in the order of their ids, so that means have the same bits whatever the order of
+            updates and merges. By default they stand in the order of updates, those that were merged after the others.
+
+        Returns
+        -------
+        Evaluation
+            To the last bit that of `evaluate` on all rows in this order. It does not keep the data, so `tie_range` and
+            `n_tied` are not available.
+
+        Raises
+        ------
+        ValueError
+            If there are no queries, all weights are zero, or queries without ids are to be sorted by them.
+        """
+        if not self._place:
+            raise ValueError("compute needs queries, so update or merge comes first. Got none since the last reset.")
+        batch = self._batch()
+        ids, columns = np.arange(len(self)) if batch.ids is None else batch.ids, batch.columns
+        if sort_by_qid:
+            if batch.ids is None:
+                raise ValueError("sort_by_qid=True takes ids: pass qid= to update. Got updates without.")
+            order = id_order(ids)
+            ids, columns = ids[order], {name: column[order] for name, column in columns.items()}
+        return result_from_columns(self._specs, columns, ids, columns.pop("weight", None))
+
+    def __len__(self) -> int:
+        """Number of queries."""
+        return len(self._place)
+
+    def __repr__(self) -> str:
+        """Number of queries and names of the metrics."""
+        queries = "1 query" if len(self) == 1 else f"{len(self)} queries"
+        left_out = f", {self.n_duplicates} duplicates left out" if self.n_duplicates else ""
+        return f"RankingAccumulator of {queries}: {', '.join(self._specs)}{left_out}"
+
+    # --- whole state: pickles and copies --------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What the next process needs; the table of ids is built again there."""
+        keys = ("_specs", "_duplicates", "_n_jobs", "n_duplicates")
+        return {name: getattr(self, name) for name in keys} | {"batch": self._batch() if self._place else None}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Restore what `__getstate__` returned."""
+        self.__dict__.update({name: value for name, value in state.items() if name != "batch"})
+        self._discounts = discounts_of(self._specs.values())
+        n_duplicates = self.n_duplicates
+        self.reset()
+        if state["batch"] is not None:
+            self._add(state["batch"])
+        self.n_duplicates = n_duplicates
+
+    def _batch(self) -> _Batch:
+        """All queries so far."""
+        ids = None
+        if self._types is not None:
+            ids = np.empty(len(self), self._types.dtype)
+            ids[:] = [*self._place]
+        return _Batch(self._kind, ids, self._values.read(len(self)), self._longest)
+
+    # --- checks, then one step --------------------------------------------------------------------------------------
+
+    def _add(self, batch: _Batch) -> None:
+        """Check the queries, then add them."""
+        batch.kind.check_after(self._kind if self._place else None, "updates")
+        ids, types, id_kind = self._check_ids(batch)
+        columns, again = batch.columns, list[int]()
+        if not self._place.keys().isdisjoint(ids):
+            again = [i for i, q in enumerate(ids) if q in self._place]
+            self._check_again([ids[i] for i in again], {name: column[again] for name, column in columns.items()})
+            new = np.delete(np.arange(len(ids)), again).tolist()
+            ids, columns = [ids[i] for i in new], {name: column[new] for name, column in columns.items()}
+        if len(ids):
+            self._values.write(len(self), columns)
+        self._kind, self._types, self._id_kind = batch.kind, types, id_kind
+        self._longest = max(self._longest, batch.longest)
+        self.n_duplicates += len(again)
+        self._place.update(zip(ids, range(len(self), len(self) + len(ids)), strict=True))
+
+    def _check_ids(self, batch: _Batch) -> tuple[Sequence[Any], NDArray[Any] | None, str]:
+        """Ids as Python compares them, an empty array of their type, and their kind."""
+        if self._place and (batch.ids is None) != (self._types is None):
+            having = ("without", "with") if batch.ids is None else ("with", "without")
+            raise ValueError(
+                "Either all updates have ids of queries or none: pass qid= to each. "
+                f"Got one {having[0]} ids after one {having[1]}."
+            )
+        if batch.ids is None:
+            return range(len(self), len(self) + len(batch.columns["n_documents"])), None, ""
+        kind = kind_after(self._id_kind if self._place else "", batch.ids, "updates")
+        types = batch.ids[:0] if self._types is None else np.concatenate([self._types, batch.ids[:0]])
+        return batch.ids.tolist(), types, kind
+
+    def _check_again(self, ids: Sequence[Any], columns: Mapping[str, NDArray[Any]]) -> None:
+        """Raise ValueError unless queries that came again are left out, and their labels and weights are equal."""
+        if self._duplicates == "raise":
+            raise ValueError(
+                "An update takes whole queries, and each query comes once until reset() begins the next epoch. A "
+                "sampler such as DistributedSampler of torch repeats some, so that all workers have equally many: "
+                f"duplicates='first' counts these once. Got query {ids[0]!r} again."
+            )
+        known = self._values.take([self._place[q] for q in ids])
+        differs = np.any([known[name] != columns[name] for name in SAME if name in columns], axis=0)
+        if differs.any():
+            raise ValueError(
+                "duplicates='first' leaves out a query that comes again with the same labels and the same weight: an "
+                "update takes whole queries, and reset() begins the next epoch. "
+                f"Got query {ids[int(np.argmax(differs))]!r} again with others."
+            )
+
+    def _check_discounts(self, longest: int) -> None:
+        for discount in self._discounts:
+            discount.check(longest)
+
+    def _check_metrics(self, other: RankingAccumulator) -> None:
+        """Raise ValueError if the other one has other metrics or keywords."""
+        mine, theirs = ({name: spec.meaning for name, spec in x._specs.items()} for x in (self, other))
+        for name in {**mine, **theirs}:
+            if mine.get(name) != theirs.get(name):
+                raise ValueError(
+                    "merge takes an accumulator of the same metrics and keywords. "
+                    f"Got {theirs.get(name, 'none')} for {name!r} after {mine.get(name, 'none')}."
+                )
+
+
+def _refuse_swapped(queries: Queries, y_score: Any) -> None:
+    """Refuse labels with a fraction beside scores of an integer type: metrics of torch take scores first."""
+    dtype = str(getattr(y_score, "dtype", "")).rpartition(".")[2]
+    if dtype.startswith(("int", "uint", "bool")) and (fractions := queries.label % 1 > 0).any():
+        raise ValueError(
+            "update takes y_true, then y_score: labels with a fraction beside scores that are integers look swapped; "
+            f"if they are not, pass scores as floats. Got scores of dtype {dtype}, and label "
+            f"{queries.label[fractions][0]:g}."
+        )

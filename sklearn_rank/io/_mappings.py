@@ -1,0 +1,329 @@
+"""Runs and judgements in dictionaries of ids, as entries."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from itertools import chain, compress, islice, repeat
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._engine.qid import ids_of
+from sklearn_rank._utils.constraints import one_of
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.lazy import cached_property
+from sklearn_rank._utils.numbers import as_floats
+from sklearn_rank._utils.typing import Array, Index
+from sklearn_rank.io._entries import Entries, grouped, taken
+from sklearn_rank.io._ids import QueryIds
+
+DUPLICATES = one_of("raise", "first", doc="")
+TAKEN = {
+    "judgements": "{query: {document: grade}}, {query: relevant documents}, Qrels of ranx",
+    "run": "{query: {document: score}}, {query: [documents, best first]}, a Run of ranx",
+}
+READERS = (
+    "or Entries: of files by io.read_trec_{}(file), of frames by io.read_entries(frame, value=..., qid=..., doc_id=...)"
+)
+RunLike = Entries | Mapping[Any, Any]
+JudgementsLike = Entries | Mapping[Any, Any]
+Listed = tuple[Collection[Any], Iterable[Any]]
+"""Documents of a query, and their values."""
+
+
+class ListedDocuments:
+    """Document of each row, in a collection for each query."""
+
+    def __init__(self, lists: list[Collection[Any]]) -> None:
+        self.lists = lists
+        self.ends = np.cumsum([0, *map(len, lists)])
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return int(self.ends[-1])
+
+    def __getitem__(self, rows: Any) -> Any:
+        """Documents of the given rows."""
+        return self._array[rows]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """The document of each row."""
+        return self._array.astype(dtype or object, copy=bool(copy))
+
+    @cached_property
+    def _array(self) -> NDArray[Any]:
+        array = np.empty(len(self), dtype=object)
+        array[:] = [*chain.from_iterable(self.lists)]
+        return array
+
+    def query_of(self, row: int) -> int:
+        """Number of the query of a row."""
+        return int(np.searchsorted(self.ends, row, side="right")) - 1
+
+
+def entries_of(
+    source: Any, kind: str, *, duplicates: str, exclude: Mapping[Any, Set[Any]], ids_are_tuples: bool = False
+) -> tuple[Entries, int]:
+    """Entries of a run or of judgements (`kind`) in any form, and the number of documents that were excluded.
+
+    Raises
+    ------
+    ValueError
+        If a list has a document twice, or a value is NaN or infinite: naming query and document.
+    TypeError
+        If it is in no such form, a document cannot be hashed, or a value is no number.
+    """
+    mapping = _mapping_of(source, kind)
+    lists, values, n_excluded = [], [], 0
+    for query, found in mapping.items():
+        documents, of_documents = _listed(query, found, kind, duplicates, ids_are_tuples)
+        if out := exclude.get(query):
+            n_before = len(documents)
+            documents, of_documents = _without(documents, of_documents, out)
+            n_excluded += n_before - len(documents)
+        lists.append(documents)
+        values.append(of_documents)
+    names, listed = ids_of([*mapping]), ListedDocuments(lists)
+    numbers = _numbers([*chain.from_iterable(values)], names, listed, kind)
+    return _entries(names, listed, numbers), n_excluded
+
+
+def both_entries(
+    caller: str, run: Any, qrels: Any, duplicates: str, exclude: Mapping[Any, Iterable[Any]] | None
+) -> tuple[Entries, Entries, tuple[int, int]]:
+    """Entries of a run and of judgements, and how many documents of each were excluded.
+
+    Documents are listed by query on both sides, or on neither.
+    """
+    for entries, kind in ((run, "run"), (qrels, "judgements")):
+        _refuse_other_kind(caller, entries, kind)
+    if exclude is None and isinstance(run, Entries) and isinstance(qrels, Entries):
+        return run, qrels, (0, 0)
+    out = {} if exclude is None else _sets(exclude)
+    judged, n_judged = entries_of(qrels, "judgements", duplicates=duplicates, exclude=out)
+    of_run, n_run = entries_of(run, "run", duplicates=duplicates, exclude=out, ids_are_tuples=_any_tuple(judged.doc_id))
+    if out and not (n_judged or n_run):
+        _refuse_idle(out, of_run, judged)
+    return of_run, _without_empty(judged, of_run), (n_run, n_judged)
+
+
+def match_listed(run: Entries, qrels: Entries) -> Index:
+    """Row of the judgements that matches each row of the run, or -1; documents are listed in both."""
+    of_judgements, of_run = qrels.doc_id, run.doc_id
+    starts = of_judgements.ends.tolist()
+    names, queries = qrels.qid.names.tolist(), run.qid.names.tolist()
+    rows = {
+        query: dict(zip(documents, range(start, start + len(documents)), strict=True)).get
+        for query, documents, start in zip(names, of_judgements.lists, starts, strict=False)
+    }
+    judged: Iterator[Any] = (rows.get(query, {}.get) for query in queries)
+    found = chain.from_iterable(map(map, judged, of_run.lists, repeat(repeat(-1))))
+    match = np.fromiter(found, np.int64, len(run))
+    if not (match >= 0).any():
+        _refuse_other_ids(of_run, chain.from_iterable(of_judgements.lists), "the run and in the judgements")
+    return match
+
+
+def _refuse_other_ids(documents: ListedDocuments, others: Iterable[Any], places: str) -> None:
+    """Refuse documents of which none is in both places, if their ids are of other kinds, so that they cannot be."""
+    sides = [[*islice(one, 1000)] for one in (chain.from_iterable(documents.lists), others)]
+    kinds = [{*map(_kind, side)} for side in sides]
+    if all(kinds) and not kinds[0] & kinds[1]:
+        raise ValueError(
+            f"Ids of documents must be of one type in {places}; str(id) makes strings of them. "
+            f"Got ids such as {sides[0][0]!r} and {sides[1][0]!r}, and none in both."
+        )
+
+
+def _kind(document: Any) -> str:
+    return "number" if isinstance(document, Real) else type(document).__name__.removesuffix("_")
+
+
+def _any_tuple(documents: ListedDocuments) -> bool:
+    return any(isinstance(document, tuple) for document in chain.from_iterable(documents.lists))
+
+
+def _without_empty(judged: Entries, run: Entries) -> Entries:
+    """Give a query without any document one that is not relevant and that nobody retrieved, so that it is counted."""
+    lists: list[Collection[Any]] = judged.doc_id.lists
+    if all(map(len, lists)):
+        return judged
+    retrieved = {query for query, found in zip(run.qid.names.tolist(), run.doc_id.lists, strict=True) if len(found)}
+    names = judged.qid.names.tolist()
+    filled = [found if len(found) or q in retrieved else [None] for q, found in zip(names, lists, strict=True)]
+    added = np.array([len(new) - len(old) for new, old in zip(filled, lists, strict=True)])
+    value = np.insert(judged.value, judged.doc_id.ends[:-1][added > 0], 0.0)
+    return _entries(judged.qid.names, ListedDocuments(filled), value)
+
+
+def _entries(names: NDArray[Any], documents: ListedDocuments, value: Array) -> Entries:
+    code = np.repeat(np.arange(len(names), dtype=np.uint32), np.diff(documents.ends))
+    return Entries(QueryIds(code, names), documents, value)
+
+
+# --- what is left out ----------------------------------------------------------------------------------------
+
+
+def _sets(exclude: Mapping[Any, Iterable[Any]]) -> dict[Any, Set[Any]]:
+    """Excluded documents of each query."""
+    if not isinstance(exclude, Mapping):
+        raise TypeError(f"exclude must be {{query: documents}}. Got {type(exclude).__name__} instead.")
+    for query, out in exclude.items():
+        if isinstance(out, (str, bytes)) or not isinstance(out, Iterable):
+            raise TypeError(f"exclude must have a set or a list of documents. Got {echo(out)} for query {query!r}.")
+    return {query: frozenset(_as_list(out)) for query, out in exclude.items()}
+
+
+def _refuse_idle(exclude: Mapping[Any, Set[Any]], run: Entries, judged: Entries) -> None:
+    """Refuse documents to exclude that cannot be in any query, by their ids or those of the queries."""
+    if exclude.keys().isdisjoint([*run.qid.names.tolist(), *judged.qid.names.tolist()]):
+        raise ValueError(
+            "exclude must have a query of the run or of the judgements, and its id must be of the same type. "
+            f"Got {next(iter(exclude))!r}, where the judgements have {judged.qid.names.tolist()[0]!r}."
+        )
+    _refuse_other_ids(run.doc_id, chain.from_iterable(exclude.values()), "the run and in exclude")
+
+
+# --- forms ---------------------------------------------------------------------------------------------------
+
+
+def _refuse_other_kind(caller: str, entries: Any, kind: str) -> None:
+    """Refuse a run and judgements in the wrong order, where their type says which is which."""
+    known = {"Run": "run", "Qrels": "judgements"} if type(entries).__module__.startswith("ranx.") else {}
+    got = entries._kind if isinstance(entries, Entries) else known.get(type(entries).__name__)
+    if got not in (None, kind):
+        name = "qrels" if caller == "join" and kind == "judgements" else kind
+        order = "the run first, then the judgements" if caller == "join" else "judgements first, then the run"
+        raise ValueError(f"{caller} takes {order}. Got {got} as {name!r}.")
+
+
+def _mapping_of(source: Any, kind: str) -> Mapping[Any, Any]:
+    """A run or judgements as a mapping by query."""
+    if isinstance(source, Mapping) and "doc_id" not in source:
+        return source
+    if isinstance(source, Entries):
+        return dict(_by_query(source))
+    if type(source).__module__.startswith("ranx."):
+        of_ranx: dict[Any, Any] = source.to_dict()
+        return of_ranx
+    hint = ""
+    if isinstance(source, (list, tuple)):
+        hint = f" Of a list for each query make a dictionary: dict(zip(query_ids, {kind}))."
+    reader = READERS.format("run" if kind == "run" else "qrels")
+    raise TypeError(
+        f"{kind.capitalize()} must be one of {TAKEN[kind]}, {reader}. Got {type(source).__name__} instead.{hint}"
+    )
+
+
+def _by_query(entries: Entries) -> Iterator[tuple[Any, dict[Any, float]]]:
+    """Documents and values of each query."""
+    starts, order = grouped(entries.qid.code, len(entries.qid.names))
+    rows = np.arange(len(entries)) if order is None else order
+    documents, values = taken(entries.doc_id, rows).tolist(), entries.value[rows].tolist()
+    for query, start, stop in zip(entries.qid.names.tolist(), starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+        yield query, dict(zip(documents[start:stop], values[start:stop], strict=True))
+
+
+def _listed(query: Any, found: Any, kind: str, duplicates: str, ids_are_tuples: bool) -> Listed:
+    """Documents and values of one query."""
+    if isinstance(found, Mapping):
+        return found, found.values()
+    if isinstance(found, (str, bytes)) or not isinstance(found, Iterable) or hasattr(found, "columns"):
+        raise TypeError(
+            f"A query of the {kind} has a dictionary or a list of documents. Got {echo(found)} for query {query!r}."
+        )
+    if kind == "run" and isinstance(found, (set, frozenset)):
+        raise TypeError(
+            "A set has no order, so the documents of a run are a list, best first, or {document: score}; judgements "
+            f"may be sets, and come first in evaluate_run. Got a set for query {query!r}."
+        )
+    documents = _as_list(found)
+    if kind == "run" and not ids_are_tuples and _is_pair(next(iter(documents), None)):
+        return _of_pairs(query, documents)
+    documents = _distinct(query, documents, kind, duplicates)
+    return documents, repeat(1, len(documents)) if kind == "judgements" else range(len(documents), 0, -1)
+
+
+def _as_list(documents: Any) -> list[Any]:
+    """Documents as objects of Python."""
+    to_list = getattr(documents, "tolist", None) or getattr(documents, "to_list", None)  # NumPy, pandas; polars
+    return [*documents] if to_list is None else to_list()
+
+
+def _is_pair(entry: Any) -> bool:
+    return isinstance(entry, (tuple, list)) and len(entry) == 2 and isinstance(entry[1], Real)
+
+
+def _of_pairs(query: Any, pairs: list[Any]) -> Listed:
+    """Documents and scores of pairs, which stand by falling score: then nobody took distances for scores."""
+    if not all(map(_is_pair, pairs)):
+        wrong = next(pair for pair in pairs if not _is_pair(pair))
+        raise TypeError(f"A list of (document, score) must hold nothing else. Got {echo(wrong)} for query {query!r}.")
+    documents, scores = [document for document, _ in pairs], [score for _, score in pairs]
+    if any(a < b for a, b in zip(scores, scores[1:], strict=False)):
+        raise ValueError(
+            "A list of (document, score) must stand best first, by falling score: negate distances, or give a "
+            f"dictionary of scores, which needs no order. Got rising scores for query {query!r}: {echo(pairs)}."
+        )
+    return _distinct(query, documents, "run", "raise"), scores
+
+
+def _distinct(query: Any, documents: list[Any], kind: str, duplicates: str) -> list[Any]:
+    """The documents of a list, each once."""
+    try:
+        distinct = dict.fromkeys(documents)
+    except TypeError:
+        wrong = next(document for document in documents if not _is_hashable(document))
+        raise TypeError(
+            f"Ids of documents must be hashable. Got {echo(wrong)} for query {query!r} of the {kind}; of hits make a "
+            "dictionary, such as {hit['corpus_id']: hit['score'] for hit in hits}."
+        ) from None
+    if len(distinct) < len(documents) and duplicates == "raise":
+        again = next(document for document, n in Counter(documents).items() if n > 1)
+        raise ValueError(
+            "A document must be in a list once, or it is counted twice; duplicates='first' takes its first place. "
+            f"Got document {again!r} {documents.count(again)} times for query {query!r} of the {kind}."
+        )
+    return [*distinct]
+
+
+def _is_hashable(document: Any) -> bool:
+    try:
+        hash(document)
+    except TypeError:
+        return False
+    return True
+
+
+def _without(documents: Collection[Any], values: Iterable[Any], out: Set[Any]) -> Listed:
+    """Documents that are not in `out`, and their values."""
+    keep = [document not in out for document in documents]
+    return [*compress(documents, keep)], [*compress(values, keep)]
+
+
+def _numbers(values: list[Any], names: NDArray[Any], documents: ListedDocuments, kind: str) -> Array:
+    """Scores or grades as float64."""
+    word = "Scores" if kind == "run" else "Grades"
+    try:
+        numbers = as_floats(values, word) if values else np.empty(0)
+        bad = np.isnan(numbers) | (numbers == np.inf) | ((numbers == -np.inf) & (kind != "run"))
+        row = int(np.argmax(bad)) if bad.any() else None
+    except TypeError:
+        row = next((i for i, value in enumerate(values) if not _is_number(value)), None)
+        if row is None:
+            raise
+    if row is None:
+        return numbers
+    query = documents.query_of(row)
+    document = next(islice(documents.lists[query], row - int(documents.ends[query]), None))
+    raise (ValueError if _is_number(values[row]) else TypeError)(
+        f"{word} must be finite real numbers. Got {echo(values[row])} for document {document!r} of query "
+        f"{names[query : query + 1].tolist()[0]!r}."
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return not isinstance(value, (str, bytes)) and hasattr(value, "__float__") and np.ndim(value) == 0

@@ -1,0 +1,430 @@
+"""Splits by query, by what is coarser than a query, and by time."""
+
+import copy
+import datetime
+
+import numpy as np
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    GroupShuffleSplit,
+    RepeatedKFold,
+    TimeSeriesSplit,
+    cross_validate,
+    train_test_split,
+)
+
+from sklearn_rank import (
+    LeaveOneQueryOut,
+    QueryKFold,
+    QueryRanker,
+    QueryShuffleSplit,
+    QueryTimeSeriesSplit,
+    RepeatedQueryKFold,
+    get_scorer,
+    query_train_test_split,
+)
+
+RANKER = QueryRanker(Ridge())
+BY_CLUSTER = [
+    QueryKFold(3),
+    QueryKFold(3, shuffle=True, random_state=0),
+    QueryShuffleSplit(3, random_state=0),
+    RepeatedQueryKFold(3, n_repeats=2, random_state=0),
+]
+BY_TIME = [
+    QueryTimeSeriesSplit(4),
+    QueryTimeSeriesSplit(3, test_size=5),
+    QueryTimeSeriesSplit(1, max_train_size=7),
+    QueryTimeSeriesSplit(2, gap=3),
+]
+
+
+@pytest.fixture
+def rows(shuffled):
+    """X, y, qid, and by row the user (one of nine) and the time (an int; some queries share one) of its query."""
+    X, y, qid = shuffled
+    number = np.unique(qid, return_inverse=True)[1]
+    return X, y, qid, np.array([f"user{n % 9}" for n in number]), (number * 7 % 40) // 2
+
+
+def sets(splitter, X, ids, **attribute):
+    """Ids in the training set and in the test set of each fold."""
+    return [({*ids[a]}, {*ids[b]}) for a, b in splitter.split(X, groups=ids, **attribute)]
+
+
+# --- clusters ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("splitter", BY_CLUSTER, ids=repr)
+def test_clusters_are_on_one_side(splitter, rows, rng):
+    X, _, qid, users, _ = rows
+    folds = list(splitter.split(X, groups=qid, clusters=users))
+    assert len(folds) == splitter.get_n_splits()
+    for train, test in folds:
+        assert not {*users[train]} & {*users[test]}
+        assert not {*qid[train]} & {*qid[test]}
+        assert len(train) + len(test) == len(qid)
+    torn = [{*users[train]} & {*users[test]} for train, test in splitter.split(X, groups=qid)]
+    assert all(torn), "without clusters, users are on both sides, or this test shows nothing"
+    order = rng.permutation(len(qid))
+    assert sets(splitter, X, qid[order], clusters=users[order]) == sets(splitter, X, qid, clusters=users)
+
+
+def test_folds_of_clusters_are_those_of_group_k_fold(rows):
+    X, _, qid, users, _ = rows
+    for ours, theirs in zip(QueryKFold(4).split(X, None, qid, users), GroupKFold(4).split(X, None, users), strict=True):
+        np.testing.assert_array_equal(ours[1], theirs[1])
+
+
+def test_sizes_count_clusters(rows):
+    X, _, qid, users, _ = rows
+    for _, test in QueryShuffleSplit(3, test_size=2).split(X, groups=qid, clusters=users):
+        assert len({*users[test]}) == 2
+
+
+@pytest.mark.parametrize(
+    ("clusters", "message"),
+    [
+        ([*"uuvv"], r"Each query must lie in one cluster.* Got 'u' and 'v' of query 2\.$"),
+        ([*"uuv"], r"clusters must have one entry for each of the 4 rows\. Got shape \(3,\)"),
+        (["u", "u", None, None], "clusters must name the user, session or site.* none of them missing"),
+        ([[1], [1], [2], [2]], "clusters must name the user, session or site.* hashable"),
+        (np.eye(4), r"Got shape \(4, 4\)"),
+    ],
+)
+def test_clusters_that_are_none(clusters, message):
+    with pytest.raises(ValueError, match=message):
+        next(QueryKFold(2).split([[0]] * 4, groups=[1, 2, 2, 3], clusters=clusters))
+
+
+def test_leave_one_out_has_no_clusters(rows):
+    X, _, qid, users, _ = rows
+    with pytest.raises(ValueError, match=r"LeaveOneGroupOut\(\)\.split\(X, y, groups=clusters\)"):
+        next(LeaveOneQueryOut().split(X, groups=qid, clusters=users))
+
+
+def test_labels_of_clusters_are_read(rows):
+    pd = pytest.importorskip("pandas")
+    X, y, qid, users, _ = rows
+    ids, users = pd.Series(qid), pd.Series(users)
+    with pytest.raises(ValueError, match="groups and clusters must have the same index"):
+        next(QueryKFold(3).split(X, y, ids, users[::-1]))
+    with pytest.raises(ValueError, match="X and clusters must have the same index"):
+        next(QueryKFold(3).split(pd.DataFrame(X), y, qid, users[::-1]))
+    y = pd.Series(y, index=pd.MultiIndex.from_arrays([qid, users], names=["qid", "clusters"]))
+    for (_, of_index), (_, given) in zip(
+        QueryKFold(3).split(X, y), QueryKFold(3).split(X, None, qid, users), strict=True
+    ):
+        np.testing.assert_array_equal(of_index, given)
+    with pytest.raises(ValueError, match="clusters and the level 'clusters' of the index of y must say the same"):
+        next(QueryKFold(3).split(X, y, clusters=qid))
+
+
+# --- repeats -------------------------------------------------------------------------------------------------
+
+
+def test_repeats(rows):
+    X, _, qid, *_ = rows
+    splitter = RepeatedQueryKFold(4, n_repeats=3, random_state=0)
+    folds = sets(splitter, X, qid)
+    assert folds == sets(splitter, X, qid)
+    assert len(folds) == splitter.get_n_splits() == 12
+    repeats = [folds[i : i + 4] for i in (0, 4, 8)]
+    for repeat in repeats:
+        assert sorted(q for _, test in repeat for q in test) == sorted({*qid})
+    assert repeats[0] != repeats[1] != repeats[2]
+    assert folds[:4] == sets(QueryKFold(4, shuffle=True, random_state=np.random.RandomState(0)), X, qid)
+    assert repr(splitter) == "RepeatedQueryKFold(n_repeats=3, n_splits=4, random_state=0)"
+    assert RepeatedQueryKFold().get_n_splits() == RepeatedKFold().get_n_splits()
+    for arguments in ({"n_repeats": 0}, {"n_splits": 1}):
+        with pytest.raises(ValueError, match=r"n_repeats|n_splits"):
+            RepeatedQueryKFold(**arguments)
+
+
+# --- time ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("splitter", BY_TIME, ids=repr)
+def test_train_before_test_after(splitter, rows, rng):
+    X, _, qid, _, time = rows
+    folds = list(splitter.split(X, groups=qid, time=time))
+    assert len(folds) == splitter.get_n_splits()
+    for train, test in folds:
+        assert len(train)
+        assert time[train].max() < time[test].min()
+        assert time[train].max() + splitter.gap <= time[test].min()
+        assert not {*qid[train]} & {*qid[test]}
+        assert (np.diff(train) > 0).all()
+        assert (np.diff(test) > 0).all()
+    after = time >= min(time[test].min() for _, test in folds)
+    assert (np.bincount(np.concatenate([test for _, test in folds]), minlength=len(qid)) == after).all()
+    order = rng.permutation(len(qid))
+    assert sets(splitter, X, qid[order], time=time[order]) == sets(splitter, X, qid, time=time)
+
+
+@pytest.mark.parametrize(
+    "arguments", [{}, {"test_size": 3}, {"max_train_size": 4}, {"gap": 2, "test_size": 2}], ids=repr
+)
+def test_folds_are_those_of_time_series_split(arguments):
+    """Where each query has one row and a time of its own; a step of time is a query, so gaps are the same, too."""
+    X = np.zeros((20, 1))
+    ours, theirs = (s(4, **arguments) for s in (QueryTimeSeriesSplit, TimeSeriesSplit))
+    gap = {"gap": arguments["gap"] + 1} if "gap" in arguments else {}  # between the two that it lies between
+    ours = QueryTimeSeriesSplit(4, **(arguments | gap))
+    for a, b in zip(ours.split(X, groups=range(20), time=[*range(20)]), theirs.split(X), strict=True):
+        assert [x.tolist() for x in a] == [x.tolist() for x in b]
+
+
+def test_times_in_any_container():
+    pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    days = np.array([5, 5, 1, 3, 2, 2, 4, 6])
+    qid, X = [*"aabcddef"], np.zeros((8, 1))
+    expected = [[a.tolist(), b.tolist()] for a, b in QueryTimeSeriesSplit(3, gap=2).split(X, groups=qid, time=days)]
+    assert expected[0] == [[2, 4, 5], [6]], "a day left out between"
+    dates = np.datetime64("2024-03-30") + days  # over the change to summer time
+    stamps = pd.Series(dates).dt.tz_localize("Europe/Berlin")
+    moments = [datetime.datetime(2024, 3, 30, tzinfo=datetime.UTC) + datetime.timedelta(int(d)) for d in days]
+    numbers = [days, days.tolist(), days.astype("u1"), days / 1, pd.Series(days, dtype="Int64"), [*map(np.int64, days)]]
+    spans = [np.timedelta64(2, "D"), datetime.timedelta(2), pd.Timedelta("2D"), np.timedelta64(48, "h")]
+    times = [
+        dates, dates.astype("M8[ns]"), pd.Series(dates), pd.DatetimeIndex(dates), stamps.dt.tz_convert("Asia/Tokyo"),
+        pd.Series(dates).astype("timestamp[us][pyarrow]"), pl.Series(dates), pa.array(dates), pa.chunked_array([dates]),
+        dates.tolist(), [*stamps.dt.tz_convert("UTC")], moments, [*dates], days * np.timedelta64(1, "D"),
+        pl.Series(moments), pd.DataFrame({"time": dates}), pd.Categorical(dates),
+    ]  # fmt: skip
+    for gap, time in [*((2, t) for t in numbers), *((gap, t) for t in times for gap in spans)]:
+        found = QueryTimeSeriesSplit(3, gap=gap).split(X, groups=qid, time=time)
+        assert [[a.tolist(), b.tolist()] for a, b in found] == expected, (gap, time)
+
+
+def test_time_zones_are_one_moment():
+    """02:30 in Berlin comes twice in that night; the two are an hour apart."""
+    pd = pytest.importorskip("pandas")
+    moments = pd.to_datetime(["2024-10-27 00:30", "2024-10-27 01:30", "2024-10-27 02:30"], utc=True)
+    local = pd.Series(moments).dt.tz_convert("Europe/Berlin")
+    for time in (local, [*local]):
+        folds = list(
+            QueryTimeSeriesSplit(1, test_size=1, gap=pd.Timedelta("1h")).split([[0]] * 3, None, range(3), time)
+        )
+        assert folds[0][0].tolist() == [0, 1]
+    mixed = [*local[:2], local[2].tz_localize(None)]
+    with pytest.raises(ValueError, match="time must be the time of each row"):
+        next(QueryTimeSeriesSplit(1).split([[0]] * 3, None, range(3), mixed))
+
+
+@pytest.mark.parametrize(
+    ("time", "message"),
+    [
+        ([1, 2, 3, 3], r"must have one time.*transform\('min'\) does\. Got 1 and 2 of query 'a'"),
+        (["10/2/2020", "9/2/2020"] * 2, r"Text need not sort by time: convert it, as pd\.to_datetime"),
+        (np.array(["2020", "2020", "NaT", "2021"], "M8[D]"), "none of them missing. Got NaT in row 2"),
+        ([1.0, 1.0, np.nan, 2.0], "Got nan in row 2"),
+        ([1, 1, None, 2], "time must be the time of each row"),
+        ([True, True, False, False], "time must be the time of each row"),
+        ([1, 2], r"time must have one entry for each of the 4 rows\. Got shape \(2,\)"),
+        (None, r"QueryTimeSeriesSplit needs the time of each row: pass time= to split.*Metadata routing is off"),
+        ([1, 1, 1, 1], "take fewer splits, a smaller gap, or finer times. Got 3 queries at 1 times, n_splits=1"),
+    ],
+)
+def test_times_that_are_none(time, message):
+    with pytest.raises(ValueError, match=message):
+        next(QueryTimeSeriesSplit(1).split([[0]] * 4, groups=[*"aabc"], time=time))
+
+
+def test_missing_times_of_pandas():
+    pd = pytest.importorskip("pandas")
+    zones = pd.Series(pd.to_datetime(["2020-01-01", None, "2020-01-03"], utc=True))
+    for time in (zones, [*zones], pd.Series([1, None, 3], dtype="Int64"), [1, pd.NA, 3], [None, *zones[1:]]):
+        with pytest.raises(ValueError, match="time must be the time of each row"):
+            next(QueryTimeSeriesSplit(1).split([[0]] * 3, groups=range(3), time=time))
+
+
+DAYS = np.arange("2024-01-01", "2024-01-13", dtype="M8[D]")
+
+
+@pytest.mark.parametrize(
+    ("gap", "time", "message"),
+    [
+        (7, DAYS, r"must be a span of time such as np\.timedelta64\(7, 'D'\).* it is no number of queries\. Got 7\."),
+        (np.timedelta64(1, "D"), np.arange(12), "must be a number >= 0 in the unit of the times"),
+        (datetime.timedelta(1), np.arange(12), "must be a number >= 0 in the unit of the times"),
+        (-1, np.arange(12), "must be a number >= 0"),
+        (np.timedelta64(-1, "D"), DAYS, "must be a span of time of 0 or more"),
+        (np.timedelta64("NaT"), DAYS, "must be a span of time of 0 or more"),
+        (np.timedelta64(1, "M"), DAYS, "in weeks or shorter units"),
+        (np.timedelta64(7), DAYS, "in weeks or shorter units"),
+        ("7D", DAYS, "must be a span of time such as"),
+        (np.timedelta64(11, "D"), DAYS, "take fewer splits, a smaller gap"),
+        (np.timedelta64(200_000, "D"), DAYS.astype("M8[ns]"), "take fewer splits, a smaller gap"),
+    ],
+    ids=repr,
+)
+def test_gaps_that_are_none(gap, time, message):
+    with pytest.raises(ValueError, match=message):
+        next(QueryTimeSeriesSplit(2, gap=gap).split([[0]] * 12, groups=range(12), time=time))
+
+
+def test_too_many_splits():
+    for splitter in (QueryTimeSeriesSplit(12), QueryTimeSeriesSplit(3, test_size=4)):
+        with pytest.raises(ValueError, match=r"needs more than 12 queries.* Got 12\."):
+            next(splitter.split([[0]] * 12, groups=range(12), time=DAYS))
+    for name in ("n_splits", "max_train_size", "test_size"):
+        with pytest.raises(ValueError, match=f"The {name!r} parameter of QueryTimeSeriesSplit must be an int >= 1"):
+            QueryTimeSeriesSplit(**{name: 0.2})
+
+
+# --- in scikit-learn -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("search", [False, True])
+def test_routed(search, rows):
+    X, y, qid, users, time = rows
+    model = GridSearchCV(RANKER, {"estimator__alpha": [1.0]}, scoring=get_scorer("map"), cv=3) if search else RANKER
+    with sklearn.config_context(enable_metadata_routing=True):
+        for name, values, splitters in (("clusters", users, BY_CLUSTER), ("time", time, BY_TIME)):
+            params = {"qid": qid, name: values}
+            for splitter in splitters:
+                expected = [test.tolist() for _, test in splitter.split(X, y, qid, values)]
+                if search:
+                    fitted = copy.deepcopy(model).set_params(cv=splitter).fit(X, y, **params)
+                    assert fitted.n_splits_ == len(expected)
+                    continue
+                scores = cross_validate(
+                    model, X, y, scoring=get_scorer("map"), cv=splitter, params=params, return_indices=True
+                )
+                assert [test.tolist() for test in scores["indices"]["test"]] == expected
+        with pytest.raises(ValueError, match="QueryTimeSeriesSplit needs the time"):
+            cross_validate(model, X, y, scoring=get_scorer("map"), cv=BY_TIME[0], params={"qid": qid})
+
+
+def test_in_the_index_without_routing(rows):
+    pd = pytest.importorskip("pandas")
+    X, y, qid, users, time = rows
+    for name, values, splitter in (("clusters", users, BY_CLUSTER[0]), ("time", time, BY_TIME[0])):
+        labels = pd.Series(y, index=pd.MultiIndex.from_arrays([qid, values], names=["qid", name]))
+        scores = cross_validate(RANKER, X, labels, scoring=get_scorer("map"), cv=splitter, return_indices=True)
+        for found, (_, test) in zip(scores["indices"]["test"], splitter.split(X, y, qid, values), strict=True):
+            np.testing.assert_array_equal(found, test)
+
+
+def test_as_splitters_of_scikit_learn_are():
+    splitter = QueryTimeSeriesSplit(3, gap=np.timedelta64(7, "D"))
+    assert "gap=np.timedelta64(7,'D')" in repr(splitter)
+    assert repr(sklearn.clone(splitter, safe=False)) == repr(splitter)
+    assert "time" in str(splitter.get_metadata_routing())
+
+
+# --- one split -----------------------------------------------------------------------------------------------
+
+
+def test_one_split(rows):
+    X, y, qid, *_ = rows
+    X_train, X_test, y_train, y_test, qid_train, qid_test = query_train_test_split(X, y, qid=qid, random_state=0)
+    assert {*qid_train} | {*qid_test} == {*qid}
+    assert not {*qid_train} & {*qid_test}
+    assert len({*qid_test}) == 10, "a quarter of 40 queries"
+    train = np.isin(qid, qid_train)
+    for whole, part, rest in ((X, X_train, X_test), (y, y_train, y_test), (qid, qid_train, qid_test)):
+        np.testing.assert_array_equal(part, whole[train])
+        np.testing.assert_array_equal(rest, whole[~train])
+    expected = next(GroupShuffleSplit(1, test_size=0.25, random_state=0).split(X, groups=qid))
+    np.testing.assert_array_equal(np.flatnonzero(train), expected[0])
+
+
+def test_one_split_of_rows_in_another_order(rows, rng):
+    X, y, qid, users, _ = rows
+    order = rng.permutation(len(qid))
+    for clusters in (None, users):
+        moved = None if clusters is None else clusters[order]
+        first = query_train_test_split(X, qid=qid, random_state=3, clusters=clusters)
+        again = query_train_test_split(X[order], qid=qid[order], random_state=3, clusters=moved)
+        assert {*first[-1]} == {*again[-1]}
+    assert not {*users[np.isin(qid, first[-1])]} & {*users[np.isin(qid, first[-2])]}
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [{}, {"test_size": 7}, {"train_size": 0.5}, {"train_size": 30}, {"test_size": 0.2, "train_size": 0.3}],
+    ids=repr,
+)
+def test_sizes_are_those_of_train_test_split(sizes, rows):
+    *_, qid, _, _ = rows
+    ids = np.unique(qid)
+    expected = [len(part) for part in train_test_split(ids, **sizes)]
+    assert [len({*part}) for part in query_train_test_split(qid, qid=qid, **sizes)[:2]] == expected
+
+
+def test_arrays_keep_their_type(rows):
+    pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    X, y, qid, *_ = rows
+    arrays = [
+        X, X.tolist(), sparse.csr_array(X), sparse.coo_matrix(X), pd.DataFrame(X), pl.DataFrame(X), y, y.tolist(),
+        pd.Series(y), pl.Series(y), range(len(y)), pd.Index(y), pd.Categorical(y), pa.array(y), pa.chunked_array([y]),
+        pa.table({"y": y}), tuple(y),
+    ]  # fmt: skip
+    rows_of = query_train_test_split(np.arange(len(y)), qid=qid, random_state=0)[:2]
+    for array in arrays:
+        parts = query_train_test_split(array, y, qid=pd.Series(qid), random_state=0)
+        assert len(parts) == 6
+        for part, chosen in zip(parts, rows_of, strict=False):
+            kind = sparse.csr_matrix if isinstance(array, sparse.coo_matrix) else type(array)
+            assert isinstance(part, list if isinstance(array, range | tuple) else kind)
+            whole = array.toarray() if sparse.issparse(array) else np.asarray(array)
+            np.testing.assert_array_equal(part.toarray() if sparse.issparse(part) else np.asarray(part), whole[chosen])
+        assert isinstance(parts[-1], pd.Series)
+
+
+def test_one_split_by_the_index(with_index, shuffled):
+    X, y = with_index
+    parts = query_train_test_split(X, y, random_state=0)
+    expected = query_train_test_split(X, shuffled[1], qid=shuffled[2], random_state=0)
+    for part, other in zip(parts, expected, strict=True):
+        np.testing.assert_array_equal(part, other)
+    assert parts[2].index.tolist() == parts[4].tolist()
+
+
+def test_one_split_of_clusters_in_the_index(rows):
+    pd = pytest.importorskip("pandas")
+    X, y, qid, users, _ = rows
+    y = pd.Series(y, index=pd.MultiIndex.from_arrays([qid, users], names=["qid", "clusters"]))
+    train, test = query_train_test_split(X, y, random_state=0)[2:4]
+    assert not {*train.index.get_level_values("clusters")} & {*test.index.get_level_values("clusters")}
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda X, y, q: query_train_test_split(X, y), ValueError, "train_test_split of scikit-learn would not raise"),
+        (lambda X, y, q: query_train_test_split(qid=q), ValueError, "at least one array"),
+        (lambda X, y, q: query_train_test_split(X, y, qid="qid"), ValueError, r"as frame\['qid'\] is"),
+        (lambda X, y, q: query_train_test_split(X, y, q), ValueError, r"pass qid="),
+        (lambda X, y, q: query_train_test_split(X, y[1:], qid=q), ValueError, "Got 4 in X, 3 in y"),
+        (lambda X, y, q: query_train_test_split(X, y, qid=q[1:]), ValueError, "needs 4 entries. Got 3"),
+        (lambda X, y, q: query_train_test_split(X, None, qid=q), TypeError, "y must be an array, list.* Got None"),
+        (lambda X, y, q: query_train_test_split({"a": 1}, qid=q), TypeError, r"arrays\[0\] must be"),
+        (lambda X, y, q: query_train_test_split(X, y, qid=q, groups=q), TypeError, "no argument 'groups'.*qid= is the"),
+        (lambda X, y, q: query_train_test_split(X, y, qid=q, shuffle=False), TypeError, "no argument 'shuffle'"),
+        (lambda X, y, q: query_train_test_split(X, y, qid=q, test_size=100), ValueError, "not rows, and there are 2"),
+        (lambda X, y, q: query_train_test_split(X, y, qid=[1] * 4), ValueError, "not rows, and there are 1"),
+        (lambda X, y, q: query_train_test_split(X, y, qid=q, clusters=[1, 2, 2, 2]), ValueError, "lie in one cluster"),
+    ],
+)  # fmt: skip
+def test_one_split_refuses(call, error, message):
+    with pytest.raises(error, match=message):
+        call(np.zeros((4, 1)), [0, 1, 0, 1], [*"aabb"])
+
+
+def test_one_split_reads_labels(rows):
+    pd = pytest.importorskip("pandas")
+    X, y, qid, *_ = rows
+    X, y, ids = pd.DataFrame(X), pd.Series(y), pd.Series(qid)
+    for arrays, given in (((X, y[::-1]), ids), ((X, y), ids[::-1]), ((X[::-1], y), ids), ((X[::-1],), ids)):
+        with pytest.raises(ValueError, match="must have the same index"):
+            query_train_test_split(*arrays, qid=given)
+    with pytest.raises(ValueError, match="must name the same queries"):
+        query_train_test_split(X.to_numpy(), y.set_axis(pd.Index(qid, name="qid")), qid=qid[::-1])
