@@ -62,8 +62,9 @@ class Partition(NamedTuple):
     def rows(self) -> Iterator[tuple[tuple[Any, ...], Index]]:
         """Values of each segment, and the places of its queries."""
         order = np.argsort(self.segment, kind="stable")
-        places = np.split(order, np.flatnonzero(np.diff(self.segment[order])) + 1)
-        return zip(self.values, places, strict=True)
+        starts = np.flatnonzero(np.diff(self.segment[order], prepend=-1))
+        present = self.segment[order[starts]].tolist()
+        return zip([self.values[i] for i in present], np.split(order, starts[1:]), strict=True)
 
 
 def partition(result: PerQueryResult, by: Any, function_name: str) -> Partition:
@@ -207,7 +208,7 @@ class Segments(TableReport):
         """The rows of a metric, the interval in one column."""
         at = len(self.by)
         rows = [
-            (*_names(row[:at], width), *with_interval(*row[at + 1 :]))
+            (*short_names(row[:at], width), *with_interval(*row[at + 1 :]))
             for row in (*self.table.rows, *self.overall.rows)
             if row[at] == metric
         ]
@@ -215,7 +216,8 @@ class Segments(TableReport):
         return Table((*(shorten(name, width) for name in self.by), *columns), tuple(rows))
 
 
-def _names(values: Sequence[Any], width: int) -> Iterator[str]:
+def short_names(values: Sequence[Any], width: int) -> Iterator[str]:
+    """Values of attributes as they are printed; None is all queries."""
     return (shorten("all" if value is None else str(value), width) for value in values)
 
 
