@@ -157,7 +157,6 @@ class RankingAccumulator:
             weight_may_be_zero=True,
         )  # fmt: skip
         _refuse_swapped(queries, y_score)
-        self._check_discounts(queries.longest)
         columns = result_to_columns(evaluate_part(queries, self._specs, self._n_jobs))
         if queries.weight is not None:
             columns["weight"] = queries.weight
@@ -190,7 +189,6 @@ class RankingAccumulator:
             raise ValueError("merge takes another accumulator: this one would count its queries twice. Got itself.")
         self._check_metrics(other)
         if len(other):
-            self._check_discounts(other._longest)
             self._add(other._batch())
         self.n_duplicates += other.n_duplicates
         return self
@@ -265,6 +263,8 @@ class RankingAccumulator:
 
     def _add(self, batch: _Batch) -> None:
         """Check the queries, then add them."""
+        for discount in self._discounts:
+            discount.check(batch.longest)
         batch.kind.check_after(self._kind if self._place else None, "updates")
         ids, types, id_kind = self._check_ids(batch)
         columns, again = batch.columns, list[int]()
@@ -310,10 +310,6 @@ class RankingAccumulator:
                 "update takes whole queries, and reset() begins the next epoch. "
                 f"Got query {ids[int(np.argmax(differs))]!r} again with others."
             )
-
-    def _check_discounts(self, longest: int) -> None:
-        for discount in self._discounts:
-            discount.check(longest)
 
     def _check_metrics(self, other: RankingAccumulator) -> None:
         """Raise ValueError if the other one has other metrics or keywords."""
