@@ -27,6 +27,7 @@ from sklearn_rank._version import __version__ as __version__
 if TYPE_CHECKING:
     from sklearn_rank._entry_points.frames import evaluate_frame
     from sklearn_rank._entry_points.runs import evaluate_run
+    from sklearn_rank._entry_points.systems import compare_systems
     from sklearn_rank.batches import RankingAccumulator, evaluate_batches
     from sklearn_rank.inspection import query_permutation_importance
     from sklearn_rank.model_selection import (
@@ -60,6 +61,7 @@ __all__ = [
     "RankingEvaluator",
     "RepeatedQueryKFold",
     "Table",
+    "compare_systems",
     "datasets",
     "evaluate",
     "evaluate_batches",
@@ -84,6 +86,7 @@ __all__ = [
 _PACKAGES = tuple("batches compat dask display inspection io model_selection retrieval spark stats".split())
 _PACKAGE_OF = {
     "RankingAccumulator": "batches",
+    "compare_systems": "_entry_points.systems",
     "evaluate_batches": "batches",
     "evaluate_frame": "_entry_points.frames",
     "evaluate_run": "_entry_points.runs",

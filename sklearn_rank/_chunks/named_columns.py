@@ -24,10 +24,10 @@ MOST_LISTED = 20
 
 
 class ColumnNames(NamedTuple):
-    """Names of the columns of a ranking; `y_true` may have several, one a subtopic, and `by` too."""
+    """Names of the columns of a ranking; `y_true` may have several, one a subtopic, `y_score` of systems, and `by`."""
 
     y_true: str | Sequence[str]
-    y_score: str
+    y_score: str | Sequence[str]
     qid: str
     sample_weight: str | None = None
     by: str | Sequence[str] | None = None

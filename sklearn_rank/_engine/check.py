@@ -16,7 +16,7 @@ from sklearn_rank._engine.attributes import QueryRows, constant_within
 from sklearn_rank._engine.grouping import find_qid, group_rows, refuse_other_queries
 from sklearn_rank._engine.mask import as_mask, group_kept_rows, kept_rows, lengths
 from sklearn_rank._engine.qid import ids_of
-from sklearn_rank._engine.queries import DataSummary, Origin, Queries, first_row
+from sklearn_rank._engine.queries import DataSummary, InputNames, Origin, Queries, first_row
 from sklearn_rank._engine.rows import check_columns, check_rows, one_column, queries_in
 from sklearn_rank._utils.doors import SYSTEMS, refuse_table, with_hints
 from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
@@ -24,6 +24,7 @@ from sklearn_rank._utils.tensors import as_numpy
 from sklearn_rank._utils.threads import check_n_jobs, for_each, row_blocks
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
 
+NAMES = InputNames()
 ALL_ROWS = Origin()
 """Rows as they were given."""
 
@@ -45,6 +46,7 @@ def check_queries(
     mask: ArrayLike | None = None,
     n_jobs: int | None = None,
     weight_may_be_zero: bool = False,
+    score_name: str = "y_score",
 ) -> Queries:
     """Check the user's arrays and group their rows by query.
 
@@ -57,8 +59,8 @@ def check_queries(
         If labels, scores or weights are not real numbers.
     """
     check_n_jobs(n_jobs)
-    label, score = as_floats(y_true, "y_true"), as_floats(y_score, "y_score")
-    check_rows(y_true=y_true, y_score=y_score, qid=qid, sample_weight=sample_weight, tie_break=tie_break, mask=mask)
+    label, score, scores = as_floats(y_true, "y_true"), as_floats(y_score, score_name), {score_name: y_score}
+    check_rows(y_true=y_true, **scores, qid=qid, sample_weight=sample_weight, tie_break=tie_break, mask=mask)
     if label.ndim == 2:
         refuse_table(y_true, y_score)
     named = qid is not None or queries_in(y_true) is not None or queries_in(y_score) is not None
@@ -68,33 +70,60 @@ def check_queries(
         label, score = column(label), column(score)
     is_matrix = label.ndim == score.ndim == 2
     if is_matrix:
-        check_columns(y_true, y_score)
+        check_columns(y_true, y_score, score_name)
         check_columns(y_true, mask, "mask")
     else:
         label, score = column(label), column(score)
-        check_shapes(label, score)
+        check_shapes(label, score, score_name)
     if named or not is_matrix:
         qid = find_qid(y_true, qid)
-        refuse_other_queries(y_score, qid, name="y_score")
+        refuse_other_queries(y_score, qid, name=score_name)
     check: Callable[..., Queries] = check_matrix if is_matrix else _check_rows_by_query
     return check(
         label, score, qid, sample_weight=sample_weight, tie_break=tie_break, mask=mask, n_jobs=n_jobs,
-        weight_may_be_zero=weight_may_be_zero,
+        weight_may_be_zero=weight_may_be_zero, names=InputNames(score=score_name),
     )  # fmt: skip
+
+
+def with_scores(
+    queries: Queries, y_score: MatrixLike, shape: tuple[int, ...], *, mask: ArrayLike | None, n_jobs: int | None,
+    score_name: str,
+) -> Queries:  # fmt: skip
+    """The same queries with the scores of another system; `shape` is that of the scores that they had.
+
+    Raises
+    ------
+    ValueError or TypeError
+        As `check_queries`, about scores.
+    """
+    score, is_matrix = as_floats(y_score, score_name), queries.origin.first_query is not None
+    if not is_matrix:
+        score, shape = column(score), shape[:1]
+    if score.shape != shape:
+        raise ValueError(
+            f"{score_name} must have one score for each label, as those of the other systems, so shape {shape}. "
+            f"Got {score.shape} instead."
+        )
+    if mask is not None:
+        mask = as_numpy(mask)
+        score = score[as_mask(mask if is_matrix else column(np.asarray(mask)), shape)]
+    origin = queries.origin._replace(names=InputNames(score=score_name))
+    rows = queries.indptr, queries.qid, queries.order, queries.weight
+    return queries_of(queries.label, score.ravel(), *rows, n_jobs, origin)
 
 
 def _check_rows_by_query(
     label: Array, score: Array, qid: ArrayLike, *, sample_weight: ArrayLike | None, tie_break: ArrayLike | None,
-    mask: ArrayLike | None, n_jobs: int | None, weight_may_be_zero: bool,
+    mask: ArrayLike | None, n_jobs: int | None, weight_may_be_zero: bool, names: InputNames,
 ) -> Queries:  # fmt: skip
     """Queries of rows, with the id of the query of each."""
     weight = None if sample_weight is None else column(as_floats(sample_weight, "sample_weight"))
     keys = None if tie_break is None else _tie_keys(tie_break, score.shape)
     if mask is None:
-        origin, (ids, indptr, order) = Origin(), group_rows(qid, len(label), n_jobs)
+        origin, (ids, indptr, order) = Origin(names), group_rows(qid, len(label), n_jobs)
     else:
         kept = as_mask(column(np.asarray(as_numpy(mask))), score.shape)
-        origin = Origin(rows=np.flatnonzero(kept), n_given=len(kept))
+        origin = Origin(names, rows=np.flatnonzero(kept), n_given=len(kept))
         ids, indptr, order = group_kept_rows(qid, kept, n_jobs)
         label, score, keys = label[kept], score[kept], None if keys is None else keys[kept]
         weight = None if weight is None else kept_rows(weight, kept, "sample_weight")
@@ -105,7 +134,7 @@ def _check_rows_by_query(
     return queries_of(label, score, indptr, ids, order, weight, n_jobs, origin)
 
 
-def check_shapes(label: Array, score: Array) -> None:
+def check_shapes(label: Array, score: Array, score_name: str = "y_score") -> None:
     """Refuse anything but one score per row, and one label, or labels of subtopics, per row.
 
     Raises
@@ -115,18 +144,18 @@ def check_shapes(label: Array, score: Array) -> None:
     """
     if score.ndim == label.ndim == 2:
         raise ValueError(
-            "With two-dimensional y_true and y_score each row is a query and qid must be None. "
+            f"With two-dimensional y_true and {score_name} each row is a query and qid must be None. "
             f"Got shape {label.shape} and a qid, or an index with a level 'qid', which to_numpy() leaves out."
         )
     if score.ndim != 1:
         raise ValueError(
-            "y_score must be one score per row where y_true is one label per row. "
+            f"{score_name} must be one score per row where y_true is one label per row. "
             f"Got shape {score.shape} instead; for class probabilities wrap the classifier in QueryRanker, "
             f"which ranks by the expected grade. {SYSTEMS}"
         )
     if len(label) != len(score):
         raise ValueError(
-            f"y_true and y_score must have one entry per row. Got {len(label)} and {len(score)} entries instead."
+            f"y_true and {score_name} must have one entry per row. Got {len(label)} and {len(score)} entries instead."
         )
     if len(label) == 0:
         raise ValueError("At least one row is needed. Got empty y_true and y_score.")
@@ -179,7 +208,7 @@ def _tie_order(keys: NDArray[Any], indptr: Index, order: Index | None) -> Index:
 def check_matrix(
     label: Array, score: Array, qid: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None,
     tie_break: ArrayLike | None = None, mask: ArrayLike | None = None, n_jobs: int | None = None,
-    weight_may_be_zero: bool = False,
+    weight_may_be_zero: bool = False, names: InputNames = NAMES,
 ) -> Queries:  # fmt: skip
     """Queries of two-dimensional input, as `sklearn.metrics.ndcg_score` takes it: a row is a query.
 
@@ -189,7 +218,7 @@ def check_matrix(
         As `check_queries` does.
     """
     if label.shape != score.shape:
-        raise ValueError(f"y_true and y_score must have the same shape. Got {label.shape} and {score.shape}.")
+        raise ValueError(f"y_true and {names.score} must have the same shape. Got {label.shape} and {score.shape}.")
     n_queries, n_documents = label.shape
     if label.size == 0:
         raise ValueError(f"At least one row and one column are needed. Got shape {label.shape}.")
@@ -206,7 +235,7 @@ def check_matrix(
         indptr = np.append(0, lengths(kept, label).cumsum())
         label, score, keys = label[kept], score[kept], None if keys is None else keys[kept]
     order = None if keys is None else _tie_order(keys, indptr, None)
-    return queries_of(label, score, indptr, ids, order, weight, n_jobs, Origin(first_query=0))
+    return queries_of(label, score, indptr, ids, order, weight, n_jobs, Origin(names, first_query=0))
 
 
 def _ids_of_matrix(qid: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
@@ -250,7 +279,7 @@ def queries_of(
     if math.isinf(lowest) or math.isinf(highest):
         raise ValueError(f"y_true must be finite. Got an infinite label in row {queries.first_row(np.isinf(label))}.")
     if not score_range[1] < np.inf:  # catches NaN too
-        _refuse_scores(score, "y_score", queries.first_row)
+        _refuse_scores(score, origin.names.score, queries.first_row)
     return queries
 
 

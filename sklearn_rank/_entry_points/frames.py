@@ -98,7 +98,7 @@ def evaluate_frame(
     specs = parse_metrics(metrics, **keywords)
     names = ColumnNames(y_true, y_score, qid, sample_weight, by, clusters, tie_break)
     check_column_names(names)
-    _refuse_two_roles(names)
+    refuse_two_roles(names)
     check_n_jobs(n_jobs)
     columns = columns_of(table_with(data, names, "data"), names)._asdict()
     try:
@@ -108,7 +108,7 @@ def evaluate_frame(
         raise kind(f"{error} The columns are {names}.") from error
 
 
-def _refuse_two_roles(names: ColumnNames) -> None:
+def refuse_two_roles(names: ColumnNames) -> None:
     """Raise ValueError if labels, scores and queries share a column: scores that are the labels are always right."""
     role_of: dict[str, str] = {}
     for role, name in ColumnNames(*names[:3]).by_role():

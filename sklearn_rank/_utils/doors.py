@@ -77,7 +77,7 @@ def hint_of(y_true: Any, y_score: Any = None, **others: Any) -> str:
     if isinstance(y_true, Mapping) and isinstance(y_score, Mapping):
         return RESULTS if door_of(y_true) == RESULTS else RUN
     shapes = [tuple(getattr(x, "shape", ())) for x in (y_true, y_score)]
-    if len(shapes[0]) == 2 and shapes[0] == shapes[1] and y_true is not y_score:
+    if len(shapes[0]) == 2 and shapes[0] == shapes[1] and not _is_twice(y_true, y_score):
         return ""  # queries by documents
     door = door_of(y_true)
     if door in ("", FILE) and any(isinstance(x, str) for x in (y_score, *map(others.get, PER_ROW))):
@@ -106,6 +106,11 @@ def with_hints(check: Callable[..., T]) -> Callable[..., T]:
     return call
 
 
+def _is_twice(y_true: Any, y_score: Any) -> bool:
+    """Whether both are one table; numbered columns are documents, of which every order is ideal for itself."""
+    return y_true is y_score and any(isinstance(name, str) for name in getattr(y_true, "columns", ()))
+
+
 def refuse_table(y_true: Any, y_score: Any) -> None:
     """Refuse a table where a frame of labels has a column for each document or subtopic.
 
@@ -114,7 +119,7 @@ def refuse_table(y_true: Any, y_score: Any) -> None:
     TypeError
         If it is given as y_score too, or has a column "qid".
     """
-    if hasattr(y_true, "columns") and (y_true is y_score or "qid" in [*y_true.columns]):
+    if hasattr(y_true, "columns") and (_is_twice(y_true, y_score) or "qid" in [*y_true.columns]):
         got = "the same frame as y_score" if y_true is y_score else "a column 'qid'"
         raise TypeError(f"A frame as y_true has a column of labels for each document or subtopic. {TABLE} Got {got}.")
 

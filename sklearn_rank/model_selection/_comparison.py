@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._evaluation.result import Evaluation, interval_cells, known_metric
+from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.optional import import_pandas
 from sklearn_rank._utils.storage import Saveable, SavedArrays, names, part
@@ -24,8 +26,8 @@ class CrossValidation(dict[str, Any]):
     Attributes
     ----------
     pooled : Evaluation or None
-        Values of all queries, each scored by the model that had not seen it; None where the splitter does not test
-        every row exactly once.
+        Values of the queries that are tested, each scored by models that had not seen it; None where the splitter
+        tests some rows more often than others.
     """
 
     def __init__(self, scores: Mapping[str, Any], pooled: Evaluation | None) -> None:
@@ -42,10 +44,13 @@ class CrossValidation(dict[str, Any]):
         Raises
         ------
         ValueError
-            If the splitter did not test every row exactly once.
+            If the splitter tested some rows more often than others.
         """
         if self.pooled is None:
-            raise ValueError("Values of folds can be pooled over queries only if every row is tested exactly once.")
+            raise ValueError(
+                "Values of folds can be pooled over queries only if a row is tested once at most, or all rows equally "
+                "often. Got a splitter that tests some rows more often than others."
+            )
         return self.pooled.mean()
 
     def mean_over_folds(self) -> dict[str, float]:
@@ -65,25 +70,29 @@ COLUMNS = (
 )  # fmt: skip
 """Of the summary."""
 
+OF_FOLDS = ("fold mean", "fold sd", "p folds")
+"""Columns of the summary that there are with folds only."""
 
-@dataclass(frozen=True, repr=False)
+
+@dataclass(frozen=True, repr=False, kw_only=True)
 class Comparison(TableReport, Saveable):
-    """Models on the same queries, each query scored by a model that has not seen it.
+    """Models on the same queries: of `RankingEvaluator.compare`, by folds, or of `compare_systems`, without.
 
     Attributes
     ----------
     results : dict of str to Evaluation
-        Values query by query, of each model that failed in no fold.
-    y_score : dict of str to ndarray of shape (n_samples,)
-        The scores behind them, in the order of the input.
+        Values query by query, of each model that failed in no fold; all have the same queries in the same order.
+    y_score : dict of str to ndarray
+        The scores behind them, in the order of the input: of shape (n_samples,), NaN for rows that no fold tests, or
+        (n_samples, n_repeats) where each row is tested that often. Empty where finished results were compared.
     fold_means : dict of str to dict of str to ndarray of shape (n_splits,)
-        Mean of each metric in each fold, of each model; NaN in a fold in which it failed.
+        Mean of each metric in each fold, of each model; NaN in a fold in which it failed. Empty without folds.
     fit_time : dict of str to ndarray of shape (n_splits,)
-        Seconds.
+        Seconds. Empty without folds.
     failures : dict of str to dict of int to str
         What went wrong, by model and fold.
     n_queries : list of (int, int)
-        Queries in the training and the test set of each fold.
+        Queries in the training and the test set of each fold. Empty without folds.
     baseline : str
         The model that the others are tested against.
     test, correction : str
@@ -91,11 +100,11 @@ class Comparison(TableReport, Saveable):
     """
 
     results: dict[str, Evaluation]
-    y_score: dict[str, Array]
-    fold_means: dict[str, dict[str, Array]]
-    fit_time: dict[str, Array]
-    failures: dict[str, dict[int, str]]
-    n_queries: list[tuple[int, int]]
+    y_score: dict[str, Array] = field(default_factory=dict)
+    fold_means: dict[str, dict[str, Array]] = field(default_factory=dict)
+    fit_time: dict[str, Array] = field(default_factory=dict)
+    failures: dict[str, dict[int, str]] = field(default_factory=dict)
+    n_queries: list[tuple[int, int]] = field(default_factory=list)
     baseline: str
     test: str = "t"
     correction: str | None = "holm"
@@ -143,43 +152,76 @@ class Comparison(TableReport, Saveable):
             A row for each model and metric: the mean over queries with its interval, mean and standard deviation
             over folds, undefined queries; against the baseline the difference of the means, the queries won, tied and
             lost, the p-value over queries, the same corrected for the number of models, and the p-value over folds
-            (Nadeau and Bengio). A mean that is pooled or geometric has neither interval nor tests. Printed are the
-            mean with its interval, the difference, the corrected p-value, and the queries won and lost.
+            (Nadeau and Bengio). A mean that is weighted, pooled or geometric has neither interval nor tests. One fold
+            has no standard deviation and no p-value over folds; without folds there are no columns of them. Printed
+            are the mean with its interval, the difference, the corrected p-value, and the queries won and lost.
         """
         means = {model: result.mean() for model, result in self.results.items()}
         intervals = {model: interval_cells(result, confidence_level) for model, result in self.results.items()}
         rows = []
         for metric in self._metrics:
             against = self._against_baseline(metric)
-            for model, folds in self.fold_means.items():
-                of_folds = (float(folds[metric].mean()), _spread(folds[metric]))
-                if model in self.failures:
-                    rows.append((model, metric, None, None, None, *of_folds, None, *[None] * 7))
-                    continue
-                of_queries = (means[model][metric], *intervals[model][metric])
-                row = (model, metric, *of_queries, *of_folds, self.results[model].n_undefined[metric])
-                rows.append((*row, *against.get(model, [None] * 7)))
-        return Table(COLUMNS, tuple(rows)) if full else Summary(COLUMNS, tuple(rows), confidence_level)
+            for model in self._models:
+                row: dict[str, Any] = {"model": model, "metric": metric} | self._of_folds(model, metric)
+                if model in self.results:
+                    low, high = intervals[model][metric]
+                    row |= {"mean": means[model][metric], "low": low, "high": high} | against.get(model, {})
+                    row["undefined"] = self.results[model].n_undefined[metric]
+                rows.append(row)
+        columns = tuple(name for name in COLUMNS if self.n_queries or name not in OF_FOLDS)
+        cells = tuple(tuple(row.get(name) for name in columns) for row in rows)
+        return Table(columns, cells) if full else Summary(columns, cells, confidence_level)
 
-    def _against_baseline(self, metric: str) -> dict[str, tuple[Any, ...]]:
-        """The columns of the summary from the difference on, for each model that is tested."""
-        from sklearn_rank.stats import compare_folds
-
-        testable = all(result.counts_queries_equally(metric) for result in self.results.values())
-        if not testable or self.baseline in self.failures or len(self.results) < 2:
+    def _of_folds(self, model: str, metric: str) -> dict[str, float | None]:
+        """Mean and standard deviation over folds."""
+        if not self.n_queries:
             return {}
-        cells, (n_train, n_test) = {}, np.mean(self.n_queries, axis=0)
+        means = self.fold_means[model][metric]
+        return {"fold mean": float(means.mean()), "fold sd": float(means.std(ddof=1)) if len(means) > 1 else None}
+
+    def _against_baseline(self, metric: str) -> dict[str, dict[str, Any]]:
+        """The columns of the summary about the difference, for each model that is tested."""
+        if len(self.results) < 2 or self._why_untested(metric):
+            return {}
         tests = self.significance(metric)
-        for (model, other), pair in tests.comparisons.items():
-            scores = (self.fold_means[name][metric] for name in (model, other))
-            of_folds = compare_folds(*scores, n_train=n_train, n_test=n_test)
-            p = pair.pvalue, tests.corrected[model, other], of_folds.pvalue
-            cells[model] = pair.difference, pair.won, pair.tied, pair.lost, *p
-        return cells
+        return {
+            model: {
+                "difference": pair.difference, "won": pair.won, "tied": pair.tied, "lost": pair.lost, "p": pair.pvalue,
+                "p corrected": tests.corrected[model, other], "p folds": self._fold_pvalue(model, other, metric),
+            }
+            for (model, other), pair in tests.comparisons.items()
+        }  # fmt: skip
+
+    def _fold_pvalue(self, model: str, other: str, metric: str) -> float | None:
+        """P-value of the corrected test over folds, if there are two or more."""
+        from sklearn_rank.stats import compare_folds  # loads scipy.stats
+
+        if len(self.n_queries) < 2:
+            return None
+        n_train, n_test = np.mean(self.n_queries, axis=0)
+        scores = (self.fold_means[name][metric] for name in (model, other))
+        return compare_folds(*scores, n_train=n_train, n_test=n_test).pvalue
+
+    def _why_untested(self, metric: str) -> str | None:
+        """Why the models are not tested by a metric, where they are not."""
+        if self.baseline in self.failures:
+            return f"the baseline {self.baseline} failed"
+        results = self.results.values()
+        if any(result.weight is not None for result in results):
+            return "the queries have weights, and tests and intervals are of means in which each query counts once"
+        if not all(result.counts_queries_equally(metric) for result in results):
+            average = next(iter(results)).average[metric]
+            return f"its average is {average!r}, and tests and intervals are of means in which each query counts once"
+        defined = ~np.isnan([result.per_query[metric] for result in results]).any(axis=0)
+        return "two queries or more are needed" if defined.sum() < 2 else None
+
+    @property
+    def _models(self) -> list[str]:
+        return [*(self.fold_means or self.results)]
 
     @property
     def _metrics(self) -> list[str]:
-        return [*next(iter(self.fold_means.values()))]
+        return [*next(iter(self.results.values())).meaning]
 
     def worst_queries(self, n: int = 10, *, model: str | None = None, metric: str | None = None) -> Table:
         """Queries on which a model does worst.
@@ -244,19 +286,23 @@ class Comparison(TableReport, Saveable):
         return self.results[model]
 
     def _plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        models, metrics = [*self.fold_means], self._metrics
+        models, metrics = self._models, self._metrics
         words: dict[str, Any] = {
             "models": models, "metrics": metrics, "n_queries": self.n_queries, "baseline": self.baseline,
             "test": self.test, "correction": self.correction, "results": {},
             "failures": {model: [*errors.items()] for model, errors in self.failures.items()},
         }  # fmt: skip
+        n_folds = len(self.n_queries)
+        of_folds = [[self.fold_means[model][metric] for metric in metrics] for model in self.fold_means]
         arrays = {
-            "fold_means": np.array([[self.fold_means[model][metric] for metric in metrics] for model in models]),
-            "fit_time": np.array([self.fit_time[model] for model in models]),
+            "fold_means": np.reshape(of_folds, (len(of_folds), len(metrics), n_folds)),
+            "fit_time": np.reshape([*self.fit_time.values()], (len(of_folds), n_folds)),
         }
         for i, (model, result) in enumerate(self.results.items()):
             words["results"][model], of_model = result._plain()
-            arrays |= {f"{name} {i}": array for name, array in of_model.items()} | {f"y_score {i}": self.y_score[model]}
+            arrays |= {f"{name} {i}": array for name, array in of_model.items()}
+            if model in self.y_score:
+                arrays[f"y_score {i}"] = self.y_score[model]
         return words, arrays
 
     @classmethod
@@ -270,13 +316,16 @@ class Comparison(TableReport, Saveable):
             first = next(iter(results.values()))
             if results[model].qid.tolist() != first.qid.tolist() or results[model].meaning != first.meaning:
                 raise ValueError("results must be of the same queries and metrics")
-            of_model.check("y_score", y_score[next(iter(y_score))].shape if y_score else (None,), "f")
-            y_score[model] = of_model["y_score"]
-        folds = zip(models, arrays["fold_means"], strict=True)
+            if "y_score" in of_model:
+                y_score[model] = _check_scores(of_model, y_score)
+        if len(y_score) not in (0, len(results)):
+            raise ValueError("scores must be of all results or of none")
+        with_folds = models if n_queries else []
+        folds = zip(with_folds, arrays["fold_means"], strict=True)
         return cls(
-            results, y_score,
+            results=results, y_score=y_score,
             fold_means={model: dict(zip(metrics, means, strict=True)) for model, means in folds},
-            fit_time=dict(zip(models, arrays["fit_time"], strict=True)),
+            fit_time=dict(zip(with_folds, arrays["fit_time"], strict=True)),
             failures=failures, n_queries=n_queries,
             baseline=words["baseline"], test=words["test"], correction=words["correction"],
         )  # fmt: skip
@@ -295,9 +344,9 @@ class Comparison(TableReport, Saveable):
         return [self.summary()]
 
     def _title(self) -> str:
-        n_queries = sum(n_test for _, n_test in self.n_queries)
+        n_queries = len(next(iter(self.results.values())).qid)
         return (
-            f"Comparison of {len(self.fold_means)} models on {n_queries} queries, "
+            f"Comparison of {len(self._models)} models on {n_queries} queries, "
             f"against {self.baseline} by test={self.test!r}, correction={self.correction!r}"
         )
 
@@ -307,11 +356,34 @@ class Comparison(TableReport, Saveable):
             fold, error = next(iter(errors.items()))
             told = shorten(error, 2 * WIDTH)
             notes.append(f"{model} failed in {len(errors)} of {n_folds} folds; in fold {fold}: {told}")
+        reasons = {metric: self._why_untested(metric) for metric in self._metrics}
+        for reason in dict.fromkeys(filter(None, reasons.values())):
+            untested = ", ".join(display_name(metric) for metric, why in reasons.items() if why == reason)
+            notes.append(f"No test of {untested}: {reason}.")
         return notes
 
 
-def _spread(x: Array) -> float:
-    return float(x.std(ddof=1)) if len(x) > 1 else float("nan")
+def known_baseline(baseline: str | None, models: Iterable[str]) -> str:
+    """The baseline, the first model if it is None.
+
+    Raises
+    ------
+    ValueError
+        If it is none of the models.
+    """
+    known = [*models]
+    if baseline is not None and baseline not in known:
+        near = difflib.get_close_matches(str(baseline), known, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"The baseline must be one of the models, {known}. Got {baseline!r}.{hint}")
+    return known[0] if baseline is None else baseline
+
+
+def _check_scores(of_model: SavedArrays, others: Mapping[str, Array]) -> Array:
+    """Saved scores of a model, one or more for each row, as many as those of the others."""
+    scores = of_model["y_score"]
+    of_model.check("y_score", next(iter(others.values())).shape if others else (None, *scores.shape[1:2]), "f")
+    return scores
 
 
 def _check_saved(
@@ -328,6 +400,7 @@ def _check_saved(
     if any([m["name"] for m in part(result, "metrics", list)] != metrics for result in results.values()):
         raise ValueError("results must have the same metrics")
     check_plan("Comparison", test=part(words, "test", str), correction=words["correction"], baseline=words["baseline"])
-    arrays.check("fold_means", (len(models), len(metrics), len(n_queries)), "f")
-    arrays.check("fit_time", (len(models), len(n_queries)), "f")
+    n_models = len(models) if n_queries else 0
+    arrays.check("fold_means", (n_models, len(metrics), len(n_queries)), "f")
+    arrays.check("fit_time", (n_models, len(n_queries)), "f")
     return models, metrics, n_queries, failures

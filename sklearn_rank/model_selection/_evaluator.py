@@ -15,27 +15,28 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.rows import check_features, check_rows, one_column
-from sklearn_rank._metric.names import listed_metrics, parse_metrics
-from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._metric.names import DEFAULT_METRICS, listed_metrics, parse_metrics
+from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.numbers import refuse_masked
-from sklearn_rank._utils.typing import Array, Estimator, MatrixLike
-from sklearn_rank.model_selection._comparison import Comparison, CrossValidation
+from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
+from sklearn_rank._utils.typing import Array, CVLike, Estimator, Index, MatrixLike
+from sklearn_rank.model_selection._comparison import Comparison, CrossValidation, known_baseline
 from sklearn_rank.model_selection._estimator_checks import check_estimator, is_search
 from sklearn_rank.model_selection._folds import FoldResult, Split, fit_folds
 from sklearn_rank.model_selection._grouped_rows import GroupedRows
-from sklearn_rank.model_selection._routing import consumes
+from sklearn_rank.model_selection._out_of_fold import OutOfFold, means_of_parts
+from sklearn_rank.model_selection._routing import consumes, with_weights_on_request
 from sklearn_rank.model_selection._scorer import RankingScorers, get_scorers
 from sklearn_rank.model_selection._search_setup import (
     SearchSetup,
     check_inner_searches,
     warn_of_objective,
-    whole_folds,
     with_qid,
 )
 from sklearn_rank.model_selection._split import QueryKFold
+from sklearn_rank.model_selection._whole_folds import check_splitter, whole_folds
 
 
 class RankingEvaluator:
@@ -48,10 +49,12 @@ class RankingEvaluator:
 
     Parameters
     ----------
-    metrics : str, metric function or sequence of them
+    metrics : str, metric function, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
         As `evaluate` takes them. The first decides in searches.
-    cv : int or splitter, default=5
-        Number of folds of `QueryKFold`, or a splitter that keeps queries whole.
+    cv : int, splitter or list of splits, default=5
+        Number of folds of `QueryKFold`; a splitter that keeps queries whole, as `QueryShuffleSplit` and
+        scikit-learn's `PredefinedSplit`; or splits by hand, such as one into a training and a test set:
+        ``[(train, test)]`` with the numbers of their rows.
     n_jobs : int or None, default=None
         Fits at a time, as joblib counts them.
     baseline : str, default=None
@@ -63,13 +66,24 @@ class RankingEvaluator:
     progress : bool, default=False
         Whether `compare` and `cross_validate` show a progress bar over the fits of all models and folds; needs the
         extra "progress". A search shows its own by its `verbose`, or its callbacks (scikit-learn 1.9 or later).
+    **keywords
+        Keywords for all metrics that have them, such as `ties` or `gain`, as `evaluate` takes them.
 
     Attributes
     ----------
     scorers : RankingScorers
         Of all metrics, for ``scoring=``.
-    cv : splitter
+    cv : splitter or list of splits
         For ``cv=``.
+
+    Notes
+    -----
+    Results are of the queries that are tested. Each row is tested once at most, or all rows equally often: then it is a
+    repeated cross-validation, and the value of a query is its mean over the repeats.
+
+    `sample_weight` is the weight of a row's query in the means. A model is fitted with it if its `fit` asks for it,
+    ``LGBMRanker().set_fit_request(sample_weight=True)``, as scikit-learn routes metadata. There are no tests of
+    weighted means.
 
     Examples
     --------
@@ -86,29 +100,31 @@ class RankingEvaluator:
 
     def __init__(
         self,
-        metrics: Any,
+        metrics: MetricsLike = DEFAULT_METRICS,
         *,
-        cv: Any = 5,
+        cv: CVLike = 5,
         n_jobs: int | None = None,
         baseline: str | None = None,
         test: str = "t",
         correction: str | None = "holm",
         progress: bool = False,
+        **keywords: Any,
     ) -> None:
-        self.metrics = listed_metrics(metrics)
-        self._specs = parse_metrics(self.metrics)
-        if not hasattr(cv, "get_n_splits") and not (is_count(cv) and cv > 1):
-            raise ValueError(
-                f"The 'cv' parameter of RankingEvaluator must be an int >= 2 or a splitter. Got {cv!r} instead."
-            )
-        self.cv = cv if hasattr(cv, "get_n_splits") else QueryKFold(cv)
+        self.metrics: Any = metrics if isinstance(metrics, Mapping) else listed_metrics(metrics)
+        self.keywords = keywords
+        self._specs = self._parse_metrics()
+        self.cv = check_splitter(cv, "RankingEvaluator")
         self.n_jobs, self.baseline, self.test, self.correction = n_jobs, baseline, test, correction
         self.progress = progress
+
+    def _parse_metrics(self) -> dict[str, MetricSpec]:
+        """Metrics by name, functions as they are now."""
+        return parse_metrics(self.metrics, **self.keywords)
 
     @property
     def scorers(self) -> RankingScorers:
         """Scorer of all metrics, for ``scoring=``."""
-        return get_scorers(self.metrics)
+        return get_scorers(self.metrics, **self.keywords)
 
     @named_arguments
     def split(self, X: MatrixLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> list[Split]:
@@ -131,7 +147,7 @@ class RankingEvaluator:
         ValueError
             If qid is missing, or the splitter puts rows of one query into both sets.
         """
-        y, _, rows = _check_and_group(X, y, qid)
+        y, _, rows, _ = _check_and_group(X, y, qid)
         return whole_folds(self.cv, X, y, rows.number)
 
     @named_arguments
@@ -142,6 +158,7 @@ class RankingEvaluator:
         y: Any,
         *,
         qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         return_train_score: bool = False,
         return_estimator: bool = False,
         return_indices: bool = False,
@@ -156,6 +173,8 @@ class RankingEvaluator:
         y : array-like of shape (n_samples,)
         qid : array-like of shape (n_samples,), default=None
             Query of each row. None: taken from the level "qid" of the index of y.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row's query in the means; constant within a query.
         return_train_score, return_estimator, return_indices : bool, default=False
             What else to return, as scikit-learn's function does.
 
@@ -163,8 +182,8 @@ class RankingEvaluator:
         -------
         CrossValidation
             A dict of str to ndarray of shape (n_splits,): ``"test_ndcg@10"``, ..., ``"fit_time"``, ``"score_time"``;
-            errors are negative, as scorers have them. Its `pooled` is the `Evaluation` of all queries, each scored by
-            the model that had not seen it.
+            errors are negative, as scorers have them. Its `pooled` is the `Evaluation` of the queries that are tested,
+            each scored by models that had not seen it.
 
         Raises
         ------
@@ -175,11 +194,11 @@ class RankingEvaluator:
         ValueError
             If queries are torn apart, by a search inside too, or a search inside cannot be given the metrics.
         """
-        y, ids, rows = _check_and_group(X, y, qid)
+        y, ids, rows, weight = _check_and_group(X, y, qid, sample_weight)
         folds = whole_folds(self.cv, X, y, rows.number)
-        ready = self._prepare(estimator, X, y, rows.number, folds)
+        ready, out_of_fold = self._prepare(estimator, X, y, rows.number, folds, weight), OutOfFold(rows, folds)
         (results,) = fit_folds(
-            [ready], X, y, ids, folds,
+            [ready], X, y, ids, folds, sample_weight=weight,
             n_jobs=self.n_jobs, progress=self.progress, keep_estimator=return_estimator,
             score_train=return_train_score,
         )  # fmt: skip
@@ -193,22 +212,28 @@ class RankingEvaluator:
             scores["estimator"] = [result.estimator for result in results]  # type: ignore[assignment]
         if return_indices:
             scores["indices"] = {"train": [a for a, _ in folds], "test": [b for _, b in folds]}  # type: ignore[assignment]
-        metrics = parse_metrics(self.metrics)
-        means = {"test": _fold_means([rows.take(test) for _, test in folds], [r.y_score for r in results], metrics)}
+        metrics = self._parse_metrics()
+        means = {"test": out_of_fold.means([result.y_score for result in results], metrics)}
         if return_train_score:
-            of_train = [result.y_score_train for result in results]
-            means["train"] = _fold_means([rows.take(train) for train, _ in folds], of_train, metrics)
+            of_train, y_score = [rows.take(train) for train, _ in folds], [result.y_score_train for result in results]
+            means["train"] = means_of_parts(of_train, y_score, metrics)
         for part, of_metric in means.items():
             for name, spec in metrics.items():
                 scores[f"{part}_{name}"] = of_metric[name] if spec.metric.greater_is_better else -of_metric[name]
         pooled = None
-        if _tested_once(folds, len(y)):
-            pooled = rows.evaluate(_out_of_fold(results, folds, len(y)), metrics)
+        if out_of_fold.n_repeats is not None:
+            pooled = out_of_fold.evaluate(out_of_fold.y_score(results), metrics)
         return CrossValidation(scores, pooled)
 
     @named_arguments
     def compare(
-        self, estimators: Mapping[str, Any], X: MatrixLike, y: Any, *, qid: ArrayLike | None = None
+        self,
+        estimators: Mapping[str, Any],
+        X: MatrixLike,
+        y: Any,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Comparison:
         """Score each model on queries it has not seen, all models on the same folds.
 
@@ -219,6 +244,8 @@ class RankingEvaluator:
         y : array-like of shape (n_samples,)
         qid : array-like of shape (n_samples,), default=None
             Query of each row. None: taken from the level "qid" of the index of y.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row's query in the means; constant within a query.
 
         Returns
         -------
@@ -229,7 +256,7 @@ class RankingEvaluator:
         Raises
         ------
         ValueError
-            If the splitter does not test every row exactly once, it or that of a search inside tears queries apart, a
+            If the splitter tests some rows more often than others, it or that of a search inside tears queries apart, a
             search inside cannot be given the metrics, the baseline is not among the models, there is no such test
             against one, or correction of several, or all models fail.
         TypeError
@@ -239,22 +266,27 @@ class RankingEvaluator:
 
         if not isinstance(estimators, Mapping) or not estimators:
             raise TypeError(f"compare takes a mapping from names to estimators, one or more. Got {estimators!r}.")
-        if self.baseline is not None and self.baseline not in estimators:
-            raise ValueError(f"The baseline must be one of the models, {[*estimators]}. Got {self.baseline!r}.")
-        baseline = next(iter(estimators)) if self.baseline is None else self.baseline
+        baseline = known_baseline(self.baseline, estimators)
         check_plan("RankingEvaluator", test=self.test, correction=self.correction, baseline=baseline)
         for name, estimator in estimators.items():
             check_estimator(estimator, f"Model {name!r}")
-        y, ids, rows = _check_and_group(X, y, qid)
+        y, ids, rows, weight = _check_and_group(X, y, qid, sample_weight)
         folds = whole_folds(self.cv, X, y, rows.number)
-        if not _tested_once(folds, len(y)):
+        out_of_fold = OutOfFold(rows, folds)
+        if out_of_fold.n_repeats is None:
             raise ValueError(
-                "compare pools the scores that each query gets while it is held out, so every row must be tested "
-                "exactly once: use QueryKFold or LeaveOneQueryOut, or cross_validate for scores by fold. "
-                f"Got {self.cv!r}."
+                "compare pools the scores that queries get while they are held out, so a row must be tested once at "
+                "most, or all rows equally often, by folds that differ: use QueryKFold, RepeatedQueryKFold, "
+                "QueryShuffleSplit(n_splits=1) or a list of splits, or cross_validate for scores by fold. "
+                f"Got {echo(self.cv)}."
             )
-        models = [self._prepare(e, X, y, rows.number, folds, f"Model {name!r}") for name, e in estimators.items()]
-        results_of_models = fit_folds(models, X, y, ids, folds, n_jobs=self.n_jobs, progress=self.progress)
+        n_queries = out_of_fold.n_queries
+        models = [
+            self._prepare(e, X, y, rows.number, folds, weight, f"Model {name!r}") for name, e in estimators.items()
+        ]
+        results_of_models = fit_folds(
+            models, X, y, ids, folds, sample_weight=weight, n_jobs=self.n_jobs, progress=self.progress
+        )
         by_model = dict(zip(estimators, results_of_models, strict=True))
         failures = {name: errors for name, results in by_model.items() if (errors := _errors(results))}
         if len(failures) == len(models):
@@ -263,28 +295,33 @@ class RankingEvaluator:
         for name, errors in failures.items():
             told = "; ".join(f"fold {i}: {error}" for i, error in errors.items())
             warnings.warn(f"{name} failed and is left out of the comparison. {told}", FitFailedWarning, stacklevel=3)
-        metrics, tested = parse_metrics(self.metrics), [rows.take(test) for _, test in folds]
-        y_score = {
-            name: _out_of_fold(results, folds, len(y)) for name, results in by_model.items() if name not in failures
-        }
+        metrics = self._parse_metrics()
+        y_score = {name: out_of_fold.y_score(of_model) for name, of_model in by_model.items() if name not in failures}
         return Comparison(
-            results={name: rows.evaluate(scores, metrics) for name, scores in y_score.items()},
+            results={name: out_of_fold.evaluate(scores, metrics) for name, scores in y_score.items()},
             y_score=y_score,
             fold_means={
-                name: _fold_means(tested, [r.y_score for r in results], metrics) for name, results in by_model.items()
+                name: out_of_fold.means([result.y_score for result in of_model], metrics)
+                for name, of_model in by_model.items()
             },
-            fit_time={name: np.array([result.fit_time for result in results]) for name, results in by_model.items()},
+            fit_time={name: np.array([result.fit_time for result in of_model]) for name, of_model in by_model.items()},
             failures=failures,
-            n_queries=[
-                (rows.n_queries_in(train), len(of_fold.ids)) for (train, _), of_fold in zip(folds, tested, strict=True)
-            ],
+            n_queries=n_queries,
             baseline=baseline,
             test=self.test,
             correction=self.correction,
         )
 
     @named_arguments
-    def search(self, search: Any, X: MatrixLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Any:
+    def search(
+        self,
+        search: Any,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Any:
         """Fit a search of scikit-learn with these metrics, this splitter, and qid routed.
 
         Parameters
@@ -299,6 +336,8 @@ class RankingEvaluator:
         y : array-like of shape (n_samples,)
         qid : array-like of shape (n_samples,), default=None
             Query of each row. None: taken from the level "qid" of the index of y.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row's query in the means; constant within a query.
 
         Returns
         -------
@@ -319,37 +358,42 @@ class RankingEvaluator:
                 "search takes a search of scikit-learn, with parameters 'estimator', 'scoring', 'cv' and 'refit'. "
                 f"Got {echo(search)}."
             )
-        y, ids, rows = _check_and_group(X, y, qid)
+        y, ids, rows, weight = _check_and_group(X, y, qid, sample_weight)
         number = rows.number
         cv = QueryKFold(search.cv) if is_count(search.cv) else self.cv if search.cv is None else search.cv
         folds = whole_folds(cv, X, y, number)
-        ready = self._setup(number).search(copy.copy(search).set_params(cv=folds))
+        ready = self._setup(number, weight).search(copy.copy(search).set_params(cv=folds))
         check_inner_searches(ready.estimator, X, y, number, folds)
         warn_of_objective(ready)
+        if weight is not None:
+            ready = with_weights_on_request(ready)
         if ready.n_jobs is None:
             ready.set_params(n_jobs=self.n_jobs)
         with sklearn.config_context(enable_metadata_routing=True):
-            ready.fit(X, y, qid=ids)
+            ready.fit(X, y, qid=ids, **({} if weight is None else {"sample_weight": weight}))
         _check_scored(ready)
         return ready.set_params(cv=with_qid(cv)) if hasattr(cv, "split") else ready  # to be fitted on other rows
 
-    def _setup(self, number: NDArray[np.int64]) -> SearchSetup:
+    def _setup(self, number: Index, sample_weight: Array | None) -> SearchSetup:
         """Scorers and splitter for searches inside; one that knows no queries fits only the rows it was made for."""
         cv = with_qid(self.cv) if consumes(self.cv, "split", "groups", "qid") else QueryKFold()
-        return SearchSetup(self.scorers, cv, int(number.max(initial=-1)) + 1)
+        scorers = self.scorers if sample_weight is None else self.scorers.set_score_request(sample_weight=True)
+        return SearchSetup(scorers, cv, int(number.max(initial=-1)) + 1)
 
     def _prepare(
-        self, estimator: Estimator, X: MatrixLike, y: ArrayLike, number: NDArray[np.int64], folds: list[Split],
-        name: str = "The estimator",
+        self, estimator: Estimator, X: MatrixLike, y: ArrayLike, number: Index, folds: list[Split],
+        sample_weight: Array | None = None, name: str = "The estimator",
     ) -> Any:  # fmt: skip
         """The estimator as one that takes qid; its searches get scorers and splitter, or are refused."""
-        ready = self._setup(number).prepare(estimator, name)
+        ready = self._setup(number, sample_weight).prepare(estimator, name)
         check_inner_searches(ready, X, y, number, folds)
-        return ready
+        return ready if sample_weight is None else with_weights_on_request(ready)
 
     def __repr__(self) -> str:
         """Call that makes this object."""
-        return f"RankingEvaluator({[*self._specs]}, cv={self.cv!r}, n_jobs={self.n_jobs!r})"
+        keywords = "".join(f", {name}={value!r}" for name, value in self.keywords.items())
+        metrics = self.metrics if isinstance(self.metrics, Mapping) else [*self._specs]
+        return f"RankingEvaluator({metrics}, cv={self.cv!r}, n_jobs={self.n_jobs!r}{keywords})"
 
 
 def _check_scored(search: Any) -> None:
@@ -359,42 +403,20 @@ def _check_scored(search: Any) -> None:
         raise ValueError("No candidate of the search could be scored; error_score='raise' shows why. Got NaN for all.")
 
 
-def _check_and_group(X: MatrixLike, y: ArrayLike, qid: ArrayLike | None) -> tuple[Any, NDArray[Any], GroupedRows]:
-    """Labels, one a row; the id of each row's query, which models remember; and the rows grouped."""
-    check_rows(y=y, qid=qid)
-    check_features(X, y=y, qid=qid)
-    for name, data in (("X", X), ("y", y)):
+def _check_and_group(
+    X: MatrixLike, y: ArrayLike, qid: ArrayLike | None, sample_weight: ArrayLike | None = None
+) -> tuple[Any, NDArray[Any], GroupedRows, Array | None]:
+    """Labels, one a row; the id of each row's query, which models remember; the rows grouped; and their weights."""
+    check_rows(y=y, qid=qid, sample_weight=sample_weight)
+    check_features(X, y=y, qid=qid, sample_weight=sample_weight)
+    for name, data in (("X", X), ("y", y), ("sample_weight", sample_weight)):
         refuse_masked(data, name)
     y = one_column(y)
     ids = ids_of(find_qid(y, qid, name="y"))
-    return y, ids, GroupedRows.of(y, ids)
-
-
-def _tested_once(folds: list[Split], n_rows: int) -> bool:
-    tested = np.bincount(np.concatenate([test for _, test in folds]), minlength=n_rows)
-    return bool((tested == 1).all())
-
-
-def _fold_means(
-    folds: Sequence[GroupedRows], y_score: Sequence[Array | None], metrics: Mapping[str, MetricSpec]
-) -> dict[str, Array]:
-    """Mean of each metric in each fold; NaN where there are no scores."""
-    means = {name: np.full(len(folds), np.nan) for name in metrics}
-    for i, (rows, scores) in enumerate(zip(folds, y_score, strict=True)):
-        if scores is not None:
-            for name, mean in rows.evaluate(scores, metrics).mean().items():
-                means[name][i] = mean
-    return means
+    weight = None if sample_weight is None else column(as_floats(sample_weight, "sample_weight"))
+    return y, ids, GroupedRows.of(y, ids, weight), weight
 
 
 def _errors(results: Sequence[FoldResult]) -> dict[int, str]:
     """Errors by fold."""
     return {i: f"{type(r.error).__name__}: {r.error}" for i, r in enumerate(results) if r.error is not None}
-
-
-def _out_of_fold(results: Sequence[FoldResult], folds: Sequence[Split], n_rows: int) -> Array:
-    """Score of each row by the model that had not seen it."""
-    y_score = np.empty(n_rows, dtype=np.result_type(*(result.y_score for result in results)))
-    for (_, test), result in zip(folds, results, strict=True):
-        y_score[test] = result.y_score
-    return y_score

@@ -5,7 +5,7 @@ No metric is computed here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from time import perf_counter
@@ -42,12 +42,17 @@ class FoldResult:
 
 def fit_folds(
     estimators: Sequence[Any], X: MatrixLike, y: ArrayLike, qid: NDArray[np.int64], folds: Sequence[Split], *,
-    n_jobs: int | None = None, progress: bool = False, keep_estimator: bool = False, score_train: bool = False,
+    sample_weight: NDArray[Any] | None = None, n_jobs: int | None = None, progress: bool = False,
+    keep_estimator: bool = False, score_train: bool = False,
 ) -> list[list[FoldResult]]:  # fmt: skip
-    """Each estimator on each fold, in that order, as many at a time as `n_jobs` says."""
+    """Each estimator on each fold, in that order, as many at a time as `n_jobs` says.
+
+    Weights are for models whose `fit` asks for them.
+    """
+    metadata = {"qid": qid} if sample_weight is None else {"qid": qid, "sample_weight": sample_weight}
     with sklearn.config_context(enable_metadata_routing=True):
         fits = Parallel(n_jobs=n_jobs, return_as="generator")(
-            delayed(_fit_fold)(clone(e), X, y, qid, fold, keep_estimator, score_train)
+            delayed(_fit_fold)(clone(e), X, y, metadata, fold, keep_estimator, score_train)
             for e in estimators
             for fold in folds
         )
@@ -61,16 +66,16 @@ def _fit_fold(
     estimator: Estimator,
     X: MatrixLike,
     y: ArrayLike,
-    qid: NDArray[np.int64],
+    metadata: Mapping[str, NDArray[Any]],
     fold: Split,
     keep_estimator: bool,
     score_train: bool,
 ) -> FoldResult:
     train, test = fold
-    takes_qid = consumes(estimator, "fit", "qid")
+    taken = {name: values[train] for name, values in metadata.items() if consumes(estimator, "fit", name)}
     began = perf_counter()
     try:
-        estimator.fit(take_rows(X, train), take_rows(y, train), **({"qid": qid[train]} if takes_qid else {}))
+        estimator.fit(take_rows(X, train), take_rows(y, train), **taken)
         fitted = perf_counter()
         y_score, y_score_train = check_predictions(predict_scores(estimator, take_rows(X, test)), len(test)), None
         scored = perf_counter()

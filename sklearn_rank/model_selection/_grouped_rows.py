@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank._engine.check import check_shapes, queries_of, query_weight
+from sklearn_rank._engine.check import check_shapes, queries_of, query_weight, refuse_bad_weight
 from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._engine.id_order import id_order
 from sklearn_rank._evaluation.evaluate import evaluate_queries
@@ -44,15 +44,31 @@ class GroupedRows:
     def number(self) -> Index:
         """Number of each row's query, in the order of the ids, whatever the order of the rows."""
         rank = np.empty(len(self.ids), dtype=np.int64)
-        rank[id_order(self.ids)] = np.arange(len(self.ids))
+        rank[self._by_id] = np.arange(len(self.ids))
         number = np.repeat(rank, np.diff(self.indptr))
         if self.order is not None:
             number[self.order] = number.copy()
         return number
 
+    @cached_property
+    def _by_id(self) -> Index:
+        """Queries in the order of their ids."""
+        return id_order(self.ids)
+
     def take(self, rows: Index) -> GroupedRows:
-        """Some of the rows; their queries are named by their numbers."""
-        return GroupedRows.of(self.label[rows], self.number[rows])
+        """Some of the rows, in which queries are whole.
+
+        Raises
+        ------
+        ValueError
+            If all of their weights are zero.
+        """
+        numbers, indptr, order = group_rows(self.number[rows], len(rows))
+        query = self._by_id[numbers]
+        weight = None if self.weight is None else self.weight[query]
+        if weight is not None:
+            refuse_bad_weight(weight)
+        return GroupedRows(self.label[rows], self.ids[query], indptr, order, weight)
 
     def n_queries_in(self, rows: Index) -> int:
         """Number of queries of which some rows are."""

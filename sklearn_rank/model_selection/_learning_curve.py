@@ -19,7 +19,7 @@ from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.typing import CVLike, Estimator
 from sklearn_rank.model_selection._evaluator import RankingEvaluator
-from sklearn_rank.model_selection._search_setup import whole_folds
+from sklearn_rank.model_selection._whole_folds import whole_folds
 
 LearningCurve = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
 

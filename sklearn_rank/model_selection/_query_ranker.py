@@ -223,13 +223,20 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
 
 
 def as_query_ranker(estimator: Estimator) -> Any:
-    """Wrap an estimator in `QueryRanker`, or the last step of a Pipeline; leave alone what takes qid already."""
+    """Wrap an estimator in `QueryRanker`, or the last step of a Pipeline; leave alone what takes qid already.
+
+    A model whose `fit` asks for sample_weight is given it.
+    """
     if consumes(estimator, "fit", "qid"):
         return estimator
     if hasattr(estimator, "steps"):
         last, model = estimator.steps[-1]
         return clone(estimator).set_params(**{last: as_query_ranker(model)})
-    return QueryRanker(estimator)
+    wrapped = QueryRanker(estimator)
+    if consumes(estimator, "fit", "sample_weight"):
+        with sklearn.config_context(enable_metadata_routing=True):
+            wrapped.set_fit_request(sample_weight=True)
+    return wrapped
 
 
 def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:

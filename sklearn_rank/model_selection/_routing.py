@@ -5,10 +5,12 @@ Uses the public API of scikit-learn alone.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import sklearn
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from sklearn_rank._engine.grouping import find_qid
@@ -34,3 +36,14 @@ def consumes(consumer: Any, method: str, *names: str) -> bool:
         return bool(get_routing_for_object(consumer).consumes(method, list(names)))
     except RecursionError:  # RidgeCV of scikit-learn 1.9 asks itself
         return False
+
+
+def with_weights_on_request(estimator: Any) -> Any:
+    """A copy in which each `fit` that has not been asked about sample_weight goes without; scikit-learn would raise."""
+    ready = clone(estimator)
+    with sklearn.config_context(enable_metadata_routing=True):
+        for inner in [ready, *ready.get_params(deep=True).values()]:
+            if hasattr(inner, "set_fit_request") and not consumes(inner, "fit", "sample_weight"):
+                with suppress(TypeError):  # its fit takes none
+                    inner.set_fit_request(sample_weight=False)
+    return ready

@@ -5,6 +5,7 @@ Uses the public API of scikit-learn alone.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -146,7 +147,7 @@ def get_scorers(metrics: MetricsLike, *, response_method: Any = RESPONSE, **keyw
 
     Parameters
     ----------
-    metrics : str, metric function or sequence of them
+    metrics : str, metric function, sequence of them, or dict of str to one of them
         As `evaluate` takes them; for errors the prefix "neg_" may be written or left out.
     response_method : str or tuple of str, default=("predict_proba", "decision_function", "predict")
         Methods of the estimator to get scores from; the first that it has is used. Of probabilities it is the expected
@@ -190,10 +191,14 @@ class RankingScorers:
     """
 
     def __init__(self, metrics: Any, *, response_method: Any = RESPONSE, **keywords: Any) -> None:
-        listed = listed_metrics(metrics)
-        self.response_method, self.keywords = response_method, keywords
-        self._specs = parse_metrics([*map(_without_sign, listed)], **keywords)
-        self.names = [m.strip() if isinstance(m, str) else name for m, name in zip(listed, self._specs, strict=True)]
+        self.metrics, self.response_method, self.keywords = metrics, response_method, keywords
+        if isinstance(metrics, Mapping):
+            self._specs = parse_metrics({n: _without_sign(metric) for n, metric in metrics.items()}, **keywords)
+            self.names = [*self._specs]
+        else:
+            listed = listed_metrics(metrics)
+            self._specs = parse_metrics([*map(_without_sign, listed)], **keywords)
+            self.names = [m.strip() if isinstance(m, str) else n for m, n in zip(listed, self._specs, strict=True)]
         self._requests: dict[str, Any] = {"qid": True}
 
     @named_arguments
@@ -252,7 +257,8 @@ class RankingScorers:
     def __repr__(self) -> str:
         """Call that makes this object."""
         keywords = "".join(f", {name}={value!r}" for name, value in self.keywords.items())
-        return f"get_scorers({self.names}{keywords})"
+        metrics = self.metrics if isinstance(self.metrics, Mapping) else self.names
+        return f"get_scorers({metrics}{keywords})"
 
 
 def _without_sign(name: Any) -> Any:

@@ -33,6 +33,7 @@ from sklearn_rank.model_selection._query_ranker import QueryRanker, as_query_ran
 from sklearn_rank.model_selection._routing import consumes
 from sklearn_rank.model_selection._scorer import RankingScorers
 from sklearn_rank.model_selection._split import QueryKFold
+from sklearn_rank.model_selection._whole_folds import whole_folds
 
 GRIDS = ("param_grid", "param_distributions")
 
@@ -173,38 +174,6 @@ def with_qid(cv: Any) -> Any:
         return cv
     with sklearn.config_context(enable_metadata_routing=True):
         return copy.deepcopy(cv).set_split_request(groups="qid")
-
-
-def whole_folds(cv: Any, X: Any, y: Any, number: NDArray[np.int64]) -> list[Split]:
-    """Folds of a splitter, or of a list of them, which keep queries whole.
-
-    Raises
-    ------
-    ValueError
-        If a query is in a training set and its test set.
-    """
-    if hasattr(cv, "split"):
-        folds = list(cv.split(X, y, number) if consumes(cv, "split", "groups", "qid") else cv.split(X, y))
-    else:
-        folds = cv = [(np.asarray(train), np.asarray(test)) for train, test in cv]
-    for i, (train, test) in enumerate(folds):
-        if np.concatenate([train, test]).max(initial=-1) >= len(number):
-            raise ValueError(
-                f"A splitter must split the {len(number)} rows it is given, as QueryKFold does. Got {_shown(cv)}."
-            )
-        torn = np.intersect1d(number[train], number[test])
-        if len(torn):
-            raise ValueError(
-                "A splitter must keep queries whole, or scores are taken on lists cut short and seen in training; "
-                "use QueryKFold, QueryShuffleSplit or LeaveOneQueryOut. "
-                f"Got {_shown(cv)}, which tears {len(torn)} queries apart in fold {i}."
-            )
-    return folds
-
-
-def _shown(cv: Any) -> str:
-    """A splitter in a message."""
-    return echo(cv) if hasattr(cv, "split") else f"a list of {len(cv)} splits"
 
 
 def check_inner_searches(

@@ -1,0 +1,247 @@
+"""Several systems at once: evaluated on the same data, or finished results, and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_rank._engine.attributes import AttributesLike, ClustersLike
+from sklearn_rank._entry_points.system_sources import of_arrays, of_columns, of_runs
+from sklearn_rank._evaluation.alignment import align_results
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.names import DEFAULT_METRICS
+from sklearn_rank._metric.spec import MetricsLike
+from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.doors import RUN, door_of, is_table
+from sklearn_rank._utils.echo import echo
+from sklearn_rank.model_selection._comparison import Comparison, known_baseline
+from sklearn_rank.stats._compare_all import check_plan
+
+HOW_TO_CALL = (
+    "compare_systems takes labels and a dict of the scores of each system, "
+    "compare_systems(y_true, {'bm25': scores, 'lgbm': scores}, qid=qid); a table and the columns of scores, "
+    "compare_systems(data, ['bm25', 'lgbm']); judgements and a dict of runs; or a dict of results of evaluate, "
+    "compare_systems({'bm25': result, 'lgbm': result})."
+)
+"""Of errors."""
+
+
+@named_arguments
+def compare_systems(
+    data: Any = None,
+    y_score: Any = None,
+    *,
+    metrics: MetricsLike = DEFAULT_METRICS,
+    y_true: Any = None,
+    qid: ArrayLike | None = None,
+    sample_weight: ArrayLike | Mapping[Any, float] | None = None,
+    by: AttributesLike = None,
+    clusters: ClustersLike = None,
+    tie_break: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    baseline: str | None = None,
+    test: str = "t",
+    correction: str | None = "holm",
+    **keywords: Any,
+) -> Comparison:
+    """Compare several systems on the same queries: rows are checked and grouped once for all of them.
+
+    Parameters
+    ----------
+    data : array-like, table, judgements, or dict of str to Evaluation
+        Relevance of each document to its query, as `evaluate` takes it in `y_true`; a table, as `evaluate_frame` takes
+        it; judgements, as `evaluate_run` takes them; or finished results by the names of the systems, with no other
+        argument but `baseline`, `test` and `correction`.
+    y_score : dict, list of str or frame
+        Of each system by its name the scores, as `evaluate` takes them, or a frame with a column for each; the column
+        of the table, or a list of columns; or the run, as `evaluate_run` takes it.
+    metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
+        As `evaluate` takes them.
+    y_true : array-like or str, default=None
+        Labels, in place of `data`; of a table the column of the labels, by default "label".
+    qid : array-like of shape (n_samples,) or str, default=None
+        Query of each row. None: taken from the level "qid" of the index of `y_true`. Of a table its column, by default
+        "qid". Runs have their own.
+    sample_weight : array-like of shape (n_samples,), str or mapping, default=None
+        Weight of each row's query in the mean, as an array, a column, or by query. There are no tests of weighted
+        means.
+    by : array-like of shape (n_samples,), dict, frame, str or list of str, default=None
+        Attributes of each row's query, such as its country, as `evaluate`, `evaluate_frame` and `evaluate_run` take
+        them.
+    clusters : array-like of shape (n_samples,), dict or str, default=None
+        What each row's query belongs to, such as a user or a session, in the same ways.
+    tie_break : array-like of shape (n_samples,) or str, default=None
+        For metrics with ``ties="stable"``: among equal scores the higher value ranks first.
+    mask : array-like of bool, shape of `y_true` without subtopics, default=None
+        True where there is a document, as `evaluate` takes it.
+    n_jobs : int or None, default=None
+        Threads to use, as joblib counts them. The result is the same to the last bit.
+    baseline : str, default=None
+        System that the others are tested against. None: the first.
+    test : str, default="t"
+        Paired test over queries, see `sklearn_rank.stats.compare`.
+    correction : str or None, default="holm"
+        Of the p-values of several systems, see `sklearn_rank.stats.compare_all`.
+    **keywords
+        Keywords for all metrics that have them, such as `ties` or `gain`; with runs also those of `evaluate_run`.
+
+    Returns
+    -------
+    Comparison
+        As `RankingEvaluator.compare` returns it, without folds: ``summary()``, ``results``, ``significance(metric)``,
+        ``worst_queries()``, ``most_different(a, b)``, ``to_frame()``, ``save(path)``. Of one system it has no tests.
+
+    Raises
+    ------
+    ValueError
+        If the data are invalid, the baseline is not one of the systems, there is no such test or correction, or
+        finished results differ in metrics, their keywords, queries, labels or weights. Queries in another order are
+        brought into the order of the first result.
+    TypeError
+        If systems have no names, or finished results come with data.
+
+    Examples
+    --------
+    The relevant documents of both queries are at rank 2 for one system, and at rank 1 for the other:
+
+    >>> from sklearn_rank import compare_systems
+    >>> y_true, qid = [1, 0, 0, 1], ["a", "a", "b", "b"]
+    >>> systems = {"bm25": [1.0, 2.0, 2.0, 1.0], "reranked": [2.0, 1.0, 1.0, 3.0]}
+    >>> report = compare_systems(y_true, systems, qid=qid, metrics="mrr")
+    >>> report.results["reranked"].mean()
+    {'mrr': 1.0}
+    >>> report.most_different("reranked", "bm25", 1)
+    qid   reranked     bm25   difference
+    a       1.0000   0.5000       0.5000
+
+    The same of the columns of a table, and of runs:
+
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"qid": qid, "label": y_true, **systems})
+    >>> compare_systems(table, ["bm25", "reranked"], metrics="mrr").summary() == report.summary()
+    True
+    >>> judgements = {"a": {"d1": 1}, "b": {"d4": 1}}
+    >>> runs = {"bm25": {"a": ["d2", "d1"], "b": ["d3", "d4"]}, "reranked": {"a": ["d1", "d2"], "b": ["d4", "d3"]}}
+    >>> compare_systems(judgements, runs, metrics="mrr").summary() == report.summary()
+    True
+    """
+    about_rows: dict[str, Any] = {"sample_weight": sample_weight, "by": by, "clusters": clusters}
+    about_rows |= {"tie_break": tie_break, "mask": mask, "n_jobs": n_jobs}
+    if _are_results(data):
+        given = {"y_score": y_score, "y_true": y_true, "metrics": None if metrics is DEFAULT_METRICS else metrics}
+        _refuse_data(given | {"qid": qid} | about_rows | keywords)
+        plan = _check_plan(data, baseline, test, correction)
+        return Comparison(results=align_results(data, "compare_systems"), **plan)
+    scores = _systems(y_score)
+    plan = _check_plan(scores, baseline, test, correction)
+    if all(isinstance(of_system, str) for of_system in scores.values()):
+        results, by_row = of_columns(data, scores, metrics, keywords, y_true=y_true, qid=qid, **about_rows)
+        return Comparison(results=results, y_score=by_row, **plan)
+    if data is not None and y_true is not None:
+        raise TypeError("compare_systems takes the labels once, as first argument or as y_true=. Got both.")
+    labels = data if y_true is None else y_true
+    if labels is None:
+        raise TypeError(f"{HOW_TO_CALL} Got no labels.")
+    _refuse_table_of_rows(labels, scores)
+    if _are_runs(labels, scores):
+        _refuse_rows(qid=qid, tie_break=about_rows.pop("tie_break"), mask=about_rows.pop("mask"))
+        results, by_row = of_runs(labels, scores, metrics=metrics, **about_rows, **keywords)
+    else:
+        results, by_row = of_arrays(labels, scores, metrics, keywords, qid=qid, **about_rows)
+    return Comparison(results=results, y_score=by_row, **plan)
+
+
+def _are_results(data: Any) -> bool:
+    """Whether these are finished results by name; a dict with one of them must have nothing else."""
+    if isinstance(data, Evaluation) or (
+        isinstance(data, (list, tuple)) and any(isinstance(r, Evaluation) for r in data)
+    ):
+        raise TypeError(f"{HOW_TO_CALL} Got results without names.")
+    if not isinstance(data, Mapping) or not any(isinstance(result, Evaluation) for result in data.values()):
+        return False
+    for name, result in data.items():
+        if not isinstance(result, Evaluation):
+            raise TypeError(f"Finished results are of evaluate, all of them. Got {type(result).__name__} for {name!r}.")
+    _check_names(data)
+    return True
+
+
+def _refuse_data(given: Mapping[str, Any]) -> None:
+    """Refuse arguments that are about data, as finished results were evaluated already."""
+    names = [name for name, value in given.items() if value is not None]
+    if names:
+        raise TypeError(
+            "Finished results were evaluated already, so compare_systems takes baseline, test and correction alone. "
+            f"Got {', '.join(names)}, too."
+        )
+
+
+def _systems(y_score: Any) -> dict[str, Any]:
+    """Scores, names of columns or runs, by the name of the system."""
+    columns = getattr(y_score, "column_names", None) or getattr(y_score, "columns", None)
+    if isinstance(y_score, Mapping):
+        systems = dict(y_score)
+    elif isinstance(y_score, str):
+        systems = {y_score: y_score}
+    elif isinstance(y_score, (list, tuple)) and y_score and all(isinstance(name, str) for name in y_score):
+        systems = dict(zip(y_score, y_score, strict=True))
+        _refuse_twice(y_score)
+    elif columns is not None:
+        systems = {name: y_score[name] for name in columns}
+    else:
+        raise TypeError(f"{HOW_TO_CALL} Got {echo(y_score)} as y_score.")
+    _check_names(systems)
+    return systems
+
+
+def _refuse_twice(names: Sequence[str]) -> None:
+    if len({*names}) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"Each system has a column of its own. Got {twice!r} twice.")
+
+
+def _refuse_table_of_rows(data: Any, systems: Mapping[str, Any]) -> None:
+    """Refuse a table beside scores by row, which would be matched with it by position."""
+    if is_table(data) and any(len(np.shape(scores)) == 1 for scores in systems.values()):
+        raise TypeError(
+            "With a table, y_score names the columns of the scores: compare_systems(data, ['bm25', 'lgbm']), or "
+            f"{{'name': 'column'}}. Got a {type(data).__name__} and scores by row; as arrays take its column of labels."
+        )
+
+
+def _are_runs(judgements: Any, systems: Mapping[str, Any]) -> bool:
+    """Whether documents are listed by query."""
+    if door_of(judgements) == RUN and all(isinstance(run, Mapping) and door_of(run) != RUN for run in systems.values()):
+        raise TypeError(
+            "compare_systems takes runs by the name of the system, {'bm25': run}, each {query: {document: score}}. "
+            f"Got one run, or systems without queries: {echo(systems)}."
+        )
+    return door_of(judgements) == RUN or any(door_of(run) == RUN for run in systems.values())
+
+
+def _refuse_rows(**given: Any) -> None:
+    """Refuse arguments with an entry per row, which runs do not have."""
+    names = [f"{name}=" for name, value in given.items() if value is not None]
+    if names:
+        raise TypeError(f"Runs have their queries as keys, and no rows in an order. Got {', '.join(names)}.")
+
+
+def _check_names(systems: Mapping[Any, Any]) -> None:
+    if not systems:
+        raise TypeError(f"{HOW_TO_CALL} Got no system.")
+    for name in systems:
+        if not isinstance(name, str):
+            raise TypeError(
+                f"The name of a system must be a str, as in {{'bm25': scores}} or {{'bm25': run}}. Got {name!r}."
+            )
+
+
+def _check_plan(systems: Mapping[str, Any], baseline: Any, test: Any, correction: Any) -> dict[str, Any]:
+    """Baseline, test and correction, if they are possible."""
+    chosen = known_baseline(baseline, systems)
+    check_plan("compare_systems", test=test, correction=correction, baseline=chosen)
+    return {"baseline": chosen, "test": test, "correction": correction}

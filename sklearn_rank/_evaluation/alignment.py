@@ -1,0 +1,99 @@
+"""Finished results put side by side: the same metrics, computed alike, for the same queries, labels and weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._engine.grouping import number_together
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.source import DataCounts
+from sklearn_rank._utils.typing import Index
+from sklearn_rank.stats._align import refuse_other_labels
+
+
+def align_results(results: Mapping[str, Evaluation], function_name: str) -> dict[str, Evaluation]:
+    """The results, all with the queries and the metrics in the order of the first one.
+
+    Raises
+    ------
+    ValueError
+        If metrics, their keywords, queries, labels or weights are not the same.
+    """
+    (first, expected), *others = results.items()
+    for name, result in others:
+        _refuse_other_metrics(first, expected, name, result, function_name)
+    known, numbers = number_together([result.qid for result in results.values()])
+    _refuse_other_queries(known, dict(zip(results, numbers, strict=True)), function_name)
+    sums = [result.label_fingerprints for result in results.values()]
+    refuse_other_labels(sums, numbers, known, [*results], function_name)
+    aligned = {
+        name: _in_order(result, np.argsort(number), expected)
+        for (name, result), number in zip(results.items(), numbers, strict=True)
+    }
+    for name, result in aligned.items():
+        for what in ("weight", "clusters"):
+            if not _equal(getattr(result, what), getattr(expected, what)):
+                raise ValueError(
+                    f"{function_name} takes results whose queries have the same {what}: evaluate all systems with it, "
+                    f"or all without. Got other {what} in {name!r} than in {first!r}."
+                )
+    return aligned
+
+
+def _refuse_other_metrics(first: str, expected: Evaluation, name: str, result: Evaluation, function_name: str) -> None:
+    """Refuse a result with other metrics than those of the first one, or metrics that were computed otherwise."""
+    if {*expected.meaning} != {*result.meaning}:
+        raise ValueError(
+            f"{function_name} takes results of the same metrics. Got {', '.join(expected.meaning)} in {first!r} and "
+            f"{', '.join(result.meaning)} in {name!r}."
+        )
+    for metric in expected.meaning:
+        for property_of in ("meaning", "average", "greater_is_better"):
+            one, other = (getattr(evaluation, property_of)[metric] for evaluation in (expected, result))
+            if one != other:
+                raise ValueError(
+                    f"{function_name} takes results of metrics that were computed alike. Got {metric!r} with "
+                    f"{property_of} {one} in {first!r} and {other} in {name!r}."
+                )
+
+
+def _refuse_other_queries(known: NDArray[Any], numbers: Mapping[str, Index], function_name: str) -> None:
+    """Refuse results of which one lacks a query that another one has."""
+    present = {name: np.isin(np.arange(len(known)), number) for name, number in numbers.items()}
+    for name, there in present.items():
+        if not there.all():
+            query = int(np.argmin(there))
+            other = next(one for one, has in present.items() if has[query])
+            raise ValueError(
+                f"{function_name} takes results on the same queries, so evaluate all systems on the same data. "
+                f"Got {np.count_nonzero(~there)} queries that {name!r} lacks, the first of them "
+                f"{known[query : query + 1].tolist()[0]!r}, which {other!r} has."
+            )
+
+
+def _in_order(result: Evaluation, place: Index, expected: Evaluation) -> Evaluation:
+    """A result with its queries from these places, and its metrics as in another one; the means stay as they are."""
+    if [*result.meaning] == [*expected.meaning] and np.array_equal(place, np.arange(len(place))):
+        return result
+    source = result._source
+    documents = source.known_documents if isinstance(source, DataCounts) else source.n_documents
+    of_queries: dict[str, Any] = {
+        "n_documents": documents, "weight": result.weight, "label_fingerprints": source.label_fingerprints,
+        "clusters": result.clusters,
+    }  # fmt: skip
+    return Evaluation.from_values(
+        result.qid[place],
+        {metric: result.per_query[metric][place] for metric in expected.meaning},
+        undefined={metric: values.undefined[place, 0] for metric, values in result._metrics.items()},
+        means=result.mean(), meaning=result.meaning, average=result.average,
+        greater_is_better=result.greater_is_better, by={name: x[place] for name, x in result.attributes.items()},
+        **{name: None if values is None else values[place] for name, values in of_queries.items()},
+    )  # fmt: skip
+
+
+def _equal(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
+    return one is other or (one is not None and other is not None and np.array_equal(one, other))
