@@ -149,6 +149,28 @@ def test_ids_of_any_type(ids):
             one.update(y, s, ids)
 
 
+def test_attributes_go_by_the_ids_of_queries():
+    parts = by_query(make(), np.random.default_rng(0))
+    data = together(parts)
+    country, user = ({q: names[q % len(names)] for q in data.qid.tolist()} for names in (["se", "no"], [1, 2, 3]))
+    of_rows = {"by": [country[q] for q in data.qid], "clusters": [user[q] for q in data.qid]}
+    expected = expected_of(data, **of_rows)
+    accumulator = updated(parts)
+    found = accumulator.compute(by=country, clusters=user)
+    assert found.attributes["by"].tolist() == expected.attributes["by"].tolist()
+    assert found.clusters.tolist() == expected.clusters.tolist()
+    named = accumulator.compute(by={"country": country, "user": user}, sort_by_qid=True)
+    assert named.attributes["country"].tolist() == [country[q] for q in sorted(country)]
+    assert named.attributes["user"].tolist() == [user[q] for q in sorted(country)]
+    with pytest.raises(ValueError, match="no entry for query"):
+        accumulator.compute(by={next(iter(country)): "se"})
+    for by in (["se"] * 60, pd.Series(country), {"country": ["se"] * 60}, {"country": pd.Series(country)}):
+        with pytest.raises(TypeError, match=r"of compute must be a dict from the ids of queries"):
+            accumulator.compute(by=by)
+    with pytest.raises(TypeError, match="clusters of compute must be a dict"):
+        accumulator.compute(clusters=[1] * 60)
+
+
 def test_results_go_where_others_go(tmp_path):
     parts = by_query(make())
     result = updated(chunks(parts, 8)).compute()
