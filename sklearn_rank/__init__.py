@@ -17,6 +17,7 @@ from sklearn_rank import datasets, metrics
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.segments import Segments
 from sklearn_rank._groups import group_sizes, qid_from_group_sizes, rank_within
 from sklearn_rank._metric.decorator import metric
 from sklearn_rank._metric.names import get_metric_names, parse_metric
@@ -60,6 +61,7 @@ __all__ = [
     "RankingAccumulator",
     "RankingEvaluator",
     "RepeatedQueryKFold",
+    "Segments",
     "Table",
     "compare_systems",
     "datasets",

@@ -17,7 +17,19 @@ from sklearn_rank._metric.metric import REGISTRY
 
 PACKAGE, TESTS = Path(sklearn_rank.__file__).parent, Path(__file__).parent
 RANKERS = ("xgboost", "lightgbm", "catboost")
-OPTIONAL = ("pandas", "polars", "pyarrow", "matplotlib", "tqdm", "dask", "distributed", "pyspark", *RANKERS)
+OPTIONAL = (
+    "pandas",
+    "polars",
+    "pyarrow",
+    "narwhals",
+    "duckdb",
+    "matplotlib",
+    "tqdm",
+    "dask",
+    "distributed",
+    "pyspark",
+    *RANKERS,
+)
 
 FLOORS = [
     ("_version",),
@@ -84,10 +96,10 @@ def test_no_circle_of_files():
 
 
 def test_only_packages_are_public():
-    """In a public package but `metrics`, files are private; in a private one they need not say so again."""
+    """In a public package but `metrics` and `compat`, files are private; in a private one they need not say so."""
     for path in sources():
         room, *inside = path.relative_to(PACKAGE).with_suffix("").parts
-        if inside and not room.startswith("_") and room != "metrics":
+        if inside and not room.startswith("_") and room not in ("metrics", "compat"):
             assert inside[-1].startswith("_"), path
     assert {p.stem for p in PACKAGE.glob("[a-z]*.py")} == {"datasets", "inspection"}
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import norm, ttest_rel
 from sklearn.linear_model import Ridge
 
-from sklearn_rank import QueryKFold
+from sklearn_rank import Evaluation, QueryKFold
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.metrics import ndcg_score
 from sklearn_rank.stats import compare, compare_all, compare_folds, confidence_interval
@@ -194,6 +194,24 @@ def show_folds(n_pairs, queries, heads, n_repeats=1):
         print(f"| {test} |", " | ".join(f"{rate:.3f}" for rate in of_test), "|", flush=True)
 
 
+def segment_rejections(n_segments, n_queries, n_samples, seed):
+    """Share of samples of segments of one distribution whose test at LEVEL says that they differ."""
+    rng, segment = np.random.default_rng(seed), np.repeat(np.arange(n_segments), n_queries)
+    found = 0
+    for _ in range(n_samples):
+        values = {"ndcg": ndcg_like(rng, len(segment))}
+        found += Evaluation.from_values(range(len(segment)), values, by=segment).segments().pvalue["ndcg"] <= LEVEL
+    return found / n_samples
+
+
+def show_segments(n_samples, seed, sizes=(5, 10, 25, 100)):
+    print("| segments |", " | ".join(f"{n} queries each" for n in sizes), "|")
+    print("|---" * (len(sizes) + 1) + "|")
+    for n_segments in (2, 5, 10):
+        rates = [segment_rejections(n_segments, n, n_samples, seed) for n in sizes]
+        print(f"| {n_segments} |", " | ".join(f"{rate:.3f}" for rate in rates), "|", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=1000)
@@ -204,7 +222,11 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--intervals", action="store_true", help="only how often intervals hold the true mean")
     parser.add_argument("--clusters", action="store_true", help="only tests and intervals where queries have clusters")
+    parser.add_argument("--segments", action="store_true", help="only the test that segments differ")
     args = parser.parse_args()
+    if args.segments:
+        show_segments(args.pairs, args.seed)
+        return
     if args.clusters:
         show_clusters(args.pairs, args.seed)
         return

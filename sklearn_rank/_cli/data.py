@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._cli.output import tell
-from sklearn_rank._cli.trec_eval import expanded, own_measure
+from sklearn_rank._cli.trec_eval import expanded
 from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._metric.trec_measures import own_measure
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.table import printable
 from sklearn_rank.io import RankingData, join, read_table, read_trec_qrels, read_trec_run

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -105,6 +105,12 @@ class PerQuery:
             return self
         at = np.searchsorted(self.cutoffs, spec.cutoffs)
         return PerQuery(spec, spec.cutoffs, self.numerator[:, at], self.denominator[:, at], self.undefined[:, at])
+
+    def take(self, rows: Any, name: str, weight: Array | None) -> PerQuery:
+        """Values of the queries at some places; the mean is taken of them as of all."""
+        return replace(
+            self, numerator=self.numerator[rows], denominator=self.denominator[rows], undefined=self.undefined[rows]
+        )
 
     @property
     def meaning(self) -> str:

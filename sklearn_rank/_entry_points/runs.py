@@ -61,8 +61,8 @@ def evaluate_run(
     sample_weight : mapping of query to float, default=None
         Weight of each query in the mean. This and the next two may be a Series of pandas with queries as its index.
     by : mapping of query to value, or of name to such mappings, default=None
-        Attribute of each query, such as its country, for `Evaluation.segments`. Or a frame of pandas with queries as
-        its index.
+        Attribute of each query, such as its country, for `Evaluation.segments`. Or a pandas frame with queries as its
+        index.
     clusters : mapping of query to value, default=None
         What each query belongs to, such as a user or a session; intervals and tests of the result allow for that.
     missing_from_run : {"zero", "drop", "raise"}, default=None

@@ -126,8 +126,8 @@ def evaluate(
         properties = check_attributes(by, clusters, QueryRows(ids))
         return replace(evaluate_queries(batches, specs, ids, weight, n_jobs), **properties._asdict())
     queries = check_queries(y_true, y_score, mask=mask, n_jobs=n_jobs, **data)
-    warn_if_all_relevant(queries, specs)
     properties = check_attributes(by, clusters, QueryRows.of(queries), y_true=y_true, y_score=y_score, qid=qid)
+    warn_if_all_relevant(queries, specs)
     return replace(evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs), **properties._asdict())
 
 
@@ -155,9 +155,9 @@ def evaluate_systems(
         if queries_in(of_system) is not None:
             refuse_other_queries(of_system, find_qid(y_true, qid), name=named[name])
         checked[name] = with_scores(checked[first], of_system, shape, mask=mask, n_jobs=n_jobs, score_name=named[name])
-    warn_if_all_relevant(checked[first], specs)
     rows = QueryRows.of(checked[first])
     properties = check_attributes(by, clusters, rows, y_true=y_true, **{named[first]: scores}, qid=qid)._asdict()
+    warn_if_all_relevant(checked[first], specs)
     return {
         name: replace(evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs), **properties)
         for name, queries in checked.items()

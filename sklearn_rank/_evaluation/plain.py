@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -66,6 +66,24 @@ class PlainValues:
     def average(self, weight: Array | None) -> Array:
         """Mean over queries, which was given; it already has the weights."""
         return np.array([self.mean])
+
+    def take(self, rows: Any, name: str, weight: Array | None) -> PlainValues:
+        """Values of the queries at some places.
+
+        Raises
+        ------
+        ValueError
+            If their mean is pooled or geometric, which values do not determine.
+        """
+        values = self.of_queries[rows]
+        if self.average_kind != "macro":
+            raise ValueError(
+                f"A {self.average_kind} mean of some queries takes what the values were computed from, which is not "
+                f"saved with a result: use evaluate. Got {name!r}."
+            )
+        return replace(
+            self, of_queries=values, undefined=self.undefined[rows], mean=mean_of(name, values, weight, "macro")
+        )
 
 
 def check_ids(qid: ArrayLike) -> NDArray[Any]:

@@ -10,6 +10,7 @@ from sklearn_rank.display._distribution import DistributionDisplay
 from sklearn_rank.display._list_length import ListLengthDisplay
 from sklearn_rank.display._precision_recall import QueryPrecisionRecallDisplay
 from sklearn_rank.display._query_size import QuerySizeDisplay
+from sklearn_rank.display._segments import SegmentsDisplay
 
 __all__ = [
     "CriticalDifferenceDisplay",
@@ -19,4 +20,5 @@ __all__ = [
     "ListLengthDisplay",
     "QueryPrecisionRecallDisplay",
     "QuerySizeDisplay",
+    "SegmentsDisplay",
 ]

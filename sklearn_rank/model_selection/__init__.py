@@ -11,6 +11,7 @@ from sklearn_rank.model_selection._scorer import (
     get_scorers,
     make_ranking_scorer,
 )
+from sklearn_rank.model_selection._segments import SegmentComparison
 from sklearn_rank.model_selection._split import (
     LeaveOneQueryOut,
     QueryKFold,
@@ -32,6 +33,7 @@ __all__ = [
     "RankingEvaluator",
     "RankingScorers",
     "RepeatedQueryKFold",
+    "SegmentComparison",
     "Summary",
     "get_scorer",
     "get_scorer_names",

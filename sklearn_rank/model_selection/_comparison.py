@@ -11,12 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._evaluation.result import Evaluation, interval_cells, known_metric
+from sklearn_rank._evaluation.segments import SegmentsBy
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.optional import import_pandas
 from sklearn_rank._utils.storage import Saveable, SavedArrays, names, part
 from sklearn_rank._utils.table import WIDTH, Table, TableReport, shorten
 from sklearn_rank._utils.typing import Array
+from sklearn_rank.model_selection._paper_table import PaperTable, paper_table
+from sklearn_rank.model_selection._segments import SegmentComparison, compare_segments
 from sklearn_rank.model_selection._summary import Summary
 
 
@@ -223,6 +226,47 @@ class Comparison(TableReport, Saveable):
     def _metrics(self) -> list[str]:
         return [*next(iter(self.results.values())).meaning]
 
+    def segments(
+        self, metric: str | None = None, by: SegmentsBy = None, *, confidence_level: float = 0.95
+    ) -> SegmentComparison:
+        """Compare each model with the baseline in each segment of the queries, such as each country.
+
+        Parameters
+        ----------
+        metric : str, default=None
+            None: the first.
+        by : str, list of str, or values per query, default=None
+            Attribute that makes the segments, as it was given to `compare_systems` or `evaluate`; those of several are
+            their combinations. None: all attributes. Or a dict from queries to values, for attributes that the results
+            do not have.
+        confidence_level : float, default=0.95
+            Of each interval by itself.
+
+        Returns
+        -------
+        SegmentComparison
+            ``table``, ``overall``, ``interaction``, ``to_frame()``. P-values are corrected for the number of models
+            and segments.
+
+        Raises
+        ------
+        ValueError
+            If there is no such attribute or metric, or queries do not count equally in its mean.
+
+        Notes
+        -----
+        That a model is significantly better in one segment and not in another does not say that segments differ, as
+        one may only have more queries: read `interaction`, which tests whether differences from the baseline vary
+        between segments (Welch's ANOVA of the paired differences, see `Evaluation.segments`). And a mean over all
+        queries may favour a model that is worse in every segment if the systems were judged on other queries each
+        (Simpson's paradox); here all are judged on the same ones, but the mean of unpaired logs can fall for it.
+        """
+        first = next(iter(self.results.values()))
+        return compare_segments(
+            self.results, self._metrics[0] if metric is None else known_metric(first, metric), by,
+            baseline=self.baseline, test=self.test, correction=self.correction, confidence_level=confidence_level,
+        )  # fmt: skip
+
     def worst_queries(self, n: int = 10, *, model: str | None = None, metric: str | None = None) -> Table:
         """Queries on which a model does worst.
 
@@ -340,13 +384,57 @@ class Comparison(TableReport, Saveable):
         """
         return import_pandas().concat({model: r.to_frame() for model, r in self.results.items()}, axis=1)
 
+    def to_latex(self, *, confidence_level: float = 0.95, digits: int = 4) -> str:
+        """Table for a paper: systems by metrics, the best in bold, what differs from the baseline marked.
+
+        A tabular with the rules of booktabs, and a note that says test, correction and level; ``summary().to_latex()``
+        has intervals and p-values.
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.95
+            Between 0 and 1, exclusive: a difference is marked where the corrected p-value is below 1 less this.
+        digits : int, default=4
+            Decimals of the means.
+
+        Returns
+        -------
+        str
+        """
+        return self._paper_table(confidence_level, digits).to_latex()
+
+    def to_markdown(self, *, confidence_level: float = 0.95, digits: int = 4) -> str:
+        """The table of `to_latex` in Markdown; ``summary().to_markdown()`` has intervals and p-values.
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.95
+            Between 0 and 1, exclusive: a difference is marked where the corrected p-value is below 1 less this.
+        digits : int, default=4
+            Decimals of the means.
+
+        Returns
+        -------
+        str
+        """
+        return self._paper_table(confidence_level, digits).to_markdown()
+
+    def _paper_table(self, confidence_level: float, digits: int) -> PaperTable:
+        several = len(self.results) > 1
+        tests = {m: self.significance(m) if several and not self._why_untested(m) else None for m in self._metrics}
+        return paper_table(
+            self.results, tests, systems=self._models, baseline=self.baseline, confidence_level=confidence_level,
+            digits=digits,
+        )  # fmt: skip
+
     def _tables(self) -> list[Table]:
         return [self.summary()]
 
     def _title(self) -> str:
-        n_queries = len(next(iter(self.results.values())).qid)
+        first = next(iter(self.results.values()))
+        clusters = "" if first.clusters is None else f" in {len({*first.clusters.tolist()})} clusters"
         return (
-            f"Comparison of {len(self._models)} models on {n_queries} queries, "
+            f"Comparison of {len(self._models)} models on {len(first.qid)} queries{clusters}, "
             f"against {self.baseline} by test={self.test!r}, correction={self.correction!r}"
         )
 

@@ -1,0 +1,244 @@
+"""Results by segment: which queries are in each, and the values of a result there."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._engine.attributes import AttributesLike
+from sklearn_rank._engine.grouping import number_of_rows, number_together
+from sklearn_rank._engine.id_order import id_order
+from sklearn_rank._engine.qid import ids_of
+from sklearn_rank._evaluation.plain import check_properties
+from sklearn_rank._metric.notation import display_name
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.table import WIDTH, Table, TableReport, cell, shorten
+from sklearn_rank._utils.typing import Array, Index
+
+SegmentsBy = str | Sequence[str] | AttributesLike
+NAME_WIDTH = 24
+"""Characters of the value of an attribute where tables are printed."""
+
+
+class PerQueryResult(Protocol):
+    """The members of a result that are read here."""
+
+    @property
+    def qid(self) -> NDArray[Any]:
+        """Query ids."""
+
+    @property
+    def attributes(self) -> Mapping[str, NDArray[Any]]:
+        """Attributes of each query, by name."""
+
+    @property
+    def per_query(self) -> Mapping[str, Array]:
+        """Value of each metric for each query."""
+
+    @property
+    def n_undefined(self) -> Mapping[str, int]:
+        """Number of queries for which a metric is not defined."""
+
+    def mean(self) -> dict[str, float]:
+        """Mean of each metric."""
+
+    def confidence_interval(self, confidence_level: float) -> dict[str, tuple[float, float]]:
+        """Interval of each mean."""
+
+
+class Partition(NamedTuple):
+    """Segments of queries, in the order of their values: names of attributes, values, number of each query's."""
+
+    by: tuple[str, ...]
+    values: list[tuple[Any, ...]]
+    segment: Index
+
+    def rows(self) -> Iterator[tuple[tuple[Any, ...], Index]]:
+        """Values of each segment, and the places of its queries."""
+        order = np.argsort(self.segment, kind="stable")
+        starts = np.flatnonzero(np.diff(self.segment[order], prepend=-1))
+        present = self.segment[order[starts]].tolist()
+        return zip([self.values[i] for i in present], np.split(order, starts[1:]), strict=True)
+
+
+def partition(result: PerQueryResult, by: Any, function_name: str) -> Partition:
+    """Segments of the queries of a result by attributes that it has, or that are given per query.
+
+    Raises
+    ------
+    ValueError
+        If the result has no such attribute, or none at all.
+    """
+    attributes = _attributes(result, by, function_name)
+    codes, distinct = zip(*(_numbered(values) for values in attributes.values()), strict=True)
+    present, segment = np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)
+    values = [tuple(d[code] for d, code in zip(distinct, row, strict=True)) for row in present.tolist()]
+    return Partition(tuple(attributes), values, segment.reshape(-1))
+
+
+def _attributes(result: PerQueryResult, by: Any, function_name: str) -> Mapping[str, NDArray[Any]]:
+    known = result.attributes
+    if by is None and known:
+        return known
+    names = [by] if isinstance(by, str) else by
+    if isinstance(names, (list, tuple)) and names and all(isinstance(name, str) for name in names):
+        unknown = [name for name in names if name not in known]
+        if not unknown and len({*names}) == len(names):
+            return {name: known[name] for name in names}
+        if len(names) != len(result.qid):
+            has = f"It has {', '.join(map(repr, known))}." if known else "It has none: pass by= to evaluate."
+            raise ValueError(
+                f"The 'by' parameter of {function_name} must name attributes of the result, each once, or give one "
+                f"value per query. {has} Got {echo(by)}."
+            )
+    elif by is None:
+        raise ValueError(
+            f"{function_name} needs attributes of queries: pass by= to evaluate, or here a dict from queries to values."
+        )
+    return check_properties(by, None, result.qid).attributes
+
+
+def _numbered(values: NDArray[Any]) -> tuple[Index, list[Any]]:
+    """Number of each entry's value in the order of the values, and the distinct values."""
+    number = number_of_rows(values, len(values))
+    _, first = np.unique(number, return_index=True)
+    distinct = values[first]
+    order = id_order(distinct)
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return rank[number], distinct[order].tolist()
+
+
+def places_of(qids: Any, known: NDArray[Any]) -> Index:
+    """Places of some queries among those known, in ascending order.
+
+    Raises
+    ------
+    ValueError
+        If a query is not known or named twice, or there is none.
+    """
+    wanted = ids_of([*qids] if isinstance(qids, Set) else qids)
+    if wanted.ndim != 1 or len(wanted) == 0:
+        raise ValueError(f"subset needs a list of one query or more. Got {echo(qids)}.")
+    if wanted.dtype.kind == "b" and known.dtype.kind != "b":
+        if wanted.shape != known.shape or not wanted.any():
+            raise ValueError(
+                f"A mask of subset must have one entry per query, {len(known)}, and keep one or more. "
+                f"Got {np.count_nonzero(wanted)} of {len(wanted)}."
+            )
+        return np.flatnonzero(wanted)
+    distinct, (of_known, of_wanted) = number_together([known, wanted])
+    if len(distinct) > len(known):
+        raise ValueError(
+            f"subset takes queries of the result. Got {len(distinct) - len(known)} others, the first of them "
+            f"{echo(distinct[len(known) : len(known) + 1].tolist()[0])}."
+        )
+    if (twice := np.bincount(of_wanted) > 1).any():
+        raise ValueError(f"subset takes each query once. Got {echo(known[[twice.argmax()]].tolist()[0])} twice.")
+    return np.sort(of_wanted)
+
+
+NUMBERS = ("queries", "mean", "low", "high", "undefined")
+
+
+@dataclass(frozen=True, repr=False)
+class Segments(TableReport):
+    """Means of metrics in each segment of the queries, as `Evaluation.segments` returns them.
+
+    Attributes
+    ----------
+    by : tuple of str
+        Attributes that make the segments; segments of several are their combinations, as far as there are any.
+    table : Table
+        A row for each segment and metric: the values of the attributes, the metric, number of queries, mean, its
+        interval (None where there is none) and undefined queries. Segments are in the order of their values.
+    overall : Table
+        The same of all queries.
+    gap : dict of str to float
+        Highest less lowest mean of a segment, of each metric.
+    pvalue : dict of str to float
+        Of a test that the means of segments differ at all, not corrected for the number of metrics; NaN where there is
+        none.
+    test : str
+        Name of the test.
+    confidence_level : float
+    n_clusters : int or None
+        Clusters of the queries, for which intervals and test allow; None where queries are independent.
+    """
+
+    by: tuple[str, ...]
+    table: Table
+    overall: Table
+    gap: dict[str, float]
+    pvalue: dict[str, float]
+    test: str
+    confidence_level: float = 0.95
+    n_clusters: int | None = field(default=None)
+
+    def to_frame(self) -> Any:
+        """The table as a pandas DataFrame, without the row of all queries; needs the extra "pandas"."""
+        return self.table.to_frame()
+
+    def _title(self) -> str:
+        n_queries = self.overall.rows[0][self.overall.columns.index("queries")]
+        clusters = "" if self.n_clusters is None else f" in {self.n_clusters} clusters"
+        by = "" if self.by == ("by",) else f" by {' and '.join(self.by)}"
+        return f"Segments of {n_queries} queries{clusters}{by}"
+
+    def _notes(self) -> list[str]:
+        notes = []
+        for metric, p in self.pvalue.items():
+            tested = "no test" if math.isnan(p) else f"{self.test} p = {cell(p)}"
+            notes.append(f"{display_name(metric)}: gap {cell(self.gap[metric])}, {tested}")
+        return notes
+
+    def _tables(self) -> list[Table]:
+        return [self._of_metric(metric, WIDTH) for metric in self.gap]
+
+    def _text_tables(self) -> list[Table]:
+        return [self._of_metric(metric, max(6, NAME_WIDTH // len(self.by))) for metric in self.gap]
+
+    def _of_metric(self, metric: str, width: int) -> Table:
+        """The rows of a metric, the interval in one column."""
+        at = len(self.by)
+        rows = [
+            (*short_names(row[:at], width), *with_interval(*row[at + 1 :]))
+            for row in (*self.table.rows, *self.overall.rows)
+            if row[at] == metric
+        ]
+        columns = ("queries", display_name(metric), f"{100 * self.confidence_level:g} % interval", "undefined")
+        return Table((*(shorten(name, width) for name in self.by), *columns), tuple(rows))
+
+
+def short_names(values: Sequence[Any], width: int) -> Iterator[str]:
+    """Values of attributes as they are printed; None is all queries."""
+    return (shorten("all" if value is None else str(value), width) for value in values)
+
+
+def with_interval(n: int, mean: float, low: float | None, high: float | None, *rest: Any) -> tuple[Any, ...]:
+    """Cells of a row, the ends of its interval as one text."""
+    return (n, mean, None if low is None else f"[{cell(low)}, {cell(high)}]", *rest)
+
+
+def numbers_of(result: PerQueryResult, confidence_level: float) -> dict[str, tuple[Any, ...]]:
+    """Number of queries, mean, interval and undefined queries of each metric."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a metric that is undefined for all queries of a segment
+        means, intervals = result.mean(), result.confidence_interval(confidence_level)
+    rows = {}
+    for name, mean in means.items():
+        low, high = (None if math.isnan(end) else end for end in intervals[name])
+        rows[name] = (len(result.qid), mean, low, high, result.n_undefined[name])
+    return rows
+
+
+def table_of(by: Sequence[str], parts: Sequence[tuple[tuple[Any, ...], Mapping[str, tuple[Any, ...]]]]) -> Table:
+    """Table of the numbers of each metric in each segment."""
+    rows = [(*values, metric, *numbers) for values, of_metrics in parts for metric, numbers in of_metrics.items()]
+    return Table((*by, "metric", *NUMBERS), tuple(rows))

@@ -1,0 +1,313 @@
+"""The calls of pytrec_eval, computed by this library: ``from sklearn_rank.compat import pytrec_eval``.
+
+The same dictionaries of floats come out, with trec_eval's rules: documents by score in single precision, equal scores
+by falling id, documents that nobody judged are not relevant. ``docs/runs.md`` lists what differs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, TypeVar
+
+import numpy as np
+
+from sklearn_rank._evaluation.evaluate import evaluate
+from sklearn_rank._metric.conventions import our_name, why_not_here
+from sklearn_rank._metric.names import parse_metric
+from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._metric.trec_measures import FAMILIES, SETS, own_measure
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.typing import Array
+from sklearn_rank.compat._experiments import ndcg_rel, normalized_gain, r_ndcg
+from sklearn_rank.io import join
+from sklearn_rank.io._mappings import entries_of
+
+__all__ = [
+    "RelevanceEvaluator",
+    "compute_aggregated_measure",
+    "parse_qrel",
+    "parse_run",
+    "supported_measures",
+    "supported_nicknames",
+]
+
+WORDS = ("runid", "relstring")
+"""Measures that are words, which pytrec_eval reports as 0."""
+EXPERIMENTS = {"ndcg_rel": ndcg_rel, "Rndcg": r_ndcg, "G": normalized_gain}
+OF_ALL = {"runid", "relstring", *EXPERIMENTS}
+
+supported_nicknames: dict[str, set[str]] = {
+    "official": {"runid", *SETS["official"]},
+    "set": {"runid", *SETS["set"]},
+    "all_trec": {*OF_ALL, *SETS["all_trec"]} - {"ideal_dcg", "dcg"},
+}
+"""Sets of measures by their nickname."""
+supported_measures: set[str] = supported_nicknames["all_trec"].copy()
+"""Measures; those with a parameter take it after "." or "_"."""
+
+WITH_DECIMALS = ("iprec_at_recall", "Rprec_mult")
+LOWEST = 0.00001
+"""Least value that enters a geometric mean."""
+
+
+class RelevanceEvaluator:
+    """Evaluate runs against the same judgements, as pytrec_eval does.
+
+    Parameters
+    ----------
+    query_relevance : dict of str to dict of str to int
+        Relevance by query and document.
+    measures : iterable of str
+        Names of measures, such as "map", "P_10", "ndcg_cut.5,10", and nicknames, such as "official".
+    relevance_level : int, default=1
+        Least relevance of a relevant document.
+    judged_docs_only_flag : bool, default=False
+        Whether documents that nobody judged are left out.
+
+    Raises
+    ------
+    ValueError
+        If a measure is not one of `supported_measures`.
+    TypeError
+        If judgements are not dictionaries of str to dictionaries of str to int, or the level is below 1.
+
+    Examples
+    --------
+    >>> from sklearn_rank.compat import pytrec_eval
+    >>> evaluator = pytrec_eval.RelevanceEvaluator({"q1": {"d1": 0, "d2": 1}}, {"map", "P_1"})
+    >>> found = evaluator.evaluate({"q1": {"d1": 0.9, "d2": 0.8}})
+    >>> found["q1"]["map"], found["q1"]["P_1"]
+    (0.5, 0.0)
+    """
+
+    def __init__(
+        self,
+        query_relevance: Mapping[str, Mapping[str, int]],
+        measures: Iterable[str],
+        relevance_level: int = 1,
+        judged_docs_only_flag: bool = False,
+    ) -> None:
+        _check_dictionaries(query_relevance, Integral, "Expected relevance to be integer.")
+        if relevance_level < 1:
+            raise TypeError(f"Argument relevance_level should be positive. Got {relevance_level}.")
+        judged = {query: documents for query, documents in query_relevance.items() if documents}
+        self._judgements = entries_of(judged, "judgements", duplicates="raise", exclude={})[0]
+        self._queries = judged.keys()
+        asked = _printed_names(measures)
+        self._metrics = {name: _metric(asked[name], relevance_level) for name in asked if name not in WORDS}
+        self._names = [*asked]
+        self._only_judged = bool(judged_docs_only_flag)
+
+    def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
+        """Evaluate a run.
+
+        Parameters
+        ----------
+        scores : dict of str to dict of str to float
+            Score by query and document.
+
+        Returns
+        -------
+        dict of str to dict of str to float
+            Value of each measure for each query of the run that has judgements.
+
+        Raises
+        ------
+        TypeError
+            If scores are not dictionaries of str to dictionaries of str to a number.
+        ValueError
+            If a score is NaN or infinite in single precision.
+        """
+        _check_dictionaries(scores, Real, "Unable to extract query/object scores.")
+        run = {query: documents for query, documents in scores.items() if query in self._queries}
+        if not run or not self._names:
+            return {query: {} for query in run}
+        values, queries = self._values(run)
+        rows = zip(*(values[name] for name in self._names), strict=True)
+        found = {query: dict(zip(self._names, row, strict=True)) for query, row in zip(queries, rows, strict=True)}
+        return {query: found[query] for query in run}
+
+    def _values(self, run: Mapping[str, Mapping[str, float]]) -> tuple[dict[str, list[float]], list[str]]:
+        """Values of each measure by query, and the queries."""
+        data = join(run, self._judgements, missing_from_run="drop", tie_order="trec_eval", float32=True)
+        score = np.where(np.isnan(data.y_true), -np.inf, data.y_score) if self._only_judged else data.y_score
+        result = evaluate(data.y_true, score, qid=data.qid, metrics=self._metrics or "map")
+        values = {name: _as_printed(name, result.per_query[name]).tolist() for name in self._metrics}
+        return values | {name: [0.0] * len(result.qid) for name in WORDS}, result.qid.tolist()
+
+
+def _as_printed(name: str, values: Array) -> Array:
+    """Values of a measure per query: before a geometric mean, their logarithms."""
+    return np.log(np.maximum(values, LOWEST)) if name.startswith("gm_") else values
+
+
+def _check_dictionaries(given: Any, number: type, message: str) -> None:
+    """Refuse anything but dictionaries of str to dictionaries of str to numbers."""
+    if not isinstance(given, Mapping):
+        raise TypeError(f"Queries and documents must be in a dictionary. Got {type(given).__name__} instead.")
+    kinds = {*map(type, given)}
+    for documents in given.values():
+        if not isinstance(documents, Mapping):
+            raise TypeError(f"Expected dictionary as value. Got {type(documents).__name__} instead.")
+        kinds.update(map(type, documents))
+    if wrong := [kind.__name__ for kind in kinds if not issubclass(kind, str)]:
+        raise TypeError(f"Expected string as key, for queries and documents. Got {wrong[0]} instead.")
+    kinds = {kind for documents in given.values() for kind in {*map(type, documents.values())}}
+    if wrong := [kind.__name__ for kind in kinds if not issubclass(kind, number)]:
+        raise TypeError(f"{message} Got {wrong[0]} instead.")
+
+
+def _printed_names(measures: Iterable[str]) -> dict[str, str]:
+    """Names as printed, and what each is asked by: "P.5,10" gives P_5 and P_10, "official" all of its measures."""
+    parameters: dict[str, list[str]] = {}
+    for measure in measures:
+        for name in supported_nicknames.get(measure, [measure]):
+            base, more = _split(name)
+            parameters.setdefault(base, []).extend(more)
+    return {
+        printed: asked
+        for base, more in parameters.items()
+        for printed, asked in _of_base(base, more or FAMILIES.get(base, ()))
+    }
+
+
+def _split(name: str) -> tuple[str, list[str]]:
+    """A measure and its parameters.
+
+    Raises
+    ------
+    ValueError
+        If there is no such measure, or it has no such parameter.
+    """
+    if name in supported_measures:
+        return name, []
+    for base in (*FAMILIES, "set_F"):
+        number = r"\d*\.?\d+" if base in WITH_DECIMALS or base == "set_F" else r"[1-9]\d*"
+        match = re.fullmatch(rf"{base}[._]({number}(?:,{number})*)", str(name))
+        if match and base in supported_measures:
+            return base, match[1].split(",")
+    reason = why_not_here(str(name))
+    for base in supported_measures:
+        if re.match(rf"{base}[._]\d", str(name)):
+            takes = "whole numbers from 1 on" if base in FAMILIES else "no parameter; trec_eval ignores it, or fails"
+            reason = f"{base} takes {takes}"
+    raise ValueError(f"unsupported measure {name}" + f": {reason}" * bool(reason))
+
+
+def _of_base(base: str, parameters: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Names as printed, and as asked, of a measure with these parameters."""
+    if base == "set_F":
+        last = [*parameters][-1:]
+        yield base, "_".join([base, *last])
+    elif base in WITH_DECIMALS:
+        yield from ((f"{base}_{float(text):.2f}", f"{base}_{float(text)}") for text in parameters)
+    elif base in FAMILIES:
+        yield from ((f"{base}_{int(text)}", f"{base}_{int(text)}") for text in parameters)
+    else:
+        yield base, base
+
+
+def _metric(name: str, relevance_level: int) -> MetricSpec:
+    """Metric of a measure, with trec_eval's choices."""
+    if name in EXPERIMENTS:
+        function = partial(EXPERIMENTS[name], relevance_level=relevance_level)
+        return parse_metric(function, greater_is_better=True, unjudged="nonrelevant")
+    ours, more = our_name(name.removeprefix("gm_"))
+    return parse_metric(own_measure(name) or ours, convention="ir_measures", min_relevance=relevance_level, **more)
+
+
+def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
+    """Read lines ``query Q0 document rank score tag``.
+
+    Parameters
+    ----------
+    f_run : iterable of str
+        Lines, such as an open file.
+
+    Returns
+    -------
+    dict of str to dict of str to float
+        Score by query and document.
+
+    Raises
+    ------
+    ValueError
+        If a line has another number of fields, or a score is no number.
+    AssertionError
+        If a document is in a query twice.
+    """
+    return _parsed(f_run, 6, 4, float)
+
+
+def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
+    """Read lines ``query iteration document relevance``.
+
+    Parameters
+    ----------
+    f_qrel : iterable of str
+        Lines, such as an open file.
+
+    Returns
+    -------
+    dict of str to dict of str to int
+        Relevance by query and document.
+
+    Raises
+    ------
+    ValueError
+        If a line has another number of fields, or a relevance is no whole number.
+    AssertionError
+        If a document is in a query twice.
+    """
+    return _parsed(f_qrel, 4, 3, int)
+
+
+Number = TypeVar("Number", int, float)
+
+
+def _parsed(
+    lines: Iterable[str], n_fields: int, place: int, number: Callable[[str], Number]
+) -> dict[str, dict[str, Number]]:
+    """Numbers of lines by query and document."""
+    found: dict[str, dict[str, Number]] = defaultdict(dict)
+    for n, line in enumerate(lines, 1):
+        fields = line.split()
+        if len(fields) != n_fields:
+            raise ValueError(f"A line must have {n_fields} fields. Got {len(fields)} in line {n}: {echo(line)}.")
+        query, _, document = fields[:3]
+        if document in found[query]:
+            raise AssertionError(f"Document {document!r} is in query {query!r} twice, again in line {n}.")
+        found[query][document] = number(fields[place])
+    return found
+
+
+def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
+    """Mean of a measure over queries: the sum of counts, the geometric mean of "gm_" measures.
+
+    Parameters
+    ----------
+    measure : str
+        Name of the measure.
+    values : sequence of float
+        Its value for each query.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from sklearn_rank.compat import pytrec_eval
+    >>> pytrec_eval.compute_aggregated_measure("map", [0.5, 1.0])
+    0.75
+    >>> pytrec_eval.compute_aggregated_measure("num_rel", [2.0, 1.0])
+    3.0
+    """
+    if measure.startswith("num_"):
+        return float(np.sum(values))
+    mean = np.sum(values) / len(values) if measure.startswith("gm_") else np.mean(values)
+    return float(np.exp(mean) if measure.startswith("gm_") else mean)

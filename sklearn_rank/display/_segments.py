@@ -1,0 +1,257 @@
+"""Picture of means, or of differences, in segments of the queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_rank._engine.attributes import AttributesLike, ClustersLike
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.segments import SegmentsBy
+from sklearn_rank._metric.notation import display_name
+from sklearn_rank._metric.spec import MetricLike
+from sklearn_rank.display._display import Display
+from sklearn_rank.display._docstring import documented
+from sklearn_rank.display._figure import COLORS, LINES, MARKERS, add_legend, value_label, wrap
+from sklearn_rank.display._input import evaluate_each, name_in
+
+if TYPE_CHECKING:
+    from sklearn_rank.model_selection import Comparison
+
+MOST_ROWS = 60
+"""Most segments that a picture shows legibly."""
+
+
+@documented
+class SegmentsDisplay(Display):
+    """Means of systems, or differences from a baseline, in each segment of the queries, with their intervals.
+
+    A broken line is the value over all queries, in the color of its system. Intervals of two segments that overlap do
+    not say that the segments are alike: `Evaluation.segments` and `Comparison.segments` have tests.
+
+    There is no `from_estimator`, as attributes belong to queries of an evaluation.
+
+    Parameters
+    ----------
+    segments : sequence of str
+        Names of the segments, from top to bottom.
+    values : dict of str to array-like of shape (n_segments, 3)
+        Of each system by its name: value, lower and upper end of the interval, NaN where there is none.
+    overall : dict of str to float
+        Value of each system over all queries.
+    n_queries : array-like of shape (n_segments,), default=None
+        Number of queries of each segment, for the labels.
+    difference_from : str, default=None
+        Baseline, if values are differences from it.
+    confidence_level : float, default=0.95
+
+    Attributes
+    ----------
+    ax_ : Matplotlib Axes
+    figure_ : Matplotlib Figure
+    points_ : list of ErrorbarContainer
+        Values and intervals of each system.
+    lines_ : list of Line2D
+        Values over all queries.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn_rank.display import SegmentsDisplay
+    >>> y_true, qid = [0, 1, 1, 0, 0, 1, 0, 1], list("aabbccdd")
+    >>> by = {"country": ["de", "de", "fr", "fr", "de", "de", "fr", "fr"]}
+    >>> display = SegmentsDisplay.from_predictions(y_true, {"bm25": [2, 1] * 4}, qid=qid, metric="mrr", by=by)
+    >>> list(display.segments), display.values["bm25"][:, 0]
+    (['de', 'fr'], array([0.5 , 0.75]))
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(
+        self, segments: Sequence[str], values: Mapping[str, ArrayLike], overall: Mapping[str, float], *,
+        n_queries: ArrayLike | None = None, difference_from: str | None = None, metric: str = "metric",
+        greater_is_better: bool = True, confidence_level: float = 0.95,
+    ) -> None:  # fmt: skip
+        self.segments, self.overall = list(segments), dict(overall)
+        self.values = {name: np.asarray(x, dtype=np.float64) for name, x in values.items()}
+        self.n_queries = None if n_queries is None else np.asarray(n_queries)
+        self.difference_from, self.metric, self.greater_is_better = difference_from, metric, greater_is_better
+        self.confidence_level = confidence_level
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw the values and their intervals, a row for each segment.
+
+        Parameters
+        ----------
+        **kwargs
+            Passed to Matplotlib's `errorbar`, for all systems.
+
+        Raises
+        ------
+        ValueError
+            If there are more than 60 segments.
+        """
+        n, n_systems = len(self.segments), len(self.values)
+        if n > MOST_ROWS:
+            raise ValueError(f"A picture shows up to {MOST_ROWS} segments; segments() has a table of all. Got {n}.")
+        ax = self._open(ax, height=1.6 + n * max(0.32, 0.18 * n_systems))
+        self.points_, self.lines_ = [], []
+        if self.difference_from is not None:
+            ax.axvline(0, color="0.3", linewidth=0.8)
+        for i, (name, values) in enumerate(self.values.items()):
+            value, low, high = values.T
+            y = np.arange(n) + (0.6 * ((i + 0.5) / n_systems - 0.5) if n_systems > 1 else 0.0)
+            color, marker = COLORS[i % len(COLORS)], MARKERS[i % len(MARKERS)]
+            look: dict[str, Any] = {"color": color, "marker": marker, "linestyle": "", "markersize": 5, "capsize": 2}
+            look["label"] = wrap(name)
+            self.lines_.append(
+                ax.axvline(self.overall[name], color=color, linestyle=LINES[1 + i % (len(LINES) - 1)], linewidth=0.9)
+            )
+            self.points_.append(ax.errorbar(value, y, xerr=np.stack([value - low, high - value]), **look | kwargs))
+        ax.set_yticks(range(n), self._labels())
+        ax.set_ylim(n - 0.4, -0.6)
+        ax.grid(axis="y", linestyle=":", color="0.85")
+        ax.set_axisbelow(True)
+        ax.set_xlabel(self._label())
+        if n_systems > 1 or self.difference_from is not None:
+            add_legend(ax)
+        return self
+
+    def _labels(self) -> list[str | None]:
+        counts = [None] * len(self.segments) if self.n_queries is None else self.n_queries.tolist()
+        return [
+            wrap(name if count is None else f"{name} (n={count})")
+            for name, count in zip(self.segments, counts, strict=True)
+        ]
+
+    def _label(self) -> str:
+        level = f"{100 * self.confidence_level:g} % intervals; broken lines: all queries"
+        if self.difference_from is None:
+            return f"mean {value_label(self.metric, self.greater_is_better)}\n{level}"
+        better = "" if self.greater_is_better else " (lower is better)"
+        return f"difference in {display_name(self.metric)} from {wrap(self.difference_from)}{better}\n{level}"
+
+    @classmethod
+    def from_results(
+        cls, results: Mapping[str, Evaluation], metric: str | None = None, *, by: SegmentsBy = None,
+        confidence_level: float = 0.95, ax: Any = None, **kwargs: Any,
+    ) -> Self:  # fmt: skip
+        """Picture of the means of one or more results.
+
+        Parameters
+        ----------
+        results : dict of str to Evaluation
+            Systems by name.
+        metric : str, default=None
+            One of their metrics. None: the only one.
+        by : str, list of str, or values per query, default=None
+            As in `Evaluation.segments`.
+        confidence_level : float, default=0.95
+        **kwargs
+            Passed to Matplotlib's `errorbar`.
+
+        Raises
+        ------
+        ValueError
+            If there is no such metric or attribute, or systems have other segments.
+        TypeError
+            If results have no names.
+        """
+        if not isinstance(results, Mapping) or not results:
+            raise TypeError(f"results must be a dict of results by name. Got {type(results).__name__}.")
+        rows, overall = {}, {}
+        for name, result in results.items():
+            metric = name_in(result, metric)
+            found = result.segments(by, metric=metric, confidence_level=confidence_level)
+            at = len(found.by)
+            rows[name] = [(row[:at], row[at + 1], row[at + 2 : at + 5]) for row in found.table.rows]
+            overall[name] = found.overall.rows[0][at + 2]
+        better = next(iter(results.values())).greater_is_better[str(metric)]
+        display = cls._of_rows(
+            rows, overall, metric=str(metric), greater_is_better=better, confidence_level=confidence_level
+        )
+        return display.plot(ax, **kwargs)
+
+    @classmethod
+    def from_comparison(
+        cls, comparison: Comparison, metric: str | None = None, *, by: SegmentsBy = None,
+        confidence_level: float = 0.95, ax: Any = None, **kwargs: Any,
+    ) -> Self:  # fmt: skip
+        """Picture of the differences from the baseline.
+
+        Parameters
+        ----------
+        comparison : Comparison
+        metric : str, default=None
+            One of its metrics. None: the first.
+        by : str, list of str, or values per query, default=None
+            As in `Comparison.segments`.
+        confidence_level : float, default=0.95
+        **kwargs
+            Passed to Matplotlib's `errorbar`.
+
+        Raises
+        ------
+        ValueError
+            If there is no such metric or attribute.
+        """
+        found = comparison.segments(metric, by, confidence_level=confidence_level)
+        at = len(found.by)
+        rows: dict[str, list[Any]] = {name: [] for name in found.interaction}
+        for row in found.table.rows:
+            rows[row[at]].append((row[:at], row[at + 1], row[at + 4 : at + 7]))
+        display = cls._of_rows(
+            rows, {row[at]: row[at + 4] for row in found.overall.rows}, metric=found.metric,
+            difference_from=found.baseline, confidence_level=confidence_level,
+            greater_is_better=comparison.results[found.baseline].greater_is_better[found.metric],
+        )  # fmt: skip
+        return display.plot(ax, **kwargs)
+
+    @classmethod
+    def _of_rows(cls, rows: Mapping[str, Sequence[Any]], overall: Mapping[str, float], **keywords: Any) -> Self:
+        """Display of (names, number of queries, value with its interval) of each segment, which all systems share."""
+        (first, expected), *others = rows.items()
+        for name, other in others:
+            if [row[:2] for row in other] != [row[:2] for row in expected]:
+                raise ValueError(
+                    "Systems in one picture of segments must have the same queries in each. "
+                    f"Got other segments in {name!r} than in {first!r}."
+                )
+        return cls(
+            [", ".join(map(str, names)) for names, _, _ in expected],
+            {name: np.array([row[2] for row in of_system], dtype=np.float64) for name, of_system in rows.items()},
+            overall, n_queries=[n for _, n, _ in expected], **keywords,
+        )  # fmt: skip
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_score: Mapping[str, Any],
+        *,
+        qid: ArrayLike | None = None,
+        metric: MetricLike = "ndcg",
+        by: AttributesLike = None,
+        clusters: ClustersLike = None,
+        confidence_level: float = 0.95,
+        ax: Any = None,
+        n_jobs: int | None = None,
+        **keywords: Any,
+    ) -> Self:
+        """Picture of labels and the scores of one or more systems.
+
+        Parameters
+        ----------
+        y_score : dict of str to array-like of shape (n_samples,)
+            Scores of systems by name.
+        by : array-like of shape (n_samples,), dict or frame
+            Attributes of each row's query, as `evaluate` takes them.
+        clusters : array-like of shape (n_samples,) or dict, default=None
+            What each row's query belongs to, such as a user.
+        confidence_level : float, default=0.95
+        """
+        options = {"by": by, "clusters": clusters, "n_jobs": n_jobs, **keywords}
+        results = evaluate_each(y_true, y_score, qid=qid, metrics=[metric], **options)
+        return cls.from_results(results, confidence_level=confidence_level, ax=ax)

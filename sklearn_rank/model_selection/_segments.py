@@ -1,0 +1,187 @@
+"""Differences of systems in each segment of the queries."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.segments import NAME_WIDTH, SegmentsBy, partition, short_names, with_interval
+from sklearn_rank._metric.notation import display_name
+from sklearn_rank._utils.table import WIDTH, Table, TableReport, cell, shorten
+from sklearn_rank._utils.typing import Array, Index
+
+if TYPE_CHECKING:
+    from sklearn_rank.stats._align import Aligned
+    from sklearn_rank.stats._significance import ComparisonOptions
+
+NUMBERS = ("queries", "mean", "baseline", "difference", "low", "high", "won", "tied", "lost", "p", "p corrected")
+"""Columns of the table behind the attributes and the system."""
+
+
+@dataclass(frozen=True, repr=False)
+class SegmentComparison(TableReport):
+    """Differences of systems from a baseline in each segment of the queries, as `Comparison.segments` returns them.
+
+    Attributes
+    ----------
+    by : tuple of str
+        Attributes that make the segments; segments of several are their combinations, as far as there are any.
+    table : Table
+        A row for each system and segment: the values of the attributes, the system, number of queries, mean of the
+        system and of the baseline, difference with its interval, queries won, tied and lost, p-value, and the same
+        corrected for the number of systems and segments. Values are None where a segment is too small for a test.
+    overall : Table
+        The same of all queries, corrected for the number of systems.
+    interaction : dict of str to float
+        P-value of a test that the differences of a system from the baseline differ between segments at all, corrected
+        for the number of systems; NaN where there is none.
+    interaction_test : str
+        Name of that test.
+    metric, baseline, test : str
+    correction : str or None
+    confidence_level : float
+    n_clusters : int or None
+        Clusters of the queries, for which intervals and tests allow; None where queries are independent.
+    """
+
+    by: tuple[str, ...]
+    table: Table
+    overall: Table
+    interaction: dict[str, float]
+    interaction_test: str
+    metric: str
+    baseline: str
+    test: str
+    correction: str | None
+    confidence_level: float = 0.95
+    n_clusters: int | None = None
+
+    def to_frame(self) -> Any:
+        """The table as a pandas DataFrame, without the rows of all queries; needs the extra "pandas"."""
+        return self.table.to_frame()
+
+    def _title(self) -> str:
+        n_queries = self.overall.rows[0][len(self.by) + 1]
+        clusters = "" if self.n_clusters is None else f" in {self.n_clusters} clusters"
+        by = "" if self.by == ("by",) else f" by {' and '.join(self.by)}"
+        return (
+            f"Differences in {display_name(self.metric)} from {self.baseline}{by}, {n_queries} queries{clusters}, "
+            f"test={self.test!r}, correction={self.correction!r}"
+        )
+
+    def _notes(self) -> list[str]:
+        return [
+            f"{system}: {'no test' if math.isnan(p) else f'{self.interaction_test} p = {cell(p)}'} "
+            "of whether its difference varies between segments"
+            for system, p in self.interaction.items()
+        ]
+
+    def _tables(self) -> list[Table]:
+        return [self._of_system(system, WIDTH) for system in self.interaction]
+
+    def _text_tables(self) -> list[Table]:
+        return [self._of_system(system, max(6, NAME_WIDTH // len(self.by))) for system in self.interaction]
+
+    def _of_system(self, system: str, width: int) -> Table:
+        """The rows of a system: what decides, the interval in one column."""
+        at, rows = len(self.by), []
+        for row in (*self.table.rows, *self.overall.rows):
+            if row[at] == system:
+                n, _, _, difference, low, high, won, _, lost, _, p = row[at + 1 :]
+                rows.append((*short_names(row[:at], width), *with_interval(n, difference, low, high, p, won, lost)))
+        name = f"{shorten(system, NAME_WIDTH)} difference"
+        columns = ("queries", name, f"{100 * self.confidence_level:g} % interval", "p corrected", "won", "lost")
+        return Table((*(shorten(one, width) for one in self.by), *columns), tuple(rows))
+
+
+def compare_segments(
+    results: Mapping[str, Evaluation],
+    metric: str,
+    by: SegmentsBy,
+    *,
+    baseline: str,
+    test: str,
+    correction: str | None,
+    confidence_level: float,
+) -> SegmentComparison:
+    """Compare systems with the baseline in each segment; all results have the same queries in the same order.
+
+    Raises
+    ------
+    ValueError
+        If there is no such attribute, fewer than two systems, or means in which queries do not count equally.
+    """
+    from sklearn_rank.stats._align import align  # loads scipy.stats
+    from sklearn_rank.stats._compare import check_options
+    from sklearn_rank.stats._heterogeneity import equal_means
+    from sklearn_rank.stats._samples import Paired
+    from sklearn_rank.stats._significance import ComparisonOptions
+
+    options = ComparisonOptions(test, confidence_level=confidence_level, random_state=0)
+    check_options("segments", options)
+    others = [name for name in results if name != baseline]
+    if baseline not in results or not others:
+        raise ValueError(
+            f"Segments of a comparison need the baseline, {baseline!r}, and another system. Got {', '.join(results)}."
+        )
+    parts = partition(results[baseline], by, "segments")
+    aligned = align(results, metric, options, "segments")
+    values = dict(zip(results, aligned.values, strict=True))
+    defined = ~np.isnan([result.per_query[metric] for result in results.values()]).any(axis=0)
+    parts = parts._replace(segment=parts.segment[defined])
+    everything = [((None,) * len(parts.by), np.arange(len(parts.segment)))]
+
+    def table_of(segments: Iterable[tuple[tuple[Any, ...], Index]]) -> Table:
+        rows = [
+            (*named, name, *_numbers(values[name][at], values[baseline][at], options, _part(aligned, at)))
+            for name, (named, at) in product(others, segments)
+        ]
+        return Table((*parts.by, "system", *NUMBERS), _corrected(rows, correction))
+
+    tests = [
+        equal_means(Paired(values[name], values[baseline]).values, parts.segment, aligned.cluster) for name in others
+    ]
+    interaction = _adjusted([found.pvalue for found in tests], correction)
+    return SegmentComparison(
+        parts.by, table_of(parts.rows()), table_of(everything), dict(zip(others, interaction, strict=True)),
+        tests[0].test, metric, baseline, test, correction, confidence_level,
+        None if aligned.cluster is None else len(np.unique(aligned.cluster)),
+    )  # fmt: skip
+
+
+def _part(aligned: Aligned, at: Index) -> Aligned:
+    """What was aligned, of some of the queries."""
+    return replace(aligned, n_left_out=0, n_filled=0, cluster=None if aligned.cluster is None else aligned.cluster[at])
+
+
+def _numbers(a: Array, b: Array, options: ComparisonOptions, aligned: Aligned) -> tuple[Any, ...]:
+    """Numbers of a segment up to the p-value, without a test where there are fewer than two queries or clusters."""
+    from sklearn_rank.stats._compare import compare_values
+
+    head = len(a), float(np.mean(a)), float(np.mean(b))
+    if len(a) < 2 or (aligned.cluster is not None and len(np.unique(aligned.cluster)) < 2):
+        return (*head, head[1] - head[2], *[None] * 6)
+    pair = compare_values(a, b, options, aligned)
+    return (*head, pair.difference, *pair.confidence_interval, pair.won, pair.tied, pair.lost, pair.pvalue)
+
+
+def _corrected(rows: Sequence[tuple[Any, ...]], correction: str | None) -> tuple[tuple[Any, ...], ...]:
+    """The rows, which end in a p-value, with the corrected ones behind."""
+    corrected = _adjusted([math.nan if row[-1] is None else row[-1] for row in rows], correction)
+    return tuple((*row, None if math.isnan(p) else p) for row, p in zip(rows, corrected, strict=True))
+
+
+def _adjusted(pvalues: Sequence[float], correction: str | None) -> list[float]:
+    """P-values corrected for their number; NaN, where there was no test, does not count."""
+    from sklearn_rank.stats import adjust_pvalues
+
+    p = np.array(pvalues, dtype=np.float64)
+    tested = ~np.isnan(p)
+    p[tested] = adjust_pvalues(p[tested], correction)
+    return p.tolist()
