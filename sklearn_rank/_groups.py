@@ -13,6 +13,7 @@ from sklearn_rank._engine.grouping import find_qid, group_rows
 from sklearn_rank._engine.rows import check_rows
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.numbers import refuse_masked
+from sklearn_rank._utils.tensors import as_numpy
 
 
 def qid_from_group_sizes(sizes: Any) -> NDArray[np.int64]:
@@ -40,7 +41,7 @@ def qid_from_group_sizes(sizes: Any) -> NDArray[np.int64]:
     array([0, 0, 1, 2, 2, 2])
     """
     refuse_masked(sizes, "Group sizes")
-    array = np.asarray(sizes)
+    array = np.asarray(as_numpy(sizes))
     if array.ndim != 1 or array.dtype.kind not in "iu" or array.size == 0 or array.min() < 1:
         raise ValueError(f"Group sizes must be a one-dimensional sequence of ints >= 1. Got {sizes!r} instead.")
     return np.repeat(np.arange(len(array)), array)

@@ -17,7 +17,19 @@ from sklearn_rank._metric.metric import REGISTRY
 
 PACKAGE, TESTS = Path(sklearn_rank.__file__).parent, Path(__file__).parent
 RANKERS = ("xgboost", "lightgbm", "catboost")
-OPTIONAL = ("pandas", "polars", "pyarrow", "matplotlib", "tqdm", "dask", "distributed", "pyspark", *RANKERS)
+OPTIONAL = (
+    "pandas",
+    "polars",
+    "pyarrow",
+    "narwhals",
+    "duckdb",
+    "matplotlib",
+    "tqdm",
+    "dask",
+    "distributed",
+    "pyspark",
+    *RANKERS,
+)
 
 FLOORS = [
     ("_version",),

@@ -100,8 +100,10 @@ def test_pooled_means_are_summed_up_without_intervals_and_tests(shuffled):
 
 
 def test_other_formats(report):
-    assert report.to_markdown().startswith("| model | metric | mean |")
-    assert report.to_latex().startswith("\\begin{tabular}{llrrr")
+    assert report.to_markdown().startswith("| system | nDCG@5 |")
+    assert "\\begin{tabular}{lrrr" in report.to_latex(digits=2)
+    assert report.summary().to_markdown().startswith("| model | metric | mean |")
+    assert report.summary().to_latex().startswith("\\begin{tabular}{llrrr")
     assert "<table>" in report._repr_html_()
     frame = report.to_frame()
     assert frame.shape == (len(report.results["ridge"].qid), 9)

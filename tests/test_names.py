@@ -128,8 +128,9 @@ def test_names_of_elsewhere_that_are_read(name, ours):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("ndcg@5,x", r"must be an int >= 1, a sequence of them, or None\. Got \(5, 'x'\)"),
-        ("ndcg@5,", "a number or a word. Got ''"),
+        ("ndcg@5,x", r"several metrics are a list, as in \['ndcg@10', 'map'\]\. Got 'ndcg@5,x'"),
+        ("ndcg@10, map", "several metrics are a list"),
+        ("ndcg@5,", "several metrics are a list"),
         ("ndcg_at_0", "must be an int >= 1"),
         ("my_at_10", "Got 'my_at_10' instead"),
         ("rbp-p_at_10", "Got 'rbp-p_at_10' instead"),
@@ -157,6 +158,13 @@ def test_several_cutoffs_are_several_metrics():
         evaluate(*data, qid=[0] * 4, metrics="ndcg@3,3")
     with pytest.raises(ValueError, match="cutoff"):
         get_scorer("ndcg@1,3")
+
+
+def test_hits_of_ranx_are_counted():
+    for name in ("hits@10", " HITS @ 10", "hits"):
+        with pytest.raises(ValueError, match="ranx's 'hits' is the number of hits"):
+            parse_metric(name, convention="ranx")
+    assert str(parse_metric("hit_rate@10", convention="ranx")) == "hit(convention=ranx)@10"
 
 
 def test_own_names_come_first():

@@ -312,6 +312,12 @@ def test_in_the_index_without_routing(rows):
             np.testing.assert_array_equal(found, test)
 
 
+def test_unknown_arguments():
+    for splitter in (QueryKFold(2), QueryTimeSeriesSplit(2), RepeatedQueryKFold(2), LeaveOneQueryOut()):
+        with pytest.raises(TypeError, match=r"split has no argument 'qid'\. It takes X, y, groups, "):
+            splitter.split([[0]] * 2, qid=[1, 2])
+
+
 def test_as_splitters_of_scikit_learn_are():
     splitter = QueryTimeSeriesSplit(3, gap=np.timedelta64(7, "D"))
     assert "gap=np.timedelta64(7,'D')" in repr(splitter)
@@ -426,5 +432,8 @@ def test_one_split_reads_labels(rows):
     for arrays, given in (((X, y[::-1]), ids), ((X, y), ids[::-1]), ((X[::-1], y), ids), ((X[::-1],), ids)):
         with pytest.raises(ValueError, match="must have the same index"):
             query_train_test_split(*arrays, qid=given)
-    with pytest.raises(ValueError, match="must name the same queries"):
-        query_train_test_split(X.to_numpy(), y.set_axis(pd.Index(qid, name="qid")), qid=qid[::-1])
+    by_query = y.set_axis(pd.Index(qid, name="qid"))
+    other = y.set_axis(pd.MultiIndex.from_arrays([qid[::-1], qid], names=["qid", "document"]))
+    for arrays, given in (((X.to_numpy(), by_query), qid[::-1]), ((by_query, other), qid)):
+        with pytest.raises(ValueError, match="must name the same queries"):
+            query_train_test_split(*arrays, qid=given)

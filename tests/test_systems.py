@@ -279,7 +279,7 @@ def test_unlike_results_are_refused(rows, what, message):
         ({"y_score": None}, TypeError, "a dict of the scores of each system, .* Got None as y_score"),
         ({"y_score": {}}, TypeError, "Got no system"),
         ({"y_score": [[1, 2], [2, 1]]}, TypeError, r"a dict of the scores of each system, .* Got \[\[1, 2\]"),
-        ({"y_score": {1: [1, 2]}}, TypeError, "name of a system must be a str. Got 1"),
+        ({"y_score": {1: [1, 2]}}, TypeError, "name of a system must be a str, as in .* Got 1"),
     ],
 )  # fmt: skip
 def test_arguments(rows, change, kind, message):

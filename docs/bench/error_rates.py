@@ -50,29 +50,43 @@ def any_rejection(correction, n_queries, n_systems, n_families, seed, n_resample
     return found / n_families
 
 
-def fold_rejections(n_queries, n_noise, n_pairs):
+def fold_rejections(n_queries, n_noise, n_pairs, n_repeats=1):
     """Share of pairs of models, equal but for columns of noise of their own, that tests on folds say to differ.
 
     The second model has `n_noise` such columns, the first ten. By the corrected t test, by a plain one over folds, and
-    by one over the pooled queries.
+    by one over the pooled queries, with the mean over repeats of the value of each.
     """
     found = np.zeros(3)
     for seed in range(n_pairs):
         rng = np.random.default_rng(seed)
         X, y, qid = make_ranking(n_queries=n_queries, n_documents=(10, 10), n_features=5, random_state=seed)
-        folds = list(QueryKFold(5).split(X, groups=qid))
-        values = np.empty((2, n_queries))  # of the queries, as they come: ten rows each
+        splitters = [QueryKFold(5)]
+        if n_repeats > 1:
+            splitters = [QueryKFold(5, shuffle=True, random_state=i) for i in range(n_repeats)]
+        repeats = [[*splitter.split(X, groups=qid)] for splitter in splitters]
+        values = np.empty((2, n_repeats, n_queries))  # of the queries, as they come: ten rows each
         for of_model, columns in zip(values, (10, n_noise), strict=True):
-            features, y_score = np.hstack([X, rng.normal(size=(len(X), columns))]), np.empty(len(X))
-            for train, test in folds:
-                y_score[test] = Ridge().fit(features[train], y[train]).predict(features[test])
-            of_model[:] = ndcg_score(y, y_score, qid=qid, k=10, average=None)
-        a, b = (np.array([of_model[test[::10] // 10].mean() for _, test in folds]) for of_model in values)
+            features = np.hstack([X, rng.normal(size=(len(X), columns))])
+            for of_repeat, folds in zip(of_model, repeats, strict=True):
+                y_score = np.empty(len(X))
+                for train, test in folds:
+                    y_score[test] = Ridge().fit(features[train], y[train]).predict(features[test])
+                of_repeat[:] = ndcg_score(y, y_score, qid=qid, k=10, average=None)
+        a, b = (
+            np.array(
+                [
+                    one[test[::10] // 10].mean()
+                    for one, folds in zip(of_model, repeats, strict=True)
+                    for _, test in folds
+                ]
+            )
+            for of_model in values
+        )
         n_test = n_queries / 5
         found += [
             compare_folds(a, b, n_train=n_queries - n_test, n_test=n_test).pvalue <= LEVEL,
             ttest_rel(a, b).pvalue <= LEVEL,
-            compare(*values).pvalue <= LEVEL,
+            compare(*values.mean(axis=1)).pvalue <= LEVEL,
         ]
     return found / n_pairs
 
@@ -170,6 +184,16 @@ def show_clusters(n_pairs, seed, counts=(5, 10, 20, 50)):
                 print("|", " | ".join(["equal" if equal else "unequal", str(icc), method, *cells]), "|", flush=True)
 
 
+def show_folds(n_pairs, queries, heads, n_repeats=1):
+    print(f"\nTwo models on five folds, {n_repeats} times:\n")
+    print("| test |", " | ".join(heads), "|")
+    print("|---" * (len(heads) + 1) + "|")
+    rates = [fold_rejections(n, n_noise, n_pairs, n_repeats) for n_noise in (10, 60) for n in queries]
+    names = ("`compare_folds`", "plain t over folds", "`compare` of queries")
+    for test, of_test in zip(names, np.transpose(rates), strict=True):
+        print(f"| {test} |", " | ".join(f"{rate:.3f}" for rate in of_test), "|", flush=True)
+
+
 def segment_rejections(n_segments, n_queries, n_samples, seed):
     """Share of samples of segments of one distribution whose test at LEVEL says that they differ."""
     rng, segment = np.random.default_rng(seed), np.repeat(np.arange(n_segments), n_queries)
@@ -193,6 +217,8 @@ def main():
     parser.add_argument("--pairs", type=int, default=1000)
     parser.add_argument("--queries", type=int, nargs="+", default=[25, 50, 200])
     parser.add_argument("--gain", type=float, default=0.1, help="of the better system, before values are cut to 0..1")
+    parser.add_argument("--repeats", type=int, default=10, help="of cross-validations")
+    parser.add_argument("--folds", action="store_true", help="only tests of cross-validations")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--intervals", action="store_true", help="only how often intervals hold the true mean")
     parser.add_argument("--clusters", action="store_true", help="only tests and intervals where queries have clusters")
@@ -208,6 +234,10 @@ def main():
         show_coverage(args.pairs, args.seed)
         return
     heads = [f"{what}, {n} queries" for what in ("false positives", "power") for n in args.queries]
+    if args.folds:
+        show_folds(args.pairs, args.queries, heads)
+        show_folds(args.pairs, args.queries, heads, n_repeats=args.repeats)
+        return
     print("| test |", " | ".join(heads), "|")
     print("|---" * (len(heads) + 1) + "|")
     for test in TESTS:
@@ -219,14 +249,8 @@ def main():
     for correction in (None, "holm", "bonferroni", "bh", "tukey"):
         rates = [any_rejection(correction, n, 5, args.pairs, args.seed) for n in args.queries]
         print(f"| `{correction}` |", " | ".join(f"{rate:.3f}" for rate in rates), "|", flush=True)
-    print("\nTwo models on five folds:\n")
-    print("| test |", " | ".join(heads), "|")
-    print("|---" * (len(heads) + 1) + "|")
-    rates = [fold_rejections(n, n_noise, args.pairs) for n_noise in (10, 60) for n in args.queries]
-    for test, of_test in zip(
-        ("`compare_folds`", "plain t over folds", "`compare` of queries"), np.transpose(rates), strict=True
-    ):
-        print(f"| {test} |", " | ".join(f"{rate:.3f}" for rate in of_test), "|", flush=True)
+    show_folds(args.pairs, args.queries, heads)
+    show_folds(args.pairs, args.queries, heads, n_repeats=args.repeats)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._chunks.named_columns import ColumnNames, refuse_missing_columns
 from sklearn_rank._chunks.tables import MARKS, TABLES, column_names, stream_of, table_with
-from sklearn_rank._utils.doors import door_of_table
+from sklearn_rank._utils.doors import door_of_table, has
 from sklearn_rank._utils.optional import import_optional
 
 ROWS_PER_READ = 2**17
@@ -76,7 +76,7 @@ def _read_tuple(batch: Sequence[Any], names: ColumnNames) -> Columns:
 
 def find_column(table: Any, name: str) -> Any:
     """Column of a table, or level of its index, as it is."""
-    if hasattr(table, "index") and not isinstance(table, Mapping) and name not in table.columns:
+    if has(table, "index") and not isinstance(table, Mapping) and name not in table.columns:
         return table.index.get_level_values(name)
     return table[name]
 
@@ -111,17 +111,17 @@ def iterate_batches(data: Any, names: ColumnNames) -> Iterator[Any]:
     """
     if isinstance(data, (str, os.PathLike)):
         data = _import_dataset().dataset(os.fspath(data), partitioning="hive")
-    if hasattr(data, "get_fragments"):
+    if has(data, "get_fragments"):
         return _read_dataset(data, names)
     if isinstance(data, (Iterator, list, tuple)):
         return iter(data)
-    door, is_table = door_of_table(data), any(hasattr(data, mark) for mark in MARKS)
+    door, is_table = door_of_table(data), any(has(data, mark) for mark in MARKS)
     if door or not (is_table or isinstance(data, Iterable)):
         raise TypeError(
             "data must be an iterable of batches, the path of a Parquet file or folder, or a pyarrow data set. "
             f"{door}{' ' * bool(door)}Got {type(data).__name__} instead."
         )
-    if column_names(data) is None and hasattr(data, "__arrow_c_stream__"):
+    if column_names(data) is None and has(data, "__arrow_c_stream__"):
         return iter(stream_of(data, names))
     return iter([data] if is_table or column_names(data) is not None else data)  # a table is one batch
 

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from sklearn_rank._utils.doors import ARRAYS, SYSTEMS
+from sklearn_rank._utils.doors import ARRAYS, COLUMNS
 from sklearn_rank._utils.echo import echo
 
 CALLED = {
@@ -16,7 +16,7 @@ CALLED = {
     "sample_weight": ("sample_weight", "weight"),
 }
 """What columns are often called, for hints."""
-HINTS = {"y_score": SYSTEMS, "qid": "Several columns that name a query together go into one, joined as text."}
+HINTS = {"y_score": COLUMNS, "qid": "Several columns that name a query together go into one, joined as text."}
 """What an error says where several columns are given for one."""
 ALIKE = 0.82
 """From which similarity on a name is worth a hint: 'scores' for 'score', but not 'id' for 'qid'."""

@@ -11,12 +11,12 @@ from importlib.util import find_spec
 from typing import Any
 
 from sklearn_rank._chunks.named_columns import ColumnNames, refuse_missing_columns
-from sklearn_rank._utils.doors import door_of_table
+from sklearn_rank._utils.doors import door_of_table, has
 from sklearn_rank._utils.optional import import_optional
 
 TABLES = (
-    "a frame of pandas or polars, a record batch or table of Arrow, a relation of DuckDB, a dict of arrays, or another "
-    "table that narwhals or Arrow's PyCapsule interface reads"
+    "a frame of pandas or polars, a record batch or table of Arrow, a relation of DuckDB (con.sql), a dict of arrays, "
+    "or another table that narwhals or Arrow's PyCapsule interface reads"
 )
 CAPSULES = ("__arrow_c_stream__", "__arrow_c_array__")
 MARKS = ("collect_schema", "columns", "__narwhals_lazyframe__", "__narwhals_dataframe__", *CAPSULES)
@@ -27,11 +27,11 @@ def column_names(table: Any) -> list[Any] | None:
     """Names of the columns of a table in memory and of the levels of its index; None for anything else."""
     if isinstance(table, Mapping):
         return [*table]
-    if hasattr(table, "column_names"):  # of Arrow
+    if has(table, "column_names"):  # of Arrow
         return [*table.column_names]
-    if hasattr(table, "get_columns"):  # of polars
+    if has(table, "get_columns"):  # of polars
         return [*table.columns]
-    if hasattr(table, "iloc") and hasattr(table, "columns") and not hasattr(table, "to_pandas"):  # of pandas
+    if has(table, "iloc") and has(table, "columns") and not has(table, "to_pandas"):  # of pandas
         levels = getattr(table.index, "names", ())
         return [*table.columns, *(name for name in levels if name is not None and name not in table.columns)]
     fields = getattr(getattr(table, "dtype", None), "names", None)  # of a structured array
@@ -51,7 +51,7 @@ def table_with(data: Any, names: ColumnNames, where: str, kinds: str = TABLES) -
         If a library is needed to read it that is not installed.
     """
     door, present = door_of_table(data), column_names(data)
-    if door or (present is None and not any(hasattr(data, mark) for mark in MARKS)):
+    if door or (present is None and not any(has(data, mark) for mark in MARKS)):
         raise TypeError(f"{where} must be {kinds}. {door}{' ' * bool(door)}Got {type(data).__name__}.")
     if present is None:
         return _collected(data, names, where)
@@ -63,8 +63,8 @@ def _collected(data: Any, names: ColumnNames, where: str) -> Any:
     """Table of the named columns of what is not a table in memory yet."""
     frame = _selected(data, names, where)
     if frame is not None:
-        frame = frame.collect() if hasattr(frame, "collect") else frame.to_arrow()
-        return frame.to_native() if hasattr(frame, "to_native") else frame
+        frame = frame.collect() if has(frame, "collect") else frame.to_arrow()
+        return frame.to_native() if has(frame, "to_native") else frame
     stream, wanted = _open_stream(data), [*dict.fromkeys(names.flat())]
     refuse_missing_columns(names, stream.schema.names, where)
     fields = _import_arrow().schema([stream.schema.field(name) for name in wanted])
@@ -97,9 +97,9 @@ def _selected(data: Any, names: ColumnNames, where: str) -> Any:
 
 def _frame(data: Any) -> Any:
     """Frame or plan as narwhals has it, or of polars; None for what only Arrow's interface reads."""
-    if hasattr(data, "collect_schema"):
+    if has(data, "collect_schema"):
         return data
-    if any(hasattr(data, capsule) for capsule in CAPSULES) and find_spec("narwhals") is None:
+    if any(has(data, capsule) for capsule in CAPSULES) and find_spec("narwhals") is None:
         return None
     narwhals = import_optional("narwhals", extra="frames", purpose=f"A table of type {type(data).__name__}")
     frame = narwhals.from_native(data, pass_through=True)
@@ -108,9 +108,11 @@ def _frame(data: Any) -> Any:
 
 def _open_stream(data: Any) -> Any:
     """Record batches of Arrow of what speaks its PyCapsule interface."""
+    if not any(has(data, capsule) for capsule in CAPSULES):
+        raise TypeError(f"data must be {TABLES}. Got {type(data).__name__}.")
     arrow = _import_arrow()
     try:
-        if hasattr(data, "__arrow_c_array__"):
+        if has(data, "__arrow_c_array__"):
             batch = arrow.record_batch(data)
             return arrow.RecordBatchReader.from_batches(batch.schema, [batch])
         return arrow.RecordBatchReader.from_stream(data)

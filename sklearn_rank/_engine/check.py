@@ -18,7 +18,7 @@ from sklearn_rank._engine.mask import as_mask, group_kept_rows, kept_rows, lengt
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.queries import DataSummary, InputNames, Origin, Queries, first_row
 from sklearn_rank._engine.rows import check_columns, check_rows, one_column, queries_in
-from sklearn_rank._utils.doors import SYSTEMS, refuse_table, with_hints
+from sklearn_rank._utils.doors import SYSTEMS, refuse_elsewhere, refuse_table
 from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
 from sklearn_rank._utils.tensors import as_numpy
 from sklearn_rank._utils.threads import check_n_jobs, for_each, row_blocks
@@ -35,7 +35,6 @@ HIGHEST_WEIGHT = 1e200
 # --- the three arrays ----------------------------------------------------------------------------------------
 
 
-@with_hints
 def check_queries(
     y_true: MatrixLike,
     y_score: MatrixLike,
@@ -59,30 +58,34 @@ def check_queries(
         If labels, scores or weights are not real numbers.
     """
     check_n_jobs(n_jobs)
-    label, score, scores = as_floats(y_true, "y_true"), as_floats(y_score, score_name), {score_name: y_score}
-    check_rows(y_true=y_true, **scores, qid=qid, sample_weight=sample_weight, tie_break=tie_break, mask=mask)
-    if label.ndim == 2:
-        refuse_table(y_true, y_score)
-    named = qid is not None or queries_in(y_true) is not None or queries_in(y_score) is not None
-    if label.ndim == 2 and score.ndim == 2 and not named and mask is None:
-        refuse_one_column(label.shape if label.shape == score.shape else ())
-    elif named and (np.ndim(as_numpy(mask)) if mask is not None else 0) < 2:
-        label, score = column(label), column(score)
-    is_matrix = label.ndim == score.ndim == 2
-    if is_matrix:
-        check_columns(y_true, y_score, score_name)
-        check_columns(y_true, mask, "mask")
-    else:
-        label, score = column(label), column(score)
-        check_shapes(label, score, score_name)
-    if named or not is_matrix:
-        qid = find_qid(y_true, qid)
-        refuse_other_queries(y_score, qid, name=score_name)
-    check: Callable[..., Queries] = check_matrix if is_matrix else _check_rows_by_query
-    return check(
-        label, score, qid, sample_weight=sample_weight, tie_break=tie_break, mask=mask, n_jobs=n_jobs,
-        weight_may_be_zero=weight_may_be_zero, names=InputNames(score=score_name),
-    )  # fmt: skip
+    try:
+        label, score, scores = as_floats(y_true, "y_true"), as_floats(y_score, score_name), {score_name: y_score}
+        check_rows(y_true=y_true, **scores, qid=qid, sample_weight=sample_weight, tie_break=tie_break, mask=mask)
+        if label.ndim == 2:
+            refuse_table(y_true, y_score)
+        named = qid is not None or queries_in(y_true) is not None or queries_in(y_score) is not None
+        if label.ndim == 2 and score.ndim == 2 and not named and mask is None:
+            refuse_one_column(label.shape if label.shape == score.shape else ())
+        elif named and (np.ndim(as_numpy(mask)) if mask is not None else 0) < 2:
+            label, score = column(label), column(score)
+        is_matrix = label.ndim == score.ndim == 2
+        if is_matrix:
+            check_columns(y_true, y_score, score_name)
+            check_columns(y_true, mask, "mask")
+        else:
+            label, score = column(label), column(score)
+            check_shapes(label, score, score_name)
+        if named or not is_matrix:
+            qid = find_qid(y_true, qid)
+            refuse_other_queries(y_score, qid, name=score_name)
+        check: Callable[..., Queries] = check_matrix if is_matrix else _check_rows_by_query
+        return check(
+            label, score, qid, sample_weight=sample_weight, tie_break=tie_break, mask=mask, n_jobs=n_jobs,
+            weight_may_be_zero=weight_may_be_zero, names=InputNames(score=score_name),
+        )  # fmt: skip
+    except Exception:
+        refuse_elsewhere(y_true, y_score, qid=qid, sample_weight=sample_weight, tie_break=tie_break)
+        raise
 
 
 def with_scores(

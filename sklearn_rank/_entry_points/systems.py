@@ -235,9 +235,7 @@ def _check_names(systems: Mapping[Any, Any]) -> None:
         raise TypeError(f"{HOW_TO_CALL} Got no system.")
     for name in systems:
         if not isinstance(name, str):
-            raise TypeError(
-                f"The name of a system must be a str, as in {{'bm25': scores}} or {{'bm25': run}}. Got {name!r}."
-            )
+            raise TypeError(f"The name of a system must be a str, as in {{'bm25': scores or run}}. Got {name!r}.")
 
 
 def _check_plan(systems: Mapping[str, Any], baseline: Any, test: Any, correction: Any) -> dict[str, Any]:

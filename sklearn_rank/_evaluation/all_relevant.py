@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Mapping
 
@@ -33,5 +34,13 @@ def warn_if_all_relevant(queries: Queries, specs: Mapping[str, MetricSpec]) -> N
             f"ranking. If {lowest:g} means not relevant, pass y_true - {lowest:g}, or min_relevance above {lowest:g} "
             "(and for nDCG a table of gains).",
             UserWarning,
-            stacklevel=4,
+            stacklevel=_levels_to_the_caller(),
         )
+
+
+def _levels_to_the_caller() -> int:
+    """Frames from the function that warns up to the code that called this library."""
+    frame, levels = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("sklearn_rank."):
+        frame, levels = frame.f_back, levels + 1
+    return levels

@@ -14,7 +14,7 @@ from sklearn_rank._metric.conventions import our_name, why_not_here
 from sklearn_rank._metric.metric import REGISTRY, Metric
 from sklearn_rank._metric.plain import PlainMetric, is_plain, must_say, plain_metric
 from sklearn_rank._metric.spec import MetricLike, MetricsLike, MetricSpec, spec_of
-from sklearn_rank._metric.spelling import is_trackable, our_spelling, single_cutoffs, tracker_name
+from sklearn_rank._metric.spelling import is_trackable, our_spelling, refuse_other_meaning, single_cutoffs, tracker_name
 from sklearn_rank._utils.arguments import meant_by
 from sklearn_rank._utils.echo import echo
 
@@ -142,6 +142,7 @@ def _read(metric: MetricLike, keywords: dict[str, Any]) -> tuple[Metric, Any, di
         given = {"k": metric.k, **metric.keywords}
         entry = metric.metric
     elif isinstance(metric, str):
+        refuse_other_meaning(metric, keywords.get("convention"))
         text, more = our_name(metric) if keywords.get("convention") == "trec_eval" else (metric, {})
         entry, given = _parse(text)
         given |= more
@@ -184,10 +185,20 @@ def _parse(text: str) -> tuple[Metric, dict[str, Any]]:
                 f"The cutoff goes after '@', and each keyword is set once. Got {echo(keyword)} in {echo(text)}."
             )
         given[keyword] = _literal(value, text)
-    if match["k"] is not None:
-        k = tuple(_literal(part, text) for part in match["k"].split(","))
-        given["k"] = k if len(k) > 1 else k[0]
+    if match["k"] is not None and "," in match["k"]:
+        given["k"] = _several_cutoffs(match["k"], text)
+    elif match["k"] is not None:
+        given["k"] = _literal(match["k"], text)
     return entry, given
+
+
+def _several_cutoffs(cutoffs: str, text: str) -> tuple[int, ...]:
+    if not all(k.isdecimal() for k in cutoffs.split(",")):
+        raise ValueError(
+            "After '@' goes a cutoff, or several as in 'ndcg@5,10'; several metrics are a list, as in "
+            f"['ndcg@10', 'map']. Got {echo(text)}."
+        )
+    return tuple(map(int, cutoffs.split(",")))
 
 
 def _is_known(name: str) -> bool:

@@ -238,8 +238,8 @@ class MetricSpec:
         known = isinstance(gain, str) and lowest >= 0
         if self.metric.bounds[0] >= 0 and not known and (least := function(np.array([lowest]))[0]) < 0:
             raise ValueError(
-                f"A gain of {function_name} must not be negative, or values below 0 would come of it; dcg_score takes "
-                f"such gains. Got {least:g} for label {lowest:g}."
+                f"A gain of {function_name} must not be negative. Got {least:g} for label {lowest:g}. "
+                "dcg_score takes negative gains."
             )
         if top is not None and not (most := function(np.array([top]))[0]) > 0:
             raise ValueError(f"The gain of max_grade must be above 0 in {function_name}. Got {most:g}.")

@@ -27,13 +27,28 @@ CATBOOST_VALUES = {
 }
 
 
+def refuse_other_meaning(text: str, convention: object) -> None:
+    """Refuse a name that means something else in the system whose numbers are asked for.
+
+    Raises
+    ------
+    ValueError
+        Naming what it means there.
+    """
+    if convention == "ranx" and text.strip().lower().partition("@")[0].strip() == "hits":
+        raise ValueError(
+            "ranx's 'hits' is the number of hits; its 'hit_rate' is the share of queries with one. "
+            f"Got {echo(text)} with convention='ranx'."
+        )
+
+
 def our_spelling(text: str) -> str:
     """A name as `parse_metric` reads it; a name that is written in no other way as it is."""
     if match := _F_BETA.fullmatch(text):
         text = f"f(beta={match['beta']}){match['rest'] or ''}"
     if "@" in text:
-        first, *more = single_cutoffs(text)
-        return ",".join([first, *(one.rpartition("@")[2] for one in more)])
+        head, _, cutoffs = text.rpartition("@")
+        return f"{head}@{','.join(k.strip() for k in cutoffs.split(','))}"
     return _of_catboost(text) if ":" in text else _of_tracker(text.strip())
 
 
@@ -74,10 +89,11 @@ def _of_catboost(text: str) -> str:
 
 def single_cutoffs(text: str) -> list[str]:
     """Names with one cutoff each: "ndcg@5" and "ndcg@10" for "ndcg@5,10"."""
-    head, _, cutoffs = text.rpartition("@")
-    if "," not in cutoffs or ")" in cutoffs:
+    head, at, cutoffs = text.rpartition("@")
+    several = [k.strip() for k in cutoffs.split(",")]
+    if not at or len(several) == 1 or not all(k.isdecimal() for k in several):
         return [text]
-    return [f"{head.strip()}@{k.strip()}" for k in cutoffs.split(",")]
+    return [f"{head.strip()}@{k}" for k in several]
 
 
 def tracker_name(name: str) -> str:

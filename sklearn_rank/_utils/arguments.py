@@ -26,8 +26,8 @@ MEANT = {
     **dict.fromkeys(("query", "queries", "query_id", "query_ids"), QID),
     **dict.fromkeys(("indexes", "indices"), QID),
     **dict.fromkeys(("where", "padding_mask", "key_padding_mask", "attention_mask", "valid"), MASK),
-    **dict.fromkeys(("preds", "predictions", "y_pred", "scores"), "y_score is the output of the model, after y_true."),
-    **dict.fromkeys(("target", "targets", "labels", "relevance"), "y_true is the relevance, before y_score."),
+    **dict.fromkeys(("preds", "predictions", "y_pred", "scores", "score"), "y_score is the output of the model."),
+    **dict.fromkeys(("target", "targets", "labels", "label", "relevance"), "y_true is the relevance of each row."),
     **dict.fromkeys(("weight", "weights", "sample_weights"), "sample_weight= is the weight of each row's query."),
 }
 """Keywords of other libraries, with a hint at the one of this library."""

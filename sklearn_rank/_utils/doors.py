@@ -5,15 +5,15 @@ Objects are known by what they look like, so that no library is imported.
 
 from __future__ import annotations
 
-import functools
 import os
-from collections.abc import Callable, Mapping
-from typing import Any, NoReturn, TypeVar
+from collections.abc import Mapping
+from typing import Any, NoReturn
 
 TABLE = "A table goes to evaluate_frame(data, y_true='label', y_score='score', qid='qid'), by its columns' names."
 RECORDS = "A list of dicts is a table by rows: evaluate_frame(pandas.DataFrame(rows))."
 RUN = "Documents by query, in dictionaries or lists of ids, go to evaluate_run(judgements, run)."
 SYSTEMS = "Several systems go to compare_systems(y_true, {name: y_score}, qid=qid)."
+COLUMNS = "Columns of several systems go to compare_systems(data, ['bm25', 'lgbm']), by their names."
 RESULTS = "Results go to compare_systems({name: result}), or two of them to stats.compare(a, b)."
 ROWS = "Rows that were read go to evaluate as arrays: evaluate(data.y_true, data.y_score, qid=data.qid)."
 ARRAYS = "Arrays go to evaluate(y_true, y_score, qid=qid)."
@@ -25,23 +25,26 @@ SPARK = "A Spark DataFrame goes to sklearn_rank.spark.evaluate(data)."
 PER_ROW = ("qid", "sample_weight", "tie_break")
 """Arguments with an entry per row, beside labels and scores."""
 
-T = TypeVar("T")
+
+def has(x: Any, name: str) -> bool:
+    """Whether an object has an attribute by its type: a frame of pandas has others, named as its columns."""
+    return hasattr(type(x), name)
 
 
 def door_of(x: Any) -> str:
     """Hint at the function that takes an object in place of all arrays; "" for what may be an array."""
     root = type(x).__module__.partition(".")[0]
-    if isinstance(x, (str, os.PathLike)) or hasattr(x, "get_fragments"):
+    if isinstance(x, (str, os.PathLike)) or has(x, "get_fragments"):
         return FILE
-    if hasattr(x, "per_query") and hasattr(x, "n_undefined"):
+    if has(x, "per_query") and has(x, "n_undefined"):
         return RESULTS
-    if all(hasattr(x, name) for name in ("y_true", "y_score", "qid")):
+    if root == "sklearn_rank" and hasattr(x, "not_in_qrels"):
         return ROWS
     if root == "ranx" or (root == "sklearn_rank" and hasattr(x, "doc_id")):
         return RUN
-    if root == "pyspark" and hasattr(x, "columns"):
+    if root == "pyspark" and has(x, "columns"):
         return SPARK
-    if root.startswith("dask") and hasattr(x, "columns"):
+    if root.startswith("dask") and has(x, "columns"):
         return DASK
     if isinstance(x, Mapping):
         return _door_of_values(next(iter(x.values()), None), TABLE)
@@ -52,16 +55,17 @@ def door_of(x: Any) -> str:
 
 def is_table(x: Any) -> bool:
     """Whether an object has several named columns."""
-    if hasattr(x, "collect_schema"):
+    if has(x, "collect_schema"):
         return True
-    if hasattr(x, "columns") or hasattr(x, "column_names"):
-        return getattr(x, "shape", ())[1:] != (1,)
-    return hasattr(x, "__arrow_c_stream__") and not hasattr(x, "dtype") and not hasattr(x, "type")
+    if has(x, "column_names") or has(x, "columns"):
+        names = x.column_names if has(x, "column_names") else x.columns
+        return not has(names, "__len__") or len(names) != 1
+    return has(x, "__arrow_c_stream__") and not has(x, "dtype") and not has(x, "type")
 
 
 def _door_of_values(first: Any, otherwise: str) -> str:
     """Hint by the first of the values of a dict, or of the entries of a list, which is no table then."""
-    if hasattr(first, "per_query"):
+    if has(first, "per_query"):
         return RESULTS
     if isinstance(first, Mapping) and first:
         return RUN if otherwise else RECORDS
@@ -76,10 +80,9 @@ def hint_of(y_true: Any, y_score: Any = None, **others: Any) -> str:
     """Hint at the function that takes these arguments; "" if they may be arrays, which have another fault."""
     if isinstance(y_true, Mapping) and isinstance(y_score, Mapping):
         return RESULTS if door_of(y_true) == RESULTS else RUN
-    shapes = [tuple(getattr(x, "shape", ())) for x in (y_true, y_score)]
-    if len(shapes[0]) == 2 and shapes[0] == shapes[1] and not _is_twice(y_true, y_score):
-        return ""  # queries by documents
     door = door_of(y_true)
+    if door in ("", TABLE) and _is_matrix(y_true, y_score) and not _is_twice(y_true, y_score):
+        return ""
     if door in ("", FILE) and any(isinstance(x, str) for x in (y_score, *map(others.get, PER_ROW))):
         return NAMES
     if not door and (isinstance(y_score, Mapping) or is_table(y_score)):
@@ -87,23 +90,24 @@ def hint_of(y_true: Any, y_score: Any = None, **others: Any) -> str:
     return door or door_of(y_score)
 
 
-def with_hints(check: Callable[..., T]) -> Callable[..., T]:
-    """Decorate a function that checks arrays: where they are none, its error names the function that takes them."""
+def refuse_elsewhere(y_true: Any, y_score: Any, **others: Any) -> None:
+    """Refuse arguments that are no arrays, after some error about them, by the name of the function that takes them.
 
-    @functools.wraps(check)
-    def call(y_true: Any, y_score: Any, **others: Any) -> T:
-        try:
-            return check(y_true, y_score, **others)
-        except Exception:
-            hint = hint_of(y_true, y_score, **others)
-            if not hint:
-                raise
-        raise TypeError(
-            "y_true and y_score must be arrays with an entry per row. "
-            f"{hint} Got {type(y_true).__name__} and {type(y_score).__name__} instead."
-        )
+    Raises
+    ------
+    TypeError
+        If there is one.
+    """
+    hint = hint_of(y_true, y_score, **others)
+    if hint:
+        got = f"{type(y_true).__name__} and {type(y_score).__name__}"
+        raise TypeError(f"y_true and y_score must be arrays with an entry per row. {hint} Got {got} instead.") from None
 
-    return call
+
+def _is_matrix(y_true: Any, y_score: Any) -> bool:
+    """Whether both are queries by documents, by their shapes; the shape of a relation takes a query."""
+    shapes = [x.shape if has(x, "__array__") else () for x in (y_true, y_score)]
+    return len(shapes[0]) == 2 and shapes[0] == shapes[1]
 
 
 def _is_twice(y_true: Any, y_score: Any) -> bool:
@@ -119,7 +123,7 @@ def refuse_table(y_true: Any, y_score: Any) -> None:
     TypeError
         If it is given as y_score too, or has a column "qid".
     """
-    if hasattr(y_true, "columns") and (_is_twice(y_true, y_score) or "qid" in [*y_true.columns]):
+    if has(y_true, "columns") and (_is_twice(y_true, y_score) or "qid" in [*y_true.columns]):
         got = "the same frame as y_score" if y_true is y_score else "a column 'qid'"
         raise TypeError(f"A frame as y_true has a column of labels for each document or subtopic. {TABLE} Got {got}.")
 

@@ -93,7 +93,7 @@ class Table:
         str
         """
         rule = "|" + "|".join("---:" if right else "---" for right in self._numeric()) + "|"
-        head, *body = ("| " + " | ".join(MARKUP.sub(r"\\\g<0>", c) for c in row) + " |" for row in self._all_cells())
+        head, *body = ("| " + " | ".join(map(markdown_text, row)) + " |" for row in self._all_cells())
         return "\n".join([head, rule, *body])
 
     def to_latex(self) -> str:
@@ -104,7 +104,7 @@ class Table:
         str
         """
         spec = "".join("r" if right else "l" for right in self._numeric())
-        head, *body = (" & ".join(map(_latex, row)) + r" \\" for row in self._all_cells())
+        head, *body = (" & ".join(map(latex_text, row)) + r" \\" for row in self._all_cells())
         return "\n".join(
             [f"\\begin{{tabular}}{{{spec}}}", r"\hline", head, r"\hline", *body, r"\hline", r"\end{tabular}"]
         )
@@ -208,8 +208,14 @@ def printable(text: str) -> str:
     return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
-def _latex(text: str) -> str:
+def latex_text(text: str) -> str:
+    """Text for LaTeX, its special characters escaped."""
     return "".join(LATEX_SPECIAL.get(c, c) for c in text)
+
+
+def markdown_text(text: str) -> str:
+    """Text for a cell of a table in Markdown, its markup escaped."""
+    return MARKUP.sub(r"\\\g<0>", text)
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:

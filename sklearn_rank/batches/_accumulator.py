@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn_rank._chunks.discounts import discounts_of
 from sklearn_rank._chunks.growing import GrowingColumns
 from sklearn_rank._chunks.parts import evaluate_part, result_from_columns, result_to_columns
 from sklearn_rank._chunks.query_ids import kind_after
+from sklearn_rank._engine.attributes import QueryRows, check_attributes
 from sklearn_rank._engine.check import check_queries
 from sklearn_rank._engine.id_order import id_order
 from sklearn_rank._engine.queries import Queries
@@ -157,7 +159,6 @@ class RankingAccumulator:
             weight_may_be_zero=True,
         )  # fmt: skip
         _refuse_swapped(queries, y_score)
-        self._check_discounts(queries.longest)
         columns = result_to_columns(evaluate_part(queries, self._specs, self._n_jobs))
         if queries.weight is not None:
             columns["weight"] = queries.weight
@@ -190,16 +191,26 @@ class RankingAccumulator:
             raise ValueError("merge takes another accumulator: this one would count its queries twice. Got itself.")
         self._check_metrics(other)
         if len(other):
-            self._check_discounts(other._longest)
             self._add(other._batch())
         self.n_duplicates += other.n_duplicates
         return self
 
-    def compute(self, *, sort_by_qid: bool = False) -> Evaluation:
+    @named_arguments
+    def compute(
+        self,
+        *,
+        by: Mapping[Any, Any] | None = None,
+        clusters: Mapping[Any, Any] | None = None,
+        sort_by_qid: bool = False,
+    ) -> Evaluation:
         """Evaluation of all queries so far; more may be added afterwards.
 
         Parameters
         ----------
+        by : dict, default=None
+            Attribute of each query, such as its country, by the id of the query; or a dict of names to such dicts.
+        clusters : dict, default=None
+            What queries are drawn with, such as the user or the session of each, by the id of the query.
         sort_by_qid : bool, default=False
             Whether queries stand in the order of their ids, so that means have the same bits whatever the order of
             updates and merges. By default they stand in the order of updates, those that were merged after the others.
@@ -213,8 +224,12 @@ class RankingAccumulator:
         Raises
         ------
         ValueError
-            If there are no queries, all weights are zero, or queries without ids are to be sorted by them.
+            If there are no queries, all weights are zero, queries without ids are to be sorted by them, or a query is
+            in no dict.
+        TypeError
+            If attributes are no dict.
         """
+        _check_dicts(by, clusters)
         if not self._place:
             raise ValueError("compute needs queries, so update or merge comes first. Got none since the last reset.")
         batch = self._batch()
@@ -224,7 +239,8 @@ class RankingAccumulator:
                 raise ValueError("sort_by_qid=True takes ids: pass qid= to update. Got updates without.")
             order = id_order(ids)
             ids, columns = ids[order], {name: column[order] for name, column in columns.items()}
-        return result_from_columns(self._specs, columns, ids, columns.pop("weight", None))
+        result = result_from_columns(self._specs, columns, ids, columns.pop("weight", None))
+        return replace(result, **check_attributes(by, clusters, QueryRows(ids))._asdict())
 
     def __len__(self) -> int:
         """Number of queries."""
@@ -265,6 +281,8 @@ class RankingAccumulator:
 
     def _add(self, batch: _Batch) -> None:
         """Check the queries, then add them."""
+        for discount in self._discounts:
+            discount.check(batch.longest)
         batch.kind.check_after(self._kind if self._place else None, "updates")
         ids, types, id_kind = self._check_ids(batch)
         columns, again = batch.columns, list[int]()
@@ -311,10 +329,6 @@ class RankingAccumulator:
                 f"Got query {ids[int(np.argmax(differs))]!r} again with others."
             )
 
-    def _check_discounts(self, longest: int) -> None:
-        for discount in self._discounts:
-            discount.check(longest)
-
     def _check_metrics(self, other: RankingAccumulator) -> None:
         """Raise ValueError if the other one has other metrics or keywords."""
         mine, theirs = ({name: spec.meaning for name, spec in x._specs.items()} for x in (self, other))
@@ -335,3 +349,15 @@ def _refuse_swapped(queries: Queries, y_score: Any) -> None:
             f"if they are not, pass scores as floats. Got scores of dtype {dtype}, and label "
             f"{queries.label[fractions][0]:g}."
         )
+
+
+def _check_dicts(by: Any, clusters: Any) -> None:
+    """Refuse attributes without the ids of their queries, whose order is that of updates and merges."""
+    several = isinstance(by, Mapping) and any(hasattr(column, "__len__") for column in by.values())
+    columns = {f"by[{name!r}]": column for name, column in by.items()} if several else {"by": by}
+    for name, column in {**columns, "clusters": clusters}.items():
+        if not (column is None or isinstance(column, Mapping) or (several and isinstance(column, str))):
+            raise TypeError(
+                f"{name} of compute must be a dict from the ids of queries to values; of a Series take to_dict(). "
+                f"Got {type(column).__name__}."
+            )

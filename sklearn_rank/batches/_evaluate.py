@@ -41,10 +41,10 @@ def evaluate_batches(
     Parameters
     ----------
     data : iterable, path or data set
-        Batches, each a tuple of arrays ``(y_true, y_score, qid)`` or ``(y_true, y_score, qid, sample_weight)``, a frame
-        of pandas or polars, a record batch or table of Arrow, or a dict of arrays. Or the path of a Parquet file or of
-        a folder of them, or a ``pyarrow.dataset.Dataset``; only the named columns are read. A query may continue in
-        other batches.
+        Batches, each a tuple of arrays ``(y_true, y_score, qid)`` or ``(y_true, y_score, qid, sample_weight)``, or a
+        table as `evaluate_frame` takes it. Or the path of a Parquet file or of a folder of them, a
+        ``pyarrow.dataset.Dataset``, or a relation of DuckDB, which is read in batches; only the named columns are read.
+        A query may continue in other batches.
     metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
         As in `evaluate`.
     y_true : str or list of str, default="label"

@@ -127,7 +127,7 @@ def ndcg_score(r: Ranked, *, gain: Any = "exp2", discount: Any = "log2", base: f
     """Normalized discounted cumulated gain: DCG over the DCG of the best possible list.
 
     ``nDCG@k = DCG@k / IDCG@k``, where IDCG is the DCG of all judged documents, also those not retrieved, highest
-    label first. Labels must not be negative.
+    label first. Labels must not be negative, unless a table or function says what they gain, 0 or more.
 
     References
     ----------

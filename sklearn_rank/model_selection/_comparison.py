@@ -18,6 +18,7 @@ from sklearn_rank._utils.optional import import_pandas
 from sklearn_rank._utils.storage import Saveable, SavedArrays, names, part
 from sklearn_rank._utils.table import WIDTH, Table, TableReport, shorten
 from sklearn_rank._utils.typing import Array
+from sklearn_rank.model_selection._paper_table import PaperTable, paper_table
 from sklearn_rank.model_selection._segments import SegmentComparison, compare_segments
 from sklearn_rank.model_selection._summary import Summary
 
@@ -382,6 +383,49 @@ class Comparison(TableReport, Saveable):
             Its index is named "qid"; its columns have two levels, model and metric.
         """
         return import_pandas().concat({model: r.to_frame() for model, r in self.results.items()}, axis=1)
+
+    def to_latex(self, *, confidence_level: float = 0.95, digits: int = 4) -> str:
+        """Table for a paper: systems by metrics, the best in bold, what differs from the baseline marked.
+
+        A tabular with the rules of booktabs, and a note that says test, correction and level; ``summary().to_latex()``
+        has intervals and p-values.
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.95
+            Between 0 and 1, exclusive: a difference is marked where the corrected p-value is below 1 less this.
+        digits : int, default=4
+            Decimals of the means.
+
+        Returns
+        -------
+        str
+        """
+        return self._paper_table(confidence_level, digits).to_latex()
+
+    def to_markdown(self, *, confidence_level: float = 0.95, digits: int = 4) -> str:
+        """The table of `to_latex` in Markdown; ``summary().to_markdown()`` has intervals and p-values.
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.95
+            Between 0 and 1, exclusive: a difference is marked where the corrected p-value is below 1 less this.
+        digits : int, default=4
+            Decimals of the means.
+
+        Returns
+        -------
+        str
+        """
+        return self._paper_table(confidence_level, digits).to_markdown()
+
+    def _paper_table(self, confidence_level: float, digits: int) -> PaperTable:
+        several = len(self.results) > 1
+        tests = {m: self.significance(m) if several and not self._why_untested(m) else None for m in self._metrics}
+        return paper_table(
+            self.results, tests, systems=self._models, baseline=self.baseline, confidence_level=confidence_level,
+            digits=digits,
+        )  # fmt: skip
 
     def _tables(self) -> list[Table]:
         return [self.summary()]

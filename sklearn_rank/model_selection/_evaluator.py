@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 import sklearn
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.exceptions import FitFailedWarning
 
+from sklearn_rank._engine.attributes import AttributesLike
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.rows import check_features, check_rows, one_column
@@ -21,10 +22,10 @@ from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
-from sklearn_rank._utils.typing import Array, CVLike, Estimator, Index, MatrixLike
+from sklearn_rank._utils.typing import CVLike, Estimator, MatrixLike
 from sklearn_rank.model_selection._comparison import Comparison, CrossValidation, known_baseline
 from sklearn_rank.model_selection._estimator_checks import check_estimator, is_search
-from sklearn_rank.model_selection._folds import FoldResult, Split, fit_folds
+from sklearn_rank.model_selection._folds import FoldResult, Metadata, Split, fit_folds
 from sklearn_rank.model_selection._grouped_rows import GroupedRows
 from sklearn_rank.model_selection._out_of_fold import OutOfFold, means_of_parts
 from sklearn_rank.model_selection._routing import consumes, with_weights_on_request
@@ -36,7 +37,7 @@ from sklearn_rank.model_selection._search_setup import (
     with_qid,
 )
 from sklearn_rank.model_selection._split import QueryKFold
-from sklearn_rank.model_selection._whole_folds import check_splitter, whole_folds
+from sklearn_rank.model_selection._whole_folds import check_splitter, refuse_unused, whole_folds
 
 
 class RankingEvaluator:
@@ -127,7 +128,15 @@ class RankingEvaluator:
         return get_scorers(self.metrics, **self.keywords)
 
     @named_arguments
-    def split(self, X: MatrixLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> list[Split]:
+    def split(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        clusters: ArrayLike | None = None,
+        time: ArrayLike | None = None,
+    ) -> list[Split]:
         """Folds that all models are given.
 
         Parameters
@@ -136,6 +145,10 @@ class RankingEvaluator:
         y : array-like of shape (n_samples,)
         qid : array-like of shape (n_samples,), default=None
             Query of each row. None: taken from the level "qid" of the index of y.
+        clusters : array-like of shape (n_samples,), default=None
+            What each row's query belongs to, such as a user or a session, for splitters that keep clusters whole.
+        time : array-like of shape (n_samples,), default=None
+            Time of each row's query, for a splitter that takes it, such as `QueryTimeSeriesSplit`.
 
         Returns
         -------
@@ -147,8 +160,9 @@ class RankingEvaluator:
         ValueError
             If qid is missing, or the splitter puts rows of one query into both sets.
         """
-        y, _, rows, _ = _check_and_group(X, y, qid)
-        return whole_folds(self.cv, X, y, rows.number)
+        refuse_unused(self.cv, clusters=clusters, time=time)
+        y, metadata, rows = _check_and_group(X, y, qid, clusters=clusters, time=time)
+        return whole_folds(self.cv, X, y, rows.number, metadata)
 
     @named_arguments
     def cross_validate(
@@ -159,6 +173,8 @@ class RankingEvaluator:
         *,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        clusters: ArrayLike | None = None,
+        time: ArrayLike | None = None,
         return_train_score: bool = False,
         return_estimator: bool = False,
         return_indices: bool = False,
@@ -175,6 +191,11 @@ class RankingEvaluator:
             Query of each row. None: taken from the level "qid" of the index of y.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row's query in the means; constant within a query.
+        clusters : array-like of shape (n_samples,), default=None
+            What each row's query belongs to, such as a user or a session. A splitter that takes it keeps clusters
+            whole; intervals and tests of the result allow for them.
+        time : array-like of shape (n_samples,), default=None
+            Time of each row's query, for a splitter that takes it, such as `QueryTimeSeriesSplit`.
         return_train_score, return_estimator, return_indices : bool, default=False
             What else to return, as scikit-learn's function does.
 
@@ -194,13 +215,13 @@ class RankingEvaluator:
         ValueError
             If queries are torn apart, by a search inside too, or a search inside cannot be given the metrics.
         """
-        y, ids, rows, weight = _check_and_group(X, y, qid, sample_weight)
-        folds = whole_folds(self.cv, X, y, rows.number)
-        ready, out_of_fold = self._prepare(estimator, X, y, rows.number, folds, weight), OutOfFold(rows, folds)
+        refuse_unused(self.cv, time=time)
+        y, metadata, rows = _check_and_group(X, y, qid, sample_weight, clusters=clusters, time=time)
+        folds = whole_folds(self.cv, X, y, rows.number, metadata)
+        ready, out_of_fold = self._prepare(estimator, X, y, rows, folds, metadata), OutOfFold(rows, folds)
         (results,) = fit_folds(
-            [ready], X, y, ids, folds, sample_weight=weight,
-            n_jobs=self.n_jobs, progress=self.progress, keep_estimator=return_estimator,
-            score_train=return_train_score,
+            [ready], X, y, metadata, folds, n_jobs=self.n_jobs,
+            progress=self.progress, keep_estimator=return_estimator, score_train=return_train_score,
         )  # fmt: skip
         if failure := next((result.error for result in results if result.error is not None), None):
             raise failure
@@ -234,6 +255,9 @@ class RankingEvaluator:
         *,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        by: AttributesLike = None,
+        clusters: ArrayLike | None = None,
+        time: ArrayLike | None = None,
     ) -> Comparison:
         """Score each model on queries it has not seen, all models on the same folds.
 
@@ -246,6 +270,13 @@ class RankingEvaluator:
             Query of each row. None: taken from the level "qid" of the index of y.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row's query in the means; constant within a query.
+        by : array-like of shape (n_samples,), dict or frame, default=None
+            Attributes of each row's query, such as its country, as `evaluate` takes them.
+        clusters : array-like of shape (n_samples,), default=None
+            What each row's query belongs to, such as a user or a session. A splitter that takes it keeps clusters
+            whole; intervals and tests of the result allow for them.
+        time : array-like of shape (n_samples,), default=None
+            Time of each row's query, for a splitter that takes it, such as `QueryTimeSeriesSplit`.
 
         Returns
         -------
@@ -260,7 +291,8 @@ class RankingEvaluator:
             search inside cannot be given the metrics, the baseline is not among the models, there is no such test
             against one, or correction of several, or all models fail.
         TypeError
-            If `estimators` is not a mapping with at least one entry, or one is no estimator.
+            If `estimators` is not a mapping with at least one entry, one is no estimator, or the splitter takes no
+            time.
         """
         from sklearn_rank.stats._compare_all import check_plan  # loads scipy.stats
 
@@ -270,8 +302,9 @@ class RankingEvaluator:
         check_plan("RankingEvaluator", test=self.test, correction=self.correction, baseline=baseline)
         for name, estimator in estimators.items():
             check_estimator(estimator, f"Model {name!r}")
-        y, ids, rows, weight = _check_and_group(X, y, qid, sample_weight)
-        folds = whole_folds(self.cv, X, y, rows.number)
+        refuse_unused(self.cv, time=time)
+        y, metadata, rows = _check_and_group(X, y, qid, sample_weight, by=by, clusters=clusters, time=time)
+        folds = whole_folds(self.cv, X, y, rows.number, metadata)
         out_of_fold = OutOfFold(rows, folds)
         if out_of_fold.n_repeats is None:
             raise ValueError(
@@ -281,12 +314,8 @@ class RankingEvaluator:
                 f"Got {echo(self.cv)}."
             )
         n_queries = out_of_fold.n_queries
-        models = [
-            self._prepare(e, X, y, rows.number, folds, weight, f"Model {name!r}") for name, e in estimators.items()
-        ]
-        results_of_models = fit_folds(
-            models, X, y, ids, folds, sample_weight=weight, n_jobs=self.n_jobs, progress=self.progress
-        )
+        models = [self._prepare(e, X, y, rows, folds, metadata, f"Model {name!r}") for name, e in estimators.items()]
+        results_of_models = fit_folds(models, X, y, metadata, folds, n_jobs=self.n_jobs, progress=self.progress)
         by_model = dict(zip(estimators, results_of_models, strict=True))
         failures = {name: errors for name, results in by_model.items() if (errors := _errors(results))}
         if len(failures) == len(models):
@@ -321,6 +350,8 @@ class RankingEvaluator:
         *,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        clusters: ArrayLike | None = None,
+        time: ArrayLike | None = None,
     ) -> Any:
         """Fit a search of scikit-learn with these metrics, this splitter, and qid routed.
 
@@ -338,6 +369,10 @@ class RankingEvaluator:
             Query of each row. None: taken from the level "qid" of the index of y.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row's query in the means; constant within a query.
+        clusters : array-like of shape (n_samples,), default=None
+            What each row's query belongs to, such as a user or a session, for splitters that keep clusters whole.
+        time : array-like of shape (n_samples,), default=None
+            Time of each row's query, for a splitter that takes it, such as `QueryTimeSeriesSplit`.
 
         Returns
         -------
@@ -358,36 +393,37 @@ class RankingEvaluator:
                 "search takes a search of scikit-learn, with parameters 'estimator', 'scoring', 'cv' and 'refit'. "
                 f"Got {echo(search)}."
             )
-        y, ids, rows, weight = _check_and_group(X, y, qid, sample_weight)
-        number = rows.number
         cv = QueryKFold(search.cv) if is_count(search.cv) else self.cv if search.cv is None else search.cv
-        folds = whole_folds(cv, X, y, number)
-        ready = self._setup(number, weight).search(copy.copy(search).set_params(cv=folds))
-        check_inner_searches(ready.estimator, X, y, number, folds)
+        refuse_unused(cv, clusters=clusters, time=time)
+        y, metadata, rows = _check_and_group(X, y, qid, sample_weight, clusters=clusters, time=time)
+        folds = whole_folds(cv, X, y, rows.number, metadata)
+        ready = self._setup(rows).search(copy.copy(search).set_params(cv=folds))
+        check_inner_searches(ready.estimator, X, y, rows.number, folds, metadata)
         warn_of_objective(ready)
-        if weight is not None:
+        if sample_weight is not None:
             ready = with_weights_on_request(ready)
         if ready.n_jobs is None:
             ready.set_params(n_jobs=self.n_jobs)
         with sklearn.config_context(enable_metadata_routing=True):
-            ready.fit(X, y, qid=ids, **({} if weight is None else {"sample_weight": weight}))
+            taken = {name: values for name, values in metadata.items() if consumes(ready, "fit", name)}
+            ready.fit(X, y, **taken)
         _check_scored(ready)
         return ready.set_params(cv=with_qid(cv)) if hasattr(cv, "split") else ready  # to be fitted on other rows
 
-    def _setup(self, number: Index, sample_weight: Array | None) -> SearchSetup:
+    def _setup(self, rows: GroupedRows) -> SearchSetup:
         """Scorers and splitter for searches inside; one that knows no queries fits only the rows it was made for."""
         cv = with_qid(self.cv) if consumes(self.cv, "split", "groups", "qid") else QueryKFold()
-        scorers = self.scorers if sample_weight is None else self.scorers.set_score_request(sample_weight=True)
-        return SearchSetup(scorers, cv, int(number.max(initial=-1)) + 1)
+        scorers = self.scorers if rows.weight is None else self.scorers.set_score_request(sample_weight=True)
+        return SearchSetup(scorers, cv, len(rows.ids))
 
     def _prepare(
-        self, estimator: Estimator, X: MatrixLike, y: ArrayLike, number: Index, folds: list[Split],
-        sample_weight: Array | None = None, name: str = "The estimator",
+        self, estimator: Estimator, X: MatrixLike, y: ArrayLike, rows: GroupedRows, folds: list[Split],
+        metadata: Metadata, name: str = "The estimator",
     ) -> Any:  # fmt: skip
         """The estimator as one that takes qid; its searches get scorers and splitter, or are refused."""
-        ready = self._setup(number, sample_weight).prepare(estimator, name)
-        check_inner_searches(ready, X, y, number, folds)
-        return ready if sample_weight is None else with_weights_on_request(ready)
+        ready = self._setup(rows).prepare(estimator, name)
+        check_inner_searches(ready, X, y, rows.number, folds, metadata)
+        return ready if rows.weight is None else with_weights_on_request(ready)
 
     def __repr__(self) -> str:
         """Call that makes this object."""
@@ -404,17 +440,20 @@ def _check_scored(search: Any) -> None:
 
 
 def _check_and_group(
-    X: MatrixLike, y: ArrayLike, qid: ArrayLike | None, sample_weight: ArrayLike | None = None
-) -> tuple[Any, NDArray[Any], GroupedRows, Array | None]:
-    """Labels, one a row; the id of each row's query, which models remember; the rows grouped; and their weights."""
-    check_rows(y=y, qid=qid, sample_weight=sample_weight)
-    check_features(X, y=y, qid=qid, sample_weight=sample_weight)
+    X: MatrixLike, y: ArrayLike, qid: ArrayLike | None, sample_weight: ArrayLike | None = None, *,
+    by: AttributesLike = None, clusters: ArrayLike | None = None, time: ArrayLike | None = None,
+) -> tuple[Any, Metadata, GroupedRows]:  # fmt: skip
+    """Labels, one a row; what there is by row to be routed, above all the query; and the rows grouped."""
+    check_rows(y=y, qid=qid, sample_weight=sample_weight, clusters=clusters, time=time)
+    check_features(X, y=y, qid=qid, sample_weight=sample_weight, clusters=clusters, time=time)
     for name, data in (("X", X), ("y", y), ("sample_weight", sample_weight)):
         refuse_masked(data, name)
     y = one_column(y)
-    ids = ids_of(find_qid(y, qid, name="y"))
     weight = None if sample_weight is None else column(as_floats(sample_weight, "sample_weight"))
-    return y, ids, GroupedRows.of(y, ids, weight), weight
+    ids = ids_of(find_qid(y, qid, name="y"))
+    metadata = {"qid": ids, "sample_weight": weight, "clusters": clusters, "time": time}
+    rows = GroupedRows.of(y, ids, weight, by=by, clusters=clusters)
+    return y, {name: values for name, values in metadata.items() if values is not None}, rows
 
 
 def _errors(results: Sequence[FoldResult]) -> dict[int, str]:

@@ -26,6 +26,8 @@ from sklearn_rank.model_selection._response import predict_scores
 from sklearn_rank.model_selection._routing import consumes
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
+Metadata = Mapping[str, Any]
+"""One entry for each row, by the name under which scikit-learn routes it."""
 
 
 @dataclass(frozen=True)
@@ -41,15 +43,13 @@ class FoldResult:
 
 
 def fit_folds(
-    estimators: Sequence[Any], X: MatrixLike, y: ArrayLike, qid: NDArray[np.int64], folds: Sequence[Split], *,
-    sample_weight: NDArray[Any] | None = None, n_jobs: int | None = None, progress: bool = False,
-    keep_estimator: bool = False, score_train: bool = False,
+    estimators: Sequence[Any], X: MatrixLike, y: ArrayLike, metadata: Metadata, folds: Sequence[Split], *,
+    n_jobs: int | None = None, progress: bool = False, keep_estimator: bool = False, score_train: bool = False,
 ) -> list[list[FoldResult]]:  # fmt: skip
     """Each estimator on each fold, in that order, as many at a time as `n_jobs` says.
 
-    Weights are for models whose `fit` asks for them.
+    Each `fit` is given the metadata that it asks for.
     """
-    metadata = {"qid": qid} if sample_weight is None else {"qid": qid, "sample_weight": sample_weight}
     with sklearn.config_context(enable_metadata_routing=True):
         fits = Parallel(n_jobs=n_jobs, return_as="generator")(
             delayed(_fit_fold)(clone(e), X, y, metadata, fold, keep_estimator, score_train)
@@ -66,13 +66,13 @@ def _fit_fold(
     estimator: Estimator,
     X: MatrixLike,
     y: ArrayLike,
-    metadata: Mapping[str, NDArray[Any]],
+    metadata: Metadata,
     fold: Split,
     keep_estimator: bool,
     score_train: bool,
 ) -> FoldResult:
     train, test = fold
-    taken = {name: values[train] for name, values in metadata.items() if consumes(estimator, "fit", name)}
+    taken = {name: take_rows(values, train) for name, values in metadata.items() if consumes(estimator, "fit", name)}
     began = perf_counter()
     try:
         estimator.fit(take_rows(X, train), take_rows(y, train), **taken)

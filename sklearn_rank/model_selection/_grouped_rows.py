@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_rank._engine.attributes import AttributesLike, ClustersLike, QueryAttributes, QueryRows, check_attributes
 from sklearn_rank._engine.check import check_shapes, queries_of, query_weight, refuse_bad_weight
 from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._engine.id_order import id_order
@@ -32,13 +33,19 @@ class GroupedRows:
     indptr: Index
     order: Index | None
     weight: Array | None = None
+    properties: QueryAttributes = QueryAttributes({}, None)
 
     @classmethod
-    def of(cls, y: ArrayLike, qid: ArrayLike, sample_weight: ArrayLike | None = None) -> GroupedRows:
+    def of(
+        cls, y: ArrayLike, qid: ArrayLike, sample_weight: ArrayLike | None = None, *, by: AttributesLike = None,
+        clusters: ClustersLike = None,
+    ) -> GroupedRows:  # fmt: skip
         """Group checked rows."""
         label = column(as_floats(y, "y"))
         groups = group_rows(qid, len(label))
-        return cls(label, *groups, None if sample_weight is None else query_weight(sample_weight, *groups))
+        weight = None if sample_weight is None else query_weight(sample_weight, *groups)
+        properties = check_attributes(by, clusters, QueryRows(*groups, n_given=len(label)), y=y)
+        return cls(label, *groups, weight, properties)
 
     @cached_property
     def number(self) -> Index:
@@ -68,7 +75,11 @@ class GroupedRows:
         weight = None if self.weight is None else self.weight[query]
         if weight is not None:
             refuse_bad_weight(weight)
-        return GroupedRows(self.label[rows], self.ids[query], indptr, order, weight)
+        attributes, clusters = self.properties
+        properties = QueryAttributes(
+            {name: values[query] for name, values in attributes.items()}, None if clusters is None else clusters[query]
+        )
+        return GroupedRows(self.label[rows], self.ids[query], indptr, order, weight, properties)
 
     def n_queries_in(self, rows: Index) -> int:
         """Number of queries of which some rows are."""
@@ -79,4 +90,4 @@ class GroupedRows:
         score = column(as_floats(y_score, "y_score"))
         check_shapes(self.label, score)
         queries = queries_of(self.label, score, self.indptr, self.ids, self.order, self.weight, None)
-        return evaluate_queries(queries, metrics, self.ids, self.weight, None)
+        return replace(evaluate_queries(queries, metrics, self.ids, self.weight, None), **self.properties._asdict())

@@ -13,12 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import cross_validate
 from sklearn.utils import check_random_state
 
-from sklearn_rank._engine.grouping import find_qid, query_numbers
+from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.rows import check_features, check_rows
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.typing import CVLike, Estimator
 from sklearn_rank.model_selection._evaluator import RankingEvaluator
+from sklearn_rank.model_selection._grouped_rows import GroupedRows
 from sklearn_rank.model_selection._whole_folds import whole_folds
 
 LearningCurve = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
@@ -89,7 +90,8 @@ def query_learning_curve(
         raise ValueError(f"A learning curve is that of one metric. Got {evaluator.scorers.names}.")
     check_rows(y=y, qid=qid)
     check_features(X, y=y, qid=qid)
-    number = query_numbers(find_qid(y, qid, name="y"), len(y))
+    rows = GroupedRows.of(y, find_qid(y, qid, name="y"))
+    number = rows.number
     folds, random = whole_folds(evaluator.cv, X, y, number), check_random_state(random_state)
     drawn = [random.permutation(np.unique(number[train])) for train, _ in folds]
     sizes = _query_counts(train_sizes, min(map(len, drawn)))
@@ -98,7 +100,7 @@ def query_learning_curve(
         for (train, test), queries in zip(folds, drawn, strict=True)
         for size in sizes
     ]
-    ready = evaluator._prepare(estimator, X, y, number, parts)
+    ready = evaluator._prepare(estimator, X, y, rows, parts, {"qid": number})
     with sklearn.config_context(enable_metadata_routing=True):
         scores = cross_validate(
             ready, X, y, cv=parts, scoring=evaluator.scorers, params={"qid": number},

@@ -90,4 +90,5 @@ def _mean_result(results: Sequence[Evaluation]) -> Evaluation:
         means={name: float(np.mean([of_result[name] for of_result in means])) for name in pooled},
         meaning=first.meaning, average=first.average, greater_is_better=first.greater_is_better,
         n_documents=first.n_documents, weight=first.weight, label_fingerprints=first.label_fingerprints,
+        by=first.attributes, clusters=first.clusters,
     )  # fmt: skip

@@ -28,12 +28,12 @@ from sklearn_rank.model_selection._estimator_checks import (
     tunes_itself,
     with_inner,
 )
-from sklearn_rank.model_selection._folds import Split
+from sklearn_rank.model_selection._folds import Metadata, Split
 from sklearn_rank.model_selection._query_ranker import QueryRanker, as_query_ranker, take_rows
 from sklearn_rank.model_selection._routing import consumes
 from sklearn_rank.model_selection._scorer import RankingScorers
 from sklearn_rank.model_selection._split import QueryKFold
-from sklearn_rank.model_selection._whole_folds import whole_folds
+from sklearn_rank.model_selection._whole_folds import NOTHING, whole_folds
 
 GRIDS = ("param_grid", "param_distributions")
 
@@ -177,8 +177,9 @@ def with_qid(cv: Any) -> Any:
 
 
 def check_inner_searches(
-    estimator: Estimator, X: MatrixLike, y: ArrayLike, number: NDArray[np.int64], folds: Sequence[Split]
-) -> None:
+    estimator: Estimator, X: MatrixLike, y: ArrayLike, number: NDArray[np.int64], folds: Sequence[Split],
+    metadata: Metadata = NOTHING,
+) -> None:  # fmt: skip
     """Refuse inner searches whose splitters tear queries apart; warn of those with another objective than ranking.
 
     Raises
@@ -197,7 +198,8 @@ def check_inner_searches(
                     f"QueryShuffleSplit or LeaveOneQueryOut. Got cv={echo(inner.cv)}."
                 )
             for train, _ in folds:
-                whole_folds(inner.cv, take_rows(X, train), take_rows(y, train), number[train])
+                inside = {name: take_rows(values, train) for name, values in metadata.items()}
+                whole_folds(inner.cv, take_rows(X, train), take_rows(y, train), number[train], inside)
         elif tunes_itself(inner):
             name = type(inner).__name__
             warnings.warn(

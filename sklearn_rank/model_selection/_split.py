@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_rank._engine.grouping import group_rows, query_numbers
 from sklearn_rank._engine.rows import check_features
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.typing import Index, MatrixLike, RandomState
 from sklearn_rank.model_selection._query_attributes import cluster_numbers, find_attribute
@@ -30,6 +31,7 @@ class _QuerySplitter:
 
     __metadata_request__split = {"groups": "qid", "clusters": True}
 
+    @named_arguments
     def split(self, X: Any, y: Any = None, groups: Any = None, clusters: ArrayLike | None = None) -> Folds:
         """Yield row numbers of training and test sets; no query is in both, nor is a cluster.
 
@@ -127,6 +129,7 @@ class RepeatedQueryKFold(_QuerySplitter, BaseCrossValidator):
         GroupKFold(n_splits)
         self.n_splits, self.n_repeats, self.random_state = n_splits, n_repeats, random_state
 
+    @named_arguments
     def split(self, X: Any, y: Any = None, groups: Any = None, clusters: ArrayLike | None = None) -> Folds:
         """Yield row numbers of training and test sets, as `QueryKFold` does; see there."""
         number, random = unit_numbers(X, y, groups, clusters), check_random_state(self.random_state)
@@ -170,6 +173,7 @@ class LeaveOneQueryOut(_QuerySplitter, LeaveOneGroupOut):
     [[1], [0, 2]]
     """
 
+    @named_arguments
     def split(self, X: Any, y: Any = None, groups: Any = None, clusters: ArrayLike | None = None) -> Folds:
         """Yield row numbers of training and test sets; each query is once a test set.
 

@@ -11,6 +11,7 @@ from sklearn.model_selection import BaseCrossValidator
 
 from sklearn_rank._engine.grouping import query_numbers
 from sklearn_rank._engine.rows import check_features, one_column
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, built_in, is_real
 from sklearn_rank._utils.echo import echo
 from sklearn_rank.model_selection._query_attributes import (
@@ -74,6 +75,7 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
                 COUNT.check(name, value, "QueryTimeSeriesSplit")
         self.n_splits, self.max_train_size, self.test_size, self.gap = n_splits, max_train_size, test_size, gap
 
+    @named_arguments
     def split(self, X: Any, y: Any = None, groups: Any = None, time: ArrayLike | None = None) -> Folds:
         """Yield row numbers of training and test sets, in the order of the rows.
 

@@ -5,7 +5,7 @@ Uses the public API of scikit-learn alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,10 @@ from sklearn_rank._utils.typing import Index
 from sklearn_rank.model_selection._folds import Split
 from sklearn_rank.model_selection._routing import consumes
 from sklearn_rank.model_selection._split import QueryKFold
+
+NOTHING: Mapping[str, Any] = {}
+OF_SPLITTERS = ("clusters", "time")
+"""Metadata besides qid that splitters take."""
 
 
 def check_splitter(cv: Any, class_name: str) -> Any:
@@ -44,8 +48,8 @@ def check_splitter(cv: Any, class_name: str) -> Any:
     return splits
 
 
-def whole_folds(cv: Any, X: Any, y: Any, number: Index) -> list[Split]:
-    """Folds of a splitter, or of a list of them, which keep queries whole.
+def whole_folds(cv: Any, X: Any, y: Any, number: Index, metadata: Mapping[str, Any] = NOTHING) -> list[Split]:
+    """Folds of a splitter, or of a list of them, which keep queries whole; a splitter gets the metadata it asks for.
 
     Raises
     ------
@@ -53,7 +57,9 @@ def whole_folds(cv: Any, X: Any, y: Any, number: Index) -> list[Split]:
         If a query is in a training set and its test set, or only some of its rows are in a test set.
     """
     if hasattr(cv, "split"):
-        folds = list(cv.split(X, y, number) if consumes(cv, "split", "groups", "qid") else cv.split(X, y))
+        groups = {"groups": number} if consumes(cv, "split", "groups", "qid") else {}
+        taken = {name: metadata[name] for name in OF_SPLITTERS if name in metadata and consumes(cv, "split", name)}
+        folds = list(cv.split(X, y, **groups, **taken))
     else:
         folds = cv = list(cv)
     folds = [(_row_numbers(train, len(number), cv), _row_numbers(test, len(number), cv)) for train, test in folds]
@@ -87,6 +93,20 @@ def count_repeats(folds: Sequence[Split], n_rows: int) -> int | None:
         return 1
     n_different = len({np.sort(test).tobytes() for _, test in folds})
     return n_repeats if n_tests.min() == n_repeats and n_different * n_repeats > len(folds) else None
+
+
+def refuse_unused(cv: Any, **metadata: Any) -> None:
+    """Refuse metadata, given by name, that a splitter does not take.
+
+    Raises
+    ------
+    TypeError
+        Naming splitters that do.
+    """
+    for name, values in metadata.items():
+        if values is not None and not (hasattr(cv, "split") and consumes(cv, "split", name)):
+            takes = {"time": "QueryTimeSeriesSplit", "clusters": "QueryKFold or QueryShuffleSplit"}[name]
+            raise TypeError(f"{name}= is for a splitter that takes it, such as {takes}. Got {_shown(cv)}.")
 
 
 def _row_numbers(rows: Any, n_rows: int, cv: Any) -> NDArray[np.int64]:

@@ -1,0 +1,163 @@
+"""A comparison as a table for a paper: a row for each system, a column for each metric, marks of significance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.notation import display_name
+from sklearn_rank._utils.constraints import Constraint, is_count, is_real
+from sklearn_rank._utils.table import latex_text, markdown_text, printable
+
+if TYPE_CHECKING:
+    from sklearn_rank.stats import MultipleComparison
+
+TEST_NAMES = {
+    "t": "paired t-test",
+    "wilcoxon": "Wilcoxon's signed-rank test",
+    "sign": "sign test",
+    "randomization": "randomization test",
+    "bootstrap": "paired bootstrap test",
+    "welch": "Welch's t-test",
+    "mannwhitney": "Mann-Whitney test",
+    "permutation": "permutation test",
+}
+CORRECTION_NAMES = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini-Hochberg", "tukey": "Tukey"}
+BETTER, WORSE = "†", "‡"
+LATEX_MARKS = {BETTER: r"$\dagger$", WORSE: r"$\ddagger$"}
+MISSING = "--"
+LEVEL = Constraint("between 0 and 1, exclusive", lambda v: is_real(v) and 0 < v < 1, "")
+DIGITS = Constraint("an int from 1 to 15", lambda v: is_count(v) and v <= 15, "")
+
+
+class Cell(NamedTuple):
+    """A mean as text, whether it is the best of its metric, and the mark of its significance."""
+
+    text: str
+    is_best: bool = False
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """Cells by system and metric, and the note under the table."""
+
+    systems: Sequence[str]
+    metrics: Sequence[str]
+    cells: Sequence[Sequence[Cell]]
+    note: str
+
+    def to_markdown(self) -> str:
+        """The table in Markdown, and the note."""
+        head = [["system", *self.metrics], ["---", *["---:"] * len(self.metrics)]]
+        rows = [[markdown_text(name), *map(_markdown, row)] for name, row in zip(self.systems, self.cells, strict=True)]
+        head[0] = [markdown_text(name) for name in head[0]]
+        return "\n".join(f"| {' | '.join(row)} |" for row in (*head, *rows)) + f"\n\n{markdown_text(self.note)}"
+
+    def to_latex(self) -> str:
+        """The table as a tabular with the rules of booktabs, and the note."""
+        rows = [[latex_text(name), *map(_latex, row)] for name, row in zip(self.systems, self.cells, strict=True)]
+        head, *body = (" & ".join(row) + r" \\" for row in [["System", *map(latex_text, self.metrics)], *rows])
+        return "\n".join(
+            [
+                r"% needs \usepackage{booktabs}",
+                rf"\begin{{tabular}}{{l{'r' * len(self.metrics)}}}",
+                r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}",
+                rf"\par\smallskip{{\footnotesize {_latex_marks(latex_text(self.note))}\par}}",
+            ]
+        )  # fmt: skip
+
+
+def paper_table(
+    results: Mapping[str, Evaluation],
+    tests: Mapping[str, MultipleComparison | None],
+    *,
+    systems: Sequence[str],
+    baseline: str,
+    confidence_level: float = 0.95,
+    digits: int = 4,
+) -> PaperTable:
+    """Table of systems, of which those that have no result failed, by the metrics of `tests`, tested or not."""
+    LEVEL.check("confidence_level", confidence_level, "to_latex and to_markdown")
+    DIGITS.check("digits", digits, "to_latex and to_markdown")
+    means = {name: result.mean() for name, result in results.items()}
+    columns = []
+    for metric, tested in tests.items():
+        written = {name: f"{of_metrics[metric]:.{digits}f}" for name, of_metrics in means.items()}
+        higher = next(iter(results.values())).greater_is_better[metric]
+        best = _best({name: of_metrics[metric] for name, of_metrics in means.items()}, higher)
+        marks = {} if tested is None else _marks(tested, confidence_level)
+        columns.append([_cell(written.get(name), written.get(best), marks.get(name, "")) for name in systems])
+    note = _note(results, tests, baseline, confidence_level, {cell.mark for column in columns for cell in column})
+    failed = [name for name in systems if name not in results]
+    if failed:
+        note += f" {MISSING}: {', '.join(failed)} failed."
+    names = [printable(f"{name} (baseline)" if name == baseline else name) for name in systems]
+    return PaperTable(
+        names, [printable(display_name(m)) for m in tests], [*zip(*columns, strict=True)], printable(note)
+    )
+
+
+def _best(means: Mapping[str, float], higher: bool) -> str:
+    """System with the best mean; one without a mean is not the best."""
+    worst = -np.inf if higher else np.inf
+    filled = {name: worst if np.isnan(mean) else mean for name, mean in means.items()}
+    return (max if higher else min)(filled, key=filled.__getitem__)
+
+
+def _cell(text: str | None, best: str | None, mark: str) -> Cell:
+    if text is None or text == "nan":
+        return Cell(MISSING)
+    return Cell(text, text == best, mark)
+
+
+def _marks(tested: MultipleComparison, confidence_level: float) -> dict[str, str]:
+    """Mark of each system that differs significantly from the baseline."""
+    marks = {}
+    for (name, other), pair in tested.comparisons.items():
+        if tested.corrected[name, other] < 1 - confidence_level and pair.difference != 0:
+            marks[name] = BETTER if (pair.difference > 0) == tested.greater_is_better else WORSE
+    return marks
+
+
+def _note(
+    results: Mapping[str, Evaluation], tests: Mapping[str, MultipleComparison | None], baseline: str, level: float,
+    marks: set[str],
+) -> str:  # fmt: skip
+    """Sentences that say which means, which test, correction and level."""
+    n_queries = len(next(iter(results.values())).qid)
+    note = f"Means over {n_queries} queries; the best of each metric in bold."
+    tested = [one for one in tests.values() if one is not None]
+    if not tested:
+        return note
+    words = {BETTER: "better", WORSE: "worse"}
+    found = [f"{mark} significantly {word} than {baseline}" for mark, word in words.items() if mark in marks]
+    correction = CORRECTION_NAMES.get(tested[0].correction or "")
+    n_tests = len(tested[0].comparisons)
+    how = f"{correction}-corrected for {n_tests} systems" if correction else "not corrected"
+    how = how if n_tests > 1 else "one comparison"
+    note += f" {'; '.join(found) or f'No system differs significantly from {baseline}'}"
+    n_clusters = next(iter(tested[0].comparisons.values())).n_clusters
+    how = how if n_clusters is None else f"queries in {n_clusters} clusters, {how}"
+    note += f" ({TEST_NAMES[tested[0].test]}, two-sided, p < {1 - level:.3g}, {how})."
+    untested = [display_name(metric) for metric, one in tests.items() if one is None]
+    return note + (f" Not tested: {', '.join(untested)}." if untested else "")
+
+
+def _markdown(cell: Cell) -> str:
+    return (f"**{cell.text}**" if cell.is_best else cell.text) + cell.mark
+
+
+def _latex(cell: Cell) -> str:
+    mark = rf"\rlap{{$^{{{LATEX_MARKS[cell.mark].strip('$')}}}$}}" if cell.mark else ""
+    return (rf"\textbf{{{cell.text}}}" if cell.is_best else cell.text) + mark
+
+
+def _latex_marks(text: str) -> str:
+    for mark, written in LATEX_MARKS.items():
+        text = text.replace(mark, written)
+    return text

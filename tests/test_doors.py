@@ -1,0 +1,144 @@
+"""What is given to the wrong function: the error names the right one, and never comes from inside a library."""
+
+import io
+from collections import UserDict
+
+import dask.dataframe as dd
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from pyarrow import dataset
+
+from sklearn_rank import evaluate, evaluate_batches, evaluate_frame
+from sklearn_rank.io import join, read_trec_qrels, read_trec_run
+from sklearn_rank.metrics import map_score, ndcg_score
+
+Y, S, Q = np.array([0, 1, 2, 0.0]), np.array([0.4, 0.3, 0.2, 0.1]), np.array([7, 7, 8, 8])
+FRAME = pd.DataFrame({"label": Y, "score": S, "qid": Q})
+TEXT = FRAME.assign(qid=["a", "a", "b", "b"])
+QRELS, RUN = {"q1": {"d1": 1}}, {"q1": {"d1": 0.5, "d2": 0.3}}
+RESULT = evaluate(Y, S, qid=Q)
+ENTRIES = read_trec_qrels(io.BytesIO(b"q1 0 d1 1\n")), read_trec_run(io.BytesIO(b"q1 Q0 d1 1 0.5 me\n"))
+RANX = [type(name, (), {"__module__": "ranx.data_structures", "__getitem__": lambda s, i: 1 / 0}) for name in "qr"]
+TO_FRAME, TO_RUN = "evaluate_frame(data, y_true='label'", "evaluate_run(judgements, run)"
+TO_SYSTEMS, TO_RESULTS = "compare_systems(y_true, {name: y_score}, qid=qid)", "compare_systems({name: result})"
+
+WRONG = [
+    ("a frame", (FRAME,), TO_FRAME),
+    ("a frame with text", (TEXT,), TO_FRAME),
+    ("a frame and a name", (FRAME, "score"), TO_FRAME),
+    ("a frame twice", (FRAME, FRAME), TO_FRAME),
+    ("a frame with text twice", (TEXT, TEXT), TO_FRAME),
+    ("two frames with ids", (FRAME, FRAME.copy()), TO_FRAME),
+    ("a frame and scores", (FRAME, S), TO_FRAME),
+    ("polars", (pl.from_pandas(TEXT), "score"), TO_FRAME),
+    ("polars twice", (pl.from_pandas(FRAME),) * 2, TO_FRAME),
+    ("a plan", (pl.from_pandas(TEXT).lazy(), "score"), TO_FRAME),
+    ("Arrow", (pa.Table.from_pandas(TEXT), "score"), TO_FRAME),
+    ("DuckDB", (duckdb.connect().from_df(TEXT), "score"), TO_FRAME),
+    ("a table of arrays", ({"label": Y, "score": S, "qid": Q},), TO_FRAME),
+    ("a table of arrays and a name", ({"label": Y, "score": S, "qid": Q}, "score"), TO_FRAME),
+    ("names", ("label", "score"), "with their table to evaluate_frame"),
+    ("labels and a name", (Y, "score"), "with their table to evaluate_frame"),
+    ("rows as dicts", (FRAME.to_dict("records"), S), "evaluate_frame(pandas.DataFrame(rows))"),
+    ("dictionaries", (QRELS, RUN), TO_RUN),
+    ("one dictionary", (QRELS,), TO_RUN),
+    ("sets and lists", ({"q": {"d"}}, {"q": ["d", "e"]}), TO_RUN),
+    ("mappings", (UserDict(QRELS), UserDict(RUN)), TO_RUN),
+    ("lists of ids", ([["d1", "d2"], ["d3"]], [["d1"], ["d3"]]), TO_RUN),
+    ("lists of numbers", ([[1, 2], [3]], [[1], [3]]), TO_RUN),
+    ("lists of sets", ([{"d1"}, {"d2"}], [["d1"], ["d2"]]), TO_RUN),
+    ("Entries", ENTRIES, TO_RUN),
+    ("ranx", (RANX[0](), RANX[1]()), TO_RUN),
+    ("systems by name", (Y, {"a": S, "b": S}), TO_SYSTEMS),
+    ("a frame of systems", (Y, pd.DataFrame({"a": S, "b": S})), TO_SYSTEMS),
+    ("a list of systems", (Y, [S, S]), TO_SYSTEMS),
+    ("a result", (RESULT,), TO_RESULTS),
+    ("two results", (RESULT, RESULT), TO_RESULTS),
+    ("results by name", ({"a": RESULT, "b": RESULT},), TO_RESULTS),
+    ("a list of results", ([RESULT, RESULT],), TO_RESULTS),
+    ("rows that were joined", (join(ENTRIES[1], ENTRIES[0]),), "evaluate(data.y_true, data.y_score, qid=data.qid)"),
+    ("a path", ("rows.parquet",), "evaluate_batches"),
+    ("dask", (dd.from_pandas(FRAME, npartitions=1),), "sklearn_rank.dask.evaluate(data)"),
+]
+
+
+@pytest.mark.parametrize("function", [evaluate, ndcg_score], ids=["evaluate", "ndcg_score"])
+@pytest.mark.parametrize(("given", "hint"), [case[1:] for case in WRONG], ids=[case[0] for case in WRONG])
+def test_wrong_arguments_name_the_right_function(function, given, hint):
+    for qid in [Q] if hint == TO_SYSTEMS else [None, Q]:
+        with pytest.raises((TypeError, ValueError)) as raised:
+            function(*given, **({} if qid is None else {"qid": qid}))
+        assert hint in str(raised.value)
+
+
+def test_a_name_in_place_of_the_queries():
+    for name in ("qid", "sample_weight"):
+        with pytest.raises(TypeError, match="Names of columns go with their table to evaluate_frame"):
+            evaluate(FRAME.label, FRAME.score, **{"qid": Q, name: name})
+
+
+def test_arguments_that_are_missing():
+    for function, name in ((evaluate, "evaluate"), (map_score, "map_score")):
+        with pytest.raises(TypeError, match=rf"^{name} needs y_true and y_score\.$"):
+            function(qid=Q)
+        with pytest.raises(TypeError, match=rf"^{name} needs y_score\.$"):
+            function(Y, qid=Q)
+        with pytest.raises(TypeError, match=rf"^{name} needs y_true\.$"):
+            function(y_score=S, qid=Q)
+    with pytest.raises(TypeError, match=r"^evaluate_frame needs data\.$"):
+        evaluate_frame(y_score="score")
+
+
+def test_queries_by_documents_stay_what_they_are():
+    labels, scores = Y.reshape(2, 2), S.reshape(2, 2)
+    expected = ndcg_score(labels, scores)
+    for make in (pd.DataFrame, lambda x: pl.DataFrame(x, schema=["d1", "d2"])):
+        assert ndcg_score(make(labels), make(scores)) == expected
+        assert ndcg_score(make(labels), scores) == expected
+    with pytest.raises(ValueError, match=r"^y_score must not contain NaN"):
+        ndcg_score(pd.DataFrame(labels), pd.DataFrame([[np.nan, 1], [1, 1]]))
+    assert ndcg_score(pd.DataFrame(labels), (same := pd.DataFrame(labels))) == ndcg_score(same, same) == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "hint"),
+    [
+        (QRELS, TO_RUN),
+        (RESULT, TO_RESULTS),
+        (Y, "evaluate(y_true, y_score, qid=qid)"),
+        ([Y, S, Q], "evaluate(y_true, y_score, qid=qid)"),
+        (FRAME.label, "evaluate(y_true, y_score, qid=qid)"),
+        (dd.from_pandas(FRAME, npartitions=1), "sklearn_rank.dask.evaluate(data)"),
+    ],
+    ids=["qrels", "result", "array", "arrays", "Series", "dask"],
+)
+def test_what_is_no_table(data, hint):
+    for function in (evaluate_frame, evaluate_batches):
+        with pytest.raises(TypeError) as raised:
+            function(data)
+        assert hint in str(raised.value)
+        assert f"Got {type(data).__name__}" in str(raised.value) or isinstance(data, list)
+
+
+def test_data_on_disk_go_to_batches():
+    for data in ("rows.parquet", dataset.dataset(pa.Table.from_pandas(FRAME))):
+        with pytest.raises(TypeError, match="Data on disk go to evaluate_batches, or to io.read_table"):
+            evaluate_frame(data)
+
+
+def test_spark_by_its_looks():
+    frame = type("DataFrame", (), {"__module__": "pyspark.sql.connect.dataframe", "columns": ["label"]})()
+    for call in (evaluate_frame, evaluate_batches, evaluate, ndcg_score):
+        with pytest.raises(TypeError, match=r"sklearn_rank.spark.evaluate\(data\)"):
+            call(frame)
+
+
+def test_what_is_not_for_others_keeps_its_error():
+    with pytest.raises(TypeError, match="^y_true must hold real numbers"):
+        evaluate(["a", "b"], [1, 2], qid=[1, 1])
+    with pytest.raises(TypeError, match="^data must be a frame of pandas or polars.*Got DuckDBPyConnection"):
+        evaluate_frame(duckdb.connect())

@@ -1,0 +1,251 @@
+"""evaluate_run: the same numbers as arrays made by hand, from every form of run and judgements; and what is refused."""
+
+import io
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sklearn_rank
+from sklearn_rank import evaluate, evaluate_run
+from sklearn_rank.io import join, read_entries, read_trec_qrels, read_trec_run
+
+METRICS = ["ndcg@3", "map", "mrr", "p@2", "r@3", "bpref", "judged@2", "rbp"]
+QRELS = {"q2": {"a": 2, "b": 0, "z": 1}, "q1": {"b": 1, "c": 0}}
+RUN = {"q1": {"a": 0.5, "b": 0.4, "c": 0.4}, "q2": {"b": 3.0, "a": 2.0, "x": 1.0, "c": 0.5}}
+LABEL = [0, 2, np.nan, np.nan, 1, np.nan, 1, 0]
+SCORE = [3.0, 2.0, 1.0, 0.5, -np.inf, 0.5, 0.4, 0.4]
+QID = ["q2"] * 5 + ["q1"] * 3
+
+
+def by_hand(metric):
+    made_for_unjudged = metric.startswith(("bpref", "judged"))
+    return evaluate(LABEL, SCORE, qid=QID, metrics=metric, unjudged=None if made_for_unjudged else "nonrelevant")
+
+
+def entries(table, value, kind):
+    rows = [(q, d, x) for q, documents in table.items() for d, x in documents.items()]
+    frame = pd.DataFrame(rows, columns=["qid", "doc_id", value])
+    if kind == "read_entries":
+        return read_entries(frame, value=value)
+    form = "{0} 0 {1} {2:.0f}\n" if value == "grade" else "{0} Q0 {1} 1 {2} me\n"
+    text = "".join(form.format(*row) for row in rows).encode()
+    return (read_trec_qrels if value == "grade" else read_trec_run)(io.BytesIO(text))
+
+
+def ranx_of(kind, table):
+    """Stand-in for ranx's class of this name, as the real one compiles for half a minute."""
+    return type(kind, (), {"__module__": "ranx.data_structures", "to_dict": lambda self: table})()
+
+
+FORMS = {
+    "dict": lambda table, value: table,
+    "read_entries": lambda table, value: entries(table, value, "read_entries"),
+    "trec": lambda table, value: entries(table, value, "trec"),
+    "ranx": lambda table, value: ranx_of("Qrels" if value == "grade" else "Run", table),
+}
+
+
+@pytest.mark.parametrize("of_run", FORMS)
+@pytest.mark.parametrize("of_judgements", FORMS)
+def test_every_form_has_the_bits_of_arrays(of_judgements, of_run):
+    result = evaluate_run(FORMS[of_judgements](QRELS, "grade"), FORMS[of_run](RUN, "score"), metrics=METRICS)
+    assert sorted(result.qid.tolist()) == ["q1", "q2"]
+    for metric in METRICS:
+        values = dict(zip(result.qid.tolist(), result.per_query[metric].tolist(), strict=True))
+        assert values == dict(zip(["q2", "q1"], by_hand(metric).per_query[metric].tolist(), strict=True)), metric
+
+
+SETS = {"q1": {"b"}, "q2": {"a", "z"}}
+LISTS = {"q1": ["a", "b"], "q2": ["b", "a", "x"]}
+
+
+@pytest.mark.parametrize(
+    "relevant", [set, frozenset, list, tuple, np.array, pd.Series, lambda ids: dict.fromkeys(ids, 1)]
+)
+@pytest.mark.parametrize("ranked", [list, tuple, np.array, pd.Series, lambda ids: [(d, -i) for i, d in enumerate(ids)]])
+def test_sets_and_lists(relevant, ranked):
+    judgements = {q: relevant(sorted(ids)) for q, ids in SETS.items()}
+    found = evaluate_run(judgements, {q: ranked(ids) for q, ids in LISTS.items()}, metrics=["mrr", "r@2"])
+    assert found.per_query["mrr"].tolist() == [0.5, 0.5]
+    assert found.per_query["r@2"].tolist() == [1, 0.5]
+
+
+@pytest.mark.parametrize(
+    "ids", [[1, 2, 3], [("d", 1), ("d", 2), ("d", 3)], [1, "1", (1, "1")], [b"a", b"b", b"c"]], ids=repr
+)
+def test_ids_of_any_hashable_type(ids):
+    for query in (7, "7", (7, "x"), 7.5):
+        result = evaluate_run({query: {ids[0]: 1, ids[1]: 0}}, {query: ids[::-1]}, metrics="mrr")
+        assert result.qid.tolist() == [query]
+        assert result.per_query["mrr"].tolist() == [1 / 3]
+
+
+def test_default_metrics_and_keywords_are_those_of_evaluate():
+    assert [*evaluate_run(QRELS, RUN).mean()] == [*evaluate(LABEL, SCORE, qid=QID, unjudged="nonrelevant").mean()]
+    dropped = evaluate_run(QRELS, RUN, metrics=["map", "map(unjudged=nonrelevant)"], unjudged="drop")
+    assert [*map(str, dropped.mean().values())] == [
+        str(evaluate(LABEL, SCORE, qid=QID, metrics="map", unjudged=word).mean()["map"])
+        for word in ("drop", "nonrelevant")
+    ]
+    with pytest.raises(ValueError, match="must not contain NaN"):
+        evaluate_run(QRELS, RUN, unjudged=None)
+
+
+def test_queries_that_one_side_lacks():
+    qrels, run = QRELS | {"q3": {"a": 1}}, RUN | {"q4": {"a": 1.0}}
+    with pytest.warns(UserWarning, match=r"not in the run: 1, counted as zero \(q3\); .*: 1, left out \(q4\)"):
+        result = evaluate_run(qrels, run, metrics="map")
+    assert result.qid.tolist() == ["q2", "q1", "q3"]
+    assert result.per_query["map"][2] == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dropped = evaluate_run(qrels, run, metrics="map", missing_from_run="drop", missing_from_qrels="drop")
+    assert dropped.mean() == evaluate_run(QRELS, RUN, metrics="map").mean()
+    with pytest.raises(ValueError, match="every query must be in the run"):
+        evaluate_run(qrels, run, missing_from_run="raise", missing_from_qrels="drop")
+
+
+def test_empty_lists_are_answers():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = evaluate_run({1: ["x"], 2: [], 3: {}, 4: ["z"]}, {1: ["x"], 2: [], 3: ["x"], 4: []}, metrics="map")
+    assert result.per_query["map"].tolist() == [1, 0, 0, 0]
+    assert result.n_undefined == {"map": 2}
+
+
+@pytest.mark.parametrize("side", ["judgements", "run"])
+def test_duplicates(side):
+    lists = {side: {"q": ["x", "y", "x"]}} | {"run" if side == "judgements" else "judgements": {"q": ["x"]}}
+    with pytest.raises(ValueError, match=rf"Got document 'x' 2 times for query 'q' of the {side}\."):
+        evaluate_run(**lists)
+    first = evaluate_run(**lists, duplicates="first", metrics=["ndcg", "r@2"]).mean()
+    assert first["ndcg"] <= 1
+    assert first["r@2"] == (0.5 if side == "judgements" else 1)
+
+
+def test_excluded_documents_leave_both_sides():
+    result = evaluate_run(QRELS, RUN, metrics=["map", "r@3"], exclude={"q2": ["b", "z"], "other": ["b"]})
+    assert result.per_query["map"] == pytest.approx([1, 5 / 12])  # b and c tie in q1
+    assert result.per_query["r@3"].tolist() == [1, 1]
+    data = join(RUN, QRELS, exclude={"q2": {"b", "z"}})
+    assert data.n_excluded == (1, 2)
+    assert "excluded: 1 documents of the run, 2 of the judgements" in data.counts()
+    same = evaluate_run(
+        entries(QRELS, "grade", "trec"), entries(RUN, "score", "trec"), metrics="map", exclude={"q2": "b z".split()}
+    )
+    assert same.per_query["map"].tolist() == result.per_query["map"].tolist()
+
+
+def test_weights_attributes_and_clusters_go_by_query():
+    weight, country = {"q1": 3, "q2": 1}, {"q1": "de", "q2": "en"}
+    plain = evaluate_run(QRELS, RUN, metrics="map")
+    for wrap in (dict, pd.Series):
+        result = evaluate_run(
+            QRELS, RUN, metrics="map", sample_weight=wrap(weight), by={"country": country}, clusters=wrap(country)
+        )
+        assert result.mean()["map"] == np.average(plain.per_query["map"], weights=[1, 3])
+        assert result.clusters.tolist() == ["en", "de"]
+        assert result.attributes["country"].tolist() == ["en", "de"]
+    for name in ("sample_weight", "by", "clusters"):
+        with pytest.raises(TypeError, match=rf"{name} of evaluate_run must be {{query: value}}.*Got list"):
+            evaluate_run(QRELS, RUN, **{name: [1] * 8})
+    with pytest.raises(ValueError, match="Got none for 1 of 2, the first 'q2'"):
+        evaluate_run(QRELS, RUN, sample_weight={"q1": 1})
+
+
+def test_negative_grades_and_order_of_ties_are_those_of_join():
+    qrels, run = {"q": {"a": 1, "b": -1}}, {"q": {"b": 1.0, "a": 1.0}}
+    with pytest.raises(ValueError, match="must not be below 0"):
+        evaluate_run(qrels, run, metrics="ndcg", negative="keep")
+    assert evaluate_run(qrels, run, metrics="ndcg", negative="unjudged").per_query["ndcg"][0] < 1
+    ranks = [
+        evaluate_run(qrels, {"q": ids}, metrics="mrr", ties="stable", tie_order=order).mean()["mrr"]
+        for ids in ({"a": 1.0, "b": 1.0}, {"b": 1.0, "a": 1.0})
+        for order in ("input", "trec_eval")
+    ]
+    assert ranks == [1, 0.5, 0.5, 0.5]
+
+
+WRONG = {
+    "ids of queries": (({1: {"a"}}, {"1": ["a"]}), ValueError, "its id must be of one type. Got ids such as 1 in the"),
+    "ids of some queries": (({1: {"a"}, "2": {"a"}}, {"1": ["a"], "2": ["a"]}), ValueError, "Got '1' in the run and 1"),
+    "ids of documents": (
+        ({1: {5}}, {1: ["5"]}),
+        ValueError,
+        "of one type.*Got ids such as '5' and 5, and none in both",
+    ),
+    "grades in a list": (({1: [("a", 2)]}, {1: ["a"]}), ValueError, r"Got ids such as 'a' and \('a', 2\)"),
+    "one string": (({1: "a"}, {1: ["a"]}), TypeError, "has a dictionary or a list of documents. Got 'a' for query 1"),
+    "set as a run": (({1: ["a"]}, {1: {"a", "b"}}), TypeError, "A set has no order.*Got a set for query 1"),
+    "score as text": (({1: ["a"]}, {1: {"a": "0.5"}}), TypeError, "Got '0.5' for document 'a' of query 1"),
+    "nan": (({1: ["a"]}, {1: {"b": 1, "a": np.nan}}), ValueError, "Got nan for document 'a' of query 1"),
+    "infinite": (({1: ["a"]}, {1: {"a": np.inf}}), ValueError, "Got inf for document 'a' of query 1"),
+    "no grade": (({1: {"a": None}}, {1: ["a"]}), TypeError, "Got None for document 'a' of query 1"),
+    "distances": (
+        ({1: ["a"]}, {1: [("a", 0.1), ("b", 0.2)]}),
+        ValueError,
+        "negate distances.*Got rising scores for query 1",
+    ),
+    "hits": (({1: ["a"]}, {1: [{"corpus_id": 1, "score": 2}]}), TypeError, "must be hashable.*hit"),
+    "lists of lists": (([["a"]], [["a"]]), TypeError, r"Got list instead.*dict\(zip\(query_ids, judgements\)\)"),
+    "frame": ((pd.DataFrame({"qid": [1]}), {1: ["a"]}), TypeError, "io.read_entries.*Got DataFrame instead"),
+    "columns": (({"qid": [1], "doc_id": ["a"]}, {1: ["a"]}), TypeError, "io.read_entries"),
+    "nothing": (({}, {}), ValueError, "must have a query in common.*none in the judgements"),
+    "empty run": (({1: ["a"]}, {}), ValueError, "must have a query in common.*none in the run"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_cannot_be_meant_is_refused(case):
+    arguments, error, message = WRONG[case]
+    with pytest.raises(error, match=message):
+        evaluate_run(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("exclude", "error", "message"),
+    [
+        ({"other": ["a"]}, ValueError, "exclude must have a query of the run or of the judgements"),
+        ({"q1": [1]}, ValueError, "of one type in the run and in exclude"),
+        ({"q1": "a"}, TypeError, "a set or a list of documents. Got 'a' for query 'q1'"),
+        (["a"], TypeError, "exclude must be {query: documents}. Got list"),
+    ],
+)
+def test_what_cannot_be_excluded_is_refused(exclude, error, message):
+    with pytest.raises(error, match=message):
+        evaluate_run(QRELS, RUN, exclude=exclude)
+
+
+def test_wrong_way_round():
+    qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
+    for run in (RUN, {q: [*ids] for q, ids in RUN.items()}):
+        with pytest.warns(UserWarning, match="the judgements first, then the run.*no scores but 1"):
+            evaluate_run(run, qrels, metrics="ndcg")
+    for arguments in ((entries(RUN, "score", "trec"), qrels), (ranx_of("Run", RUN), qrels)):
+        with pytest.raises(ValueError, match="evaluate_run takes judgements first.*Got run as 'judgements'"):
+            evaluate_run(*arguments)
+
+
+def test_a_run_larger_than_a_block_matches_every_document():
+    rng = np.random.default_rng(0)
+    run = {
+        q: {f"d{d}": float(s) for d, s in zip(rng.permutation(500)[:300], rng.random(300), strict=True)}
+        for q in range(40)
+    }
+    qrels = {
+        q: {f"d{d}": int(g) for d, g in zip(rng.permutation(500)[:50], rng.integers(0, 3, 50), strict=True)}
+        for q in range(40)
+    }
+    result = evaluate_run(qrels, dict(reversed(run.items())), metrics=["ndcg@10", "r@100"])
+    for q in range(40):
+        ids = [*run[q], *(d for d in qrels[q] if d not in run[q])]
+        label, score = [qrels[q].get(d, 0) for d in ids], [run[q].get(d, -np.inf) for d in ids]
+        alone = evaluate(label, score, qid=[q] * len(ids), metrics=["ndcg@10", "r@100"])
+        assert all(result.per_query[m][q] == alone.per_query[m][0] for m in alone.per_query)
+
+
+def test_it_is_public_and_comes_on_demand():
+    assert sklearn_rank.evaluate_run is evaluate_run
+    assert "evaluate_run" in dir(sklearn_rank)
