@@ -24,7 +24,7 @@ def compared(**given):
 @pytest.mark.parametrize("test", ["t", "wilcoxon", "randomization"])
 def test_each_row_is_a_comparison(test):
     report = compared(test=test, baseline="new")
-    got = report.segments("map", "country")
+    got = report.segments("country", metric="map")
     frame = got.to_frame()
     assert frame["country"].tolist() == ["de", "fr", "it"] * 2
     values = report.results
@@ -52,7 +52,7 @@ def test_interaction():
     segment = np.unique(report.results["old"].attributes["device"], return_inverse=True)[1]
     values = {name: result.per_query["map"] for name, result in report.results.items()}
     p = [equal_means(values[name] - values["old"], segment).pvalue for name in ("new", "other")]
-    np.testing.assert_allclose([*report.segments("map", "device").interaction.values()], adjust_pvalues(p))
+    np.testing.assert_allclose([*report.segments("device", metric="map").interaction.values()], adjust_pvalues(p))
     both = report.segments().to_frame()  # the first metric, all attributes
     assert len(both) == 2 * 6
     assert both.columns[:3].tolist() == ["country", "device", "system"]
@@ -73,7 +73,7 @@ def test_a_difference_in_one_segment_is_an_interaction():
 
 def test_clusters_and_folds():
     report = compared(clusters=QID // 3)
-    frame = report.segments("map", "device")
+    frame = report.segments("device", metric="map")
     assert frame.n_clusters == 20
     there = report.results["old"].attributes["device"] == "mobile"
     a, b = (report.results[name].per_query["map"][there] for name in ("new", "old"))
@@ -102,7 +102,7 @@ def test_the_same_from_every_door():
 def test_saved(tmp_path):
     report = compared(clusters=QID // 2)
     report.save(tmp_path / "report")
-    assert Comparison.load(tmp_path / "report").segments("map").table == report.segments("map").table
+    assert Comparison.load(tmp_path / "report").segments(metric="map").table == report.segments(metric="map").table
 
 
 def test_small_and_undefined_segments():
@@ -137,3 +137,22 @@ def test_means_without_tests_are_refused():
         compared(sample_weight=1.0 + QID).segments()
     with pytest.raises(ValueError, match="and another system"):
         compare_systems(Y, {"old": X[:, 0]}, qid=QID, metrics="map", by=COUNTRY).segments()
+
+
+def test_clusters_are_refused_before_the_work():
+    """Where the test takes independent queries, the report could not be printed."""
+    by_query = {"clusters": QID // 2, "test": "wilcoxon"}
+    with pytest.raises(ValueError, match="Where queries come in clusters, compare_systems takes test='t'"):
+        compared(**by_query)
+    finished = compared(clusters=QID // 2).results
+    with pytest.raises(ValueError, match="Where queries come in clusters, compare_systems takes test='t'"):
+        compare_systems(finished, test="sign")
+    with pytest.raises(ValueError, match="Where queries come in clusters, compare takes test='t'"):
+        RankingEvaluator("map", test="sign").compare({"a": Ridge(), "b": Ridge()}, X, Y, qid=QID, clusters=QID // 2)
+
+
+def test_folds_bring_attributes():
+    models = {"ridge": Ridge(), "tree": DecisionTreeRegressor(max_depth=2, random_state=0)}
+    report = RankingEvaluator("map", cv=3).compare(models, X, Y, qid=QID, by={"country": COUNTRY}, clusters=QID // 3)
+    assert report.segments().by == ("country",)
+    assert "queries in 20 clusters" in str(report)

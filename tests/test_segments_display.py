@@ -37,7 +37,7 @@ def test_means():
 
 def test_differences():
     display = SegmentsDisplay.from_comparison(REPORT, "rmse")
-    rows = REPORT.segments("rmse").table.rows
+    rows = REPORT.segments(metric="rmse").table.rows
     assert list(display.values) == ["new", "other"]
     np.testing.assert_array_equal(display.values["new"], [row[5:8] for row in rows[:3]])
     assert display.difference_from == "old"

@@ -18,6 +18,7 @@ from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.doors import RUN, door_of, is_table
 from sklearn_rank._utils.echo import echo
 from sklearn_rank.model_selection._comparison import Comparison, known_baseline
+from sklearn_rank.stats._clusters import check_clusters
 from sklearn_rank.stats._compare_all import check_plan
 
 HOW_TO_CALL = (
@@ -135,9 +136,11 @@ def compare_systems(
         given = {"y_score": y_score, "y_true": y_true, "metrics": None if metrics is DEFAULT_METRICS else metrics}
         _refuse_data(given | {"qid": qid} | about_rows | keywords)
         plan = _check_plan(data, baseline, test, correction)
+        check_clusters("compare_systems", test, next(iter(data.values())).clusters)
         return Comparison(results=align_results(data, "compare_systems"), **plan)
     scores = _systems(y_score)
     plan = _check_plan(scores, baseline, test, correction)
+    check_clusters("compare_systems", test, clusters)
     if all(isinstance(of_system, str) for of_system in scores.values()):
         results, by_row = of_columns(data, scores, metrics, keywords, y_true=y_true, qid=qid, **about_rows)
         return Comparison(results=results, y_score=by_row, **plan)

@@ -267,7 +267,7 @@ class Evaluation(QueryValues, TableReport, Saveable):
         -----
         The test is Welch's ANOVA (B. L. Welch: On the comparison of several mean values. Biometrika 38, 1951), which
         does not assume that segments spread alike. Many segments of few queries are found to differ too often: with
-        ten segments of 25 queries, 0.08 times instead of 0.05. Where clusters have queries in several segments, a Wald
+        ten segments of 10 queries, 0.08 times instead of 0.05. Where clusters have queries in several segments, a Wald
         test takes its place. A segment whose values are all equal is left out of it.
 
         Examples

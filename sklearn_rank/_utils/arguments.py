@@ -21,6 +21,12 @@ MASK = "mask= is True where there is a document."
 QID = "qid= is the query of each row; qid_from_group_sizes makes it of the sizes of groups."
 
 
+BY = "by= is an attribute of each row's query, for segments()."
+
+
+CLUSTERS = "clusters= is what each row's query belongs to, such as a user."
+
+
 MEANT = {
     **dict.fromkeys(("group", "groups", "group_id", "group_ids", "group_sizes", "qids"), QID),
     **dict.fromkeys(("query", "queries", "query_id", "query_ids"), QID),
@@ -28,6 +34,8 @@ MEANT = {
     **dict.fromkeys(("where", "padding_mask", "key_padding_mask", "attention_mask", "valid"), MASK),
     **dict.fromkeys(("preds", "predictions", "y_pred", "scores", "score"), "y_score is the output of the model."),
     **dict.fromkeys(("target", "targets", "labels", "label", "relevance"), "y_true is the relevance of each row."),
+    **dict.fromkeys(("segment", "segments", "attributes", "strata", "sensitive_features"), BY),
+    **dict.fromkeys(("cluster", "user", "users", "session", "sessions"), CLUSTERS),
     **dict.fromkeys(("weight", "weights", "sample_weights"), "sample_weight= is the weight of each row's query."),
 }
 """Keywords of other libraries, with a hint at the one of this library."""

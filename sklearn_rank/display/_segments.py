@@ -197,7 +197,7 @@ class SegmentsDisplay(Display):
         ValueError
             If there is no such metric or attribute.
         """
-        found = comparison.segments(metric, by, confidence_level=confidence_level)
+        found = comparison.segments(by, metric=metric, confidence_level=confidence_level)
         at = len(found.by)
         rows: dict[str, list[Any]] = {name: [] for name in found.interaction}
         for row in found.table.rows:

@@ -227,18 +227,18 @@ class Comparison(TableReport, Saveable):
         return [*next(iter(self.results.values())).meaning]
 
     def segments(
-        self, metric: str | None = None, by: SegmentsBy = None, *, confidence_level: float = 0.95
+        self, by: SegmentsBy = None, *, metric: str | None = None, confidence_level: float = 0.95
     ) -> SegmentComparison:
         """Compare each model with the baseline in each segment of the queries, such as each country.
 
         Parameters
         ----------
-        metric : str, default=None
-            None: the first.
         by : str, list of str, or values per query, default=None
             Attribute that makes the segments, as it was given to `compare_systems` or `evaluate`; those of several are
             their combinations. None: all attributes. Or a dict from queries to values, for attributes that the results
             do not have.
+        metric : str, default=None
+            None: the first.
         confidence_level : float, default=0.95
             Of each interval by itself.
 

@@ -294,7 +294,8 @@ class RankingEvaluator:
             If `estimators` is not a mapping with at least one entry, one is no estimator, or the splitter takes no
             time.
         """
-        from sklearn_rank.stats._compare_all import check_plan  # loads scipy.stats
+        from sklearn_rank.stats._clusters import check_clusters  # loads scipy.stats
+        from sklearn_rank.stats._compare_all import check_plan
 
         if not isinstance(estimators, Mapping) or not estimators:
             raise TypeError(f"compare takes a mapping from names to estimators, one or more. Got {estimators!r}.")
@@ -303,6 +304,7 @@ class RankingEvaluator:
         for name, estimator in estimators.items():
             check_estimator(estimator, f"Model {name!r}")
         refuse_unused(self.cv, time=time)
+        check_clusters("compare", self.test, clusters)
         y, metadata, rows = _check_and_group(X, y, qid, sample_weight, by=by, clusters=clusters, time=time)
         folds = whole_folds(self.cv, X, y, rows.number, metadata)
         out_of_fold = OutOfFold(rows, folds)

@@ -15,11 +15,10 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.stats._arguments import numbers
 from sklearn_rank.stats._clusters import (
-    CLUSTERED_TESTS,
+    check_clusters,
     cluster_numbers,
     joined_clusters,
     named_queries,
-    refuse_clusters,
     refuse_one_cluster,
 )
 from sklearn_rank.stats._protocols import QueryResult, is_result
@@ -81,8 +80,8 @@ def align(
     """
     read = read_values(results, metric, function_name)
     first, n_filled, cluster = read[0], 0, None
-    if options.test not in CLUSTERED_TESTS and (clusters is not None or any(one.clusters is not None for one in read)):
-        refuse_clusters(function_name, options.test)
+    for given in (clusters, *(one.clusters for one in read)):
+        check_clusters(function_name, options.test, given)
     if options.paired:
         same = _same_queries(read, list(results), options.missing, function_name)
         n_filled, defined = same.n_filled, ~np.isnan(same.table).any(axis=0)

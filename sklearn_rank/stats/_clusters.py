@@ -84,6 +84,18 @@ def joined_clusters(
     return number_of_rows(of_query, len(of_query))
 
 
+def check_clusters(function_name: str, test: str, clusters: Any) -> None:
+    """Refuse clusters with a test that takes independent queries.
+
+    Raises
+    ------
+    ValueError
+        Naming the tests that take clusters.
+    """
+    if clusters is not None and test not in CLUSTERED_TESTS:
+        refuse_clusters(function_name, test)
+
+
 def refuse_one_cluster(function_name: str, cluster: Index) -> None:
     """Raise ValueError for fewer than two clusters."""
     if len(np.unique(cluster)) < 2:
