@@ -262,6 +262,11 @@ def test_of_many_columns_few_are_listed():
         evaluate_frame(wide)
 
 
+def test_a_column_with_another_role_is_not_meant():
+    with pytest.raises(ValueError, match=r"Got no 'labels' among .*Did you mean y_score='score'\?$"):
+        evaluate_frame(PANDAS, y_score="labels")
+
+
 @pytest.mark.parametrize("name", ["score", "qid"])
 def test_scores_and_ids_are_never_null(name):
     null = POLARS.with_columns(pl.when(pl.col("other") != 5).then(name).alias(name))

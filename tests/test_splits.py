@@ -227,7 +227,10 @@ def test_time_zones_are_one_moment():
         ([1, 1, None, 2], "time must be the time of each row"),
         ([True, True, False, False], "time must be the time of each row"),
         ([1, 2], r"time must have one entry for each of the 4 rows\. Got shape \(2,\)"),
-        (None, r"QueryTimeSeriesSplit needs the time of each row: pass time= to split.*Metadata routing is off"),
+        (
+            None,
+            "QueryTimeSeriesSplit needs the time of each row: pass time= to split or RankingEval.*routing is off",
+        ),
         ([1, 1, 1, 1], "take fewer splits, a smaller gap, or finer times. Got 3 queries at 1 times, n_splits=1"),
     ],
 )

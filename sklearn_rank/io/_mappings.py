@@ -76,6 +76,8 @@ def entries_of(
     TypeError
         If it is in no such form, a document cannot be hashed, or a value is no number.
     """
+    if isinstance(source, Entries) and isinstance(source.doc_id, ListedDocuments) and not exclude:
+        return source, 0
     mapping = _mapping_of(source, kind)
     lists, values, n_excluded = [], [], 0
     for query, found in mapping.items():
@@ -229,7 +231,7 @@ def _by_query(entries: Entries) -> Iterator[tuple[Any, dict[Any, float]]]:
 
 def _listed(query: Any, found: Any, kind: str, duplicates: str, ids_are_tuples: bool) -> Listed:
     """Documents and values of one query."""
-    if isinstance(found, Mapping):
+    if isinstance(found, (dict, Mapping)):  # the first is faster
         return found, found.values()
     if isinstance(found, (str, bytes)) or not isinstance(found, Iterable) or hasattr(found, "columns"):
         raise TypeError(

@@ -57,8 +57,9 @@ def needed(values: Any, name: str, splitter: str) -> Any:
         return values
     lost = "" if sklearn.get_config()["enable_metadata_routing"] else ROUTING_IS_OFF.replace("qid", name)
     raise ValueError(
-        f"{splitter} needs the {name} of each row: pass {name}= to split, params={{'qid': qid, '{name}': {name}}} to "
-        f"cross_validate, or give y as a pandas Series whose index has the levels 'qid' and {name!r}. Got none.{lost}"
+        f"{splitter} needs the {name} of each row: pass {name}= to split or RankingEvaluator, "
+        f"params={{'qid': qid, '{name}': {name}}} to cross_validate, or give y as a pandas Series "
+        f"whose index has the levels 'qid' and {name!r}. Got none.{lost}"
     )
 
 
