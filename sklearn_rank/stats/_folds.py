@@ -61,7 +61,8 @@ def compare_folds(
 
     Training sets of different folds share most of their rows, so scores of folds are not independent and a plain t
     test finds differences that are not there. Here the variance of the mean over k folds is
-    ``(1/k + n_test/n_train) var`` instead of ``1/k var``.
+    ``(1/k + n_test/n_train) var`` instead of ``1/k var``. In repeated cross-validation k is the number of folds of all
+    repetitions.
 
     Parameters
     ----------
@@ -84,6 +85,9 @@ def compare_folds(
     References
     ----------
     C. Nadeau, Y. Bengio: Inference for the generalization error. Machine Learning 52, 2003.
+
+    R. R. Bouckaert, E. Frank: Evaluating the replicability of significance tests for comparing learning algorithms.
+    PAKDD 2004.
 
     Examples
     --------
