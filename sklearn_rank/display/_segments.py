@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,9 +17,7 @@ from sklearn_rank.display._display import Display
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import COLORS, LINES, MARKERS, add_legend, value_label, wrap
 from sklearn_rank.display._input import evaluate_each, name_in
-
-if TYPE_CHECKING:
-    from sklearn_rank.model_selection import Comparison
+from sklearn_rank.model_selection._comparison import Comparison
 
 MOST_ROWS = 60
 """Most segments that a picture shows legibly."""
