@@ -5,10 +5,12 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from sklearn.dummy import DummyRegressor
 
-from sklearn_rank import Evaluation, evaluate, parse_metric
+from sklearn_rank import Evaluation, RankingEvaluator, compare_systems, evaluate, parse_metric
 from sklearn_rank._evaluation.all_relevant import OF_RELEVANCE
 from sklearn_rank._metric.metric import REGISTRY
+from sklearn_rank.datasets import make_ranking
 from sklearn_rank.metrics import dcg_score, ndcg_score
 
 SPAM = {-1: 0, 0: 0, 1: 1, 2: 3}
@@ -78,9 +80,22 @@ def test_a_scale_from_1_to_5():
     assert message.startswith("Every document is relevant, as labels go from 1 to 5")
     assert "min_relevance=1: map, p@2 say nothing about the ranking" in message
     assert "pass y_true - 1, or min_relevance above 1" in message
-    with pytest.warns(UserWarning, match="Every document is relevant") as caught:
-        evaluate(**FIVE, metrics="mrr")
-    assert caught[0].filename == __file__
+    y_score = FIVE["y_score"]
+    for call, scores in ((evaluate, y_score), (compare_systems, {"a": y_score, "b": y_score[::-1]})):
+        with pytest.warns(UserWarning, match="Every document is relevant") as caught:
+            call(**FIVE | {"y_score": scores}, metrics="mrr")
+        assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_a_scale_from_1_to_5_in_the_evaluator():
+    """Once for all models and folds, before they are fitted."""
+    X, y, qid = make_ranking(n_queries=10, random_state=0)
+    evaluator, model = RankingEvaluator(["map", "ndcg"], cv=2), DummyRegressor()
+    for call in (evaluator.cross_validate, lambda model, *data, **qid: evaluator.compare({"a": model}, *data, **qid)):
+        call(model, X, y, qid=qid)
+        with pytest.warns(UserWarning, match="labels go from 1 to 5.*: map say nothing") as caught:
+            call(model, X, y + 1, qid=qid)
+        assert [warning.filename for warning in caught] == [__file__]
 
 
 @pytest.mark.parametrize(

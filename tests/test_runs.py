@@ -223,6 +223,11 @@ def test_wrong_way_round():
     for run in (RUN, {q: [*ids] for q, ids in RUN.items()}):
         with pytest.warns(UserWarning, match="the judgements first, then the run.*no scores but 1"):
             evaluate_run(run, qrels, metrics="ndcg")
+    graded = {q: {d: round(s) for d, s in found.items()} for q, found in RUN.items()}  # of the same documents
+    with pytest.warns(UserWarning, match="the judgements first, then the run.*no scores but"):
+        evaluate_run(RUN, graded, metrics="dcg")
+    with pytest.warns(UserWarning, match="join takes the run first, then the judgements, and these seem"):
+        join(graded, RUN)
     for arguments in ((entries(RUN, "score", "trec"), qrels), (ranx_of("Run", RUN), qrels)):
         with pytest.raises(ValueError, match="evaluate_run takes judgements first.*Got run as 'judgements'"):
             evaluate_run(*arguments)

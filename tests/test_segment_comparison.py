@@ -110,7 +110,8 @@ def test_small_and_undefined_segments():
     by = ["a", "a", "b", "c", "d", "c"]
     results = {name: Evaluation.from_values(range(6), {"map": v}, by={"x": by}) for name, v in values.items()}
     got = compare_systems(results).segments()
-    assert [row[:3] for row in got.table.rows] == [("a", "new", 2), ("c", "new", 2)]  # no query of b or d has both
+    assert [row[:3] for row in got.table.rows] == [("a", "new", 2), ("b", "new", 0), ("c", "new", 2), ("d", "new", 0)]
+    assert got.table.rows[1][3:] == (None,) * 10  # no query of b has both values
     one = {name: Evaluation.from_values(range(3), {"map": v}, by=["a", "a", "b"]) for name, v in
            {"old": [0.1, 0.2, 0.3], "new": [0.2, 0.5, 0.3]}.items()}  # fmt: skip
     row = compare_systems(one).segments().table.rows[1]

@@ -83,8 +83,8 @@ def check_queries(
             label, score, qid, sample_weight=sample_weight, tie_break=tie_break, mask=mask, n_jobs=n_jobs,
             weight_may_be_zero=weight_may_be_zero, names=InputNames(score=score_name),
         )  # fmt: skip
-    except Exception:
-        refuse_elsewhere(y_true, y_score, qid=qid, sample_weight=sample_weight, tie_break=tie_break)
+    except Exception as error:
+        refuse_elsewhere(error, y_true, y_score, qid=qid, sample_weight=sample_weight, tie_break=tie_break)
         raise
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._evaluation.evaluate import evaluate
@@ -14,15 +13,12 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.caller import levels_to_caller
 from sklearn_rank._utils.numbers import as_floats
-from sklearn_rank._utils.typing import Array
 from sklearn_rank.io import RankingData
 from sklearn_rank.io._ids import QueryIds
 from sklearn_rank.io._join import joined
 from sklearn_rank.io._mappings import JudgementsLike, RunLike
-
-MOST_GRADES = 6
-"""Grades that a scale of relevance has at most; a run with no more scores, all of them whole, may be judgements."""
 
 
 @named_arguments
@@ -137,7 +133,6 @@ def evaluate_run(
         duplicates=duplicates, exclude=exclude,
     )  # fmt: skip
     _warn_of_missing(data, missing_from_run, missing_from_qrels)
-    _warn_if_swapped(data, judgements, run)
     return evaluate(
         data.y_true, data.y_score, metrics=specs, qid=data.qid, by=attributes, clusters=clusters, n_jobs=n_jobs,
         sample_weight=None if weights is None else _of_rows(weights, data.qid),
@@ -185,30 +180,5 @@ def _warn_of_missing(data: RankingData, missing_from_run: str | None, missing_fr
         warnings.warn(
             f"Run and judgements do not have the same queries. {data.missing_queries().capitalize()}. "
             f"{unsaid} with 'zero', 'drop' or 'raise' says what is done with them, without this warning.",
-            stacklevel=4,
+            stacklevel=levels_to_caller(),
         )
-
-
-def _warn_if_swapped(data: RankingData, judgements: JudgementsLike, run: RunLike) -> None:
-    """Warn if the run looks like grades, and what it is judged by is longer and looks like scores or a ranking."""
-    retrieved, judged = data.y_score > -np.inf, ~np.isnan(data.y_true)
-    score, grade = data.y_score[retrieved], data.y_true[judged]
-    if len(score) >= len(grade) or not _are_grades(score) or isinstance(_first_value(run), Sequence):
-        return
-    distinct = np.unique(score)
-    tied = len(np.unique([data.qid.code[retrieved], score], axis=1)[0]) < len(score) or len(distinct) == 1
-    if tied and (isinstance(_first_value(judgements), Sequence) or not _are_grades(grade)):
-        warnings.warn(
-            "evaluate_run takes the judgements first, then the run, and these seem to be the other way round. Got a "
-            f"run of fewer documents than are judged, with no scores but {', '.join(map('{:g}'.format, distinct))}.",
-            stacklevel=4,
-        )
-
-
-def _first_value(by_query: Any) -> Any:
-    return next(iter(by_query.values()), None) if isinstance(by_query, Mapping) else None
-
-
-def _are_grades(values: Array) -> bool:
-    """Whether there are a few whole numbers."""
-    return bool((values == np.floor(values)).all()) and len(np.unique(values)) <= MOST_GRADES

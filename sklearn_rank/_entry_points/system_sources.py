@@ -18,6 +18,7 @@ from sklearn_rank._evaluation.evaluate import evaluate_systems
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
+from sklearn_rank._utils.caller import levels_to_caller
 from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import Array
@@ -92,5 +93,6 @@ def _of_run(name: str, judgements: Any, run: Any, common: Mapping[str, Any]) -> 
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"{error} This is about the system {name!r}.") from error
     for warning in told:
-        warnings.warn(f"{warning.message} This is about the system {name!r}.", warning.category, stacklevel=5)
+        about = f"{warning.message} This is about the system {name!r}."
+        warnings.warn(about, warning.category, stacklevel=levels_to_caller())
     return result

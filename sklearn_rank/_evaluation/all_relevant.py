@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Mapping
 
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.caller import levels_to_caller
 
 OF_RELEVANCE = frozenset(
     {"bpref", "coverage", "f", "fallout", "hit", "infap", "iprec", "map", "mrr", "precision", "recall", "rprec"}
@@ -20,8 +20,14 @@ def warn_if_all_relevant(queries: Queries, specs: Mapping[str, MetricSpec]) -> N
 
     Labels of one value are those of positives alone, which their owner knows.
     """
-    (lowest, highest), has_unjudged, has_unretrieved = queries.summary
-    if not 0 < lowest < highest or has_unjudged or has_unretrieved or queries.unlisted is not None:
+    label_range, has_unjudged, has_unretrieved = queries.summary
+    if not (has_unjudged or has_unretrieved or queries.unlisted is not None):
+        warn_if_all_labels_are_relevant(*label_range, specs)
+
+
+def warn_if_all_labels_are_relevant(lowest: float, highest: float, specs: Mapping[str, MetricSpec]) -> None:
+    """The same of the lowest and the highest of all labels; NaN where a document is not judged."""
+    if not 0 < lowest < highest:
         return
     constant = [
         name for name, spec in specs.items()
@@ -34,13 +40,5 @@ def warn_if_all_relevant(queries: Queries, specs: Mapping[str, MetricSpec]) -> N
             f"ranking. If {lowest:g} means not relevant, pass y_true - {lowest:g}, or min_relevance above {lowest:g} "
             "(and for nDCG a table of gains).",
             UserWarning,
-            stacklevel=_levels_to_the_caller(),
+            stacklevel=levels_to_caller(),
         )
-
-
-def _levels_to_the_caller() -> int:
-    """Frames from the function that warns up to the code that called this library."""
-    frame, levels = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("sklearn_rank."):
-        frame, levels = frame.f_back, levels + 1
-    return levels

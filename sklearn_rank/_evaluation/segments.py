@@ -62,9 +62,8 @@ class Partition(NamedTuple):
     def rows(self) -> Iterator[tuple[tuple[Any, ...], Index]]:
         """Values of each segment, and the places of its queries."""
         order = np.argsort(self.segment, kind="stable")
-        starts = np.flatnonzero(np.diff(self.segment[order], prepend=-1))
-        present = self.segment[order[starts]].tolist()
-        return zip([self.values[i] for i in present], np.split(order, starts[1:]), strict=True)
+        ends = np.searchsorted(self.segment[order], np.arange(1, len(self.values)))
+        return zip(self.values, np.split(order, ends), strict=True)
 
 
 def partition(result: PerQueryResult, by: Any, function_name: str) -> Partition:

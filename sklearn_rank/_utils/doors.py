@@ -90,15 +90,19 @@ def hint_of(y_true: Any, y_score: Any = None, **others: Any) -> str:
     return door or door_of(y_score)
 
 
-def refuse_elsewhere(y_true: Any, y_score: Any, **others: Any) -> None:
+def refuse_elsewhere(error: Exception, y_true: Any, y_score: Any, **others: Any) -> None:
     """Refuse arguments that are no arrays, after some error about them, by the name of the function that takes them.
 
     Raises
     ------
     TypeError
         If there is one.
+    ValueError
+        If they may be arrays too, labels of subtopics: with the text of the error.
     """
     hint = hint_of(y_true, y_score, **others)
+    if hint == TABLE and isinstance(error, ValueError) and len(getattr(y_score, "shape", ())) == 1:
+        raise ValueError(f"{error} {hint}") from None
     if hint:
         got = f"{type(y_true).__name__} and {type(y_score).__name__}"
         raise TypeError(f"y_true and y_score must be arrays with an entry per row. {hint} Got {got} instead.") from None

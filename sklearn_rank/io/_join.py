@@ -18,6 +18,7 @@ from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.io._entries import Entries, document_keys, grouped, match, taken
 from sklearn_rank.io._ids import QueryIds, Text
 from sklearn_rank.io._mappings import DUPLICATES, JudgementsLike, ListedDocuments, RunLike, both_entries, match_listed
+from sklearn_rank.io._swapped import warn_if_swapped
 
 MISSING = one_of("zero", "drop", "raise", doc="")
 TIE_ORDER = one_of("input", "trec_eval", doc="")
@@ -197,7 +198,9 @@ def joined(
     TIE_ORDER.check("tie_order", tie_order, caller)
     NEGATIVE.check("negative", negative, caller)
     DUPLICATES.check("duplicates", duplicates, caller)
+    given = run, qrels
     run, qrels, n_excluded = both_entries(caller, run, qrels, duplicates, exclude)
+    warn_if_swapped(caller, *given, run, qrels)
     names, of_run, of_qrels = _numbered(run, qrels)
     keep, lacking = _choose(names, of_run, of_qrels, missing_from_run, missing_from_qrels)
     of_run, of_qrels = of_run[run.qid.code], of_qrels[qrels.qid.code]

@@ -175,7 +175,7 @@ def _sets(exclude: Mapping[Any, Iterable[Any]]) -> dict[Any, Set[Any]]:
         raise TypeError(f"exclude must be {{query: documents}}. Got {type(exclude).__name__} instead.")
     for query, out in exclude.items():
         if isinstance(out, (str, bytes)) or not isinstance(out, Iterable):
-            raise TypeError(f"exclude must have a set or a list of documents. Got {echo(out)} for query {query!r}.")
+            raise TypeError(f"exclude must have a set or a list of documents. Got {echo(out)} for query {echo(query)}.")
     return {query: frozenset(_as_list(out)) for query, out in exclude.items()}
 
 
@@ -235,12 +235,12 @@ def _listed(query: Any, found: Any, kind: str, duplicates: str, ids_are_tuples: 
         return found, found.values()
     if isinstance(found, (str, bytes)) or not isinstance(found, Iterable) or hasattr(found, "columns"):
         raise TypeError(
-            f"A query of the {kind} has a dictionary or a list of documents. Got {echo(found)} for query {query!r}."
+            f"A query of the {kind} has a dictionary or a list of documents. Got {echo(found)} for query {echo(query)}."
         )
     if kind == "run" and isinstance(found, (set, frozenset)):
         raise TypeError(
             "A set has no order, so the documents of a run are a list, best first, or {document: score}; judgements "
-            f"may be sets, and come first in evaluate_run. Got a set for query {query!r}."
+            f"may be sets, and come first in evaluate_run. Got a set for query {echo(query)}."
         )
     documents = _as_list(found)
     if kind == "run" and not ids_are_tuples and _is_pair(next(iter(documents), None)):
@@ -263,12 +263,12 @@ def _of_pairs(query: Any, pairs: list[Any]) -> Listed:
     """Documents and scores of pairs, which stand by falling score: then nobody took distances for scores."""
     if not all(map(_is_pair, pairs)):
         wrong = next(pair for pair in pairs if not _is_pair(pair))
-        raise TypeError(f"A list of (document, score) must hold nothing else. Got {echo(wrong)} for query {query!r}.")
+        raise TypeError(f"A list of (document, score) holds nothing else. Got {echo(wrong)} for query {echo(query)}.")
     documents, scores = [document for document, _ in pairs], [score for _, score in pairs]
     if any(a < b for a, b in zip(scores, scores[1:], strict=False)):
         raise ValueError(
             "A list of (document, score) must stand best first, by falling score: negate distances, or give a "
-            f"dictionary of scores, which needs no order. Got rising scores for query {query!r}: {echo(pairs)}."
+            f"dictionary of scores, which needs no order. Got rising scores for query {echo(query)}: {echo(pairs)}."
         )
     return _distinct(query, documents, "run", "raise"), scores
 
@@ -280,14 +280,14 @@ def _distinct(query: Any, documents: list[Any], kind: str, duplicates: str) -> l
     except TypeError:
         wrong = next(document for document in documents if not _is_hashable(document))
         raise TypeError(
-            f"Ids of documents must be hashable. Got {echo(wrong)} for query {query!r} of the {kind}; of hits make a "
-            "dictionary, such as {hit['corpus_id']: hit['score'] for hit in hits}."
+            f"Ids of documents must be hashable. Got {echo(wrong)} for query {echo(query)} of the {kind}; of hits make "
+            "a dictionary, such as {hit['corpus_id']: hit['score'] for hit in hits}."
         ) from None
     if len(distinct) < len(documents) and duplicates == "raise":
         again = next(document for document, n in Counter(documents).items() if n > 1)
         raise ValueError(
             "A document must be in a list once, or it is counted twice; duplicates='first' takes its first place. "
-            f"Got document {again!r} {documents.count(again)} times for query {query!r} of the {kind}."
+            f"Got document {echo(again)} {documents.count(again)} times for query {echo(query)} of the {kind}."
         )
     return [*distinct]
 
@@ -322,7 +322,7 @@ def _numbers(values: list[Any], names: NDArray[Any], documents: ListedDocuments,
     query = documents.query_of(row)
     document = next(islice(documents.lists[query], row - int(documents.ends[query]), None))
     raise (ValueError if _is_number(values[row]) else TypeError)(
-        f"{word} must be finite real numbers. Got {echo(values[row])} for document {document!r} of query "
+        f"{word} must be finite real numbers. Got {echo(values[row])} for document {echo(document)} of query "
         f"{names[query : query + 1].tolist()[0]!r}."
     )
 

@@ -81,6 +81,11 @@ class GroupedRows:
         )
         return GroupedRows(self.label[rows], self.ids[query], indptr, order, weight, properties)
 
+    @property
+    def label_range(self) -> tuple[float, float]:
+        """Lowest and highest label; NaN if there is any."""
+        return float(self.label.min()), float(self.label.max())
+
     def n_queries_in(self, rows: Index) -> int:
         """Number of queries of which some rows are."""
         return int(np.count_nonzero(np.bincount(self.number[rows])))

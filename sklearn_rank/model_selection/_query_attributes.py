@@ -116,7 +116,5 @@ def check_constant(key: NDArray[Any], qid: ArrayLike, values: Any, rule: str) ->
 
 
 def _bare(value: Any) -> str:
-    """A value in a message; one of NumPy as that of Python, dates as text."""
-    if isinstance(value, np.datetime64 | np.timedelta64):
-        return str(value)
-    return echo(value.item() if isinstance(value, np.generic) else value)
+    """A value in a message, dates as text."""
+    return str(value) if isinstance(value, np.datetime64 | np.timedelta64) else echo(value)

@@ -35,7 +35,8 @@ class SegmentComparison(TableReport):
     table : Table
         A row for each system and segment: the values of the attributes, the system, number of queries, mean of the
         system and of the baseline, difference with its interval, queries won, tied and lost, p-value, and the same
-        corrected for the number of systems and segments. Values are None where a segment is too small for a test.
+        corrected for the number of systems and segments. Values are None where a segment is too small for a test, or
+        has no query for which the metric is defined for all systems.
     overall : Table
         The same of all queries, corrected for the number of systems.
     interaction : dict of str to float
@@ -164,6 +165,8 @@ def _numbers(a: Array, b: Array, options: ComparisonOptions, aligned: Aligned) -
     """Numbers of a segment up to the p-value, without a test where there are fewer than two queries or clusters."""
     from sklearn_rank.stats._compare import compare_values
 
+    if len(a) == 0:
+        return (0, *[None] * 9)
     head = len(a), float(np.mean(a)), float(np.mean(b))
     if len(a) < 2 or (aligned.cluster is not None and len(np.unique(aligned.cluster)) < 2):
         return (*head, head[1] - head[2], *[None] * 6)
