@@ -115,6 +115,12 @@ def test_natural_order_and_small_segments():
     assert [row[0] for row in mixed.table.rows] == [2, "b", (1, 2)]
 
 
+def test_bins_of_pandas_are_in_their_order():
+    bins = pd.cut(QID, [-1, 5, 10, 100])
+    got = evaluate(Y, X[:, 0], qid=QID, metrics="map", by={"bin": bins}).segments().table.rows
+    assert [str(row[0]) for row in got] == ["(-1, 5]", "(5, 10]", "(10, 100]"]
+
+
 def test_segments_without_a_defined_query():
     got = evaluate(
         [0, 0, 1, 0], [1, 2, 1, 2], qid=[1, 1, 2, 2], metrics="map(replace_undefined_by=nan)", by=[0, 0, 1, 1]
