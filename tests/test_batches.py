@@ -281,6 +281,7 @@ def test_arguments_are_checked_before_batches_are_read():
         ({"metrics": "map", "memory_limit": "1GB"}, ValueError, "Got '1GB'"),
         ({"metrics": "map", "n_jobs": 0}, ValueError, "'n_jobs' parameter"),
         ({"metrics": "map", "y_score": 3}, TypeError, "A column is named by a str.*Got 3"),
+        ({"metrics": "map", "by": "country"}, TypeError, r"keyword 'by'\. by= .* go to evaluate and evaluate_frame"),
     ]:
         with pytest.raises(error, match=message):
             evaluate_batches(batches(), **keywords)
@@ -300,7 +301,7 @@ def test_a_discount_of_more_than_the_rank_is_refused(at_once, grouped):
 
 def test_the_result_keeps_no_data(tmp_path):
     found = evaluate_batches([FIRST], metrics="map")
-    with pytest.raises(ValueError, match="Ties are looked for in the data.*nor kept of batches: use evaluate"):
+    with pytest.raises(ValueError, match="Ties are looked for in the data.*nor kept of batches or subsets: use evaluate"):
         found.tie_range()
     found.save(tmp_path / "result.npz")
     assert Evaluation.load(tmp_path / "result.npz").mean() == found.mean()

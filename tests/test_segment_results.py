@@ -97,6 +97,11 @@ def test_unknown_attributes(by, message):
         result().segments(by)
 
 
+def test_a_metric_in_the_place_of_an_attribute():
+    with pytest.raises(ValueError, match=r"It has 'country', 'device'\. Got 'map'\. A metric goes to metric=\.$"):
+        result().segments("map")
+
+
 def test_a_result_without_attributes():
     with pytest.raises(ValueError, match="pass by= to evaluate"):
         result(by=None).segments()

@@ -92,9 +92,10 @@ def _attributes(result: PerQueryResult, by: Any, function_name: str) -> Mapping[
             return {name: known[name] for name in names}
         if len(names) != len(result.qid):
             has = f"It has {', '.join(map(repr, known))}." if known else "It has none: pass by= to evaluate."
+            hint = " A metric goes to metric=." if any(name in result.per_query for name in unknown) else ""
             raise ValueError(
                 f"The 'by' parameter of {function_name} must name attributes of the result, each once, or give one "
-                f"value per query. {has} Got {echo(by)}."
+                f"value per query. {has} Got {echo(by)}.{hint}"
             )
     elif by is None:
         raise ValueError(
