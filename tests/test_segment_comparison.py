@@ -53,6 +53,7 @@ def test_interaction():
     values = {name: result.per_query["map"] for name, result in report.results.items()}
     p = [equal_means(values[name] - values["old"], segment).pvalue for name in ("new", "other")]
     np.testing.assert_allclose([*report.segments("device", metric="map").interaction.values()], adjust_pvalues(p))
+    assert "Welch's ANOVA p corrected = " in str(report.segments("device", metric="map"))
     both = report.segments().to_frame()  # the first metric, all attributes
     assert len(both) == 2 * 6
     assert both.columns[:3].tolist() == ["country", "device", "system"]

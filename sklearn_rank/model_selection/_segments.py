@@ -78,7 +78,7 @@ class SegmentComparison(TableReport):
 
     def _notes(self) -> list[str]:
         return [
-            f"{system}: {'no test' if math.isnan(p) else f'{self.interaction_test} p = {cell(p)}'} "
+            f"{system}: {'no test' if math.isnan(p) else f'{self.interaction_test} p corrected = {cell(p)}'} "
             "of whether its difference varies between segments"
             for system, p in self.interaction.items()
         ]
