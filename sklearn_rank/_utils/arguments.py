@@ -27,7 +27,11 @@ BY = "by= is an attribute of each row's query, for segments()."
 CLUSTERS = "clusters= is what each row's query belongs to, such as a user."
 
 
+PER_QUERY = "by= and clusters= go to evaluate and evaluate_frame; segments() of a result takes values by query, too."
+
+
 MEANT = {
+    **dict.fromkeys(("by", "clusters"), PER_QUERY),
     **dict.fromkeys(("group", "groups", "group_id", "group_ids", "group_sizes", "qids"), QID),
     **dict.fromkeys(("query", "queries", "query_id", "query_ids"), QID),
     **dict.fromkeys(("indexes", "indices"), QID),
