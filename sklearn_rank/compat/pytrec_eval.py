@@ -92,15 +92,20 @@ class RelevanceEvaluator:
         judged_docs_only_flag: bool = False,
     ) -> None:
         _check_dictionaries(query_relevance, Integral, "Expected relevance to be integer.")
-        if not isinstance(relevance_level, Real) or relevance_level < 1:
+        if not isinstance(relevance_level, (int, Real)) or relevance_level < 1:
             raise TypeError(f"Argument relevance_level should be positive. Got {echo(relevance_level)}.")
         judged = {query: documents for query, documents in query_relevance.items() if documents}
         self._judgements = entries_of(judged, "judgements", duplicates="raise", exclude={})[0]
-        self._queries = frozenset(judged)
+        self._queries = judged.keys()
         asked = _printed_names(measures)
+        self._arguments = judged, [*asked.values()], relevance_level, judged_docs_only_flag
         self._metrics = {name: _metric(asked[name], relevance_level) for name in asked if name not in WORDS}
         self._names = [*asked]
         self._only_judged = bool(judged_docs_only_flag)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the arguments."""
+        return type(self), self._arguments
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
         """Evaluate a run.
