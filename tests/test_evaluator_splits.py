@@ -267,7 +267,7 @@ def test_names_and_keywords_of_metrics(data):
     assert repr(evaluator).startswith("RankingEvaluator({'mine': 'ndcg@5', 'loss': 'rmse'}, cv=QueryKFold(")
     assert repr(evaluator).endswith("gain='linear')")
     assert repr(get_scorers({"mine": "ndcg@5"})) == "get_scorers({'mine': 'ndcg@5'})"
-    with pytest.raises(TypeError, match="has a keyword 'gian'"):
+    with pytest.raises(TypeError, match="has a keyword 'gian'. Did you mean 'gain'"):
         RankingEvaluator("ndcg", gian="linear")
 
 

@@ -317,8 +317,10 @@ def test_in_the_index_without_routing(rows):
 
 def test_unknown_arguments():
     for splitter in (QueryKFold(2), QueryTimeSeriesSplit(2), RepeatedQueryKFold(2), LeaveOneQueryOut()):
-        with pytest.raises(TypeError, match=r"split has no argument 'qid'\. It takes X, y, groups, "):
-            splitter.split([[0]] * 2, qid=[1, 2])
+        for name in ("qid", "query_id"):
+            rule = rf"^{type(splitter).__name__}\.split has no argument '{name}'\. It takes X, y, groups.* as groups=, "
+            with pytest.raises(TypeError, match=rule):
+                splitter.split([[0]] * 2, **{name: [1, 2]})
 
 
 def test_as_splitters_of_scikit_learn_are():
