@@ -76,6 +76,10 @@ def test_values_that_the_result_does_not_have():
     assert sorted(r[3] for r in plain.segments(in_order, metric="map").table.rows) == sorted(
         r[3] for r in expected.rows
     )
+    as_list = [f"part {i}" for i in in_order]
+    assert [*plain.segments(as_list, metric="map").to_frame()["mean"]] == [
+        *plain.segments(in_order, metric="map").to_frame()["mean"]
+    ]
     series = pd.Series(plain.n_documents > 10, index=plain.qid, name="long")
     assert plain.segments(series).by == ("long",)
     with pytest.raises(ValueError, match="index of long must be qid"):
@@ -177,6 +181,12 @@ def test_few_clusters_across_many_segments():
 
 
 # --- some of the queries -------------------------------------------------------------------------------------------
+
+
+def test_a_subset_of_queries_named_by_booleans():
+    one = evaluate([0, 1, 1, 0], [2, 1, 2, 1], qid=[False, False, True, True], metrics="mrr")
+    assert one.subset([False]).mean() == {"mrr": 0.5}
+    assert one.subset([True]).mean() == {"mrr": 1}
 
 
 def test_subset():
