@@ -14,6 +14,7 @@ from sklearn.model_selection import cross_validate
 
 import sklearn_rank.dask
 import sklearn_rank.spark
+from sklearn_rank.compat.pytrec_eval import RelevanceEvaluator
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.display import DistributionDisplay
 from sklearn_rank.io import read_trec_run, write_trec_run
@@ -43,6 +44,18 @@ with tempfile.TemporaryDirectory() as folder:
     qrels.write_text("".join(f"{q} 0 {i} {label}\n" for i, (q, label) in enumerate(zip(qid, y, strict=True))))
     path.write_bytes(run.getvalue())
     subprocess.run(["sklearn-rank", "evaluate", qrels, path, "-m", "ndcg@10"], check=True)
+
+# Each way in has the numbers of the others.
+columns = {"label": y, "score": X[:, 0], "qid": qid}
+expected = sklearn_rank.evaluate(y, X[:, 0], qid=qid).mean()
+assert sklearn_rank.evaluate_frame(columns).mean() == expected
+systems = sklearn_rank.compare_systems(columns, y_score=["score"])
+assert systems.results["score"].mean() == expected
+whole = sklearn_rank.RankingAccumulator()
+whole.update(y, X[:, 0], qid)
+assert whole.compute().mean() == expected
+assert sklearn_rank.evaluate_run({"q": {"a"}}, {"q": ["b", "a"]}, metrics="mrr").mean() == {"mrr": 0.5}
+assert RelevanceEvaluator({"q": {"a": 1}}, {"recip_rank"}).evaluate({"q": {"a": 1.0}}) == {"q": {"recip_rank": 1.0}}
 
 # What is missing is named, with what brings it.
 result = report.results["ridge"]

@@ -300,7 +300,7 @@ def test_a_discount_of_more_than_the_rank_is_refused(at_once, grouped):
 
 def test_the_result_keeps_no_data(tmp_path):
     found = evaluate_batches([FIRST], metrics="map")
-    with pytest.raises(ValueError, match="Ties are looked for in the data.*nor kept of batches: use evaluate"):
+    with pytest.raises(ValueError, match="Ties are looked for in the data.*batches or subsets: use evaluate"):
         found.tie_range()
     found.save(tmp_path / "result.npz")
     assert Evaluation.load(tmp_path / "result.npz").mean() == found.mean()

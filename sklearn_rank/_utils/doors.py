@@ -110,7 +110,7 @@ def refuse_elsewhere(error: Exception, y_true: Any, y_score: Any, **others: Any)
 
 def _is_matrix(y_true: Any, y_score: Any) -> bool:
     """Whether both are queries by documents, by their shapes; the shape of a relation takes a query."""
-    shapes = [x.shape if has(x, "__array__") else () for x in (y_true, y_score)]
+    shapes = [getattr(x, "shape", ()) if has(x, "__array__") else () for x in (y_true, y_score)]
     return len(shapes[0]) == 2 and shapes[0] == shapes[1]
 
 

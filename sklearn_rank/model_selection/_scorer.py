@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import make_scorer
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from sklearn_rank._evaluation.evaluate import evaluate
+from sklearn_rank._engine.check import check_queries
+from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.names import listed_metrics, parse_metric, parse_metrics
@@ -213,7 +214,8 @@ class RankingScorers:
         """Values of all metrics; higher is better."""
         check_test_queries(estimator, X, y, qid)
         y_score = predict_scores(estimator, X, self.response_method)
-        return self._signed(evaluate(y, y_score, qid=qid, metrics=self._specs, sample_weight=sample_weight))
+        queries = check_queries(y, y_score, qid=qid, sample_weight=sample_weight)
+        return self._signed(evaluate_queries(queries, self._specs, queries.qid, queries.weight, None))
 
     def score_rows(self, estimator: Estimator, X: MatrixLike, rows: GroupedRows) -> dict[str, float]:
         """Values of all metrics on rows that are grouped, where it is known that no query is cut in two."""
