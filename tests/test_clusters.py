@@ -176,6 +176,11 @@ def test_results_with_other_clusters_are_refused():
         compare(a, b)
     with pytest.raises(ValueError, match="the clusters of results as they have them"):
         compare(a, b, clusters=dict(enumerate(cluster)))
+    for query in range(7):  # of the first cluster, too
+        moved = cluster.copy()
+        moved[query] = 99
+        with pytest.raises(ValueError, match=f"for 1 queries, the first of them {query}"):
+            compare(a, result(0 * x, moved))
     other = cluster.copy()
     other[3] = (other[3] + 1) % 7
     with pytest.raises(ValueError, match="same clusters. Got other clusters in 'b' than in 'a' for 1 queries.* 3"):

@@ -314,6 +314,8 @@ def test_clusters_stay_whole_and_go_into_the_results(data):
     assert_array_equal(report.results["ridge"].clusters, alone.clusters)
     assert_array_equal(report.results["ridge"].attributes["half"], alone.attributes["half"])
     assert report.results["ridge"].confidence_interval() == alone.confidence_interval()
+    with pytest.raises(ValueError, match="compare takes test='t', 'randomization' or 'bootstrap'"):
+        RankingEvaluator("map", test="wilcoxon").compare(MODELS, X, y, qid=qid, clusters=users)
     nested = {"search": GridSearchCV(Ridge(), {"alpha": [0.1, 1]}, cv=QueryKFold(2))}
     evaluator.compare(nested, X, y, qid=qid, clusters=users)
     fixed = RankingEvaluator("map", cv=[(~test, test)])

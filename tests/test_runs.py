@@ -254,3 +254,10 @@ def test_a_run_larger_than_a_block_matches_every_document():
 def test_it_is_public_and_comes_on_demand():
     assert sklearn_rank.evaluate_run is evaluate_run
     assert "evaluate_run" in dir(sklearn_rank)
+
+
+def test_the_warning_names_what_was_not_said():
+    judgements, run = {"a": {"d"}, "b": {"d"}}, {"a": ["d"], "c": ["d"]}
+    for said, unsaid in (("missing_from_run", "missing_from_qrels"), ("missing_from_qrels", "missing_from_run")):
+        with pytest.warns(UserWarning, match=rf"\. {unsaid}= with 'zero'"):
+            evaluate_run(judgements, run, metrics="map", **{said: "drop"})

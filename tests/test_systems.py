@@ -114,6 +114,8 @@ def test_attributes_and_clusters_are_those_of_each_result(rows):
     aligned = compare_systems({"old": found.results["old"], "new": other}).results["new"]
     assert_array_equal(aligned.clusters, aligned.qid // 4)
     assert_array_equal(aligned.attributes["half"], aligned.qid > 19)
+    with pytest.raises(ValueError, match="compare_systems takes test='t', 'randomization' or 'bootstrap'"):
+        compare_systems(found.results, test="wilcoxon")
     with pytest.raises(ValueError, match="same clusters: .* Got other clusters in 'new' than in 'old'"):
         compare_systems({"old": found.results["old"], "new": evaluate(y, systems["new"], qid=qid, metrics="map")})
 
