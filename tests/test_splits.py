@@ -442,3 +442,11 @@ def test_one_split_reads_labels(rows):
     for arrays, given in (((X.to_numpy(), by_query), qid[::-1]), ((by_query, other), qid)):
         with pytest.raises(ValueError, match="must name the same queries"):
             query_train_test_split(*arrays, qid=given)
+
+
+def test_leaving_out_a_query_tears_clusters_of_the_index_too():
+    pd = pytest.importorskip("pandas")
+    levels = [["a", "b", "b"], ["u", "u", "u"]]
+    labels = pd.Series([0, 1, 0], index=pd.MultiIndex.from_arrays(levels, names=["qid", "clusters"]))
+    with pytest.raises(ValueError, match="LeaveOneQueryOut leaves out one query, and so tears its cluster"):
+        next(LeaveOneQueryOut().split([[0]] * 3, labels))
