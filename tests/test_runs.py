@@ -290,3 +290,25 @@ def test_a_run_larger_than_a_block_matches_every_document():
 def test_it_is_public_and_comes_on_demand():
     assert sklearn_rank.evaluate_run is evaluate_run
     assert "evaluate_run" in dir(sklearn_rank)
+
+
+def test_the_warning_names_what_was_not_said():
+    judgements, run = {"a": {"d"}, "b": {"d"}}, {"a": ["d"], "c": ["d"]}
+    for said, unsaid in (("missing_from_run", "missing_from_qrels"), ("missing_from_qrels", "missing_from_run")):
+        with pytest.warns(UserWarning, match=rf"\. {unsaid}= with 'zero'"):
+            evaluate_run(judgements, run, metrics="map", **{said: "drop"})
+
+
+def test_queries_without_judged_documents():
+    """One more is counted as not retrieved; nothing is added to one that was, and no other query's grades move."""
+    with pytest.warns(UserWarning, match="not in the run: 1"):
+        result = evaluate_run({"a": {}, "b": {"d": 1}}, {"b": ["d"]}, metrics="p@1")
+    assert dict(zip(result.qid.tolist(), result.per_query["p@1"].tolist(), strict=True)) == {"a": 0, "b": 1}
+    retrieved = evaluate_run({"a": [], "b": ["d"]}, {"a": ["d"], "b": ["d"]}, metrics="p@1")
+    assert retrieved.n_documents.tolist() == [1, 1]
+
+
+def test_scores_may_be_minus_infinity_and_grades_may_not():
+    assert evaluate_run({"a": {"d"}}, {"a": {"d": -np.inf, "e": 1.0}}, metrics="r@10").mean() == {"r@10": 0}
+    with pytest.raises(ValueError, match="Grades must be finite real numbers. Got -inf for document 'd' of query 'a'"):
+        evaluate_run({"a": {"d": -np.inf}}, {"a": ["d"]}, metrics="r@10")

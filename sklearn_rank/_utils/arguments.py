@@ -48,7 +48,13 @@ MEANT = {
 CALLED_K = ("k", "at", "topk", "top_k", "n", "cutoff", "cutoffs")
 
 
+IDS = {"qid", *(name for name, hint in MEANT.items() if hint == QID)}
+
+
 IN_NAMES = "The cutoff goes into the name of a metric: 'ndcg@10'."
+
+
+GROUPS = "A splitter takes the query of each row as groups=, as those of scikit-learn do."
 
 
 def meant_by(name: str, *, cutoff: str = IN_NAMES) -> str:
@@ -64,6 +70,7 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
     named = [n for n, p in parameters.items() if p.kind is p.KEYWORD_ONLY]
     kinds = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
     takes_more, takes_others = (any(p.kind is kind for p in parameters.values()) for kind in kinds)
+    is_method = by_position[:1] == ["self"]
     required = [n for n, p in parameters.items() if p.default is p.empty and p.kind not in kinds]
 
     @functools.wraps(function)
@@ -74,9 +81,9 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
         unknown = None if takes_others else next((n for n in keywords if n not in parameters), None)
         if unknown is not None:
             takes = ", ".join(n for n in parameters if n != "self")
-            raise TypeError(
-                f"{function.__qualname__} has no argument {unknown!r}. It takes {takes}.{meant_by(unknown)}"
-            )
+            called = f"{type(args[0]).__name__}.{function.__name__}" if is_method and args else function.__qualname__
+            hint = f" {GROUPS}" if "groups" in parameters and unknown in IDS else meant_by(unknown)
+            raise TypeError(f"{called} has no argument {unknown!r}. It takes {takes}.{hint}")
         try:
             return function(*args, **keywords)
         except TypeError:
