@@ -10,6 +10,7 @@ from test_stats_laws import error_rates  # noqa: F401, a fixture
 
 from sklearn_rank import Evaluation
 from sklearn_rank.stats import compare, compare_all, confidence_interval, power_of
+from sklearn_rank.stats._samples import sample_of
 
 CLUSTERED = ["t", "randomization", "bootstrap"]
 INDEPENDENT = ["wilcoxon", "sign", "welch", "mannwhitney", "permutation"]
@@ -176,6 +177,11 @@ def test_results_with_other_clusters_are_refused():
         compare(a, b)
     with pytest.raises(ValueError, match="the clusters of results as they have them"):
         compare(a, b, clusters=dict(enumerate(cluster)))
+    for query in range(7):  # of the first cluster, too
+        moved = cluster.copy()
+        moved[query] = 99
+        with pytest.raises(ValueError, match=f"for 1 queries, the first of them {query}"):
+            compare(a, result(0 * x, moved))
     other = cluster.copy()
     other[3] = (other[3] + 1) % 7
     with pytest.raises(ValueError, match="same clusters. Got other clusters in 'b' than in 'a' for 1 queries.* 3"):
@@ -217,3 +223,13 @@ def test_false_positives(error_rates):  # noqa: F811, the fixture
     low, high = scipy_stats.binom.ppf([0.0005, 0.9995], 150, 0.05) / 150
     for method in ("`t`", "`randomization`"):
         assert low <= error_rates.cluster_rejections(method, **settings) <= high + 0.02, method
+
+
+def test_resamples_have_the_error_of_the_sample():
+    x, cluster = clustered()
+    sample = sample_of(x, cluster)
+    np.testing.assert_allclose(sample.mean_and_error(*sample.data), [x.mean(), sample.standard_error])
+
+
+def test_equal_values_in_clusters_have_no_error():
+    assert sample_of(np.full(66, 0.1), np.repeat(np.arange(11), np.arange(1, 12))).standard_error == 0

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import dataset
 
-from sklearn_rank import evaluate, evaluate_batches, evaluate_frame
+from sklearn_rank import compare_systems, evaluate, evaluate_batches, evaluate_frame
 from sklearn_rank.io import join, read_trec_qrels, read_trec_run
 from sklearn_rank.metrics import map_score, ndcg_score
 
@@ -101,6 +101,11 @@ def test_queries_by_documents_stay_what_they_are():
         assert ndcg_score(make(labels), scores) == expected
     with pytest.raises(ValueError, match=r"^y_score must not contain NaN"):
         ndcg_score(pd.DataFrame(labels), pd.DataFrame([[np.nan, 1], [1, 1]]))
+    one = FRAME[["label"]]
+    assert evaluate(one, S, qid=Q).mean() == evaluate(Y, S, qid=Q).mean()
+    assert compare_systems(one, {"a": S}, qid=Q).results["a"].mean() == evaluate(Y, S, qid=Q).mean()
+    with pytest.raises(ValueError, match=r"^y_score must not contain NaN .* Got nan in row 0\.$"):
+        evaluate(one, np.array([np.nan, 1, 1, 1]), qid=Q)
     assert ndcg_score(pd.DataFrame(labels), (same := pd.DataFrame(labels))) == ndcg_score(same, same) == 1
 
 

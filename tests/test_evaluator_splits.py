@@ -115,6 +115,7 @@ def test_splits_are_pairs(data, cv, message):
         (lambda train, test: ([], test), "have rows to train on and rows to test"),
         (lambda train, test: (train - 1000, test), "must split the .* rows it is given"),
         (lambda train, test: (train, test + 1000), "must split the .* rows it is given"),
+        (lambda train, test: (train, [len(train) + len(test)]), "must split the .* rows it is given"),
         (lambda train, test: (train, test * 1.0), "a pair .* of lists of row numbers"),
         (lambda train, test: (train, np.ones(9, dtype=bool)), "of masks of all .* rows"),
     ],
@@ -174,11 +175,33 @@ def test_splitters_that_repeat(data, cv, n_repeats):
 def test_the_same_folds_again_are_no_repeats(data):
     X, y, qid, _ = data
     folds = [*QueryKFold(4).split(X, groups=qid)]
-    for cv in (folds * 2, QueryShuffleSplit(3, random_state=0), [*folds, folds[0]]):
+    reversed_folds = [(train, test[::-1]) for train, test in folds]
+    for cv in (folds * 2, folds + reversed_folds, QueryShuffleSplit(3, random_state=0), [*folds, folds[0]]):
         evaluator = RankingEvaluator("map", cv=cv)
         assert evaluator.cross_validate(Ridge(), X, y, qid=qid).pooled is None
         with pytest.raises(ValueError, match="tested once at most, or all rows equally often, by folds that differ"):
             evaluator.compare(MODELS, X, y, qid=qid)
+
+
+class BlindWithout(Ridge):
+    """Gives all documents one score unless it is trained on the first query, which is the first feature."""
+
+    def fit(self, X, y):
+        self.sees_ = (X[:, 0] == 0).any()
+        return super().fit(X, y)
+
+    def predict(self, X):
+        return X[:, 1] if self.sees_ else np.zeros(len(X))
+
+
+def test_a_query_is_undefined_if_it_is_in_one_repeat():
+    X, y = np.column_stack([np.repeat(np.arange(4), 2), np.tile([0, 1], 4)]), np.tile([0, 1], 4)
+    halves = [np.arange(4), np.arange(4, 8)], [np.array([0, 1, 4, 5]), np.array([2, 3, 6, 7])]
+    folds = [split for a, b in halves for split in ((a, b), (b, a))]
+    evaluator = RankingEvaluator("kendall", cv=folds)
+    found = evaluator.compare({"blind": BlindWithout()}, X, y, qid=X[:, 0]).results["blind"]
+    assert found.n_undefined == {"kendall": 3}  # only query 3 is tested twice by a model that saw query 0
+    assert found.per_query["kendall"][3] == 1
 
 
 # --- weights -------------------------------------------------------------------------------------------------
@@ -267,7 +290,7 @@ def test_names_and_keywords_of_metrics(data):
     assert repr(evaluator).startswith("RankingEvaluator({'mine': 'ndcg@5', 'loss': 'rmse'}, cv=QueryKFold(")
     assert repr(evaluator).endswith("gain='linear')")
     assert repr(get_scorers({"mine": "ndcg@5"})) == "get_scorers({'mine': 'ndcg@5'})"
-    with pytest.raises(TypeError, match="has a keyword 'gian'"):
+    with pytest.raises(TypeError, match="has a keyword 'gian'. Did you mean 'gain'"):
         RankingEvaluator("ndcg", gian="linear")
 
 
@@ -291,6 +314,8 @@ def test_clusters_stay_whole_and_go_into_the_results(data):
     assert_array_equal(report.results["ridge"].clusters, alone.clusters)
     assert_array_equal(report.results["ridge"].attributes["half"], alone.attributes["half"])
     assert report.results["ridge"].confidence_interval() == alone.confidence_interval()
+    with pytest.raises(ValueError, match="compare takes test='t', 'randomization' or 'bootstrap'"):
+        RankingEvaluator("map", test="wilcoxon").compare(MODELS, X, y, qid=qid, clusters=users)
     nested = {"search": GridSearchCV(Ridge(), {"alpha": [0.1, 1]}, cv=QueryKFold(2))}
     evaluator.compare(nested, X, y, qid=qid, clusters=users)
     fixed = RankingEvaluator("map", cv=[(~test, test)])

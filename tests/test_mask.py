@@ -171,6 +171,7 @@ def test_a_mask_of_padding_is_noticed(pad):
     left = labels[:, ::-1], is_document[:, ::-1]  # padding on the left is none of that
     assert ndcg_score(left[0], np.ones((3, 8)), mask=left[1]) > 0
     assert ndcg_score(np.ones((3, 8)), np.ones((3, 8)), mask=left[1]) == 1
+    assert ndcg_score([[7, 8, 1], [1, 1, 1]], np.ones((2, 3)), mask=[[False, False, True], [True] * 3]) == 1
 
 
 def test_errors_name_the_row_of_the_input():

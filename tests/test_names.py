@@ -71,6 +71,9 @@ def test_what_is_echoed():
         ("ndcg_score", "ndcg"),
         ("ndcg10", "ndcg@10"),
         ("f1_score", "f1"),
+        ("F_2", "f2"),
+        ("f_1 @10", "f1@10"),
+        ("accuracy@1", "hit@1"),
         ("neg_mean_squared_error", "mse"),
         ("label_ranking_average_precision_score", "lrap"),
     ],
@@ -242,3 +245,7 @@ def test_tables_print_the_notation_and_hold_the_name():
     assert {type(name) for name in table.to_frame()["metric"]} == {str}
     again = pickle.loads(pickle.dumps(table))
     assert str(again) == str(table)
+
+
+def test_a_parsed_metric_is_printed_by_its_name():
+    assert repr(parse_metric("RBP(p=0.9)@10")) == "MetricSpec of rbp(p=0.9)@10"

@@ -45,6 +45,31 @@ def test_best_in_bold_and_marks():
     ]
 
 
+def test_marks_are_of_corrected_p_values_and_of_means_that_differ():
+    barely = STEP + 0.01 + 0.035 * (-1) ** np.arange(N)
+    three = {"base": {"x": STEP}, "a": {"x": barely}, "b": {"x": barely}, "c": {"x": barely}}
+    assert [row[1][-1] == "†" for row in cells(table_of(three, None))] == [False, True, True, True]
+    assert [row[1][-1] == "†" for row in cells(table_of(three, "bonferroni"))] == [False] * 4
+    results = {
+        "base": Evaluation.from_values(np.arange(11), {"x": np.zeros(11)}),
+        "same": Evaluation.from_values(np.arange(11), {"x": [0.125] * 10 + [-1.25]}),
+    }
+    tested = compare_all(results, metric="x", baseline="base", test="sign")
+    assert tested.comparisons["same", "base"].pvalue < 0.05
+    table = paper_table(results, {"x": tested}, systems=[*results], baseline="base")
+    assert table.to_markdown().splitlines()[3] == "| same | **0.0000** |"
+
+
+def test_a_system_without_a_mean_is_not_the_best():
+    for metric, better in (("ndcg@10", "**0.3000**"), ("arp", "**0.3000**")):
+        results = {
+            "none": Evaluation.from_values(np.arange(N), {metric: np.full(N, np.nan)}),
+            "some": Evaluation.from_values(np.arange(N), {metric: STEP}),
+        }
+        table = paper_table(results, {metric: None}, systems=[*results], baseline="none")
+        assert [line.split(" | ")[1] for line in table.to_markdown().splitlines()[2:4]] == ["-- |", f"{better} |"]
+
+
 def test_the_note():
     note = table_of().to_markdown().splitlines()[-1]
     assert note == (

@@ -76,6 +76,10 @@ def test_values_that_the_result_does_not_have():
     assert sorted(r[3] for r in plain.segments(in_order, metric="map").table.rows) == sorted(
         r[3] for r in expected.rows
     )
+    as_list = [f"part {i}" for i in in_order]
+    assert [*plain.segments(as_list, metric="map").to_frame()["mean"]] == [
+        *plain.segments(in_order, metric="map").to_frame()["mean"]
+    ]
     series = pd.Series(plain.n_documents > 10, index=plain.qid, name="long")
     assert plain.segments(series).by == ("long",)
     with pytest.raises(ValueError, match="index of long must be qid"):
@@ -182,12 +186,33 @@ def test_clusters_across_segments():
     np.testing.assert_allclose([got.statistic, got.pvalue], [paired.statistic**2, paired.pvalue])
 
 
+def test_every_cluster_of_these_segments_counts_and_no_other():
+    """By hand: q = 1 contrast, so F is the squared difference over its variance, n / (n - 1) times the squared sums."""
+    a, b = np.array([0.0, 1, 2, 5]), np.array([1.0, 2, 3, 2])  # cluster 4 has the mean of both segments
+    at_mean = np.r_[a, 2], np.r_[b, 2]
+    x, segment, cluster = np.concatenate(at_mean), np.repeat([0, 1], 5), np.tile(np.arange(5), 2)
+    u = (at_mean[0] - 2) / 5 - (at_mean[1] - 2) / 5
+    squared = (np.mean(at_mean[0]) - np.mean(at_mean[1])) ** 2
+    assert squared == 0
+    x[segment == 1] += 1
+    got = equal_means(x, segment, cluster)
+    assert got.df == (1, 4)
+    np.testing.assert_allclose(got.statistic, 1 / (5 / 4 * (u**2).sum()))
+    assert equal_means(np.r_[x, 9], np.r_[segment, 2], np.r_[cluster, 7]) == got
+
+
 def test_few_clusters_across_many_segments():
     got = equal_means(np.arange(12.0) ** 2, np.tile(np.arange(4), 3), np.repeat(np.arange(3), 4))
     assert np.isnan(got.pvalue)
 
 
 # --- some of the queries -------------------------------------------------------------------------------------------
+
+
+def test_a_subset_of_queries_named_by_booleans():
+    one = evaluate([0, 1, 1, 0], [2, 1, 2, 1], qid=[False, False, True, True], metrics="mrr")
+    assert one.subset([False]).mean() == {"mrr": 0.5}
+    assert one.subset([True]).mean() == {"mrr": 1}
 
 
 def test_subset():

@@ -317,8 +317,10 @@ def test_in_the_index_without_routing(rows):
 
 def test_unknown_arguments():
     for splitter in (QueryKFold(2), QueryTimeSeriesSplit(2), RepeatedQueryKFold(2), LeaveOneQueryOut()):
-        with pytest.raises(TypeError, match=r"split has no argument 'qid'\. It takes X, y, groups, "):
-            splitter.split([[0]] * 2, qid=[1, 2])
+        for name in ("qid", "query_id"):
+            rule = rf"^{type(splitter).__name__}\.split has no argument '{name}'\. It takes X, y, groups.* as groups=, "
+            with pytest.raises(TypeError, match=rule):
+                splitter.split([[0]] * 2, **{name: [1, 2]})
 
 
 def test_as_splitters_of_scikit_learn_are():
@@ -440,3 +442,11 @@ def test_one_split_reads_labels(rows):
     for arrays, given in (((X.to_numpy(), by_query), qid[::-1]), ((by_query, other), qid)):
         with pytest.raises(ValueError, match="must name the same queries"):
             query_train_test_split(*arrays, qid=given)
+
+
+def test_leaving_out_a_query_tears_clusters_of_the_index_too():
+    pd = pytest.importorskip("pandas")
+    levels = [["a", "b", "b"], ["u", "u", "u"]]
+    labels = pd.Series([0, 1, 0], index=pd.MultiIndex.from_arrays(levels, names=["qid", "clusters"]))
+    with pytest.raises(ValueError, match="LeaveOneQueryOut leaves out one query, and so tears its cluster"):
+        next(LeaveOneQueryOut().split([[0]] * 3, labels))

@@ -114,6 +114,8 @@ def test_attributes_and_clusters_are_those_of_each_result(rows):
     aligned = compare_systems({"old": found.results["old"], "new": other}).results["new"]
     assert_array_equal(aligned.clusters, aligned.qid // 4)
     assert_array_equal(aligned.attributes["half"], aligned.qid > 19)
+    with pytest.raises(ValueError, match="compare_systems takes test='t', 'randomization' or 'bootstrap'"):
+        compare_systems(found.results, test="wilcoxon")
     with pytest.raises(ValueError, match="same clusters: .* Got other clusters in 'new' than in 'old'"):
         compare_systems({"old": found.results["old"], "new": evaluate(y, systems["new"], qid=qid, metrics="map")})
 
@@ -237,11 +239,37 @@ def test_results_in_another_order_are_brought_into_one(rows, report, tmp_path):
     assert repr(Comparison.load(tmp_path / "report.npz")) == repr(found)
 
 
+def test_pooled_means_and_undefined_queries_survive_another_order(rows):
+    y, systems, qid = rows
+    y = np.where(qid == 3, 0, y)
+    moved = np.argsort(-qid, kind="stable")
+    for metric in ("f(average=micro)@5", "map"):
+        one = evaluate(y, systems["old"], qid=qid, metrics=metric)
+        other = evaluate(y[moved], systems["old"][moved], qid=qid[moved], metrics=metric)
+        assert [*one.qid] != [*other.qid]
+        found = compare_systems({"one": one, "other": other}).results["other"]
+        assert found.mean() == other.mean()
+    assert found.subset([3]).n_undefined == one.subset([3]).n_undefined == {"map": 1}
+
+
 def test_results_of_plain_values_are_taken():
     one = Evaluation.from_values(["a", "b", "c"], {"clicks": [1, 2, 4]})
     other = Evaluation.from_values(["c", "b", "a"], {"clicks": [4, 3, 1]})
     found = compare_systems({"one": one, "other": other})
     assert found.most_different("other", "one", 1).rows == (("b", 3.0, 2.0, 1.0),)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "other"), [("average", "geometric", "macro"), ("greater_is_better", False, True)]
+)
+def test_plain_values_of_other_kinds_are_refused(name, value, other):
+    one, two = (
+        Evaluation.from_values(["a", "b"], {"clicks": [1, 2]}, **more)
+        for more in ({}, {name: {"clicks": value}, "means": {"clicks": 1.5}, "meaning": {"clicks": "clicks"}})
+    )
+    assert one.meaning == two.meaning
+    with pytest.raises(ValueError, match=f"with {name} {other} in 'one' and {value} in 'two'"):
+        compare_systems({"one": one, "two": two})
 
 
 def unlike(rows, **how):

@@ -231,6 +231,11 @@ def test_memory_is_shared_where_the_type_allows(make):
     assert as_floats(make(array[::2]), "x").tolist() == [0, 2, 4]
 
 
+def test_ids_of_several_fields_are_no_floats():
+    fields = np.array([("a", 1), ("a", 1), ("b", 2)], dtype=[("user", "U1"), ("n", int)])
+    assert evaluate([1, 0, 1], [1, 2, 3], qid=fields, metrics="map").qid.tolist() == [("a", 1), ("b", 2)]
+
+
 def test_memory_of_torch_is_shared():
     torch = pytest.importorskip("torch")
     tensor = torch.arange(6.0, dtype=torch.float64, requires_grad=True)

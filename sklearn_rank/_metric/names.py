@@ -39,6 +39,7 @@ _WORD = re.compile(r"\w+", re.ASCII)
 _WRITTEN = re.compile(r"(?:neg_)?(?P<name>[a-z][\w-]*?)(?:_(?:score|error))?(?:_?at_?(?P<k>\d+|k)|_?(?P<digits>\d+))?")
 
 ELSEWHERE = {
+    "accuracy": "hit",
     "area_under_curve": "auc",
     "auroc": "auc",
     "avg_prec": "map",
@@ -63,6 +64,7 @@ ELSEWHERE = {
     "rocauc": "auc",
     "root_mean_squared": "rmse",
     "spearmanr": "spearman",
+    "top_k_accuracy": "hit",
 }
 """Names that metrics have elsewhere, without "_score" and "_error", and here: for hints, as meanings may differ."""
 
@@ -223,7 +225,9 @@ def _did_you_mean(name: str, text: str) -> str:
     known = {alias: alias for entry in REGISTRY.values() for alias in (entry.name, *entry.aliases)} | ELSEWHERE
     match = None if name in known else _WRITTEN.fullmatch(name)
     bare = match["name"] if match is not None else name
-    if bare in known:
+    if bare == "f" and match is not None and match["digits"]:  # beta, not a cutoff
+        nearest = [f"f{match['digits']}{text[len(name) :].strip()}"]
+    elif bare in known:
         cutoff = text.partition("@")[2].strip() or (match and (match["k"] or match["digits"])) or ""
         nearest = [known[bare] + f"@{cutoff.replace('k', '10')}" * bool(cutoff)]
     else:
@@ -308,10 +312,18 @@ def parse_metrics(metrics: MetricsLike, **keywords: Any) -> dict[str, MetricSpec
     for keyword in keywords.keys() - direction.keys() if plain else keywords:
         if not any(keyword in spec.metric.defaults for spec in specs.values()):
             of_plain = " Of a function it goes into parse_metric(f, k=10)." * (plain and keyword == "k")
-            raise TypeError(f"No metric of {', '.join(specs)} has a keyword {keyword!r}.{meant_by(keyword)}{of_plain}")
+            hint = meant_by(keyword) or _near_keyword(keyword, specs)
+            raise TypeError(f"No metric of {', '.join(specs)} has a keyword {keyword!r}.{hint}{of_plain}")
         if all(keyword in spec.unread for spec in specs.values() if keyword in spec.metric.defaults):
             next(spec for spec in specs.values() if keyword in spec.unread).refuse_unread([keyword])
     return specs
+
+
+def _near_keyword(keyword: str, specs: Mapping[str, MetricSpec]) -> str:
+    """Hint at a keyword of these metrics that is spelled much alike."""
+    known = [*dict.fromkeys(name for spec in specs.values() for name in spec.metric.defaults)]
+    near = difflib.get_close_matches(keyword, known, n=1, cutoff=0.7)
+    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def direction_of(name: str, *, argument: str) -> bool:

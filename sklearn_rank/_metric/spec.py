@@ -36,7 +36,7 @@ PLAIN = (int, float, str, bool, type(None))
 """Keyword types that compare by value and can be cache keys."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MetricSpec:
     """A metric with its cutoff and the keywords that were given: the meaning of a name such as "rbp(p=0.9)@10".
 
@@ -131,6 +131,10 @@ class MetricSpec:
         arguments = ", ".join(f"{name}={value}" for name, value in self.keywords.items())
         cutoff = "" if self.k is None else f"@{self.k}" if np.ndim(self.k) == 0 else f"@{','.join(map(str, self.k))}"
         return self.metric.name + (f"({arguments})" if arguments else "") + cutoff
+
+    def __repr__(self) -> str:
+        """Canonical name; `meaning` has all keywords."""
+        return f"MetricSpec of {self}"
 
     @cached_property
     def meaning(self) -> str:

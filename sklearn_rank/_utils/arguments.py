@@ -48,7 +48,13 @@ MEANT = {
 CALLED_K = ("k", "at", "topk", "top_k", "n", "cutoff", "cutoffs")
 
 
+IDS = {"qid", *(name for name, hint in MEANT.items() if hint == QID)}
+
+
 IN_NAMES = "The cutoff goes into the name of a metric: 'ndcg@10'."
+
+
+GROUPS = "A splitter takes the query of each row as groups=, as those of scikit-learn do."
 
 
 def meant_by(name: str, *, cutoff: str = IN_NAMES) -> str:
@@ -61,20 +67,23 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
     """Decorate a function with clear errors about unknown arguments, and positional ones that must be named."""
     parameters = inspect.signature(function).parameters
     by_position = [n for n, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    named = [n for n, p in parameters.items() if p.kind is p.KEYWORD_ONLY]
     kinds = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
     takes_more, takes_others = (any(p.kind is kind for p in parameters.values()) for kind in kinds)
+    is_method = by_position[:1] == ["self"]
     required = [n for n, p in parameters.items() if p.default is p.empty and p.kind not in kinds]
 
     @functools.wraps(function)
     def call(*args: P.args, **keywords: P.kwargs) -> T:
         if len(args) > len(by_position) and not takes_more:
-            refuse_position(function.__qualname__, [n for n in by_position if n != "self"])
+            by_name = "qid" if "qid" in parameters or not named else named[0]
+            refuse_position(function.__qualname__, [n for n in by_position if n != "self"], by_name)
         unknown = None if takes_others else next((n for n in keywords if n not in parameters), None)
         if unknown is not None:
             takes = ", ".join(n for n in parameters if n != "self")
-            raise TypeError(
-                f"{function.__qualname__} has no argument {unknown!r}. It takes {takes}.{meant_by(unknown)}"
-            )
+            called = f"{type(args[0]).__name__}.{function.__name__}" if is_method and args else function.__qualname__
+            hint = f" {GROUPS}" if "groups" in parameters and unknown in IDS else meant_by(unknown)
+            raise TypeError(f"{called} has no argument {unknown!r}. It takes {takes}.{hint}")
         try:
             return function(*args, **keywords)
         except TypeError:
@@ -87,7 +96,7 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
-def refuse_position(function_name: str, by_position: list[str]) -> None:
+def refuse_position(function_name: str, by_position: list[str], by_name: str = "qid") -> None:
     """Refuse positional arguments that must be named.
 
     Raises
@@ -97,5 +106,5 @@ def refuse_position(function_name: str, by_position: list[str]) -> None:
     """
     takes = ", ".join(by_position)
     raise TypeError(
-        f"{function_name} takes {takes} by position and all else by name, such as qid=. Got more by position."
+        f"{function_name} takes {takes} by position and all else by name, such as {by_name}=. Got more by position."
     )

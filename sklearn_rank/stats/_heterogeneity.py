@@ -62,13 +62,12 @@ def _welch(mean: Array, errors: Array, df: Array) -> Heterogeneity:
 
 def _covariance(x: Array, mean: Array, parts: list[Index], cluster: Index) -> tuple[Array, int]:
     """Covariance of the means of segments whose clusters overlap, and the number of clusters."""
-    known, number = np.unique(cluster, return_inverse=True)
-    sums = np.zeros((len(known), len(parts)))
+    known = np.unique(cluster[np.concatenate(parts)])
+    n, number = len(known), np.searchsorted(known, cluster)
+    sums = np.zeros((n, len(parts)))
     for j, rows in enumerate(parts):
         total, _ = sums_by_cluster(x[rows] - mean[j], number[rows])
         sums[np.unique(number[rows]), j] = total / len(rows)
-    sums = sums[sums.any(axis=1)]
-    n = len(sums)
     return n / (n - 1) * sums.T @ sums, n
 
 
