@@ -281,6 +281,7 @@ def test_arguments_are_checked_before_batches_are_read():
         ({"metrics": "map", "memory_limit": "1GB"}, ValueError, "Got '1GB'"),
         ({"metrics": "map", "n_jobs": 0}, ValueError, "'n_jobs' parameter"),
         ({"metrics": "map", "y_score": 3}, TypeError, "A column is named by a str.*Got 3"),
+        ({"metrics": "map", "by": "country"}, TypeError, r"keyword 'by'\. by= .* go to evaluate and evaluate_frame"),
     ]:
         with pytest.raises(error, match=message):
             evaluate_batches(batches(), **keywords)

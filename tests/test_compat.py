@@ -1,6 +1,7 @@
 """The calls of other libraries: the numbers of the originals, for every measure, on random runs."""
 
 import math
+import pickle
 import random
 
 import pytest
@@ -90,7 +91,8 @@ def test_an_empty_answer_is_zero_in_every_measure():
 @pytest.mark.parametrize(
     ("measure", "reason"),
     [
-        ("ndgc", "unsupported measure ndgc$"),
+        ("ndgc", "unsupported measure ndgc: names are those of trec_eval, such as map"),
+        ("ndcg_10", "ndcg takes no parameter.*; ndcg_cut takes one"),
         ("recip_rank_10", "recip_rank takes no parameter"),
         ("map.5", "map takes no parameter"),
         ("P_0", "P takes whole numbers from 1 on"),
@@ -118,9 +120,20 @@ def test_runs_of_other_types_are_refused(wrong):
         ours.RelevanceEvaluator(QRELS, {"map"}).evaluate(wrong)
 
 
-def test_level_must_be_positive():
-    with pytest.raises(TypeError, match="relevance_level should be positive. Got 0"):
-        ours.RelevanceEvaluator(QRELS, {"map"}, relevance_level=0)
+@pytest.mark.parametrize("level", [0, None, "1"])
+def test_level_must_be_positive(level):
+    with pytest.raises(TypeError, match=f"relevance_level should be positive. Got {level!r}"):
+        ours.RelevanceEvaluator(QRELS, {"map"}, relevance_level=level)
+
+
+def test_one_string_is_no_set_of_measures():
+    with pytest.raises(ValueError, match="a set or a list, such as {'map'}. Got 'map'"):
+        ours.RelevanceEvaluator(QRELS, "map")
+
+
+def test_evaluators_are_pickled():
+    evaluator = ours.RelevanceEvaluator(QRELS, {"all_trec"})
+    assert pickle.loads(pickle.dumps(evaluator)).evaluate(RUN) == evaluator.evaluate(RUN)
 
 
 def test_lines():
@@ -131,6 +144,8 @@ def test_lines():
         ours.parse_qrel(["q1 0 d1 2", "q1 0 d1 1"])
     with pytest.raises(ValueError, match="Got 3 in line 1"):
         ours.parse_qrel(["q1 0 d1"])
+    with pytest.raises(TypeError, match="Lines, such as an open file, are read: open.path.*Got 'qrels.txt'"):
+        ours.parse_qrel("qrels.txt")
 
 
 def test_means():

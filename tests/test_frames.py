@@ -283,6 +283,7 @@ def test_scores_and_ids_are_never_null(name):
         ({"y_score": SCORE}, TypeError, r"named by a str.*Arrays go to evaluate\(y_true, y_score, qid=qid\)"),
         ({"qid": ["qid", "other"]}, TypeError, "go into one, joined as text"),
         ({"y_true": []}, TypeError, r"Got \[\] for y_true"),
+        ({"by": pd.Series(["de", "fr", "de"])}, TypeError, r"each once.*for by\. Arrays go to evaluate"),
         ({"y_score": None}, TypeError, "Got None for y_score"),
         ({"k": 10}, TypeError, "The cutoff goes into the name of a metric"),
         ({"query_id": "qid"}, TypeError, "qid= is the query of each row"),

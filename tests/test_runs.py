@@ -188,6 +188,20 @@ WRONG = {
         ValueError,
         "negate distances.*Got rising scores for query 1",
     ),
+    "scores in a list": (({1: ["a"]}, {1: [1.0, 0.5]}), TypeError, "ids of documents. Got 0.5 for query 1 of the run"),
+    "Series of scores": (
+        ({1: {0: 1}}, {1: pd.Series([0.5, 1.0], index=[0, 1])}),
+        TypeError,
+        r"series\.to_dict\(\) makes it of a Series",
+    ),
+    "Series of rows": (
+        ({1: ["a"]}, pd.Series(["a", "b"], index=[1, 1])),
+        ValueError,
+        r"run must have each query once in its index. Got query 1 more than once.*agg\(list\)",
+    ),
+    "one relevant": (({1: 7}, {1: [7]}), TypeError, r"Got 7 for query 1\. One document is a list of one, \[7\]"),
+    "rows of a matrix": (({1: [7]}, {1: [[7, 8, 9]]}), TypeError, r"Got \[7, 8, 9\] for query 1 of the run\.$"),
+    "metrics by position": ((QRELS, RUN, ["mrr"]), TypeError, "all else by name, such as metrics="),
     "hits": (({1: ["a"]}, {1: [{"corpus_id": 1, "score": 2}]}), TypeError, "must be hashable.*hit"),
     "lists of lists": (([["a"]], [["a"]]), TypeError, r"Got list instead.*dict\(zip\(query_ids, judgements\)\)"),
     "frame": ((pd.DataFrame({"qid": [1]}), {1: ["a"]}), TypeError, "io.read_entries.*Got DataFrame instead"),
@@ -202,6 +216,28 @@ def test_what_cannot_be_meant_is_refused(case):
     arguments, error, message = WRONG[case]
     with pytest.raises(error, match=message):
         evaluate_run(*arguments)
+
+
+def test_series_of_lists_by_query():
+    frame = pd.DataFrame({"qid": ["q1", "q1", "q2"], "doc": ["b", "a", "c"]})
+    judgements = pd.Series([["a"], ["c"]], index=["q1", "q2"])
+    found = evaluate_run(judgements, frame.groupby("qid").doc.agg(list), metrics="mrr")
+    assert dict(zip(found.qid.tolist(), found.per_query["mrr"].tolist(), strict=True)) == {"q1": 0.5, "q2": 1.0}
+
+
+@pytest.mark.parametrize("keyword", ["by", "clusters", "sample_weight"])
+def test_series_that_has_a_query_twice_is_refused(keyword):
+    of_rows = pd.Series([1.0, 2.0, 3.0], index=["q1", "q2", "q1"])
+    with pytest.raises(ValueError, match=f"{keyword} must have each query once in its index. Got query 'q1' more"):
+        evaluate_run(QRELS, RUN, **{keyword: of_rows})
+
+
+def test_run_of_which_no_document_is_judged():
+    other = {q: [d.upper() for d in ids] for q, ids in LISTS.items()}
+    with pytest.warns(UserWarning, match="No document of the run is judged.*such as 'A' in the run and 'b' in the"):
+        assert evaluate_run(SETS, other, metrics="mrr").mean() == {"mrr": 0}
+    assert evaluate_run({"q1": {"b"}}, {"q1": other["q1"]}, metrics="mrr").mean() == {"mrr": 0}  # one query may fail
+    assert evaluate_run(SETS, {"q1": ["x"], "q2": []}, metrics="mrr").mean() == {"mrr": 0}
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,11 @@ def test_unknown_attributes(by, message):
         result().segments(by)
 
 
+def test_a_metric_in_the_place_of_an_attribute():
+    with pytest.raises(ValueError, match=r"It has 'country', 'device'\. Got 'map'\. A metric goes to metric=\.$"):
+        result().segments("map")
+
+
 def test_a_result_without_attributes():
     with pytest.raises(ValueError, match="pass by= to evaluate"):
         result(by=None).segments()
@@ -117,6 +122,12 @@ def test_natural_order_and_small_segments():
     assert np.isnan(segments.pvalue["mrr"])  # no segment has any spread
     mixed = Evaluation.from_values(range(3), {"mrr": values[:3]}, by={"x": ["b", 2, (1, 2)]}).segments()
     assert [row[0] for row in mixed.table.rows] == [2, "b", (1, 2)]
+
+
+def test_bins_of_pandas_are_in_their_order():
+    bins = pd.cut(QID, [-1, 5, 10, 100])
+    got = evaluate(Y, X[:, 0], qid=QID, metrics="map", by={"bin": bins}).segments().table.rows
+    assert [str(row[0]) for row in got] == ["(-1, 5]", "(5, 10]", "(10, 100]"]
 
 
 def test_segments_without_a_defined_query():
@@ -248,3 +259,26 @@ def test_pooled_means_of_loaded_results_are_not_guessed(tmp_path):
     loaded = Evaluation.load(tmp_path / "plain")
     assert loaded.segments("country").table == plain.segments("country").table
     assert loaded.subset([1, 2]).mean() == plain.subset([1, 2]).mean()
+
+
+def test_the_printed_test_is_the_one_that_was_done():
+    """Recall is 1 everywhere, so only MRR is tested; with clusters in several segments by another test."""
+    segments = result(metrics=["r@100", "mrr"], clusters=QID // 4).segments("country")
+    assert np.isnan(segments.pvalue["r@100"])
+    assert segments.test == WALD
+    assert f"MRR: gap {segments.gap['mrr']:.4f}, {WALD} p" in str(segments)
+
+
+def test_segments_that_the_test_leaves_out_are_counted():
+    segments = result().segments({query: "alone" if query == 0 else "abc"[query % 3] for query in range(60)})
+    assert segments.n_tested == dict.fromkeys(METRICS, 3)
+    assert f"{WELCH} of 3 of 4 segments p = " in str(segments)
+    assert " of 3 of 3 " not in str(result().segments("country"))
+
+
+def test_masks_with_labels_in_another_order_are_refused():
+    got = result()
+    mask = pd.Series(got.qid % 7 == 0, index=got.qid)
+    assert got.subset(mask).qid.tolist() == mask.index[mask].tolist()
+    with pytest.raises(ValueError, match="The index of the mask must be qid, in the same order.*begins with 59"):
+        got.subset(mask[::-1])

@@ -1,5 +1,7 @@
 """Picture of segments of the queries."""
 
+from itertools import pairwise
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -66,3 +68,11 @@ def test_what_is_refused():
         SegmentsDisplay.from_results({"old": REPORT.results["old"], "other": other}, "map")
     with pytest.raises(ValueError, match="up to 60 segments; .* Got 61"):
         SegmentsDisplay.from_results({"a": Evaluation.from_values(range(61), {"mrr": np.ones(61)}, by=np.arange(61))})
+
+
+def test_labels_of_several_lines_have_room():
+    by = {"market": np.array([f"a long name of the market number {query % 9}, of many words" for query in QID])}
+    display = SegmentsDisplay.from_results({"old": evaluate(Y, X[:, 0], qid=QID, metrics="map", by=by)})
+    display.figure_.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in display.ax_.get_yticklabels()]
+    assert all(upper.y0 > lower.y1 for upper, lower in pairwise(boxes))

@@ -120,6 +120,15 @@ def test_attributes_and_clusters_are_those_of_each_result(rows):
         compare_systems({"old": found.results["old"], "new": evaluate(y, systems["new"], qid=qid, metrics="map")})
 
 
+def test_attributes_of_one_name_must_be_the_same(rows):
+    y, systems, qid = rows
+    kinds = {"old": {"half": qid > 19}, "new": {"half": qid > 18, "own": qid % 2}, "none": None}
+    results = {name: evaluate(y, systems["new"], qid=qid, metrics="map", by=by) for name, by in kinds.items()}
+    with pytest.raises(ValueError, match="same attributes.* Got another 'half' in 'new' than in 'old'"):
+        compare_systems(results)
+    assert compare_systems({name: results[name] for name in ("old", "none")}).segments().by == ("half",)
+
+
 def test_rows_are_grouped_once_for_all_systems(rows, monkeypatch):
     from sklearn_rank._engine import check
 

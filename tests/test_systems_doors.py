@@ -112,12 +112,20 @@ def test_other_columns(table):
         ({"data": np.arange(300)}, TypeError, "data must be a frame"),
         ({"y_score": None}, TypeError, r"columns of scores, compare_systems\(data, \['bm25', 'lgbm'\]\)"),
         ({"y_score": {"a": np.arange(300)}}, TypeError, "With a table, y_score names the columns"),
+        ({"y_score": {"a": np.arange(300)}, "y_true": "label"}, TypeError, "With a table, y_score names the columns"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_columns(table, change, kind, message):
     arguments = {"data": table, "y_score": ["old", "new"], "metrics": "map"} | change
     with pytest.raises(kind, match=message):
         compare_systems(arguments.pop("data"), arguments.pop("y_score"), **arguments)
+
+
+def test_a_name_of_a_system_is_not_taken_for_another():
+    """ "score" is what scores are called, but not what "lgmb" means."""
+    table = {"qid": [1, 1], "label": [0, 1], "score": [1, 2], "bm25": [1, 2], "lgbm": [1, 2]}
+    with pytest.raises(ValueError, match="Got no 'lgmb' among .*'lgbm'.$"):
+        compare_systems(table, ["bm25", "lgmb"])
 
 
 # --- runs ----------------------------------------------------------------------------------------------------

@@ -54,11 +54,12 @@ def check_column_names(names: ColumnNames) -> None:
         several = role in ("y_true", "by") and isinstance(given, Iterable) and not isinstance(given, str)
         listed = [*given] if several else [given]
         optional = given is None and role in ColumnNames._field_defaults
-        if not optional and not (listed and all(isinstance(name, str) for name in listed)):
+        named = listed and all(isinstance(name, str) for name in listed) and len({*listed}) == len(listed)
+        if not optional and not named:
             hint = HINTS.get(role, "") if isinstance(given, (list, tuple, dict)) else ARRAYS * hasattr(given, "__len__")
             raise TypeError(
-                "A column is named by a str; y_true by a list of them for subtopics, by for several attributes. "
-                f"Got {echo(given)} for {role}.{' ' * bool(hint)}{hint}"
+                "A column is named by a str; y_true by a list of them for subtopics, by for several attributes, each "
+                f"once. Got {echo(given)} for {role}.{' ' * bool(hint)}{hint}"
             )
 
 
@@ -80,7 +81,8 @@ def _did_you_mean(names: ColumnNames, present: Sequence[Any]) -> str:
     free = {name.lower(): name for name in present if isinstance(name, str) and name not in names.flat()}
     meant = []
     for role, name in names.by_role():
-        words = (name, *CALLED.get(role, ())) if name not in present else ()
+        one = isinstance(getattr(names, role), str)  # systems and subtopics are not all called alike
+        words = (name, *(CALLED.get(role, ()) if one else ())) if name not in present else ()
         near = [word for asked in words for word in difflib.get_close_matches(asked.lower(), free, 1, ALIKE)]
         if near:
             meant.append(f"{role}={free.pop(near[0])!r}")

@@ -59,10 +59,11 @@ def check_attributes(by: Any, clusters: Any, rows: QueryRows, **others: Any) -> 
     ValueError
         If labels or lengths differ, a value is missing or not hashable, or varies inside a query.
     """
+    if by is None and clusters is None:
+        return QueryAttributes({}, None)
     columns = named_columns(by)
     words = {name: "by" if columns[name] is by else f"by[{name!r}]" for name in columns}
-    if columns or clusters is not None:
-        check_rows(**others, **{words[name]: column for name, column in columns.items()}, clusters=clusters)
+    check_rows(**others, **{words[name]: column for name, column in columns.items()}, clusters=clusters)
     attributes = {name: of_queries(column, words[name], rows) for name, column in columns.items()}
     return QueryAttributes(attributes, None if clusters is None else of_queries(clusters, "clusters", rows))
 

@@ -41,5 +41,7 @@ def _key(value: Any, by_repr: bool = False) -> Any:
         return "frozenset", tuple(sorted(_key(part, by_repr) for part in value))
     if isinstance(value, (datetime.date, datetime.timedelta)) and not by_repr:
         return "datetime", value
+    if hasattr(value, "left") and hasattr(value, "right") and not by_repr:  # an Interval of pandas.cut
+        return type(value).__name__, (value.left, value.right)
     named = type(value).__repr__ is not object.__repr__  # else the repr is an address
     return type(value).__name__, repr(value) if named else ""

@@ -59,7 +59,10 @@ def id_array(qid: Any, missing: str = MISSING) -> tuple[NDArray[Any], Callable[[
 
 def _refuse_rounded(qid: Any) -> None:
     """Refuse ids in a type of float that has not enough digits to tell whole numbers like them apart."""
-    dtype = str(getattr(qid, "dtype", "")).rpartition(".")[2]
+    dtype = getattr(qid, "dtype", "")
+    if isinstance(dtype, np.dtype) and dtype.kind not in "fV":
+        return  # before its name, which takes NumPy long
+    dtype = str(dtype).rpartition(".")[2]
     if dtype not in EXACT:
         return
     ids = np.asarray(as_numpy(qid))

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._evaluation.evaluate import evaluate
@@ -18,7 +19,7 @@ from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank.io import RankingData
 from sklearn_rank.io._ids import QueryIds
 from sklearn_rank.io._join import joined
-from sklearn_rank.io._mappings import JudgementsLike, RunLike
+from sklearn_rank.io._mappings import JudgementsLike, RunLike, by_index
 
 
 @named_arguments
@@ -103,7 +104,7 @@ def evaluate_run(
     -----
     UserWarning
         If a query is missing on one side, and it was not said what is done then; if run and judgements seem to be the
-        wrong way round.
+        wrong way round; if no document of several queries is in both.
 
     Notes
     -----
@@ -133,6 +134,7 @@ def evaluate_run(
         duplicates=duplicates, exclude=exclude,
     )  # fmt: skip
     _warn_of_missing(data, missing_from_run, missing_from_qrels)
+    _warn_of_strangers(data)
     return evaluate(
         data.y_true, data.y_score, metrics=specs, qid=data.qid, by=attributes, clusters=clusters, n_jobs=n_jobs,
         sample_weight=None if weights is None else _of_rows(weights, data.qid),
@@ -148,7 +150,7 @@ def _by_query(name: str, values: Any) -> Mapping[Any, Any] | None:
         If it is neither a mapping nor labelled by an index.
     """
     if hasattr(values, "to_dict") and hasattr(values, "index"):  # pandas
-        values = values.to_dict()
+        values = by_index(values, name)
     wrong = [values]
     if values is None or isinstance(values, Mapping):
         wrong = [value for value in (values or {}).values() if not isinstance(value, (Hashable, Mapping))]
@@ -182,3 +184,16 @@ def _warn_of_missing(data: RankingData, missing_from_run: str | None, missing_fr
             f"{unsaid} with 'zero', 'drop' or 'raise' says what is done with them, without this warning.",
             stacklevel=levels_to_caller(),
         )
+
+
+def _warn_of_strangers(data: RankingData) -> None:
+    """Warn if no document that was retrieved is judged, in more than one query: their ids may be of other kinds."""
+    retrieved, judged = data.y_score > -np.inf, ~np.isnan(data.y_true)
+    if (retrieved & judged).any() or len(np.unique(data.qid.code[retrieved])) < 2 or not judged.any():
+        return
+    of_run, of_judgements = (data.doc_id[rows][:1].tolist()[0] for rows in (retrieved, judged))
+    warnings.warn(
+        "No document of the run is judged, so that all are not relevant. Ids of documents must be the same in both. "
+        f"Got ids such as {of_run!r} in the run and {of_judgements!r} in the judgements.",
+        stacklevel=levels_to_caller(),
+    )

@@ -144,12 +144,12 @@ def compare_systems(
     if all(isinstance(of_system, str) for of_system in scores.values()):
         results, by_row = of_columns(data, scores, metrics, keywords, y_true=y_true, qid=qid, **about_rows)
         return Comparison(results=results, y_score=by_row, **plan)
+    _refuse_table_of_rows(y_true if data is None else data, scores)
     if data is not None and y_true is not None:
         raise TypeError("compare_systems takes the labels once, as first argument or as y_true=. Got both.")
     labels = data if y_true is None else y_true
     if labels is None:
         raise TypeError(f"{HOW_TO_CALL} Got no labels.")
-    _refuse_table_of_rows(labels, scores)
     if _are_runs(labels, scores):
         _refuse_rows(qid=qid, tie_break=about_rows.pop("tie_break"), mask=about_rows.pop("mask"))
         results, by_row = of_runs(labels, scores, metrics=metrics, **about_rows, **keywords)

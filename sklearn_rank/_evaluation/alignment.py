@@ -21,7 +21,7 @@ def align_results(results: Mapping[str, Evaluation], function_name: str) -> dict
     Raises
     ------
     ValueError
-        If metrics, their keywords, queries, labels or weights are not the same.
+        If metrics, their keywords, queries, labels, weights, clusters or attributes of one name are not the same.
     """
     (first, expected), *others = results.items()
     for name, result in others:
@@ -41,7 +41,21 @@ def align_results(results: Mapping[str, Evaluation], function_name: str) -> dict
                     f"{function_name} takes results whose queries have the same {what}: evaluate all systems with it, "
                     f"or all without. Got other {what} in {name!r} than in {first!r}."
                 )
+    _refuse_other_attributes(aligned, function_name)
     return aligned
+
+
+def _refuse_other_attributes(results: Mapping[str, Evaluation], function_name: str) -> None:
+    """Refuse attributes of one name with different values: segments would be those of one result alone."""
+    known: dict[str, tuple[str, NDArray[Any]]] = {}
+    for name, result in results.items():
+        for attribute, values in result.attributes.items():
+            first, expected = known.setdefault(attribute, (name, values))
+            if not _equal(values, expected):
+                raise ValueError(
+                    f"{function_name} takes results whose queries have the same attributes, where they have the same "
+                    f"name. Got another {attribute!r} in {name!r} than in {first!r}."
+                )
 
 
 def _refuse_other_metrics(first: str, expected: Evaluation, name: str, result: Evaluation, function_name: str) -> None:

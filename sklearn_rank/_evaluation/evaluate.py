@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
-from sklearn_rank._engine.attributes import AttributesLike, ClustersLike, QueryRows, check_attributes
+from sklearn_rank._engine.attributes import AttributesLike, ClustersLike, QueryAttributes, QueryRows, check_attributes
 from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.check import check_queries, with_scores
 from sklearn_rank._engine.fingerprints import fingerprints_of
@@ -124,11 +124,11 @@ def evaluate(
         batches, weight = check_sparse(y_true, y_score, **data)
         ids = np.arange(len(batches.n_documents))
         properties = check_attributes(by, clusters, QueryRows(ids))
-        return replace(evaluate_queries(batches, specs, ids, weight, n_jobs), **properties._asdict())
+        return evaluate_queries(batches, specs, ids, weight, n_jobs, properties)
     queries = check_queries(y_true, y_score, mask=mask, n_jobs=n_jobs, **data)
     properties = check_attributes(by, clusters, QueryRows.of(queries), y_true=y_true, y_score=y_score, qid=qid)
     warn_if_all_relevant(queries, specs)
-    return replace(evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs), **properties._asdict())
+    return evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs, properties)
 
 
 def evaluate_systems(
@@ -156,10 +156,10 @@ def evaluate_systems(
             refuse_other_queries(of_system, find_qid(y_true, qid), name=named[name])
         checked[name] = with_scores(checked[first], of_system, shape, mask=mask, n_jobs=n_jobs, score_name=named[name])
     rows = QueryRows.of(checked[first])
-    properties = check_attributes(by, clusters, rows, y_true=y_true, **{named[first]: scores}, qid=qid)._asdict()
+    properties = check_attributes(by, clusters, rows, y_true=y_true, **{named[first]: scores}, qid=qid)
     warn_if_all_relevant(checked[first], specs)
     return {
-        name: replace(evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs), **properties)
+        name: evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs, properties)
         for name, queries in checked.items()
     }
 
@@ -173,7 +173,8 @@ def refuse_unread_tie_break(tie_break: ArrayLike | None, specs: Mapping[str, Met
 
 def evaluate_queries(
     queries: Queries | LazyQueries, specs: Mapping[str, MetricSpec], ids: NDArray[Any],
-    weight: NDArray[np.float64] | None, n_jobs: int | None, *, kept: LazyQueries | None = None,
+    weight: NDArray[np.float64] | None, n_jobs: int | None, properties: QueryAttributes | None = None, *,
+    kept: LazyQueries | None = None,
 ) -> Evaluation:  # fmt: skip
     """Values of metrics on checked queries, or on queries that are built a block at a time.
 
@@ -184,7 +185,7 @@ def evaluate_queries(
         fingerprints = np.zeros(len(queries.n_documents), dtype=np.uint32)
         built = replace(queries, make=_with_fingerprints(queries.make, fingerprints))
     metrics = dict(zip(specs, compute(built, list(specs.values()), n_jobs), strict=True))
-    return Evaluation(ids, weight, metrics, RankedData(kept or queries, n_jobs, fingerprints))
+    return Evaluation(ids, weight, metrics, RankedData(kept or queries, n_jobs, fingerprints), *(properties or ()))
 
 
 def _with_fingerprints(make: Callable[..., Queries], fingerprints: NDArray[np.uint32]) -> Callable[..., Queries]:

@@ -296,9 +296,10 @@ class Evaluation(QueryValues, TableReport, Saveable):
             table_of(parts.by, [((None,) * len(parts.by), numbers_of(everything, confidence_level))]),
             {name: float(np.fmax.reduce(x) - np.fmin.reduce(x)) for name, x in means.items()},
             {name: test.pvalue for name, test in tests.items()},
-            tests[names[0]].test,
+            next((test for test in tests.values() if not math.isnan(test.pvalue)), tests[names[0]]).test,
             confidence_level,
             None if self.clusters is None else len({*self.clusters.tolist()}),
+            {name: test.n_segments for name, test in tests.items()},
         )
 
     def _segments_differ(self, metric: str, segment: NDArray[np.int64]) -> Heterogeneity:

@@ -92,9 +92,10 @@ def _attributes(result: PerQueryResult, by: Any, function_name: str) -> Mapping[
             return {name: known[name] for name in names}
         if len(names) != len(result.qid):
             has = f"It has {', '.join(map(repr, known))}." if known else "It has none: pass by= to evaluate."
+            hint = " A metric goes to metric=." if any(name in result.per_query for name in unknown) else ""
             raise ValueError(
                 f"The 'by' parameter of {function_name} must name attributes of the result, each once, or give one "
-                f"value per query. {has} Got {echo(by)}."
+                f"value per query. {has} Got {echo(by)}.{hint}"
             )
     elif by is None:
         raise ValueError(
@@ -120,7 +121,7 @@ def places_of(qids: Any, known: NDArray[Any]) -> Index:
     Raises
     ------
     ValueError
-        If a query is not known or named twice, or there is none.
+        If a query is not known or named twice, or there is none, or the labels of a mask are not the queries.
     """
     wanted = ids_of([*qids] if isinstance(qids, Set) else qids)
     if wanted.ndim != 1 or len(wanted) == 0:
@@ -131,6 +132,7 @@ def places_of(qids: Any, known: NDArray[Any]) -> Index:
                 f"A mask of subset must have one entry per query, {len(known)}, and keep one or more. "
                 f"Got {np.count_nonzero(wanted)} of {len(wanted)}."
             )
+        check_properties({"the mask": qids}, None, known)
         return np.flatnonzero(wanted)
     distinct, (of_known, of_wanted) = number_together([known, wanted])
     if len(distinct) > len(known):
@@ -165,10 +167,12 @@ class Segments(TableReport):
         Of a test that the means of segments differ at all, not corrected for the number of metrics; NaN where there is
         none.
     test : str
-        Name of the test.
+        Name of the test; of the first metric that has one, where metrics differ in it.
     confidence_level : float
     n_clusters : int or None
         Clusters of the queries, for which intervals and test allow; None where queries are independent.
+    n_tested : dict of str to int
+        Segments in the test of each metric: those with two queries or more whose values are not all equal.
     """
 
     by: tuple[str, ...]
@@ -179,6 +183,7 @@ class Segments(TableReport):
     test: str
     confidence_level: float = 0.95
     n_clusters: int | None = field(default=None)
+    n_tested: Mapping[str, int] = field(default_factory=dict)
 
     def to_frame(self) -> Any:
         """The table as a pandas DataFrame, without the row of all queries; needs the extra "pandas"."""
@@ -193,9 +198,14 @@ class Segments(TableReport):
     def _notes(self) -> list[str]:
         notes = []
         for metric, p in self.pvalue.items():
-            tested = "no test" if math.isnan(p) else f"{self.test} p = {cell(p)}"
+            tested = "no test" if math.isnan(p) else f"{self.test}{self._left_out(metric)} p = {cell(p)}"
             notes.append(f"{display_name(metric)}: gap {cell(self.gap[metric])}, {tested}")
         return notes
+
+    def _left_out(self, metric: str) -> str:
+        """How many segments the test is of, where it leaves some out."""
+        n = len(self.table.rows) // len(self.gap)
+        return "" if self.n_tested.get(metric, n) == n else f" of {self.n_tested[metric]} of {n} segments"
 
     def _tables(self) -> list[Table]:
         return [self._of_metric(metric, WIDTH) for metric in self.gap]

@@ -89,6 +89,8 @@ def _of_catboost(text: str) -> str:
 
 def single_cutoffs(text: str) -> list[str]:
     """Names with one cutoff each: "ndcg@5" and "ndcg@10" for "ndcg@5,10"."""
+    if "," not in text:
+        return [text]
     head, at, cutoffs = text.rpartition("@")
     several = [k.strip() for k in cutoffs.split(",")]
     if not at or len(several) == 1 or not all(k.isdecimal() for k in several):

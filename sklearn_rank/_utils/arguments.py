@@ -27,7 +27,11 @@ BY = "by= is an attribute of each row's query, for segments()."
 CLUSTERS = "clusters= is what each row's query belongs to, such as a user."
 
 
+PER_QUERY = "by= and clusters= go to evaluate and evaluate_frame; segments() of a result takes values by query, too."
+
+
 MEANT = {
+    **dict.fromkeys(("by", "clusters"), PER_QUERY),
     **dict.fromkeys(("group", "groups", "group_id", "group_ids", "group_sizes", "qids"), QID),
     **dict.fromkeys(("query", "queries", "query_id", "query_ids"), QID),
     **dict.fromkeys(("indexes", "indices"), QID),
@@ -63,6 +67,7 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
     """Decorate a function with clear errors about unknown arguments, and positional ones that must be named."""
     parameters = inspect.signature(function).parameters
     by_position = [n for n, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    named = [n for n, p in parameters.items() if p.kind is p.KEYWORD_ONLY]
     kinds = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
     takes_more, takes_others = (any(p.kind is kind for p in parameters.values()) for kind in kinds)
     is_method = by_position[:1] == ["self"]
@@ -71,7 +76,8 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
     @functools.wraps(function)
     def call(*args: P.args, **keywords: P.kwargs) -> T:
         if len(args) > len(by_position) and not takes_more:
-            refuse_position(function.__qualname__, [n for n in by_position if n != "self"])
+            by_name = "qid" if "qid" in parameters or not named else named[0]
+            refuse_position(function.__qualname__, [n for n in by_position if n != "self"], by_name)
         unknown = None if takes_others else next((n for n in keywords if n not in parameters), None)
         if unknown is not None:
             takes = ", ".join(n for n in parameters if n != "self")
@@ -90,7 +96,7 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
-def refuse_position(function_name: str, by_position: list[str]) -> None:
+def refuse_position(function_name: str, by_position: list[str], by_name: str = "qid") -> None:
     """Refuse positional arguments that must be named.
 
     Raises
@@ -100,5 +106,5 @@ def refuse_position(function_name: str, by_position: list[str]) -> None:
     """
     takes = ", ".join(by_position)
     raise TypeError(
-        f"{function_name} takes {takes} by position and all else by name, such as qid=. Got more by position."
+        f"{function_name} takes {takes} by position and all else by name, such as {by_name}=. Got more by position."
     )

@@ -71,7 +71,7 @@ class RelevanceEvaluator:
     Raises
     ------
     ValueError
-        If a measure is not one of `supported_measures`.
+        If a measure is not one of `supported_measures`, or measures are one string.
     TypeError
         If judgements are not dictionaries of str to dictionaries of str to int, or the level is below 1.
 
@@ -92,15 +92,20 @@ class RelevanceEvaluator:
         judged_docs_only_flag: bool = False,
     ) -> None:
         _check_dictionaries(query_relevance, Integral, "Expected relevance to be integer.")
-        if relevance_level < 1:
-            raise TypeError(f"Argument relevance_level should be positive. Got {relevance_level}.")
+        if not isinstance(relevance_level, (int, Real)) or relevance_level < 1:
+            raise TypeError(f"Argument relevance_level should be positive. Got {echo(relevance_level)}.")
         judged = {query: documents for query, documents in query_relevance.items() if documents}
         self._judgements = entries_of(judged, "judgements", duplicates="raise", exclude={})[0]
         self._queries = judged.keys()
         asked = _printed_names(measures)
+        self._arguments = judged, [*asked.values()], relevance_level, judged_docs_only_flag
         self._metrics = {name: _metric(asked[name], relevance_level) for name in asked if name not in WORDS}
         self._names = [*asked]
         self._only_judged = bool(judged_docs_only_flag)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the arguments."""
+        return type(self), self._arguments
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
         """Evaluate a run.
@@ -163,6 +168,8 @@ def _check_dictionaries(given: Any, number: type, message: str) -> None:
 
 def _printed_names(measures: Iterable[str]) -> dict[str, str]:
     """Names as printed, and what each is asked by: "P.5,10" gives P_5 and P_10, "official" all of its measures."""
+    if isinstance(measures, str):
+        raise ValueError(f"Argument measures should be a set or a list, such as {{'map'}}. Got {echo(measures)}.")
     parameters: dict[str, list[str]] = {}
     for measure in measures:
         for name in supported_nicknames.get(measure, [measure]):
@@ -190,12 +197,12 @@ def _split(name: str) -> tuple[str, list[str]]:
         match = re.fullmatch(rf"{base}[._]({number}(?:,{number})*)", str(name))
         if match and base in supported_measures:
             return base, match[1].split(",")
-    reason = why_not_here(str(name))
+    reason = why_not_here(str(name)) or "names are those of trec_eval, such as map, recip_rank, P_10 and ndcg_cut_10"
     for base in supported_measures:
         if re.match(rf"{base}[._]\d", str(name)):
             takes = "whole numbers from 1 on" if base in FAMILIES else "no parameter; trec_eval ignores it, or fails"
-            reason = f"{base} takes {takes}"
-    raise ValueError(f"unsupported measure {name}" + f": {reason}" * bool(reason))
+            reason = f"{base} takes {takes}" + f"; {base}_cut takes one" * (f"{base}_cut" in FAMILIES)
+    raise ValueError(f"unsupported measure {name}: {reason}")
 
 
 def _of_base(base: str, parameters: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -273,6 +280,8 @@ def _parsed(
     lines: Iterable[str], n_fields: int, place: int, number: Callable[[str], Number]
 ) -> dict[str, dict[str, Number]]:
     """Numbers of lines by query and document."""
+    if isinstance(lines, (str, bytes)):
+        raise TypeError(f"Lines, such as an open file, are read: open(path), or text.splitlines(). Got {echo(lines)}.")
     found: dict[str, dict[str, Number]] = defaultdict(dict)
     for n, line in enumerate(lines, 1):
         fields = line.split()

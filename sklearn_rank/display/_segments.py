@@ -94,7 +94,9 @@ class SegmentsDisplay(Display):
         n, n_systems = len(self.segments), len(self.values)
         if n > MOST_ROWS:
             raise ValueError(f"A picture shows up to {MOST_ROWS} segments; segments() has a table of all. Got {n}.")
-        ax = self._open(ax, height=1.6 + n * max(0.32, 0.18 * n_systems))
+        labels = self._labels()
+        n_lines = max((str(label).count("\n") + 1 for label in labels), default=1)
+        ax = self._open(ax, height=1.6 + n * max(0.32, 0.18 * n_systems, 0.19 * n_lines))
         self.points_, self.lines_ = [], []
         if self.difference_from is not None:
             ax.axvline(0, color="0.3", linewidth=0.8)
@@ -108,7 +110,7 @@ class SegmentsDisplay(Display):
                 ax.axvline(self.overall[name], color=color, linestyle=LINES[1 + i % (len(LINES) - 1)], linewidth=0.9)
             )
             self.points_.append(ax.errorbar(value, y, xerr=np.stack([value - low, high - value]), **look | kwargs))
-        ax.set_yticks(range(n), self._labels())
+        ax.set_yticks(range(n), labels)
         ax.set_ylim(n - 0.4, -0.6)
         ax.grid(axis="y", linestyle=":", color="0.85")
         ax.set_axisbelow(True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from itertools import chain, compress, islice, repeat
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -211,6 +211,8 @@ def _mapping_of(source: Any, kind: str) -> Mapping[Any, Any]:
     if type(source).__module__.startswith("ranx."):
         of_ranx: dict[Any, Any] = source.to_dict()
         return of_ranx
+    if hasattr(source, "to_dict") and hasattr(source, "index") and not hasattr(source, "columns"):  # Series of pandas
+        return by_index(source, kind)
     hint = ""
     if isinstance(source, (list, tuple)):
         hint = f" Of a list for each query make a dictionary: dict(zip(query_ids, {kind}))."
@@ -218,6 +220,24 @@ def _mapping_of(source: Any, kind: str) -> Mapping[Any, Any]:
     raise TypeError(
         f"{kind.capitalize()} must be one of {TAKEN[kind]}, {reader}. Got {type(source).__name__} instead.{hint}"
     )
+
+
+def by_index(series: Any, name: str) -> dict[Any, Any]:
+    """A Series or a frame of pandas as a dictionary by query, its index.
+
+    Raises
+    ------
+    ValueError
+        If a query is in the index twice, as a dictionary keeps its last row alone.
+    """
+    again = series.index[series.index.duplicated()].tolist()
+    if again:
+        raise ValueError(
+            f"{name} must have each query once in its index. Got query {again[0]!r} more than once; "
+            "groupby(level=0).first() takes the first row of each, and groupby(level=0).agg(list) makes lists."
+        )
+    found: dict[Any, Any] = series.to_dict()
+    return found
 
 
 def _by_query(entries: Entries) -> Iterator[tuple[Any, dict[Any, float]]]:
@@ -236,6 +256,7 @@ def _listed(query: Any, found: Any, kind: str, duplicates: str, ids_are_tuples: 
     if isinstance(found, (str, bytes)) or not isinstance(found, Iterable) or hasattr(found, "columns"):
         raise TypeError(
             f"A query of the {kind} has a dictionary or a list of documents. Got {echo(found)} for query {echo(query)}."
+            + f" One document is a list of one, [{echo(found)}]." * isinstance(found, (str, bytes, Integral))
         )
     if kind == "run" and isinstance(found, (set, frozenset)):
         raise TypeError(
@@ -279,10 +300,17 @@ def _distinct(query: Any, documents: list[Any], kind: str, duplicates: str) -> l
         distinct = dict.fromkeys(documents)
     except TypeError:
         wrong = next(document for document in documents if not _is_hashable(document))
+        hint = "; of hits make a dictionary, such as {hit['corpus_id']: hit['score'] for hit in hits}"
         raise TypeError(
-            f"Ids of documents must be hashable. Got {echo(wrong)} for query {echo(query)} of the {kind}; of hits make "
-            "a dictionary, such as {hit['corpus_id']: hit['score'] for hit in hits}."
+            f"Ids of documents must be hashable. Got {echo(wrong)} for query {echo(query)} of the {kind}"
+            f"{hint * isinstance(wrong, Mapping)}."
         ) from None
+    if isinstance(next(iter(distinct), None), float) and (fractions := [*filter(_is_fraction, documents)]):
+        raise TypeError(
+            f"A list has the ids of documents. Got {echo(fractions[0])} for query {echo(query)} of the {kind}. Numbers "
+            "go into a dictionary, {document: number}; series.to_dict() makes it of a Series with documents as its "
+            "index."
+        )
     if len(distinct) < len(documents) and duplicates == "raise":
         again = next(document for document, n in Counter(documents).items() if n > 1)
         raise ValueError(
@@ -290,6 +318,10 @@ def _distinct(query: Any, documents: list[Any], kind: str, duplicates: str) -> l
             f"Got document {echo(again)} {documents.count(again)} times for query {echo(query)} of the {kind}."
         )
     return [*distinct]
+
+
+def _is_fraction(document: Any) -> bool:
+    return isinstance(document, float) and not document.is_integer()
 
 
 def _is_hashable(document: Any) -> bool:

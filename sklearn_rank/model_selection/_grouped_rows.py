@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -95,4 +95,4 @@ class GroupedRows:
         score = column(as_floats(y_score, "y_score"))
         check_shapes(self.label, score)
         queries = queries_of(self.label, score, self.indptr, self.ids, self.order, self.weight, None)
-        return replace(evaluate_queries(queries, metrics, self.ids, self.weight, None), **self.properties._asdict())
+        return evaluate_queries(queries, metrics, self.ids, self.weight, None, self.properties)

@@ -151,7 +151,8 @@ def compare_segments(
     interaction = _adjusted([found.pvalue for found in tests], correction)
     return SegmentComparison(
         parts.by, table_of(parts.rows()), table_of(everything), dict(zip(others, interaction, strict=True)),
-        tests[0].test, metric, baseline, test, correction, confidence_level,
+        next((one.test for one in tests if not math.isnan(one.pvalue)), tests[0].test),
+        metric, baseline, test, correction, confidence_level,
         None if aligned.cluster is None else len(np.unique(aligned.cluster)),
     )  # fmt: skip
 
