@@ -363,3 +363,11 @@ def test_memory_is_that_of_values():
     for i in range(500):
         accumulator.update([[1, 0, 0]], [[1, 2, 3]], [i])
     assert len(state(accumulator)) < 500 * (2 * 17 + 24) + 5000
+
+
+def test_merging_adds_up_what_was_left_out():
+    parts = [RankingAccumulator("map", duplicates="first") for _ in range(2)]
+    for i, part in enumerate(parts):
+        part.update([0, 1], [1, 2], [i, i]).update([0, 1], [1, 2], [i, i])
+    assert parts[0].merge(parts[1]).n_duplicates == 2
+    assert pickle.loads(pickle.dumps(parts[0])).n_duplicates == 2

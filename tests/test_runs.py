@@ -312,3 +312,19 @@ def test_scores_may_be_minus_infinity_and_grades_may_not():
     assert evaluate_run({"a": {"d"}}, {"a": {"d": -np.inf, "e": 1.0}}, metrics="r@10").mean() == {"r@10": 0}
     with pytest.raises(ValueError, match="Grades must be finite real numbers. Got -inf for document 'd' of query 'a'"):
         evaluate_run({"a": {"d": -np.inf}}, {"a": ["d"]}, metrics="r@10")
+
+
+def test_a_pair_that_comes_again_is_an_error():
+    with pytest.raises(ValueError, match="Got document 'd' 2 times for query 'a' of the run"):
+        evaluate_run({"a": {"d"}}, {"a": [("d", 2.0), ("d", 1.0)]})
+
+
+def test_what_seems_the_other_way_round():
+    """A run with as few scores as a scale has, which is no longer than what it is judged by."""
+    for n_grades, n_judged, warns in ((6, 9, True), (7, 9, False), (6, 8, False)):
+        run = {"a": {f"d{i}": i % n_grades for i in range(9)}}
+        judged = {"a": {f"d{i}": 0.5 + i for i in range(n_judged)}}
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            evaluate_run(judged, run, metrics="ndcg(gain=linear)@5")
+        assert any("the other way round" in str(one.message) for one in told) == warns

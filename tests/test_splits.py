@@ -450,3 +450,12 @@ def test_leaving_out_a_query_tears_clusters_of_the_index_too():
     labels = pd.Series([0, 1, 0], index=pd.MultiIndex.from_arrays(levels, names=["qid", "clusters"]))
     with pytest.raises(ValueError, match="LeaveOneQueryOut leaves out one query, and so tears its cluster"):
         next(LeaveOneQueryOut().split([[0]] * 3, labels))
+
+
+def test_times_of_several_zones_are_compared_as_moments():
+    zones = [datetime.timezone(datetime.timedelta(hours=h)) for h in (9, 0, -9)]
+    time = [
+        datetime.datetime(2024, 1, 1, 12 - i, tzinfo=zone) for i, zone in enumerate(zones)
+    ]  # 03:00, 11:00 and 19:00 UTC
+    ((train, test),) = QueryTimeSeriesSplit(1, test_size=1).split([[0]] * 3, groups=[0, 1, 2], time=time)
+    assert (train.tolist(), test.tolist()) == ([0, 1], [2])
