@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 from sklearn.dummy import DummyRegressor
 
-from sklearn_rank import Evaluation, RankingEvaluator, compare_systems, evaluate, parse_metric
+from sklearn_rank import (
+    Evaluation,
+    RankingAccumulator,
+    RankingEvaluator,
+    compare_systems,
+    evaluate,
+    evaluate_batches,
+    parse_metric,
+)
 from sklearn_rank._evaluation.all_relevant import OF_RELEVANCE
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.datasets import make_ranking
@@ -80,11 +88,27 @@ def test_a_scale_from_1_to_5():
     assert message.startswith("Every document is relevant, as labels go from 1 to 5")
     assert "min_relevance=1: map, p@2 say nothing about the ranking" in message
     assert "pass y_true - 1, or min_relevance above 1" in message
+    evaluate([1, 2, 3], [1, 2, 3], qid=[0, 0, 0], metrics="map")  # no scale is known by one query
     y_score = FIVE["y_score"]
     for call, scores in ((evaluate, y_score), (compare_systems, {"a": y_score, "b": y_score[::-1]})):
         with pytest.warns(UserWarning, match="Every document is relevant") as caught:
             call(**FIVE | {"y_score": scores}, metrics="mrr")
         assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_a_scale_from_1_to_5_in_parts():
+    """Seen when all parts are there."""
+    parts = [([1, 5, 3], [1, 2, 3], [0, 0, 0]), ([1, 2], [4, 5], [1, 1])]
+    zero = [*parts, ([0, 2], [4, 5], [2, 2])]
+    for make, all_relevant in ((parts, True), (zero, False), ([*parts, ([np.nan, 2], [4, 5], [2, 2])], False)):
+        of_parts = RankingAccumulator("map", unjudged="nonrelevant")
+        for part in make[::-1]:
+            of_parts = RankingAccumulator("map", unjudged="nonrelevant").update(*part).merge(of_parts)
+        for call in (of_parts.compute, lambda make=make: evaluate_batches(make, metrics="map", unjudged="nonrelevant")):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                call()
+            assert [warning.filename for warning in caught] == [__file__] * all_relevant
 
 
 def test_a_scale_from_1_to_5_in_the_evaluator():

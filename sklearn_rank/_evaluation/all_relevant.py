@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
 
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._metric.spec import MetricSpec
@@ -15,19 +19,46 @@ OF_RELEVANCE = frozenset(
 """Metrics that say nothing about a ranking of which every document is relevant."""
 
 
-def warn_if_all_relevant(queries: Queries, specs: Mapping[str, MetricSpec]) -> None:
+class LabelRange(NamedTuple):
+    """Lowest and highest label of some queries; NaN where a document is not judged or not ranked."""
+
+    n_queries: int
+    lowest: float
+    highest: float
+
+    @classmethod
+    def of(cls, queries: Queries) -> LabelRange:
+        """Range of the labels of checked queries."""
+        (lowest, highest), has_unjudged, has_unretrieved = queries.summary
+        if has_unjudged or has_unretrieved or queries.unlisted is not None:
+            lowest = highest = math.nan
+        return cls(len(queries.qid), lowest, highest)
+
+    def joined(self, other: LabelRange) -> LabelRange:
+        """Range of the labels of both."""
+        low, high = np.minimum(self.lowest, other.lowest), np.maximum(self.highest, other.highest)  # NaN if one is
+        return LabelRange(self.n_queries + other.n_queries, float(low), float(high))
+
+
+NO_LABELS = LabelRange(0, math.inf, -math.inf)
+
+
+def watch(whole: Iterable[Queries], specs: Mapping[str, MetricSpec]) -> Iterator[Queries]:
+    """The queries of each part; warn after the last."""
+    labels = NO_LABELS
+    for queries in whole:
+        labels = labels.joined(LabelRange.of(queries))
+        yield queries
+    warn_if_all_relevant(labels, specs)
+
+
+def warn_if_all_relevant(labels: LabelRange, specs: Mapping[str, MetricSpec]) -> None:
     """Warn where metrics read graded labels of which the lowest is relevant, and all documents are judged and ranked.
 
-    Labels of one value are those of positives alone, which their owner knows.
+    Labels of one value are those of positives alone, which their owner knows; those of one query are no scale.
     """
-    label_range, has_unjudged, has_unretrieved = queries.summary
-    if not (has_unjudged or has_unretrieved or queries.unlisted is not None):
-        warn_if_all_labels_are_relevant(*label_range, specs)
-
-
-def warn_if_all_labels_are_relevant(lowest: float, highest: float, specs: Mapping[str, MetricSpec]) -> None:
-    """The same of the lowest and the highest of all labels; NaN where a document is not judged."""
-    if not 0 < lowest < highest:
+    n_queries, lowest, highest = labels
+    if n_queries < 2 or not 0 < lowest < highest:
         return
     constant = [
         name for name, spec in specs.items()

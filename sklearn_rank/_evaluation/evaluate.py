@@ -18,7 +18,7 @@ from sklearn_rank._engine.grouping import find_qid, refuse_other_queries
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.rows import check_columns, check_rows, queries_in
 from sklearn_rank._engine.sparse import check_sparse
-from sklearn_rank._evaluation.all_relevant import warn_if_all_relevant
+from sklearn_rank._evaluation.all_relevant import LabelRange, warn_if_all_relevant
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.source import RankedData
 from sklearn_rank._metric.compute import compute
@@ -127,7 +127,7 @@ def evaluate(
         return evaluate_queries(batches, specs, ids, weight, n_jobs, properties)
     queries = check_queries(y_true, y_score, mask=mask, n_jobs=n_jobs, **data)
     properties = check_attributes(by, clusters, QueryRows.of(queries), y_true=y_true, y_score=y_score, qid=qid)
-    warn_if_all_relevant(queries, specs)
+    warn_if_all_relevant(LabelRange.of(queries), specs)
     return evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs, properties)
 
 
@@ -157,7 +157,7 @@ def evaluate_systems(
         checked[name] = with_scores(checked[first], of_system, shape, mask=mask, n_jobs=n_jobs, score_name=named[name])
     rows = QueryRows.of(checked[first])
     properties = check_attributes(by, clusters, rows, y_true=y_true, **{named[first]: scores}, qid=qid)
-    warn_if_all_relevant(checked[first], specs)
+    warn_if_all_relevant(LabelRange.of(checked[first]), specs)
     return {
         name: evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs, properties)
         for name, queries in checked.items()

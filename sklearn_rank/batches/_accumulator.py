@@ -19,6 +19,7 @@ from sklearn_rank._engine.check import check_queries
 from sklearn_rank._engine.id_order import id_order
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.rows import queries_in
+from sklearn_rank._evaluation.all_relevant import NO_LABELS, LabelRange, warn_if_all_relevant
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
@@ -38,6 +39,7 @@ class _Batch(NamedTuple):
     ids: NDArray[Any] | None
     columns: dict[str, NDArray[Any]]
     longest: int
+    labels: LabelRange
 
 
 class RankingAccumulator:
@@ -109,7 +111,7 @@ class RankingAccumulator:
         -------
         self
         """
-        self.n_duplicates, self._longest = 0, 0
+        self.n_duplicates, self._longest, self._labels = 0, 0, NO_LABELS
         self._values, self._place = GrowingColumns(), dict[Any, int]()
         self._kind = BatchKind((), weighted=False)  # of the queries, if there are any
         self._types: NDArray[Any] | None = None  # an empty array of the type of ids; None where queries have none
@@ -163,7 +165,8 @@ class RankingAccumulator:
         if queries.weight is not None:
             columns["weight"] = queries.weight
         named = qid is not None or queries_in(y_true) is not None
-        self._add(_Batch(BatchKind.of(queries), queries.qid if named else None, columns, queries.longest))
+        ids = queries.qid if named else None
+        self._add(_Batch(BatchKind.of(queries), ids, columns, queries.longest, LabelRange.of(queries)))
         return self
 
     def merge(self, other: RankingAccumulator) -> Self:
@@ -232,6 +235,7 @@ class RankingAccumulator:
         _check_dicts(by, clusters)
         if not self._place:
             raise ValueError("compute needs queries, so update or merge comes first. Got none since the last reset.")
+        warn_if_all_relevant(self._labels, self._specs)
         batch = self._batch()
         ids, columns = np.arange(len(self)) if batch.ids is None else batch.ids, batch.columns
         if sort_by_qid:
@@ -275,7 +279,7 @@ class RankingAccumulator:
         if self._types is not None:
             ids = np.empty(len(self), self._types.dtype)
             ids[:] = [*self._place]
-        return _Batch(self._kind, ids, self._values.read(len(self)), self._longest)
+        return _Batch(self._kind, ids, self._values.read(len(self)), self._longest, self._labels)
 
     # --- checks, then one step --------------------------------------------------------------------------------------
 
@@ -294,7 +298,7 @@ class RankingAccumulator:
         if len(ids):
             self._values.write(len(self), columns)
         self._kind, self._types, self._id_kind = batch.kind, types, id_kind
-        self._longest = max(self._longest, batch.longest)
+        self._longest, self._labels = max(self._longest, batch.longest), self._labels.joined(batch.labels)
         self.n_duplicates += len(again)
         self._place.update(zip(ids, range(len(self), len(self) + len(ids)), strict=True))
 

@@ -11,6 +11,7 @@ from sklearn_rank._chunks.batch_validator import BatchValidator
 from sklearn_rank._chunks.columns import iterate_batches
 from sklearn_rank._chunks.named_columns import ColumnNames, check_column_names
 from sklearn_rank._chunks.parts import evaluate_parts, join_parts
+from sklearn_rank._evaluation.all_relevant import watch
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
@@ -108,6 +109,6 @@ def evaluate_batches(
         whole = adjacent_queries(rows, n_jobs)
     else:
         whole = scattered_queries(rows, lambda: validator.seen.n, int(memory_limit), folder, n_jobs)
-    parts = [*evaluate_parts(whole, specs, n_jobs)]
+    parts = [*evaluate_parts(watch(whole, specs), specs, n_jobs)]
     numbers = [part.qid for part in parts]  # until here a query is known by its number
     return join_parts(parts, numbers, validator.seen.ids(), validator.weight)

@@ -16,7 +16,7 @@ from sklearn_rank._engine.attributes import AttributesLike
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.rows import check_features, check_rows, one_column
-from sklearn_rank._evaluation.all_relevant import warn_if_all_labels_are_relevant
+from sklearn_rank._evaluation.all_relevant import warn_if_all_relevant
 from sklearn_rank._metric.names import DEFAULT_METRICS, listed_metrics, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
@@ -219,7 +219,7 @@ class RankingEvaluator:
         refuse_unused(self.cv, time=time)
         y, metadata, rows = _check_and_group(X, y, qid, sample_weight, clusters=clusters, time=time)
         folds = whole_folds(self.cv, X, y, rows.number, metadata)
-        warn_if_all_labels_are_relevant(*rows.label_range, self._parse_metrics())
+        warn_if_all_relevant(rows.label_range, self._parse_metrics())
         ready, out_of_fold = self._prepare(estimator, X, y, rows, folds, metadata), OutOfFold(rows, folds)
         (results,) = fit_folds(
             [ready], X, y, metadata, folds, n_jobs=self.n_jobs,
@@ -317,7 +317,7 @@ class RankingEvaluator:
                 "QueryShuffleSplit(n_splits=1) or a list of splits, or cross_validate for scores by fold. "
                 f"Got {echo(self.cv)}."
             )
-        warn_if_all_labels_are_relevant(*rows.label_range, self._parse_metrics())
+        warn_if_all_relevant(rows.label_range, self._parse_metrics())
         n_queries = out_of_fold.n_queries
         models = [self._prepare(e, X, y, rows, folds, metadata, f"Model {name!r}") for name, e in estimators.items()]
         results_of_models = fit_folds(models, X, y, metadata, folds, n_jobs=self.n_jobs, progress=self.progress)

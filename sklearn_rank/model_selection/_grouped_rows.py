@@ -13,6 +13,7 @@ from sklearn_rank._engine.attributes import AttributesLike, ClustersLike, QueryA
 from sklearn_rank._engine.check import check_shapes, queries_of, query_weight, refuse_bad_weight
 from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._engine.id_order import id_order
+from sklearn_rank._evaluation.all_relevant import LabelRange
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.spec import MetricSpec
@@ -82,9 +83,9 @@ class GroupedRows:
         return GroupedRows(self.label[rows], self.ids[query], indptr, order, weight, properties)
 
     @property
-    def label_range(self) -> tuple[float, float]:
+    def label_range(self) -> LabelRange:
         """Lowest and highest label; NaN if there is any."""
-        return float(self.label.min()), float(self.label.max())
+        return LabelRange(len(self.ids), float(self.label.min()), float(self.label.max()))
 
     def n_queries_in(self, rows: Index) -> int:
         """Number of queries of which some rows are."""
