@@ -112,6 +112,15 @@ def test_parquet(columns, expected, tmp_path):
         assert_equal_values(evaluate_batches(source, metrics=NAMES, memory_limit=2000), expected)
 
 
+def test_csv_goes_in_as_a_data_set(tmp_path):
+    dataset = pytest.importorskip("pyarrow.dataset")
+    path = tmp_path / "rows.csv"
+    path.write_text("label,score,qid\n0,2,a\n1,1,a\n")
+    with pytest.raises(ValueError, match=r"must be that of a Parquet file.*format='csv'\). Got .*rows.csv"):
+        evaluate_batches(path, metrics="mrr")
+    assert evaluate_batches(dataset.dataset(path, format="csv"), metrics="mrr").mean() == {"mrr": 0.5}
+
+
 def test_parquet_by_folders(tmp_path):
     pytest.importorskip("pyarrow")
     frame = pd.DataFrame({"label": [1, 0, 2, 0], "score": [1, 2, 3, 4], "qid": [7, 7, 8, 8]})

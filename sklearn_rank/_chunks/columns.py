@@ -107,10 +107,10 @@ def iterate_batches(data: Any, names: ColumnNames) -> Iterator[Any]:
     TypeError
         If the data are nothing to iterate over.
     ValueError
-        If a data set lacks a column.
+        If a file is not of Parquet, or a data set lacks a column.
     """
     if isinstance(data, (str, os.PathLike)):
-        data = _import_dataset().dataset(os.fspath(data), partitioning="hive")
+        data = _open_dataset(os.fspath(data))
     if has(data, "get_fragments"):
         return _read_dataset(data, names)
     if isinstance(data, (Iterator, list, tuple)):
@@ -124,6 +124,18 @@ def iterate_batches(data: Any, names: ColumnNames) -> Iterator[Any]:
     if column_names(data) is None and has(data, "__arrow_c_stream__"):
         return iter(stream_of(data, names))
     return iter([data] if is_table or column_names(data) is not None else data)  # a table is one batch
+
+
+def _open_dataset(path: str) -> Any:
+    """Data set of a Parquet file, or of a folder of them."""
+    dataset = _import_dataset()
+    try:
+        return dataset.dataset(path, partitioning="hive")
+    except ValueError as error:  # ArrowInvalid
+        raise ValueError(
+            "A path must be that of a Parquet file or of a folder of them; of other files give the data set, "
+            f"pyarrow.dataset.dataset(path, format='csv'). Got {path}: {error}"
+        ) from None
 
 
 def _read_dataset(dataset: Any, names: ColumnNames) -> Iterator[Any]:
