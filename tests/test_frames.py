@@ -279,6 +279,7 @@ def test_scores_and_ids_are_never_null(name):
     ("keywords", "error", "message"),
     [
         ({"y_score": "label"}, ValueError, r"in different columns.*Got 'label' as y_true and as y_score\."),
+        ({"qid": "label"}, ValueError, r"in different columns.*Got 'label' as y_true and as qid\."),
         ({"y_score": ["score", "other"]}, TypeError, r"named by a str.*compare_systems\(data, \["),
         ({"y_score": SCORE}, TypeError, r"named by a str.*Arrays go to evaluate\(y_true, y_score, qid=qid\)"),
         ({"qid": ["qid", "other"]}, TypeError, "go into one, joined as text"),

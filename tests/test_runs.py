@@ -123,6 +123,8 @@ def test_duplicates(side):
     first = evaluate_run(**lists, duplicates="first", metrics=["ndcg", "r@2"]).mean()
     assert first["ndcg"] <= 1
     assert first["r@2"] == (0.5 if side == "judgements" else 1)
+    run = {"q": ["x", "y", "z", "x"]}
+    assert evaluate_run({"q": {"x"}}, run, duplicates="first", metrics="mrr").mean() == {"mrr": 1}  # not rank 3
 
 
 def test_excluded_documents_leave_both_sides():
@@ -312,6 +314,11 @@ def test_scores_may_be_minus_infinity_and_grades_may_not():
     assert evaluate_run({"a": {"d"}}, {"a": {"d": -np.inf, "e": 1.0}}, metrics="r@10").mean() == {"r@10": 0}
     with pytest.raises(ValueError, match="Grades must be finite real numbers. Got -inf for document 'd' of query 'a'"):
         evaluate_run({"a": {"d": -np.inf}}, {"a": ["d"]}, metrics="r@10")
+
+
+def test_pairs_may_have_equal_scores():
+    run = {"q": [("x", 0.5), ("y", 0.5)]}
+    assert evaluate_run({"q": {"x"}}, run, metrics="mrr").mean() == {"mrr": 0.75}
 
 
 def test_a_pair_that_comes_again_is_an_error():

@@ -30,7 +30,7 @@ class LabelRange(NamedTuple):
     def of(cls, queries: Queries) -> LabelRange:
         """Range of the labels of checked queries."""
         (lowest, highest), has_unjudged, has_unretrieved = queries.summary
-        if has_unjudged or has_unretrieved or queries.unlisted is not None:
+        if has_unjudged or has_unretrieved:
             lowest = highest = math.nan
         return cls(len(queries.qid), lowest, highest)
 
