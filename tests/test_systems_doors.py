@@ -192,3 +192,16 @@ def test_what_is_wrong_with_runs(runs, change, kind, message):
     arguments, keywords = change(*runs)
     with pytest.raises(kind, match=message):
         compare_systems(*arguments, **({"metrics": "map"} | keywords))
+
+
+def test_the_first_query_of_a_run_may_be_empty():
+    report = compare_systems({"q": {"a"}, "r": {"a"}}, {"bm25": {"q": [], "r": ["a"]}}, metrics="mrr")
+    assert report.results["bm25"].mean() == {"mrr": 0.5}
+
+
+def test_a_run_without_a_name():
+    for run in ({"q": {"a": 1}}, {"q": ["a", "b"]}):
+        with pytest.raises(TypeError, match="takes runs by the name of the system.*Got one run"):
+            compare_systems({"q": {"a"}}, run)
+        with pytest.raises(TypeError, match="takes runs by the name of the system.*Got one run"):
+            compare_systems({"bm25": {"q": ["a"]}}, run)

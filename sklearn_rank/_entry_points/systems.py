@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -218,12 +219,19 @@ def _refuse_table_of_rows(data: Any, systems: Mapping[str, Any]) -> None:
 
 def _are_runs(judgements: Any, systems: Mapping[str, Any]) -> bool:
     """Whether documents are listed by query."""
-    if door_of(judgements) == RUN and all(isinstance(run, Mapping) and door_of(run) != RUN for run in systems.values()):
+    if door_of(judgements) == RUN and not any(map(_is_run, systems.values())):
         raise TypeError(
             "compare_systems takes runs by the name of the system, {'bm25': run}, each {query: {document: score}}. "
             f"Got one run, or systems without queries: {echo(systems)}."
         )
     return door_of(judgements) == RUN or any(door_of(run) == RUN for run in systems.values())
+
+
+def _is_run(run: Any) -> bool:
+    """Whether documents are listed by query, rather than numbers by document."""
+    if isinstance(run, Mapping):
+        return not isinstance(next(iter(run.values()), None), Real)
+    return door_of(run) == RUN or hasattr(run, "to_dict")
 
 
 def _refuse_rows(**given: Any) -> None:
