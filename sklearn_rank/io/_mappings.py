@@ -211,7 +211,7 @@ def _mapping_of(source: Any, kind: str) -> Mapping[Any, Any]:
     if type(source).__module__.startswith("ranx."):
         of_ranx: dict[Any, Any] = source.to_dict()
         return of_ranx
-    if hasattr(source, "to_dict") and str(getattr(source, "dtype", "")) == "object":  # a Series of pandas, of lists say
+    if hasattr(source, "to_dict") and getattr(getattr(source, "dtype", None), "kind", "") == "O":  # a Series of lists
         return by_index(source, kind)
     hint = ""
     if isinstance(source, (list, tuple)):
