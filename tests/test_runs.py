@@ -120,6 +120,8 @@ def test_duplicates(side):
     lists = {side: {"q": ["x", "y", "x"]}} | {"run" if side == "judgements" else "judgements": {"q": ["x"]}}
     with pytest.raises(ValueError, match=rf"Got document 'x' 2 times for query 'q' of the {side}\."):
         evaluate_run(**lists)
+    with pytest.raises(ValueError, match=r"Got document 'x' 2 times for query 'q' of"):  # not np.str_('q')
+        evaluate_run(**{name: {np.str_("q"): [np.str_(d) for d in ids["q"]]} for name, ids in lists.items()})
     first = evaluate_run(**lists, duplicates="first", metrics=["ndcg", "r@2"]).mean()
     assert first["ndcg"] <= 1
     assert first["r@2"] == (0.5 if side == "judgements" else 1)

@@ -304,12 +304,12 @@ class Evaluation(QueryValues, TableReport, Saveable):
 
     def _segments_differ(self, metric: str, segment: NDArray[np.int64]) -> Heterogeneity:
         """Test that the means of a metric differ between segments."""
-        from sklearn_rank.stats._clusters import cluster_numbers  # loads scipy.stats
+        from sklearn_rank.stats._clusters import clusters_of_queries  # loads scipy.stats
         from sklearn_rank.stats._heterogeneity import equal_means
 
         values, cluster = self.per_query[metric], self.clusters
         kept = ~np.isnan(values) if self.counts_queries_equally(metric) else np.zeros(len(values), dtype=bool)
-        numbers = None if cluster is None else cluster_numbers(cluster, None, len(values))[kept]
+        numbers = None if cluster is None else clusters_of_queries(cluster, None, len(values))[kept]
         return equal_means(values[kept], segment[kept], numbers)
 
     def worst_queries(self, n: int = 10, *, metric: str | None = None) -> Table:

@@ -63,7 +63,7 @@ def needed(values: Any, name: str, splitter: str) -> Any:
     )
 
 
-def cluster_numbers(clusters: ArrayLike, qid: ArrayLike, n_rows: int) -> Index:
+def clusters_of_rows(clusters: ArrayLike, qid: ArrayLike, n_rows: int) -> Index:
     """Number of each row's cluster, in the order of their ids, each query in one.
 
     Raises

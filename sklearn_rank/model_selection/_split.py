@@ -20,7 +20,7 @@ from sklearn_rank._engine.rows import check_features
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.typing import Index, MatrixLike, RandomState
-from sklearn_rank.model_selection._query_attributes import cluster_numbers, find_attribute
+from sklearn_rank.model_selection._query_attributes import clusters_of_rows, find_attribute
 from sklearn_rank.model_selection._routing import find_routed_qid
 
 Folds = Iterator[tuple[NDArray[Any], NDArray[Any]]]
@@ -63,7 +63,7 @@ def unit_numbers(X: MatrixLike, y: Any, groups: Any, clusters: ArrayLike | None)
     check_features(X, groups=groups)
     qid, n_rows = find_routed_qid(y, groups), length(X)
     clusters = find_attribute(X, y, groups, clusters, "clusters")
-    return query_numbers(qid, n_rows) if clusters is None else cluster_numbers(clusters, qid, n_rows)
+    return query_numbers(qid, n_rows) if clusters is None else clusters_of_rows(clusters, qid, n_rows)
 
 
 def length(X: Any) -> int:

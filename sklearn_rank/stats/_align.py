@@ -16,7 +16,7 @@ from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.stats._arguments import numbers
 from sklearn_rank.stats._clusters import (
     check_clusters,
-    cluster_numbers,
+    clusters_of_queries,
     joined_clusters,
     named_queries,
     refuse_one_cluster,
@@ -114,7 +114,7 @@ def _clusters(
             f"{function_name} takes the clusters of results as they have them. Got clusters=, and a result with "
             "clusters; pass values alone, result.to_frame()[metric], to compare by others."
         )
-    return cluster_numbers(clusters, same.ids, same.table.shape[1])
+    return clusters_of_queries(clusters, same.ids, same.table.shape[1])
 
 
 def read_values(results: Mapping[str, Any], metric: str | None, function_name: str) -> list[Values]:

@@ -24,7 +24,7 @@ def named_queries(values: Any) -> NDArray[Any] | None:
     return None if index is None else np.asarray(index)
 
 
-def cluster_numbers(clusters: Any, ids: NDArray[Any] | None, n_queries: int) -> Index:
+def clusters_of_queries(clusters: Any, ids: NDArray[Any] | None, n_queries: int) -> Index:
     """Number of each query's cluster; ids are those of named queries, which no position says.
 
     Raises

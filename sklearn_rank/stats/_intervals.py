@@ -10,9 +10,9 @@ from scipy import stats
 
 from sklearn_rank._utils.typing import Array, RandomState
 from sklearn_rank.stats._arguments import check_arguments, numbers
-from sklearn_rank.stats._clusters import cluster_numbers, named_queries
+from sklearn_rank.stats._clusters import clusters_of_queries, named_queries
 from sklearn_rank.stats._resampling import batch_size
-from sklearn_rank.stats._samples import ClusterSums, QueryValues, exact_mean, sample_of
+from sklearn_rank.stats._samples import ClusterSums, IndependentValues, exact_mean, sample_of
 
 Interval = tuple[float, float]
 
@@ -83,7 +83,7 @@ def confidence_interval(
         random_state=random_state,
     )
     x = numbers(values, "values", "confidence_interval")
-    cluster = None if clusters is None else cluster_numbers(clusters, named_queries(values), len(x))
+    cluster = None if clusters is None else clusters_of_queries(clusters, named_queries(values), len(x))
     defined = ~np.isnan(x)
     x, cluster = x[defined], None if cluster is None else cluster[defined]
     if len(x) < 2 or (sample := sample_of(x, cluster)).n < 2:
@@ -103,7 +103,9 @@ def t_interval(centre: float, standard_error: float, df: float, confidence_level
     return _opened(centre - reach, centre + reach, alternative)
 
 
-def bootstrap_distribution(sample: QueryValues | ClusterSums, n_resamples: int, random_state: RandomState) -> Array:
+def bootstrap_distribution(
+    sample: IndependentValues | ClusterSums, n_resamples: int, random_state: RandomState
+) -> Array:
     """Means and standard errors of bootstrap samples of queries or clusters, shape (2, n_resamples)."""
     result = stats.bootstrap(
         sample.data, sample.mean_and_error, vectorized=True, paired=len(sample.data) > 1, axis=-1,
@@ -114,7 +116,7 @@ def bootstrap_distribution(sample: QueryValues | ClusterSums, n_resamples: int, 
 
 
 def bca_interval(
-    sample: QueryValues | ClusterSums, means: Array, confidence_level: float, alternative: str
+    sample: IndependentValues | ClusterSums, means: Array, confidence_level: float, alternative: str
 ) -> Interval:
     """Bias-corrected and accelerated interval, from the means of bootstrap samples.
 

@@ -32,7 +32,7 @@ def ratio(x: float, y: float) -> float:
 
 
 @dataclass(frozen=True)
-class QueryValues:
+class IndependentValues:
     """Values of independent queries, and how far their mean is from the true one."""
 
     total: Array
@@ -137,9 +137,9 @@ def sums_by_cluster(x: Array, cluster: Index) -> tuple[Array, Array]:
     return np.add.reduceat(x[order], starts), np.diff(starts, append=len(x)).astype(np.float64)
 
 
-def sample_of(x: Array, cluster: Index | None) -> QueryValues | ClusterSums:
+def sample_of(x: Array, cluster: Index | None) -> IndependentValues | ClusterSums:
     """Values of queries, which are independent unless the number of each query's cluster is given."""
-    return QueryValues(x) if cluster is None else ClusterSums.of(x, cluster)
+    return IndependentValues(x) if cluster is None else ClusterSums.of(x, cluster)
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class Paired:
         return len(self.values)
 
     @cached_property
-    def sample(self) -> QueryValues | ClusterSums:
+    def sample(self) -> IndependentValues | ClusterSums:
         """The differences, summed over each cluster if there are clusters."""
         return sample_of(self.values, self.cluster)
 
