@@ -85,7 +85,7 @@ __all__ = [
     "rank_within",
 ]
 
-_PACKAGES = tuple("batches compat dask display inspection io model_selection retrieval spark stats".split())
+_PACKAGES = tuple("batches boosting compat dask display inspection io model_selection retrieval spark stats".split())
 _PACKAGE_OF = {
     "RankingAccumulator": "batches",
     "compare_systems": "_entry_points.systems",

@@ -15,6 +15,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.rows import check_features, check_rows
+from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._metric.names import is_single_metric
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.arguments import named_arguments
@@ -23,7 +24,6 @@ from sklearn_rank._utils.numbers import refuse_masked
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import Estimator, Index, MatrixLike
 from sklearn_rank.model_selection._fitted_queries import check_test_queries
-from sklearn_rank.model_selection._grouped_rows import GroupedRows
 from sklearn_rank.model_selection._scorer import RankingScorers, get_scorers
 
 

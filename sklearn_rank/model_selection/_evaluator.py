@@ -17,6 +17,7 @@ from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.rows import check_features, check_rows, one_column
 from sklearn_rank._evaluation.all_relevant import warn_if_all_relevant
+from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._metric.names import DEFAULT_METRICS, listed_metrics, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
@@ -27,7 +28,6 @@ from sklearn_rank._utils.typing import CVLike, Estimator, MatrixLike
 from sklearn_rank.model_selection._comparison import Comparison, CrossValidation, known_baseline
 from sklearn_rank.model_selection._estimator_checks import check_estimator, is_search
 from sklearn_rank.model_selection._folds import FoldResult, Metadata, Split, fit_folds
-from sklearn_rank.model_selection._grouped_rows import GroupedRows
 from sklearn_rank.model_selection._out_of_fold import OutOfFold, means_of_parts
 from sklearn_rank.model_selection._routing import consumes, with_weights_on_request
 from sklearn_rank.model_selection._scorer import RankingScorers, get_scorers

@@ -15,11 +15,11 @@ from sklearn.utils import check_random_state
 
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.rows import check_features, check_rows
+from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.typing import CVLike, Estimator
 from sklearn_rank.model_selection._evaluator import RankingEvaluator
-from sklearn_rank.model_selection._grouped_rows import GroupedRows
 from sklearn_rank.model_selection._whole_folds import whole_folds
 
 LearningCurve = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]

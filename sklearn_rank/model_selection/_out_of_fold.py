@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.model_selection._folds import FoldResult, Split
-from sklearn_rank.model_selection._grouped_rows import GroupedRows
 from sklearn_rank.model_selection._whole_folds import count_repeats
 
 

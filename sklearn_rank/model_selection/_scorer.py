@@ -16,6 +16,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from sklearn_rank._engine.check import check_queries
 from sklearn_rank._evaluation.evaluate import evaluate_queries
+from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.names import listed_metrics, parse_metric, parse_metrics
@@ -23,7 +24,6 @@ from sklearn_rank._metric.spec import MetricLike, MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank.model_selection._fitted_queries import check_test_queries
-from sklearn_rank.model_selection._grouped_rows import GroupedRows
 from sklearn_rank.model_selection._response import RESPONSE, predict_scores
 
 
