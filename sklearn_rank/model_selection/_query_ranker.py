@@ -11,25 +11,26 @@ import numpy as np
 import sklearn
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.utils import check_consistent_length, check_random_state, get_tags
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_rank._engine.check import query_weight
 from sklearn_rank._engine.grouping import find_qid, group_rows
 from sklearn_rank._engine.id_order import id_order
-from sklearn_rank._engine.rows import check_features, check_rows, one_column, queries_in
+from sklearn_rank._engine.rows import queries_in
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import is_count, is_real
-from sklearn_rank._utils.numbers import refuse_masked
 from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank.model_selection._estimator_checks import check_estimator, refuse_searches
 from sklearn_rank.model_selection._fit_arguments import FitData, fit_model, last_step, query_keyword, takes_evaluation
+from sklearn_rank.model_selection._fit_rows import read_rows
 from sklearn_rank.model_selection._fitted_queries import FittedQueries
+from sklearn_rank.model_selection._ranker_score import RankerScoreMixin
 from sklearn_rank.model_selection._response import predict_scores
 from sklearn_rank.model_selection._routing import consumes
 
 
-class QueryRanker(MetaEstimatorMixin, BaseEstimator):
+class QueryRanker(RankerScoreMixin, MetaEstimatorMixin, BaseEstimator):
     """Any model as a ranker with ``fit(X, y, qid=...)`` and ``predict(X)``.
 
     Rows may come in any order and qid may hold any ids: the rows of a query are made adjacent, and the model is given
@@ -61,6 +62,11 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only where X has names.
+    feature_importances_, coef_, intercept_ : ndarray
+        Those of the model inside, early stopping or not: only where it has them, and where no step of a Pipeline before
+        it makes, drops or reorders features. CatBoost's rankers have PredictionValuesChange.
+    classes_ : ndarray of shape (n_grades,)
+        Grades that a classifier has seen; only where it is one.
 
     Notes
     -----
@@ -76,7 +82,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
     queries held out. In ``make_pipeline(StandardScaler(), QueryRanker(XGBRanker(...), eval_fraction=0.1))`` the scaler
     comes first and sees their features.
 
-    It has no `score`: a ranking metric must be named, ``scoring=get_scorer("ndcg@10")``.
+    scikit-learn's meta-estimators take it for a regressor, one whose scores rank documents of a query.
 
     Examples
     --------
@@ -131,22 +137,15 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         """
         self._check_parameters()
         validate_data(self, X, y, skip_check_array=True)
-        check_consistent_length(X, y, sample_weight)
-        check_rows(y=y, qid=qid, sample_weight=sample_weight)
-        check_features(X, y=y, qid=qid, sample_weight=sample_weight)
-        for name, data in (("X", X), ("y", y), ("sample_weight", sample_weight)):
-            refuse_masked(data, name)
-        y = one_column(y)
+        X, y, weight = read_rows(X, y, qid, sample_weight)
         takes = query_keyword(last_step(self.estimator)[1])
-        weight = None if sample_weight is None else np.asarray(one_column(sample_weight))
         needs_queries = takes is not None or self.eval_fraction is not None or self.max_queries is not None
         if needs_queries or qid is not None or queries_in(y) is not None:
             qid = find_qid(y, qid, name="y")
         train, held_out, self.eval_qid_ = FitData(X, y, None, weight), None, np.array([])
-        self._fitted_queries = None
+        groups = None
         if qid is not None:
-            ids, indptr, order = group_rows(qid, len(y))
-            self._fitted_queries = FittedQueries.of(ids, indptr, order, X, y)
+            groups = ids, indptr, order = group_rows(qid, len(y))
             if weight is not None and takes in ("qid", "group_id"):
                 query_weight(weight, ids, indptr, order)  # refuses weights that vary inside a query
             in_train, in_eval = self._draw(ids)
@@ -158,6 +157,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         # Whatever the configuration, a Pipeline hands "step__keyword" on only without routing.
         with sklearn.config_context(enable_metadata_routing=False):
             self.estimator_ = fit_model(clone(self.estimator), train, held_out)
+        self._fitted_queries = None if groups is None else FittedQueries.of(*groups, X, y)
         return self
 
     def _check_parameters(self) -> None:
@@ -213,13 +213,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
+        self._check_features(X)
         return np.asarray(predict_scores(self.estimator_, X))
-
-    def __sklearn_tags__(self) -> Any:
-        """Tags of the model inside, as far as they speak of its input."""
-        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
-        tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
-        return tags
 
 
 def as_query_ranker(estimator: Estimator) -> Any:
