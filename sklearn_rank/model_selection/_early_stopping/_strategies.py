@@ -9,6 +9,7 @@ from typing import Any
 from sklearn_rank._utils.echo import echo
 from sklearn_rank.model_selection._early_stopping._lightgbm import fit_lightgbm, why_not_lightgbm
 from sklearn_rank.model_selection._early_stopping._monitor import Monitor
+from sklearn_rank.model_selection._early_stopping._xgboost import fit_xgboost, why_not_xgboost
 from sklearn_rank.model_selection._fit_arguments import FitData, comes_from
 
 
@@ -25,7 +26,10 @@ class Strategy:
     why_not: Callable[[Any], str] = lambda model: ""
 
 
-STRATEGIES = (Strategy(lambda model: comes_from(model, "lightgbm"), fit_lightgbm, why_not_lightgbm),)
+STRATEGIES = (
+    Strategy(lambda model: comes_from(model, "lightgbm"), fit_lightgbm, why_not_lightgbm),
+    Strategy(lambda model: comes_from(model, "xgboost"), fit_xgboost, why_not_xgboost),
+)
 
 
 def strategy_for(model: Any) -> Strategy:
