@@ -10,9 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.typing import MatrixLike
 from sklearn_rank.model_selection._inner_model import InnerModelMixin
+from sklearn_rank.model_selection._ranker_parameters import DEFAULT_METRIC
 from sklearn_rank.model_selection._scorer import get_scorers
-
-DEFAULT_METRIC = "ndcg@10"
 
 
 class RankerScoreMixin(InnerModelMixin):
@@ -20,7 +19,7 @@ class RankerScoreMixin(InnerModelMixin):
 
     __metadata_request__score = {"qid": True}
 
-    eval_metric: Any = None
+    eval_metric: Any
     fit: Any
     predict: Any
 
