@@ -27,13 +27,14 @@ from sklearn_rank.model_selection._eval_set import read_eval_set, refuse_trained
 from sklearn_rank.model_selection._fit_arguments import FitData, fit_model, last_step, query_keyword
 from sklearn_rank.model_selection._fit_rows import read_rows
 from sklearn_rank.model_selection._fitted_queries import FittedQueries
+from sklearn_rank.model_selection._partial_fit import PartialFitMixin
 from sklearn_rank.model_selection._query_data import QueryData
 from sklearn_rank.model_selection._ranker_parameters import check_parameters, stopping_metric
 from sklearn_rank.model_selection._ranker_score import RankerScoreMixin
 from sklearn_rank.model_selection._routing import consumes, find_routed_qid
 
 
-class QueryRanker(RankerScoreMixin, MetaEstimatorMixin, BaseEstimator):
+class QueryRanker(RankerScoreMixin, PartialFitMixin, MetaEstimatorMixin, BaseEstimator):
     """Any model as a ranker with ``fit(X, y, qid=...)`` and ``predict(X)``.
 
     Rows may come in any order and qid may hold any ids: the rows of a query are made adjacent, and the model is given
