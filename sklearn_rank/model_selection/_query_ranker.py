@@ -180,10 +180,9 @@ class QueryRanker(RankerScoreMixin, MetaEstimatorMixin, BaseEstimator):
         needs_queries = any(x is not None for x in (takes, self.eval_fraction, self.max_queries, eval_set))
         if needs_queries or qid is not None or queries_in(y) is not None:
             qid = find_qid(y, qid, name="y")
-        train, validation, self.eval_qid_, fitted_queries = FitData(X, y, None, weight), None, np.array([]), None
+        train, validation, data, self.eval_qid_ = FitData(X, y, None, weight), None, None, np.array([])
         if qid is not None:
             data = QueryData.of(X, y, qid, weight)
-            fitted_queries = FittedQueries.of(data.ids, data.indptr, data.order, X, y)
             data.refuse_varying_weights(takes)
             in_train, in_eval = self._draw(data.ids)
             train, self.eval_qid_ = data.take(in_train), data.ids[in_eval]
@@ -197,7 +196,7 @@ class QueryRanker(RankerScoreMixin, MetaEstimatorMixin, BaseEstimator):
         # Whatever the configuration, a Pipeline hands "step__keyword" on only without routing.
         with sklearn.config_context(enable_metadata_routing=False):
             self._train(train, validation, on_round)
-        self._fitted_queries = fitted_queries
+        self._fitted_queries = None if data is None else FittedQueries.of(data.ids, data.indptr, data.order, X, y)
         return self
 
     def _train(self, train: FitData, validation: FitData | None, on_round: OnRound | None) -> None:
