@@ -95,8 +95,8 @@ class FoldWatch:
                 name, told = self.models[model], dict(scores)
                 of_fold = FoldScores(name, fold, self.n_folds, told, result.fit_time, result.error)
                 if self._tqdm is not None:
-                    bar.set_postfix_str(_told(of_fold), refresh=False)
                     bar.update()
+                    bar.set_postfix_str(_told(of_fold))
                 if self.on_fold is not None:
                     self.on_fold(of_fold)
         return found
