@@ -31,7 +31,8 @@ from sklearn_rank.model_selection._estimator_checks import (
 )
 from sklearn_rank.model_selection._folds import Split
 from sklearn_rank.model_selection._handing_on import is_outside
-from sklearn_rank.model_selection._query_ranker import QueryRanker, as_query_ranker, take_rows
+from sklearn_rank.model_selection._query_data import take_rows
+from sklearn_rank.model_selection._query_ranker import QueryRanker, as_query_ranker
 from sklearn_rank.model_selection._routing import Metadata, consumes
 from sklearn_rank.model_selection._scorer import RankingScorers
 from sklearn_rank.model_selection._split import QueryKFold
