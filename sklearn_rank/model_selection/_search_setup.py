@@ -124,9 +124,10 @@ class SearchSetup:
         resource = _renamed_resource(search.resource, search.estimator, wrapped)
         chosen: dict[str, Any] = {"resource": resource}
         if search.scoring is None or isinstance(search.scoring, RankingScorers):
-            chosen["scoring"] = DecidingScorer(_without_name_score(search.scoring or self.scorers))
-            if search.refit is True:
-                chosen["refit"] = "score"
+            scorers = search.scoring or self.scorers
+            chosen["scoring"] = FirstScorer(scorers)
+            if search.refit is True:  # else it takes one number only
+                chosen |= {"scoring": DecidingScorer(_without_name_score(scorers)), "refit": "score"}
         if resource.split("__")[-1] != "max_queries":
             if search.max_resources == "auto":
                 raise ValueError(
