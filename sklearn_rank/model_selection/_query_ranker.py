@@ -22,6 +22,7 @@ from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import is_count, is_real
 from sklearn_rank._utils.numbers import refuse_masked
 from sklearn_rank._utils.typing import Estimator, MatrixLike
+from sklearn_rank.model_selection._callbacks import CallbackSupportMixin, as_task, model_task
 from sklearn_rank.model_selection._estimator_checks import check_estimator, refuse_searches
 from sklearn_rank.model_selection._fit_arguments import FitData, fit_model, last_step, query_keyword, takes_evaluation
 from sklearn_rank.model_selection._fitted_queries import FittedQueries
@@ -29,7 +30,7 @@ from sklearn_rank.model_selection._response import predict_scores
 from sklearn_rank.model_selection._routing import consumes
 
 
-class QueryRanker(MetaEstimatorMixin, BaseEstimator):
+class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     """Any model as a ranker with ``fit(X, y, qid=...)`` and ``predict(X)``.
 
     Rows may come in any order and qid may hold any ids: the rows of a query are made adjacent, and the model is given
@@ -103,6 +104,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         self.random_state = random_state
 
     @named_arguments
+    @as_task
     def fit(self, X: MatrixLike, y: Any, *, qid: Any = None, sample_weight: ArrayLike | None = None) -> QueryRanker:
         """Fit the model, rows of a query adjacent.
 
@@ -156,8 +158,9 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
                 held_out = _part(in_eval, sizes, order, X, y, weight)
             self.eval_qid_ = ids[in_eval]
         # Whatever the configuration, a Pipeline hands "step__keyword" on only without routing.
-        with sklearn.config_context(enable_metadata_routing=False):
-            self.estimator_ = fit_model(clone(self.estimator), train, held_out)
+        model = clone(self.estimator)
+        with sklearn.config_context(enable_metadata_routing=False), model_task(self, model):
+            self.estimator_ = fit_model(model, train, held_out)
         return self
 
     def _check_parameters(self) -> None:
