@@ -21,7 +21,7 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.optional import import_tqdm
 from sklearn_rank._utils.typing import Estimator, MatrixLike
-from sklearn_rank.model_selection._query_ranker import take_rows
+from sklearn_rank.model_selection._query_data import take_rows
 from sklearn_rank.model_selection._response import predict_scores
 from sklearn_rank.model_selection._routing import consumes
 

@@ -44,9 +44,9 @@ def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE, call
     if not is_classifier(estimator):
         methods = [method for method in methods if method != "predict_proba"] or methods
         return call(estimator, methods[0], X)
-    grades = _grades(estimator)
+    grades = check_grades(estimator.classes_, estimator)
     if len(grades) == 1:
-        return np.asarray(estimator.predict(X), dtype=np.float64)
+        return np.asarray(call(estimator, "predict", X), dtype=np.float64)
     y_score, method = _scores_of_grades(estimator, X, methods, grades, call)
     if method == "predict" and len(asked) > 1:
         warnings.warn(
@@ -66,7 +66,7 @@ def _scores_of_grades(
     for method in methods:
         y_score = np.asarray(call(estimator, method, X))
         if method == "predict_proba":
-            return _expected_grade(y_score, grades), method
+            return expected_grade(y_score, grades), method
         if method == "decision_function" and len(grades) == 2:  # positive for the second of the two
             y_score = -y_score if grades[1] < grades[0] else y_score
         if y_score.ndim == 1:
@@ -74,7 +74,7 @@ def _scores_of_grades(
     return y_score, method
 
 
-def _expected_grade(probability: NDArray[Any], grades: NDArray[np.float64]) -> NDArray[np.float64]:
+def expected_grade(probability: NDArray[Any], grades: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sum of the grades, each times its probability; of two grades that of the second may be all that is given."""
     if len(grades) > 2:
         return np.asarray(probability @ grades)
@@ -82,7 +82,7 @@ def _expected_grade(probability: NDArray[Any], grades: NDArray[np.float64]) -> N
     return np.asarray(grades[0] + of_second * (grades[1] - grades[0]))
 
 
-def _grades(estimator: Any) -> NDArray[np.float64]:
+def check_grades(classes: Any, estimator: Any) -> NDArray[np.float64]:
     """Classes of a classifier, which are grades.
 
     Raises
@@ -90,7 +90,6 @@ def _grades(estimator: Any) -> NDArray[np.float64]:
     TypeError
         If they are no numbers.
     """
-    classes = estimator.classes_
     if not all(isinstance(grade, Real) for grade in np.asarray(classes, dtype=object).tolist()):
         raise TypeError(
             "A classifier ranks documents by the grades that are its classes, so these must be numbers, the more "

@@ -29,7 +29,8 @@ from sklearn_rank.model_selection._estimator_checks import (
     with_inner,
 )
 from sklearn_rank.model_selection._folds import Metadata, Split
-from sklearn_rank.model_selection._query_ranker import QueryRanker, as_query_ranker, take_rows
+from sklearn_rank.model_selection._query_data import take_rows
+from sklearn_rank.model_selection._query_ranker import QueryRanker, as_query_ranker
 from sklearn_rank.model_selection._routing import consumes
 from sklearn_rank.model_selection._scorer import RankingScorers
 from sklearn_rank.model_selection._split import QueryKFold
