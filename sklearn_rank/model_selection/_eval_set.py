@@ -41,7 +41,7 @@ def read_eval_set(ranker: Any, eval_set: Any) -> QueryData:
         check_features(X, y=y, qid=qid, sample_weight=sample_weight)
         for name, data in (("X", X), ("y", y), ("sample_weight", sample_weight)):
             refuse_masked(data, name)
-        y = one_column(y)
+        X, y = (x if hasattr(x, "shape") else np.asarray(x) for x in (X, one_column(y)))
         weight = None if sample_weight is None else np.asarray(one_column(sample_weight))
         return QueryData.of(X, y, find_qid(y, qid, name="y"), weight)
     except ValueError as error:
