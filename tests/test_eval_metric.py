@@ -299,6 +299,13 @@ def test_each_round_is_reported_and_can_end_the_training(name, ranking):
     assert rounds == [0, 1, 2]
 
 
+def test_lightgbm_computes_no_other_metric(ranking):
+    X, y, qid = ranking
+    ranker = QueryRanker(lgbm("Ranker", metric="ndcg"), eval_fraction=0.4, eval_metric="map@10").fit(X, y, qid=qid)
+    (values,) = ranker.estimator_.evals_result_.values()
+    assert values == {"map@10": ranker.eval_curve_.tolist()}
+
+
 def test_callbacks_of_the_user_are_called(ranking):
     callback = pytest.importorskip("xgboost.callback")
 
