@@ -14,12 +14,12 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.id_order import id_order
 from sklearn_rank._engine.rows import queries_in
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.typing import Estimator, MatrixLike
+from sklearn_rank.model_selection._callbacks import CallbackSupportMixin, as_task, model_task
 from sklearn_rank.model_selection._early_stopping._monitor import OnRound
 from sklearn_rank.model_selection._early_stopping._own_stopping import best_of
 from sklearn_rank.model_selection._early_stopping._stages import predict_scores_at
@@ -28,13 +28,14 @@ from sklearn_rank.model_selection._eval_set import read_eval_set, refuse_trained
 from sklearn_rank.model_selection._fit_arguments import FitData, fit_model, last_step, query_keyword
 from sklearn_rank.model_selection._fit_rows import read_rows
 from sklearn_rank.model_selection._fitted_queries import FittedQueries
+from sklearn_rank.model_selection._partial_fit import PartialFitMixin
 from sklearn_rank.model_selection._query_data import QueryData
 from sklearn_rank.model_selection._ranker_parameters import check_parameters, stopping_metric
 from sklearn_rank.model_selection._ranker_score import RankerScoreMixin
-from sklearn_rank.model_selection._routing import consumes
+from sklearn_rank.model_selection._routing import consumes, find_routed_qid
 
 
-class QueryRanker(RankerScoreMixin, MetaEstimatorMixin, BaseEstimator):
+class QueryRanker(CallbackSupportMixin, RankerScoreMixin, PartialFitMixin, MetaEstimatorMixin, BaseEstimator):
     """Any model as a ranker with ``fit(X, y, qid=...)`` and ``predict(X)``.
 
     Rows may come in any order and qid may hold any ids: the rows of a query are made adjacent, and the model is given
@@ -132,6 +133,7 @@ class QueryRanker(RankerScoreMixin, MetaEstimatorMixin, BaseEstimator):
         self.random_state = random_state
 
     @named_arguments
+    @as_task
     def fit(
         self,
         X: MatrixLike,
@@ -179,8 +181,8 @@ class QueryRanker(RankerScoreMixin, MetaEstimatorMixin, BaseEstimator):
         takes = query_keyword(last_step(self.estimator)[1])
         needs_queries = any(x is not None for x in (takes, self.eval_fraction, self.max_queries, eval_set))
         if needs_queries or qid is not None or queries_in(y) is not None:
-            qid = find_qid(y, qid, name="y")
-        train, validation, data, self.eval_qid_ = FitData(X, y, None, weight), None, None, np.array([])
+            qid = find_routed_qid(y, qid)
+        train, validation, self.eval_qid_ = FitData(X, y, None, weight), None, np.array([])
         if qid is not None:
             data = QueryData.of(X, y, qid, weight)
             data.refuse_varying_weights(takes)
@@ -193,17 +195,18 @@ class QueryRanker(RankerScoreMixin, MetaEstimatorMixin, BaseEstimator):
                 own.refuse_varying_weights(takes)
                 refuse_trained_on(data.ids, own.ids)
                 validation, self.eval_qid_ = own.take_all(), own.ids
+        model = clone(self.estimator)
         # Whatever the configuration, a Pipeline hands "step__keyword" on only without routing.
-        with sklearn.config_context(enable_metadata_routing=False):
-            self._train(train, validation, on_round)
-        self._fitted_queries = None if data is None else FittedQueries.of(data.ids, data.indptr, data.order, X, y)
+        with sklearn.config_context(enable_metadata_routing=False), model_task(self, model):
+            self._train(model, train, validation, on_round)
+        self._fitted_queries = None if qid is None else FittedQueries.of(data.ids, data.indptr, data.order, X, y)
         return self
 
-    def _train(self, train: FitData, validation: FitData | None, on_round: OnRound | None) -> None:
+    def _train(self, model: Any, train: FitData, validation: FitData | None, on_round: OnRound | None) -> None:
         """Fit the model; keep what is known of its best round."""
         for name in ("best_iteration_", "best_score_", "eval_curve_"):
             self.__dict__.pop(name, None)
-        spec, model, self._stage = stopping_metric(self), clone(self.estimator), None
+        spec, self._stage = stopping_metric(self), None
         if validation is None or spec is None:
             self.estimator_ = fit_model(model, train, validation)
             self.__dict__.update({} if validation is None else best_of(last_step(self.estimator_)[1]))
