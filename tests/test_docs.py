@@ -20,18 +20,9 @@ TOOLS = sorted((ROOT / "docs" / "tools").glob("*.md"))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *TOOLS]
 LINKED = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 MAY_BE_MISSING = (
-    "catboost",
-    "dask",
-    "dask_ml",
-    "distributed",
-    "lightgbm",
-    "mlflow",
-    "optuna",
-    "shap",
-    "skopt",
-    "skore",
-)
-MAY_BE_MISSING += ("skorch", "torch", "xgboost")
+    "catboost", "dask", "dask_ml", "distributed", "lightgbm", "mlflow", "optuna", "shap", "skopt", "skore", "skorch",
+    "torch", "xgboost",
+)  # fmt: skip
 """Packages without which a page's code is not run."""
 
 
