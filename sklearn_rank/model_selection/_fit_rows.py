@@ -22,7 +22,7 @@ def read_rows(X: Any, y: Any, qid: Any, sample_weight: Any) -> tuple[Any, Any, N
     weight = None if sample_weight is None else np.asarray(one_column(sample_weight))
     X, y = _with_length(X), _with_length(one_column(y))
     if not len(y):
-        raise ValueError("There must be rows to fit. Got none.")
+        raise ValueError("There must be one row at least. Got none.")
     return X, y, weight
 
 

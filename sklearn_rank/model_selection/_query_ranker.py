@@ -19,6 +19,7 @@ from sklearn_rank._engine.rows import queries_in
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.typing import Estimator, MatrixLike
+from sklearn_rank.model_selection._callbacks import CallbackSupportMixin, as_task, model_task
 from sklearn_rank.model_selection._early_stopping._monitor import OnRound
 from sklearn_rank.model_selection._early_stopping._own_stopping import best_of
 from sklearn_rank.model_selection._early_stopping._stages import predict_scores_at
@@ -34,7 +35,7 @@ from sklearn_rank.model_selection._ranker_score import RankerScoreMixin
 from sklearn_rank.model_selection._routing import consumes, find_routed_qid
 
 
-class QueryRanker(RankerScoreMixin, PartialFitMixin, MetaEstimatorMixin, BaseEstimator):
+class QueryRanker(CallbackSupportMixin, RankerScoreMixin, PartialFitMixin, MetaEstimatorMixin, BaseEstimator):
     """Any model as a ranker with ``fit(X, y, qid=...)`` and ``predict(X)``.
 
     Rows may come in any order and qid may hold any ids: the rows of a query are made adjacent, and the model is given
@@ -132,6 +133,7 @@ class QueryRanker(RankerScoreMixin, PartialFitMixin, MetaEstimatorMixin, BaseEst
         self.random_state = random_state
 
     @named_arguments
+    @as_task
     def fit(
         self,
         X: MatrixLike,
@@ -193,17 +195,18 @@ class QueryRanker(RankerScoreMixin, PartialFitMixin, MetaEstimatorMixin, BaseEst
                 own.refuse_varying_weights(takes)
                 refuse_trained_on(data.ids, own.ids)
                 validation, self.eval_qid_ = own.take_all(), own.ids
+        model = clone(self.estimator)
         # Whatever the configuration, a Pipeline hands "step__keyword" on only without routing.
-        with sklearn.config_context(enable_metadata_routing=False):
-            self._train(train, validation, on_round)
+        with sklearn.config_context(enable_metadata_routing=False), model_task(self, model):
+            self._train(model, train, validation, on_round)
         self._fitted_queries = None if qid is None else FittedQueries.of(data.ids, data.indptr, data.order, X, y)
         return self
 
-    def _train(self, train: FitData, validation: FitData | None, on_round: OnRound | None) -> None:
+    def _train(self, model: Any, train: FitData, validation: FitData | None, on_round: OnRound | None) -> None:
         """Fit the model; keep what is known of its best round."""
         for name in ("best_iteration_", "best_score_", "eval_curve_"):
             self.__dict__.pop(name, None)
-        spec, model, self._stage = stopping_metric(self), clone(self.estimator), None
+        spec, self._stage = stopping_metric(self), None
         if validation is None or spec is None:
             self.estimator_ = fit_model(model, train, validation)
             self.__dict__.update({} if validation is None else best_of(last_step(self.estimator_)[1]))
