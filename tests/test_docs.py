@@ -27,6 +27,7 @@ MAY_BE_MISSING = (
     "lightgbm",
     "mlflow",
     "optuna",
+    "optuna_integration",
     "shap",
     "skopt",
     "skore",
