@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import validate_data
 
 from sklearn_rank._engine.grouping import find_qid, number_together
-from sklearn_rank._engine.rows import check_features, check_rows, one_column
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.numbers import refuse_masked
+from sklearn_rank.model_selection._fit_rows import read_rows
 from sklearn_rank.model_selection._query_data import QueryData
 
 FORM = (
@@ -36,13 +34,8 @@ def read_eval_set(ranker: Any, eval_set: Any) -> QueryData:
     X, y, qid, sample_weight = (*eval_set, None, None)[:4]
     try:
         validate_data(ranker, X, skip_check_array=True, reset=False)
-        check_consistent_length(X, y, sample_weight)
-        check_rows(y=y, qid=qid, sample_weight=sample_weight)
-        check_features(X, y=y, qid=qid, sample_weight=sample_weight)
-        for name, data in (("X", X), ("y", y), ("sample_weight", sample_weight)):
-            refuse_masked(data, name)
-        X, y = (x if hasattr(x, "shape") else np.asarray(x) for x in (X, one_column(y)))
-        weight = None if sample_weight is None else np.asarray(one_column(sample_weight))
+        X, y, weight = read_rows(X, y, qid, sample_weight)
+        X, y = (x if hasattr(x, "shape") else np.asarray(x) for x in (X, y))
         return QueryData.of(X, y, find_qid(y, qid, name="y"), weight)
     except ValueError as error:
         raise ValueError(f"{FORM} {error}") from None

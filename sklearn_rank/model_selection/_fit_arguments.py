@@ -96,8 +96,10 @@ def training_arguments(model: Any, part: FitData) -> dict[str, Any]:
     takes, keywords = query_keyword(model), {}
     if takes is not None:
         keywords[takes] = part.sizes if takes == "group" else part.query
-    if part.weight is not None:
-        keywords["group_weight" if takes == "group_id" else "sample_weight"] = part.weight_for(takes)
+    if part.weight is not None and takes == "group_id":
+        keywords["group_weight"] = np.asarray(part.weight, dtype=np.float64)  # CatBoost takes no whole numbers
+    elif part.weight is not None:
+        keywords["sample_weight"] = part.weight_for(takes)
     return keywords
 
 

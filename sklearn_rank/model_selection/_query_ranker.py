@@ -11,29 +11,31 @@ import numpy as np
 import sklearn
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.utils import check_consistent_length, check_random_state, get_tags
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.id_order import id_order
-from sklearn_rank._engine.rows import check_features, check_rows, one_column, queries_in
+from sklearn_rank._engine.rows import queries_in
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.numbers import refuse_masked
 from sklearn_rank._utils.typing import Estimator, MatrixLike
+from sklearn_rank.model_selection._callbacks import CallbackSupportMixin, as_task, model_task
 from sklearn_rank.model_selection._early_stopping._monitor import OnRound
 from sklearn_rank.model_selection._early_stopping._own_stopping import best_of
 from sklearn_rank.model_selection._early_stopping._stages import predict_scores_at
 from sklearn_rank.model_selection._early_stopping._train import train_by_metric
 from sklearn_rank.model_selection._eval_set import read_eval_set, refuse_trained_on
 from sklearn_rank.model_selection._fit_arguments import FitData, fit_model, last_step, query_keyword
+from sklearn_rank.model_selection._fit_rows import read_rows
 from sklearn_rank.model_selection._fitted_queries import FittedQueries
+from sklearn_rank.model_selection._partial_fit import PartialFitMixin
 from sklearn_rank.model_selection._query_data import QueryData
 from sklearn_rank.model_selection._ranker_parameters import check_parameters, stopping_metric
-from sklearn_rank.model_selection._routing import consumes
+from sklearn_rank.model_selection._ranker_score import RankerScoreMixin
+from sklearn_rank.model_selection._routing import consumes, find_routed_qid
 
 
-class QueryRanker(MetaEstimatorMixin, BaseEstimator):
+class QueryRanker(CallbackSupportMixin, RankerScoreMixin, PartialFitMixin, MetaEstimatorMixin, BaseEstimator):
     """Any model as a ranker with ``fit(X, y, qid=...)`` and ``predict(X)``.
 
     Rows may come in any order and qid may hold any ids: the rows of a query are made adjacent, and the model is given
@@ -80,6 +82,11 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only where X has names.
+    feature_importances_, coef_, intercept_ : ndarray
+        Those of the model inside, early stopping or not: only where it has them, and where no step of a Pipeline before
+        it makes, drops or reorders features. CatBoost's rankers have PredictionValuesChange.
+    classes_ : ndarray of shape (n_grades,)
+        Grades that a classifier has seen; only where it is one.
 
     Notes
     -----
@@ -95,7 +102,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
     queries held out. In ``make_pipeline(StandardScaler(), QueryRanker(XGBRanker(...), eval_fraction=0.1))`` the scaler
     comes first and sees their features.
 
-    It has no `score`: a ranking metric must be named, ``scoring=get_scorer("ndcg@10")``.
+    scikit-learn's meta-estimators take it for a regressor, one whose scores rank documents of a query.
 
     Examples
     --------
@@ -126,6 +133,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         self.random_state = random_state
 
     @named_arguments
+    @as_task
     def fit(
         self,
         X: MatrixLike,
@@ -169,22 +177,14 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         """
         check_parameters(self, eval_set, on_round)
         validate_data(self, X, y, skip_check_array=True)
-        check_consistent_length(X, y, sample_weight)
-        check_rows(y=y, qid=qid, sample_weight=sample_weight)
-        check_features(X, y=y, qid=qid, sample_weight=sample_weight)
-        for name, data in (("X", X), ("y", y), ("sample_weight", sample_weight)):
-            refuse_masked(data, name)
-        y = one_column(y)
+        X, y, weight = read_rows(X, y, qid, sample_weight)
         takes = query_keyword(last_step(self.estimator)[1])
-        weight = None if sample_weight is None else np.asarray(one_column(sample_weight))
         needs_queries = any(x is not None for x in (takes, self.eval_fraction, self.max_queries, eval_set))
         if needs_queries or qid is not None or queries_in(y) is not None:
-            qid = find_qid(y, qid, name="y")
+            qid = find_routed_qid(y, qid)
         train, validation, self.eval_qid_ = FitData(X, y, None, weight), None, np.array([])
-        self._fitted_queries = None
         if qid is not None:
             data = QueryData.of(X, y, qid, weight)
-            self._fitted_queries = FittedQueries.of(data.ids, data.indptr, data.order, X, y)
             data.refuse_varying_weights(takes)
             in_train, in_eval = self._draw(data.ids)
             train, self.eval_qid_ = data.take(in_train), data.ids[in_eval]
@@ -195,16 +195,18 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
                 own.refuse_varying_weights(takes)
                 refuse_trained_on(data.ids, own.ids)
                 validation, self.eval_qid_ = own.take_all(), own.ids
+        model = clone(self.estimator)
         # Whatever the configuration, a Pipeline hands "step__keyword" on only without routing.
-        with sklearn.config_context(enable_metadata_routing=False):
-            self._train(train, validation, on_round)
+        with sklearn.config_context(enable_metadata_routing=False), model_task(self, model):
+            self._train(model, train, validation, on_round)
+        self._fitted_queries = None if qid is None else FittedQueries.of(data.ids, data.indptr, data.order, X, y)
         return self
 
-    def _train(self, train: FitData, validation: FitData | None, on_round: OnRound | None) -> None:
+    def _train(self, model: Any, train: FitData, validation: FitData | None, on_round: OnRound | None) -> None:
         """Fit the model; keep what is known of its best round."""
         for name in ("best_iteration_", "best_score_", "eval_curve_"):
             self.__dict__.pop(name, None)
-        spec, model, self._stage = stopping_metric(self), clone(self.estimator), None
+        spec, self._stage = stopping_metric(self), None
         if validation is None or spec is None:
             self.estimator_ = fit_model(model, train, validation)
             self.__dict__.update({} if validation is None else best_of(last_step(self.estimator_)[1]))
@@ -245,13 +247,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
+        self._check_features(X)
         return np.asarray(predict_scores_at(self.estimator_, X, getattr(self, "_stage", None)))
-
-    def __sklearn_tags__(self) -> Any:
-        """Tags of the model inside, as far as they speak of its input."""
-        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
-        tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
-        return tags
 
 
 def as_query_ranker(estimator: Estimator) -> Any:
