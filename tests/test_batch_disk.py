@@ -74,21 +74,23 @@ def run(code, folder, **options):
     return subprocess.Popen([sys.executable, "-c", SPILL + code, str(folder)], stdout=subprocess.PIPE, **options)
 
 
-@pytest.mark.parametrize("size", [0, 5000, 70_000])
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
-def test_a_full_disk_is_an_error(size, tmp_path):
+def test_a_full_disk_is_an_error(tmp_path):
     """A write that goes beyond the limit is cut short, as on a disk that gets full, and the next one fails."""
+    sizes = [0, 5000, 70_000]
     code = f"""
 import resource
-resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
-try:
-    evaluate_batches(batches(20), metrics="map", memory_limit=2**17, folder=sys.argv[1])
-except OSError as error:
-    print(error)
+for size in {sizes}:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+    try:
+        evaluate_batches(batches(20), metrics="map", memory_limit=2**17, folder=sys.argv[1])
+    except OSError as error:
+        print(error)
 """
-    printed = run(code, tmp_path).communicate(timeout=60)[0].decode()
-    assert f"the folder '{tmp_path}' must take about 20 bytes a row; name another with folder=" in printed
-    assert f"Got File too large after {size} bytes." in printed
+    printed = run(code, tmp_path).communicate(timeout=60)[0].decode().splitlines()
+    for size, line in zip(sizes, printed, strict=True):
+        assert f"the folder '{tmp_path}' must take about 20 bytes a row; name another with folder=" in line
+        assert f"Got File too large after {size} bytes." in line
 
 
 def test_short_writes_and_reads_are_gone_on_with(tmp_path, monkeypatch):
@@ -121,7 +123,7 @@ def test_a_file_that_was_cut_short_is_an_error(left, tmp_path):
         evaluate_batches(batches(), metrics="map", memory_limit=100, folder=tmp_path)
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL", "SIGINT"])
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGINT"])
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 def test_nothing_is_left_by_a_process_that_was_killed(name, tmp_path):
     code = "evaluate_batches(batches(9, spilled), metrics='map', memory_limit=2**16, folder=sys.argv[1])"
@@ -146,7 +148,7 @@ def test_parts_fit_the_memory(memory_limit, monkeypatch):
         return records
 
     monkeypatch.setattr(_scattered_queries.Spool, "read", read)
-    check(make(n_queries=8000, longest=9, shuffle=True), 1000, memory_limit=memory_limit)
+    check(make(n_queries=2500, longest=9, shuffle=True), 1000, memory_limit=memory_limit)
     assert max(sizes) <= memory_limit // _scattered_queries.MEMORY_SHARE
 
 

@@ -26,11 +26,13 @@ def cascade(stop, depth=NO_CUTOFF):
 
 def exact(stop):
     """Probability to stop at each place, in fractions: of the mean over subsets of the product of 1 - p."""
-    symmetric = [Fraction(1)] + [Fraction(0)] * len(stop)
+    one = max(Fraction(p).denominator for p in stop.tolist())  # a power of two: all are multiples of 1 / one
+    symmetric = [1] + [0] * len(stop)
     for p in stop.tolist():
+        go_on = int((1 - Fraction(p)) * one)
         for j in range(len(stop), 0, -1):
-            symmetric[j] += (1 - Fraction(p)) * symmetric[j - 1]
-    alive = [e / comb(len(stop), j) for j, e in enumerate(symmetric)]
+            symmetric[j] += go_on * symmetric[j - 1]
+    alive = [Fraction(e, comb(len(stop), j) * one**j) for j, e in enumerate(symmetric)]
     return [a - b for a, b in pairwise(alive)]
 
 

@@ -93,14 +93,15 @@ class InnerModelMixin:
         return value
 
     def _check_features(self, X: Any) -> None:
-        """Refuse an array or frame whose features are not those of `fit`; some models would take them."""
-        shape = getattr(X, "shape", ())
-        if len(shape) == 1 and hasattr(self, "n_features_in_"):
+        """Refuse features that are not those of `fit` by number or name; some models would take them."""
+        shape: tuple[int, ...] = getattr(X, "shape", ())
+        n_features = getattr(self, "n_features_in_", None)
+        if len(shape) == 1 and n_features is not None:
             raise ValueError(
-                f"X must have rows and columns, {self.n_features_in_} of these. Reshape your data: X.reshape(1, -1) is "
+                f"X must have rows and columns, {n_features} of these. Reshape your data: X.reshape(1, -1) is "
                 f"one document. Got shape {shape}."
             )
-        if len(shape) == 2:
+        if len(shape) == 2 and (shape[1] != n_features or hasattr(X, "columns")):
             validate_data(self, X, reset=False, skip_check_array=True)
 
     def __sklearn_tags__(self) -> Any:

@@ -14,7 +14,6 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.id_order import id_order
 from sklearn_rank._engine.rows import queries_in
 from sklearn_rank._metric.spec import MetricLike
@@ -29,13 +28,14 @@ from sklearn_rank.model_selection._eval_set import read_eval_set, refuse_trained
 from sklearn_rank.model_selection._fit_arguments import FitData, fit_model, last_step, query_keyword
 from sklearn_rank.model_selection._fit_rows import read_rows
 from sklearn_rank.model_selection._fitted_queries import FittedQueries
+from sklearn_rank.model_selection._partial_fit import PartialFitMixin
 from sklearn_rank.model_selection._query_data import QueryData
 from sklearn_rank.model_selection._ranker_parameters import check_parameters, stopping_metric
 from sklearn_rank.model_selection._ranker_score import RankerScoreMixin
-from sklearn_rank.model_selection._routing import consumes
+from sklearn_rank.model_selection._routing import consumes, find_routed_qid
 
 
-class QueryRanker(CallbackSupportMixin, RankerScoreMixin, MetaEstimatorMixin, BaseEstimator):
+class QueryRanker(CallbackSupportMixin, RankerScoreMixin, PartialFitMixin, MetaEstimatorMixin, BaseEstimator):
     """Any model as a ranker with ``fit(X, y, qid=...)`` and ``predict(X)``.
 
     Rows may come in any order and qid may hold any ids: the rows of a query are made adjacent, and the model is given
@@ -181,8 +181,8 @@ class QueryRanker(CallbackSupportMixin, RankerScoreMixin, MetaEstimatorMixin, Ba
         takes = query_keyword(last_step(self.estimator)[1])
         needs_queries = any(x is not None for x in (takes, self.eval_fraction, self.max_queries, eval_set))
         if needs_queries or qid is not None or queries_in(y) is not None:
-            qid = find_qid(y, qid, name="y")
-        train, validation, data, self.eval_qid_ = FitData(X, y, None, weight), None, None, np.array([])
+            qid = find_routed_qid(y, qid)
+        train, validation, self.eval_qid_ = FitData(X, y, None, weight), None, np.array([])
         if qid is not None:
             data = QueryData.of(X, y, qid, weight)
             data.refuse_varying_weights(takes)
@@ -199,7 +199,7 @@ class QueryRanker(CallbackSupportMixin, RankerScoreMixin, MetaEstimatorMixin, Ba
         # Whatever the configuration, a Pipeline hands "step__keyword" on only without routing.
         with sklearn.config_context(enable_metadata_routing=False), model_task(self, model):
             self._train(model, train, validation, on_round)
-        self._fitted_queries = None if data is None else FittedQueries.of(data.ids, data.indptr, data.order, X, y)
+        self._fitted_queries = None if qid is None else FittedQueries.of(data.ids, data.indptr, data.order, X, y)
         return self
 
     def _train(self, model: Any, train: FitData, validation: FitData | None, on_round: OnRound | None) -> None:

@@ -19,7 +19,7 @@ class RankerScoreMixin(InnerModelMixin):
 
     __metadata_request__score = {"qid": True}
 
-    eval_metric: Any = None
+    eval_metric: Any
     fit: Any
     predict: Any
 

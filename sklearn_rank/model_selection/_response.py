@@ -38,10 +38,11 @@ def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE, call
         If the estimator has none of the methods, or is a classifier whose classes are no numbers.
     """
     asked = (response_method,) if isinstance(response_method, str) else tuple(response_method)
-    methods = [method for method in asked if hasattr(estimator, method)]
+    model = _model_inside(estimator)
+    methods = [method for method in asked if hasattr(estimator, method) and hasattr(model, method)]
     if not methods:
         raise TypeError(f"A model that ranks needs one of the methods {', '.join(asked)}. Got {echo(estimator)}.")
-    if not is_classifier(estimator):
+    if not is_classifier(model):
         methods = [method for method in methods if method != "predict_proba"] or methods
         return call(estimator, methods[0], X)
     grades = check_grades(estimator.classes_, estimator)
@@ -57,6 +58,14 @@ def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE, call
             stacklevel=3,
         )
     return y_score
+
+
+def _model_inside(estimator: Any) -> Any:
+    """The model that predicts for a search or a Pipeline, which may show methods that it lacks, as OptunaSearchCV."""
+    if hasattr(estimator, "best_estimator_"):
+        return _model_inside(estimator.best_estimator_)
+    steps = getattr(estimator, "steps", None)
+    return _model_inside(steps[-1][1]) if steps else estimator
 
 
 def _scores_of_grades(

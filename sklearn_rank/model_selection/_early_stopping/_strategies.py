@@ -7,8 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from sklearn_rank._utils.echo import echo
+from sklearn_rank.model_selection._early_stopping._catboost import fit_catboost, why_not_catboost
+from sklearn_rank.model_selection._early_stopping._hist_gradient_boosting import (
+    fit_hist_gradient_boosting,
+    takes_validation_rows,
+)
 from sklearn_rank.model_selection._early_stopping._lightgbm import fit_lightgbm, why_not_lightgbm
 from sklearn_rank.model_selection._early_stopping._monitor import Monitor
+from sklearn_rank.model_selection._early_stopping._staged import fit_staged, is_staged
 from sklearn_rank.model_selection._early_stopping._xgboost import fit_xgboost, why_not_xgboost
 from sklearn_rank.model_selection._fit_arguments import FitData, comes_from
 
@@ -29,7 +35,11 @@ class Strategy:
 STRATEGIES = (
     Strategy(lambda model: comes_from(model, "lightgbm"), fit_lightgbm, why_not_lightgbm),
     Strategy(lambda model: comes_from(model, "xgboost"), fit_xgboost, why_not_xgboost),
+    Strategy(lambda model: comes_from(model, "catboost"), fit_catboost, why_not_catboost),
+    Strategy(takes_validation_rows, fit_hist_gradient_boosting),
+    Strategy(is_staged, fit_staged),
 )
+"""The first that takes a model is the one."""
 
 
 def strategy_for(model: Any) -> Strategy:
