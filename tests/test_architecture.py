@@ -28,6 +28,7 @@ OPTIONAL = (
     "dask",
     "distributed",
     "pyspark",
+    "rich",
     *RANKERS,
 )
 

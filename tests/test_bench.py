@@ -19,6 +19,7 @@ SCRIPTS = [
     "scale",
     "shapes",
     "tables",
+    "training",
 ]
 SCRIPTS += ["asv_benchmarks", "asv_benchmarks.calls", "asv_benchmarks.growth"]
 
@@ -187,3 +188,12 @@ def test_ways_of_dask_agree(bench, monkeypatch, tmp_path):
     assert means[0] != means[1]
     for other in means[2:]:
         assert other == pytest.approx(means[1], rel=1e-13)
+
+
+def test_training_prints_its_tables(bench, monkeypatch, capsys):
+    for library in ("lightgbm", "xgboost"):
+        pytest.importorskip(library)
+    monkeypatch.setattr(sys, "argv", ["training.py", "--rows", "2000", "--rounds", "2", "--repeats", "1"])
+    bench("training").main()
+    table = [line for line in capsys.readouterr().out.splitlines() if line.startswith(("| LightGBM", "| XGBoost"))]
+    assert [line.count("|") for line in table] == [6, 6, 6, 6, 7, 7]

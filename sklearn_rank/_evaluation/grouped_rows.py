@@ -91,9 +91,9 @@ class GroupedRows:
         """Number of queries of which some rows are."""
         return int(np.count_nonzero(np.bincount(self.number[rows])))
 
-    def evaluate(self, y_score: ArrayLike, metrics: Mapping[str, MetricSpec]) -> Evaluation:
+    def evaluate(self, y_score: ArrayLike, metrics: Mapping[str, MetricSpec], n_jobs: int | None = None) -> Evaluation:
         """Metrics of scores, one for each row."""
         score = column(as_floats(y_score, "y_score"))
         check_shapes(self.label, score)
-        queries = queries_of(self.label, score, self.indptr, self.ids, self.order, self.weight, None)
-        return evaluate_queries(queries, metrics, self.ids, self.weight, None, self.properties)
+        queries = queries_of(self.label, score, self.indptr, self.ids, self.order, self.weight, n_jobs)
+        return evaluate_queries(queries, metrics, self.ids, self.weight, n_jobs, self.properties)

@@ -73,17 +73,19 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
     is_method = by_position[:1] == ["self"]
     required = [n for n, p in parameters.items() if p.default is p.empty and p.kind not in kinds]
 
+    def called(args: tuple[object, ...]) -> str:
+        return f"{type(args[0]).__name__}.{function.__name__}" if is_method and args else function.__qualname__
+
     @functools.wraps(function)
     def call(*args: P.args, **keywords: P.kwargs) -> T:
         if len(args) > len(by_position) and not takes_more:
             by_name = "qid" if "qid" in parameters or not named else named[0]
-            refuse_position(function.__qualname__, [n for n in by_position if n != "self"], by_name)
+            refuse_position(called(args), [n for n in by_position if n != "self"], by_name)
         unknown = None if takes_others else next((n for n in keywords if n not in parameters), None)
         if unknown is not None:
             takes = ", ".join(n for n in parameters if n != "self")
-            called = f"{type(args[0]).__name__}.{function.__name__}" if is_method and args else function.__qualname__
             hint = f" {GROUPS}" if "groups" in parameters and unknown in IDS else meant_by(unknown)
-            raise TypeError(f"{called} has no argument {unknown!r}. It takes {takes}.{hint}")
+            raise TypeError(f"{called(args)} has no argument {unknown!r}. It takes {takes}.{hint}")
         try:
             return function(*args, **keywords)
         except TypeError:
@@ -91,7 +93,7 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
             missing = [n for n in required if n not in given]
             if not missing:
                 raise
-        refuse_missing(function.__qualname__, missing, given)
+        refuse_missing(called(args), missing, given)
 
     return call
 

@@ -1,1 +1,7 @@
 """Ranking metrics as the training loops of XGBoost, LightGBM and CatBoost take them."""
+
+from sklearn_rank.boosting._catboost import catboost_metric
+from sklearn_rank.boosting._lightgbm import lightgbm_metric
+from sklearn_rank.boosting._xgboost import xgboost_metric
+
+__all__ = ["catboost_metric", "lightgbm_metric", "xgboost_metric"]

@@ -2,6 +2,7 @@
 
 from sklearn_rank.model_selection._comparison import Comparison, CrossValidation
 from sklearn_rank.model_selection._evaluator import RankingEvaluator
+from sklearn_rank.model_selection._fold_scores import FoldScores
 from sklearn_rank.model_selection._learning_curve import query_learning_curve
 from sklearn_rank.model_selection._query_ranker import QueryRanker
 from sklearn_rank.model_selection._scorer import (
@@ -25,6 +26,7 @@ from sklearn_rank.model_selection._train_test_split import query_train_test_spli
 __all__ = [
     "Comparison",
     "CrossValidation",
+    "FoldScores",
     "LeaveOneQueryOut",
     "QueryKFold",
     "QueryRanker",

@@ -35,6 +35,27 @@ def tunes_itself(estimator: Estimator) -> bool:
     return not any(hasattr(estimator, name) for name in ("estimator", "estimators"))
 
 
+def refuse_torn_search(search: Any) -> None:
+    """Refuse a search that sets single rows aside, whatever its splitter: a subsample, or a test set of its own.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter.
+    """
+    name = type(search).__name__
+    if tunes(search) and getattr(search, "subsample", 1.0) != 1.0:  # of OptunaSearchCV
+        raise ValueError(
+            f"The subsample of {name} draws rows, which tears queries apart: leave it at 1.0, and give QueryRanker "
+            f"max_queries, the number of queries to draw. Got subsample={search.subsample!r}."
+        )
+    if not hasattr(search, "cv") and all(hasattr(search, part) for part in ("estimator", "scoring", "test_size")):
+        raise ValueError(  # the searches of dask-ml that train in steps
+            f"{name} has no cv and draws rows to test on, which tears queries apart: use a search with a splitter, "
+            "such as HalvingGridSearchCV with resource='max_queries', or a study of Optuna that prunes by on_fold."
+        )
+
+
 def with_inner(estimator: Estimator) -> list[Any]:
     """An estimator and all inside it, parameters of parameters too."""
     parameters = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
@@ -77,6 +98,7 @@ def refuse_searches(estimator: Estimator, outer: Any = None, *, unless_whole: bo
         If there is one; `unless_whole`, one without ranking scorers and a splitter of queries.
     """
     for inner in with_inner(estimator):
+        refuse_torn_search(inner)
         if tunes(inner) and not (unless_whole and is_whole(inner)):
             where = type(estimator if outer is None else outer).__name__
             raise ValueError(

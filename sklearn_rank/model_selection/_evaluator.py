@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
-import sklearn
 from numpy.typing import ArrayLike
 from sklearn.exceptions import FitFailedWarning
 
@@ -26,11 +26,14 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
 from sklearn_rank._utils.typing import CVLike, Estimator, MatrixLike
 from sklearn_rank.model_selection._comparison import Comparison, CrossValidation, known_baseline
-from sklearn_rank.model_selection._estimator_checks import check_estimator, is_search
-from sklearn_rank.model_selection._folds import FoldResult, Metadata, Split, fit_folds
-from sklearn_rank.model_selection._out_of_fold import OutOfFold, means_of_parts
-from sklearn_rank.model_selection._routing import consumes, with_weights_on_request
+from sklearn_rank.model_selection._estimator_checks import check_estimator, is_search, refuse_torn_search
+from sklearn_rank.model_selection._fold_scores import FoldWatch, OnFold, by_metric
+from sklearn_rank.model_selection._folds import Split, fit_folds
+from sklearn_rank.model_selection._handing_on import fit_with_metadata, refuse_lost_metadata
+from sklearn_rank.model_selection._out_of_fold import OutOfFold
+from sklearn_rank.model_selection._routing import Metadata, consumes, with_weights_on_request
 from sklearn_rank.model_selection._scorer import RankingScorers, get_scorers
+from sklearn_rank.model_selection._search_progress import check_scored, progress_of_search
 from sklearn_rank.model_selection._search_setup import (
     SearchSetup,
     check_inner_searches,
@@ -66,8 +69,8 @@ class RankingEvaluator:
     correction : str or None, default="holm"
         Of the p-values of several models, see `sklearn_rank.stats.compare_all`.
     progress : bool, default=False
-        Whether `compare` and `cross_validate` show a progress bar over the fits of all models and folds; needs the
-        extra "progress". A search shows its own by its `verbose`, or its callbacks (scikit-learn 1.9 or later).
+        Whether `compare` and `cross_validate` show a progress bar over the fits of all models and folds, with the first
+        metric of the last one, and `search` that of scikit-learn (1.9 or later); needs the extra "progress".
     **keywords
         Keywords for all metrics that have them, such as `ties` or `gain`, as `evaluate` takes them.
 
@@ -179,6 +182,7 @@ class RankingEvaluator:
         return_train_score: bool = False,
         return_estimator: bool = False,
         return_indices: bool = False,
+        on_fold: OnFold | None = None,
     ) -> CrossValidation:
         """Scores of each fold, as `sklearn.model_selection.cross_validate` returns them, and those of each query.
 
@@ -199,6 +203,9 @@ class RankingEvaluator:
             Time of each row's query, for a splitter that takes it, such as `QueryTimeSeriesSplit`.
         return_train_score, return_estimator, return_indices : bool, default=False
             What else to return, as scikit-learn's function does.
+        on_fold : callable, default=None
+            Called with the `FoldScores` of each fold as they come, in the order of the folds and in this process,
+            whatever `n_jobs` is. What it raises, such as ``optuna.TrialPruned``, stops the fits that remain.
 
         Returns
         -------
@@ -219,30 +226,34 @@ class RankingEvaluator:
         refuse_unused(self.cv, time=time)
         y, metadata, rows = _check_and_group(X, y, qid, sample_weight, clusters=clusters, time=time)
         folds = whole_folds(self.cv, X, y, rows.number, metadata)
+        watch = FoldWatch([type(estimator).__name__], len(folds), on_fold, self.progress)
         warn_if_all_relevant(rows.label_range, self._parse_metrics())
         ready, out_of_fold = self._prepare(estimator, X, y, rows, folds, metadata), OutOfFold(rows, folds)
-        (results,) = fit_folds(
-            [ready], X, y, metadata, folds, n_jobs=self.n_jobs,
-            progress=self.progress, keep_estimator=return_estimator, score_train=return_train_score,
+        metrics = self._parse_metrics()
+        (of_model,) = watch.collect(
+            fit_folds(
+                [ready], X, y, metadata, folds,
+                n_jobs=self.n_jobs, keep_estimator=return_estimator, score_train=return_train_score,
+            ),
+            lambda fold, result: _signed(out_of_fold.mean(fold, result.y_score, metrics), metrics),
         )  # fmt: skip
-        if failure := next((result.error for result in results if result.error is not None), None):
-            raise failure
-        scores = {
-            "fit_time": np.array([result.fit_time for result in results]),
+        if of_model.errors:
+            raise next(iter(of_model.errors.values()))
+        results, of_part = of_model.results, {"test": of_model.by_metric}
+        scores: dict[str, Any] = {
+            "fit_time": of_model.fit_time,
             "score_time": np.array([result.score_time for result in results]),
         }
         if return_estimator:
-            scores["estimator"] = [result.estimator for result in results]  # type: ignore[assignment]
+            scores["estimator"] = [result.estimator for result in results]
         if return_indices:
-            scores["indices"] = {"train": [a for a, _ in folds], "test": [b for _, b in folds]}  # type: ignore[assignment]
-        metrics = self._parse_metrics()
-        means = {"test": out_of_fold.means([result.y_score for result in results], metrics)}
+            scores["indices"] = {"train": [a for a, _ in folds], "test": [b for _, b in folds]}
         if return_train_score:
-            of_train, y_score = [rows.take(train) for train, _ in folds], [result.y_score_train for result in results]
-            means["train"] = means_of_parts(of_train, y_score, metrics)
-        for part, of_metric in means.items():
-            for name, spec in metrics.items():
-                scores[f"{part}_{name}"] = of_metric[name] if spec.metric.greater_is_better else -of_metric[name]
+            trained = zip(folds, results, strict=True)
+            of_train = [rows.take(train).evaluate(result.y_score_train, metrics) for (train, _), result in trained]
+            of_part["train"] = by_metric([_signed(result.mean(), metrics) for result in of_train])
+        for part, values in of_part.items():
+            scores |= {f"{part}_{name}": of_folds for name, of_folds in values.items()}
         pooled = None
         if out_of_fold.n_repeats is not None:
             pooled = out_of_fold.evaluate(out_of_fold.y_score(results), metrics)
@@ -260,6 +271,7 @@ class RankingEvaluator:
         by: AttributesLike = None,
         clusters: ArrayLike | None = None,
         time: ArrayLike | None = None,
+        on_fold: OnFold | None = None,
     ) -> Comparison:
         """Score each model on queries it has not seen, all models on the same folds.
 
@@ -279,6 +291,8 @@ class RankingEvaluator:
             whole; intervals and tests of the result allow for them.
         time : array-like of shape (n_samples,), default=None
             Time of each row's query, for a splitter that takes it, such as `QueryTimeSeriesSplit`.
+        on_fold : callable, default=None
+            Called with the `FoldScores` of each fold as they come, model by model, as `cross_validate` does.
 
         Returns
         -------
@@ -319,26 +333,27 @@ class RankingEvaluator:
             )
         warn_if_all_relevant(rows.label_range, self._parse_metrics())
         n_queries = out_of_fold.n_queries
+        watch = FoldWatch([*estimators], len(folds), on_fold, self.progress)
         models = [self._prepare(e, X, y, rows, folds, metadata, f"Model {name!r}") for name, e in estimators.items()]
-        results_of_models = fit_folds(models, X, y, metadata, folds, n_jobs=self.n_jobs, progress=self.progress)
-        by_model = dict(zip(estimators, results_of_models, strict=True))
-        failures = {name: errors for name, results in by_model.items() if (errors := _errors(results))}
+        metrics = self._parse_metrics()
+        collected = watch.collect(
+            fit_folds(models, X, y, metadata, folds, n_jobs=self.n_jobs),
+            lambda fold, result: out_of_fold.mean(fold, result.y_score, metrics),
+        )
+        by_model = dict(zip(estimators, collected, strict=True))
+        failures = {name: _told(of_model.errors) for name, of_model in by_model.items() if of_model.errors}
         if len(failures) == len(models):
             told = "; ".join(f"{name}: {next(iter(errors.values()))}" for name, errors in failures.items())
             raise ValueError(f"All models failed, so there is nothing to compare. {told}")
         for name, errors in failures.items():
             told = "; ".join(f"fold {i}: {error}" for i, error in errors.items())
             warnings.warn(f"{name} failed and is left out of the comparison. {told}", FitFailedWarning, stacklevel=3)
-        metrics = self._parse_metrics()
-        y_score = {name: out_of_fold.y_score(of_model) for name, of_model in by_model.items() if name not in failures}
+        y_score = {name: out_of_fold.y_score(of.results) for name, of in by_model.items() if name not in failures}
         return Comparison(
             results={name: out_of_fold.evaluate(scores, metrics) for name, scores in y_score.items()},
             y_score=y_score,
-            fold_means={
-                name: out_of_fold.means([result.y_score for result in of_model], metrics)
-                for name, of_model in by_model.items()
-            },
-            fit_time={name: np.array([result.fit_time for result in of_model]) for name, of_model in by_model.items()},
+            fold_means={name: of_model.by_metric for name, of_model in by_model.items()},
+            fit_time={name: of_model.fit_time for name, of_model in by_model.items()},
             failures=failures,
             n_queries=n_queries,
             baseline=baseline,
@@ -358,7 +373,7 @@ class RankingEvaluator:
         clusters: ArrayLike | None = None,
         time: ArrayLike | None = None,
     ) -> Any:
-        """Fit a search of scikit-learn with these metrics, this splitter, and qid routed.
+        """Fit a search of parameters with these metrics, this splitter, and qid handed on.
 
         Parameters
         ----------
@@ -366,8 +381,10 @@ class RankingEvaluator:
             `GridSearchCV`, `RandomizedSearchCV` or another with the parameters `estimator`, `scoring`, `cv`, `refit`.
             Its `scoring` and `cv` are set where they are None, `refit` to the first metric where it is True; an int as
             `cv` is a number of folds of `QueryKFold`. Its estimator is wrapped as it needs it, and names of parameters
-            go on meaning what they meant. Successive halving takes the first metric, and the resource "max_queries",
-            of which there are as many as queries, or another with `max_resources`.
+            go on meaning what they meant. Successive halving decides by the first metric, and takes the resource
+            "max_queries", of which there are as many as queries, or another with `max_resources`. A search that is not
+            of scikit-learn, such as `OptunaSearchCV`, `BayesSearchCV` or those of dask-ml, takes the first metric
+            alone, and finds qid in the index of y, which needs pandas.
         X : array-like or frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         qid : array-like of shape (n_samples,), default=None
@@ -391,8 +408,10 @@ class RankingEvaluator:
             If it is not a search, or what it tunes is no estimator.
         ValueError
             If queries are torn apart, by its splitter, that of a search inside, or halving over "n_samples"; if a
-            search inside cannot be given the metrics, or no candidate can be scored.
+            search inside cannot be given the metrics, there are weights that a search does not hand on, or no candidate
+            can be scored.
         """
+        refuse_torn_search(search)
         if not is_search(search):
             raise TypeError(
                 "search takes a search of scikit-learn, with parameters 'estimator', 'scoring', 'cv' and 'refit'. "
@@ -405,14 +424,14 @@ class RankingEvaluator:
         ready = self._setup(rows).search(copy.copy(search).set_params(cv=folds))
         check_inner_searches(ready.estimator, X, y, rows.number, folds, metadata)
         warn_of_objective(ready)
+        refuse_lost_metadata(ready, metadata)
         if sample_weight is not None:
             ready = with_weights_on_request(ready)
-        if ready.n_jobs is None:
+        if getattr(ready, "n_jobs", 1) is None:
             ready.set_params(n_jobs=self.n_jobs)
-        with sklearn.config_context(enable_metadata_routing=True):
-            taken = {name: values for name, values in metadata.items() if consumes(ready, "fit", name)}
-            ready.fit(X, y, **taken)
-        _check_scored(ready)
+        with progress_of_search(ready) if self.progress else nullcontext():
+            fit_with_metadata(ready, X, y, metadata)
+        check_scored(ready)
         return ready.set_params(cv=with_qid(cv)) if hasattr(cv, "split") else ready  # to be fitted on other rows
 
     def _setup(self, rows: GroupedRows) -> SearchSetup:
@@ -428,6 +447,7 @@ class RankingEvaluator:
         """The estimator as one that takes qid; its searches get scorers and splitter, or are refused."""
         ready = self._setup(rows).prepare(estimator, name)
         check_inner_searches(ready, X, y, rows.number, folds, metadata)
+        refuse_lost_metadata(ready, metadata)
         return ready if rows.weight is None else with_weights_on_request(ready)
 
     def __repr__(self) -> str:
@@ -435,13 +455,6 @@ class RankingEvaluator:
         keywords = "".join(f", {name}={value!r}" for name, value in self.keywords.items())
         metrics = self.metrics if isinstance(self.metrics, Mapping) else [*self._specs]
         return f"RankingEvaluator({metrics}, cv={self.cv!r}, n_jobs={self.n_jobs!r}{keywords})"
-
-
-def _check_scored(search: Any) -> None:
-    """Refuse a search of which no candidate has a score."""
-    scores = [v for name, v in search.cv_results_.items() if name.startswith("mean_test_")]
-    if np.isnan(scores).all():
-        raise ValueError("No candidate of the search could be scored; error_score='raise' shows why. Got NaN for all.")
 
 
 def _check_and_group(
@@ -461,6 +474,11 @@ def _check_and_group(
     return y, {name: values for name, values in metadata.items() if values is not None}, rows
 
 
-def _errors(results: Sequence[FoldResult]) -> dict[int, str]:
-    """Errors by fold."""
-    return {i: f"{type(r.error).__name__}: {r.error}" for i, r in enumerate(results) if r.error is not None}
+def _signed(means: Mapping[str, float], metrics: Mapping[str, MetricSpec]) -> dict[str, float]:
+    """Means as scorers have them: those of errors negative."""
+    return {name: means[name] if spec.metric.greater_is_better else -means[name] for name, spec in metrics.items()}
+
+
+def _told(errors: Mapping[int, Exception]) -> dict[int, str]:
+    """Errors by fold, as text."""
+    return {i: f"{type(error).__name__}: {error}" for i, error in errors.items()}

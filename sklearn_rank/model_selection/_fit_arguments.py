@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -62,8 +63,18 @@ def takes_evaluation(model: Any) -> bool:
     return "eval_set" in accepted and (takes is None or f"eval_{takes}" in accepted)
 
 
-def fit_model(model: Any, train: FitData, validation: FitData | None) -> Any:
-    """Fit a model, with validation rows if there are any.
+FitWithValidation = Callable[[Any, FitData, FitData], Any]
+
+
+def fit_with_validation(model: Any, train: FitData, validation: FitData) -> Any:
+    """Fit a model that stops early by its own means."""
+    return model.fit(train.X, train.y, **training_arguments(model, train), **evaluation_arguments(model, validation))
+
+
+def fit_model(
+    model: Any, train: FitData, validation: FitData | None, fit_last: FitWithValidation = fit_with_validation
+) -> Any:
+    """Fit a model, with validation rows if there are any; `fit_last` is for the last step of a Pipeline then.
 
     All steps of a Pipeline learn from the training rows alone; those before the last transform the validation rows.
     """
@@ -72,14 +83,12 @@ def fit_model(model: Any, train: FitData, validation: FitData | None) -> Any:
         keywords = training_arguments(last, train)
         return model.fit(train.X, train.y, **{prefix + name: value for name, value in keywords.items()})
     if not hasattr(model, "steps"):
-        return model.fit(
-            train.X, train.y, **training_arguments(model, train), **evaluation_arguments(model, validation)
-        )
+        return fit_last(model, train, validation)
     name, last = model.steps[-1]
     model.set_params(**{name: "passthrough"})
     train = replace(train, X=model.fit_transform(train.X, train.y))
     validation = replace(validation, X=model.transform(validation.X))
-    return model.set_params(**{name: fit_model(last, train, validation)})
+    return model.set_params(**{name: fit_model(last, train, validation, fit_last)})
 
 
 def training_arguments(model: Any, part: FitData) -> dict[str, Any]:
@@ -87,8 +96,10 @@ def training_arguments(model: Any, part: FitData) -> dict[str, Any]:
     takes, keywords = query_keyword(model), {}
     if takes is not None:
         keywords[takes] = part.sizes if takes == "group" else part.query
-    if part.weight is not None:
-        keywords["group_weight" if takes == "group_id" else "sample_weight"] = part.weight_for(takes)
+    if part.weight is not None and takes == "group_id":
+        keywords["group_weight"] = np.asarray(part.weight, dtype=np.float64)  # CatBoost takes no whole numbers
+    elif part.weight is not None:
+        keywords["sample_weight"] = part.weight_for(takes)
     return keywords
 
 
@@ -117,5 +128,9 @@ def evaluation_arguments(model: Any, part: FitData) -> dict[str, Any]:
 
 def _catboost_pool(model: Any) -> Any:
     """Class `catboost.Pool` for a CatBoost model; None for other models."""
-    from_catboost = any(base.__module__ == "catboost.core" for base in type(model).__mro__)
-    return sys.modules["catboost.core"].Pool if from_catboost else None
+    return sys.modules["catboost.core"].Pool if comes_from(model, "catboost") else None
+
+
+def comes_from(model: Any, package: str) -> bool:
+    """Whether a model's class, or a base of it, is of a package."""
+    return any(base.__module__.partition(".")[0] == package for base in type(model).__mro__)

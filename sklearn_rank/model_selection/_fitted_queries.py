@@ -40,6 +40,33 @@ class FittedQueries:
         """Queries as `group_rows` returns them, with the rows they came with."""
         return cls(ids, np.diff(indptr), _sums(hash_rows(y), indptr, order), _sums(project_rows(X), indptr, order))
 
+    def joined_with(self, other: FittedQueries) -> FittedQueries:
+        """These queries and those of another batch, none of which may come with other rows than here.
+
+        Raises
+        ------
+        ValueError
+            With the number of those that do, and one.
+        """
+        number = _numbers(self.ids, other.ids)
+        again = np.flatnonzero(number < len(self.ids))
+        before = number[again]
+        torn = other.n_rows[again] != self.n_rows[before]
+        torn |= other.labels[again] != self.labels[before]
+        if torn.any():
+            one = again[np.argmax(torn)]
+            raise ValueError(
+                "A batch takes whole queries: one that was in a batch before, in another epoch, comes again with the "
+                "same rows. If it is another query whose id is taken, make the ids distinct. "
+                f"Got {torn.sum()} of {len(other.ids)} queries with other rows than before, one of them "
+                f"{_echo_id(other.ids[one])}: {self.n_rows[number[one]]} rows before, {other.n_rows[one]} now."
+            )
+        new = np.flatnonzero(number >= len(self.ids))
+        columns = [(getattr(self, name), getattr(other, name)[new]) for name in ("ids", "n_rows", "labels", "features")]
+        if self.ids.dtype.kind != other.ids.dtype.kind:
+            columns[0] = (self.ids.astype(object), columns[0][1].astype(object))
+        return FittedQueries(*(np.concatenate(pair) for pair in columns))
+
     def check(self, X: MatrixLike, y: Any, qid: Any, before: tuple[Any, ...]) -> None:
         """Refuse a test set in which one of these queries has other rows; `before` are Pipelines around the model."""
         ids, indptr, order = group_rows(qid, len(y))
@@ -102,9 +129,14 @@ def _message(n_torn: int, n_queries: int, one: Any, n_fit: int, n_here: int) -> 
         "wrong value. Split with QueryKFold, QueryShuffleSplit or LeaveOneQueryOut. If this is a test set of its own "
         "whose ids are numbered from 0 again, make them distinct from those of the training set. "
         f"Got {n_torn} of {n_queries} queries with other rows than in fit, one of them "
-        f"{echo(one.item() if isinstance(one, np.generic) else one)}: {n_fit} rows in fit, "
+        f"{_echo_id(one)}: {n_fit} rows in fit, "
         f"{n_here} {'others here' if n_fit == n_here else 'here'}."
     )
+
+
+def _echo_id(one: Any) -> str:
+    """An id, as Python writes it."""
+    return echo(one.item() if isinstance(one, np.generic) else one)
 
 
 # --- fingerprints --------------------------------------------------------------------------------------------

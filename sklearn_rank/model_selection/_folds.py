@@ -5,7 +5,7 @@ No metric is computed here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from time import perf_counter
@@ -19,15 +19,13 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
-from sklearn_rank._utils.optional import import_tqdm
 from sklearn_rank._utils.typing import Estimator, MatrixLike
-from sklearn_rank.model_selection._query_ranker import take_rows
+from sklearn_rank.model_selection._handing_on import fit_with_metadata
+from sklearn_rank.model_selection._query_data import take_rows
 from sklearn_rank.model_selection._response import predict_scores
-from sklearn_rank.model_selection._routing import consumes
+from sklearn_rank.model_selection._routing import Metadata
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
-Metadata = Mapping[str, Any]
-"""One entry for each row, by the name under which scikit-learn routes it."""
 
 
 @dataclass(frozen=True)
@@ -44,22 +42,19 @@ class FoldResult:
 
 def fit_folds(
     estimators: Sequence[Any], X: MatrixLike, y: ArrayLike, metadata: Metadata, folds: Sequence[Split], *,
-    n_jobs: int | None = None, progress: bool = False, keep_estimator: bool = False, score_train: bool = False,
-) -> list[list[FoldResult]]:  # fmt: skip
-    """Each estimator on each fold, in that order, as many at a time as `n_jobs` says.
+    n_jobs: int | None = None, keep_estimator: bool = False, score_train: bool = False,
+) -> Generator[FoldResult]:  # fmt: skip
+    """Each estimator on each fold, in that order, as many at a time as `n_jobs` says; closed, it stops.
 
     Each `fit` is given the metadata that it asks for.
     """
     with sklearn.config_context(enable_metadata_routing=True):
-        fits = Parallel(n_jobs=n_jobs, return_as="generator")(
+        fits: Generator[FoldResult] = Parallel(n_jobs=n_jobs, return_as="generator")(
             delayed(_fit_fold)(clone(e), X, y, metadata, fold, keep_estimator, score_train)
             for e in estimators
             for fold in folds
         )
-        if progress:
-            fits = import_tqdm()(fits, total=len(estimators) * len(folds), unit=" fits")
-        results = [*fits]
-    return [results[i : i + len(folds)] for i in range(0, len(results), len(folds))]
+    return fits
 
 
 def _fit_fold(
@@ -72,10 +67,10 @@ def _fit_fold(
     score_train: bool,
 ) -> FoldResult:
     train, test = fold
-    taken = {name: take_rows(values, train) for name, values in metadata.items() if consumes(estimator, "fit", name)}
+    of_train = {name: take_rows(values, train) for name, values in metadata.items()}
     began = perf_counter()
     try:
-        estimator.fit(take_rows(X, train), take_rows(y, train), **taken)
+        fit_with_metadata(estimator, take_rows(X, train), take_rows(y, train), of_train)
         fitted = perf_counter()
         y_score, y_score_train = check_predictions(predict_scores(estimator, take_rows(X, test)), len(test)), None
         scored = perf_counter()

@@ -61,21 +61,11 @@ class OutOfFold:
         tested = ~np.isnan(y_score)
         return self.tested.evaluate(y_score if tested.all() else y_score[tested], metrics)
 
-    def means(self, y_score: Sequence[Array | None], metrics: Mapping[str, MetricSpec]) -> dict[str, Array]:
-        """Mean of each metric in each test set; NaN where there are no scores."""
-        return means_of_parts(self.test_sets, y_score, metrics)
-
-
-def means_of_parts(
-    parts: Sequence[GroupedRows], y_score: Sequence[Array | None], metrics: Mapping[str, MetricSpec]
-) -> dict[str, Array]:
-    """Mean of each metric in each part of the rows; NaN where there are no scores."""
-    means = {name: np.full(len(parts), np.nan) for name in metrics}
-    for i, (rows, scores) in enumerate(zip(parts, y_score, strict=True)):
-        if scores is not None:
-            for name, mean in rows.evaluate(scores, metrics).mean().items():
-                means[name][i] = mean
-    return means
+    def mean(self, fold: int, y_score: Array | None, metrics: Mapping[str, MetricSpec]) -> dict[str, float]:
+        """Mean of each metric in one test set; NaN without scores."""
+        if y_score is None:
+            return dict.fromkeys(metrics, np.nan)
+        return self.test_sets[fold].evaluate(y_score, metrics).mean()
 
 
 def _mean_result(results: Sequence[Evaluation]) -> Evaluation:

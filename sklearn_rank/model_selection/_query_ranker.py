@@ -11,25 +11,31 @@ import numpy as np
 import sklearn
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.utils import check_consistent_length, check_random_state, get_tags
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_rank._engine.check import query_weight
-from sklearn_rank._engine.grouping import find_qid, group_rows
 from sklearn_rank._engine.id_order import id_order
-from sklearn_rank._engine.rows import check_features, check_rows, one_column, queries_in
+from sklearn_rank._engine.rows import queries_in
+from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.constraints import is_count, is_real
-from sklearn_rank._utils.numbers import refuse_masked
 from sklearn_rank._utils.typing import Estimator, MatrixLike
-from sklearn_rank.model_selection._estimator_checks import check_estimator, refuse_searches
-from sklearn_rank.model_selection._fit_arguments import FitData, fit_model, last_step, query_keyword, takes_evaluation
+from sklearn_rank.model_selection._callbacks import CallbackSupportMixin, as_task, model_task
+from sklearn_rank.model_selection._early_stopping._monitor import OnRound
+from sklearn_rank.model_selection._early_stopping._own_stopping import best_of
+from sklearn_rank.model_selection._early_stopping._stages import predict_scores_at
+from sklearn_rank.model_selection._early_stopping._train import train_by_metric
+from sklearn_rank.model_selection._eval_set import read_eval_set, refuse_trained_on
+from sklearn_rank.model_selection._fit_arguments import FitData, fit_model, last_step, query_keyword
+from sklearn_rank.model_selection._fit_rows import read_rows
 from sklearn_rank.model_selection._fitted_queries import FittedQueries
-from sklearn_rank.model_selection._response import predict_scores
-from sklearn_rank.model_selection._routing import consumes
+from sklearn_rank.model_selection._partial_fit import PartialFitMixin
+from sklearn_rank.model_selection._query_data import QueryData
+from sklearn_rank.model_selection._ranker_parameters import check_parameters, stopping_metric
+from sklearn_rank.model_selection._ranker_score import RankerScoreMixin
+from sklearn_rank.model_selection._routing import consumes, find_routed_qid
 
 
-class QueryRanker(MetaEstimatorMixin, BaseEstimator):
+class QueryRanker(CallbackSupportMixin, RankerScoreMixin, PartialFitMixin, MetaEstimatorMixin, BaseEstimator):
     """Any model as a ranker with ``fit(X, y, qid=...)`` and ``predict(X)``.
 
     Rows may come in any order and qid may hold any ids: the rows of a query are made adjacent, and the model is given
@@ -42,9 +48,17 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
     estimator : estimator
         Ranker, regressor, or classifier of grades; no search, which belongs around a `QueryRanker`.
     eval_fraction : float, default=None
-        Share of the queries given to `fit`, at least one, that the model is not trained on but stops early by. For
-        models of XGBoost, LightGBM, CatBoost, and HistGradientBoosting (scikit-learn 1.7 or later); their own early
-        stopping must be switched on: ``early_stopping_rounds=10``, ``early_stopping=True`` for the last.
+        Share of the queries given to `fit`, at least one, that the model is not trained on but stops early by. See
+        `eval_set` of `fit` for validation rows of your own.
+    eval_metric : str, metric function, MetricSpec or callable, default=None
+        Metric of these queries that the best round is chosen by, as `parse_metric` takes it: for models of XGBoost,
+        LightGBM, CatBoost, HistGradientBoosting, and all with ``staged_predict``. None: nDCG@10 with
+        `early_stopping_rounds`. With neither, models of XGBoost, LightGBM, CatBoost, and HistGradientBoosting
+        (scikit-learn 1.7 or later) stop early by their own metric, if that is switched on:
+        ``early_stopping_rounds=10``, ``early_stopping=True`` for the last. Also the metric of `score`.
+    early_stopping_rounds : int, default=None
+        Stop after that many rounds in which `eval_metric` was not better than before. None: the model's own number if
+        it is set, else the best of all rounds.
     max_queries : int, default=None
         Fit on no more queries than that, drawn at random; those held out are among them. A resource for
         `HalvingGridSearchCV`, whose "n_samples" would draw rows.
@@ -57,10 +71,22 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
     estimator_ : estimator
         The fitted model.
     eval_qid_ : ndarray of shape (n_held_out,)
-        Ids of the queries held out; empty without `eval_fraction`.
+        Ids of the queries held out, or of `eval_set`; empty without either.
+    best_iteration_ : int
+        Round that `predict` goes up to, counted from 0. With validation rows, and without `eval_metric` only where the
+        model has stopped early.
+    best_score_ : float
+        Value of the metric at that round.
+    eval_curve_ : ndarray of shape (n_rounds,)
+        Value of `eval_metric` after each round; errors are positive.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only where X has names.
+    feature_importances_, coef_, intercept_ : ndarray
+        Those of the model inside, early stopping or not: only where it has them, and where no step of a Pipeline before
+        it makes, drops or reorders features. CatBoost's rankers have PredictionValuesChange.
+    classes_ : ndarray of shape (n_grades,)
+        Grades that a classifier has seen; only where it is one.
 
     Notes
     -----
@@ -76,7 +102,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
     queries held out. In ``make_pipeline(StandardScaler(), QueryRanker(XGBRanker(...), eval_fraction=0.1))`` the scaler
     comes first and sees their features.
 
-    It has no `score`: a ranking metric must be named, ``scoring=get_scorer("ndcg@10")``.
+    scikit-learn's meta-estimators take it for a regressor, one whose scores rank documents of a query.
 
     Examples
     --------
@@ -94,16 +120,30 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         estimator: Estimator,
         *,
         eval_fraction: float | None = None,
+        eval_metric: MetricLike | None = None,
+        early_stopping_rounds: int | None = None,
         max_queries: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.estimator = estimator
         self.eval_fraction = eval_fraction
+        self.eval_metric = eval_metric
+        self.early_stopping_rounds = early_stopping_rounds
         self.max_queries = max_queries
         self.random_state = random_state
 
     @named_arguments
-    def fit(self, X: MatrixLike, y: Any, *, qid: Any = None, sample_weight: ArrayLike | None = None) -> QueryRanker:
+    @as_task
+    def fit(
+        self,
+        X: MatrixLike,
+        y: Any,
+        *,
+        qid: Any = None,
+        sample_weight: ArrayLike | None = None,
+        eval_set: tuple[Any, ...] | None = None,
+        on_round: OnRound | None = None,
+    ) -> QueryRanker:
         """Fit the model, rows of a query adjacent.
 
         Parameters
@@ -115,6 +155,12 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
             Query of each row. None: taken from the level "qid" of the index of y; a pointwise model can do without.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row, constant within a query for a model that weights whole queries.
+        eval_set : tuple (X, y, qid) or (X, y, qid, sample_weight), default=None
+            Validation rows of your own, in any order, in place of `eval_fraction`; (X, y) where the index of y has the
+            level "qid". None of their queries may be trained on.
+        on_round : callable, default=None
+            ``on_round(iteration, value)`` is called with the value of `eval_metric` after each round, counted from 0;
+            what it raises ends the training. A model of which the best stage is chosen afterwards is watched then.
 
         Returns
         -------
@@ -123,63 +169,51 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         Raises
         ------
         TypeError
-            If `estimator` is no estimator, but its class, for instance.
+            If `estimator` is no estimator, but its class, for instance; or `eval_set` is no such tuple.
         ValueError
             If there is a search inside; queries are needed and there are none, or too few; weights vary inside a query
-            where they must not; a parameter is out of range; or the model takes no rows to stop by and `eval_fraction`
-            is set.
+            where they must not; a parameter is out of range; the model cannot stop by rows and there are some to stop
+            by; or a query of `eval_set` is also in X.
         """
-        self._check_parameters()
+        check_parameters(self, eval_set, on_round)
         validate_data(self, X, y, skip_check_array=True)
-        check_consistent_length(X, y, sample_weight)
-        check_rows(y=y, qid=qid, sample_weight=sample_weight)
-        check_features(X, y=y, qid=qid, sample_weight=sample_weight)
-        for name, data in (("X", X), ("y", y), ("sample_weight", sample_weight)):
-            refuse_masked(data, name)
-        y = one_column(y)
+        X, y, weight = read_rows(X, y, qid, sample_weight)
         takes = query_keyword(last_step(self.estimator)[1])
-        weight = None if sample_weight is None else np.asarray(one_column(sample_weight))
-        needs_queries = takes is not None or self.eval_fraction is not None or self.max_queries is not None
+        needs_queries = any(x is not None for x in (takes, self.eval_fraction, self.max_queries, eval_set))
         if needs_queries or qid is not None or queries_in(y) is not None:
-            qid = find_qid(y, qid, name="y")
-        train, held_out, self.eval_qid_ = FitData(X, y, None, weight), None, np.array([])
-        self._fitted_queries = None
+            qid = find_routed_qid(y, qid)
+        train, validation, self.eval_qid_ = FitData(X, y, None, weight), None, np.array([])
         if qid is not None:
-            ids, indptr, order = group_rows(qid, len(y))
-            self._fitted_queries = FittedQueries.of(ids, indptr, order, X, y)
-            if weight is not None and takes in ("qid", "group_id"):
-                query_weight(weight, ids, indptr, order)  # refuses weights that vary inside a query
-            in_train, in_eval = self._draw(ids)
-            sizes = np.diff(indptr)
-            train = _part(in_train, sizes, order, X, y, weight)
+            data = QueryData.of(X, y, qid, weight)
+            data.refuse_varying_weights(takes)
+            in_train, in_eval = self._draw(data.ids)
+            train, self.eval_qid_ = data.take(in_train), data.ids[in_eval]
             if self.eval_fraction is not None:
-                held_out = _part(in_eval, sizes, order, X, y, weight)
-            self.eval_qid_ = ids[in_eval]
+                validation = data.take(in_eval)
+            if eval_set is not None:
+                own = read_eval_set(self, eval_set)
+                own.refuse_varying_weights(takes)
+                refuse_trained_on(data.ids, own.ids)
+                validation, self.eval_qid_ = own.take_all(), own.ids
+        model = clone(self.estimator)
         # Whatever the configuration, a Pipeline hands "step__keyword" on only without routing.
-        with sklearn.config_context(enable_metadata_routing=False):
-            self.estimator_ = fit_model(clone(self.estimator), train, held_out)
+        with sklearn.config_context(enable_metadata_routing=False), model_task(self, model):
+            self._train(model, train, validation, on_round)
+        self._fitted_queries = None if qid is None else FittedQueries.of(data.ids, data.indptr, data.order, X, y)
         return self
 
-    def _check_parameters(self) -> None:
-        check_estimator(self.estimator, "The 'estimator' parameter of QueryRanker")
-        refuse_searches(self.estimator, self)
-        if self.max_queries is not None and not is_count(self.max_queries):
-            raise ValueError(
-                f"The 'max_queries' parameter of QueryRanker must be an int >= 1, or None. Got {self.max_queries!r}."
-            )
-        if self.eval_fraction is None:
+    def _train(self, model: Any, train: FitData, validation: FitData | None, on_round: OnRound | None) -> None:
+        """Fit the model; keep what is known of its best round."""
+        for name in ("best_iteration_", "best_score_", "eval_curve_"):
+            self.__dict__.pop(name, None)
+        spec, self._stage = stopping_metric(self), None
+        if validation is None or spec is None:
+            self.estimator_ = fit_model(model, train, validation)
+            self.__dict__.update({} if validation is None else best_of(last_step(self.estimator_)[1]))
             return
-        if not is_real(self.eval_fraction) or not 0 < self.eval_fraction < 1:
-            raise ValueError(
-                "The 'eval_fraction' parameter of QueryRanker must be a number between 0 and 1, exclusive, or None. "
-                f"Got {self.eval_fraction!r}."
-            )
-        _, model = last_step(self.estimator)
-        if not takes_evaluation(model):
-            raise ValueError(
-                "eval_fraction is for models that stop early by rows handed to fit: those of XGBoost, LightGBM and "
-                f"CatBoost, and HistGradientBoosting of scikit-learn 1.7 or later. Got {model!r}."
-            )
+        followed = train_by_metric(model, train, validation, spec, self.early_stopping_rounds, on_round)
+        self.estimator_, self._stage, self.eval_curve_ = followed.model, followed.stage, followed.curve
+        self.best_iteration_, self.best_score_ = followed.best, float(followed.curve[followed.best])
 
     def _draw(self, ids: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Whether each query is trained on, and whether it is held out: drawn from the ids in their order."""
@@ -213,13 +247,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        return np.asarray(predict_scores(self.estimator_, X))
-
-    def __sklearn_tags__(self) -> Any:
-        """Tags of the model inside, as far as they speak of its input."""
-        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
-        tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
-        return tags
+        self._check_features(X)
+        return np.asarray(predict_scores_at(self.estimator_, X, getattr(self, "_stage", None)))
 
 
 def as_query_ranker(estimator: Estimator) -> Any:
@@ -237,26 +266,3 @@ def as_query_ranker(estimator: Estimator) -> Any:
         with sklearn.config_context(enable_metadata_routing=True):
             wrapped.set_fit_request(sample_weight=True)
     return wrapped
-
-
-def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
-    """Rows of an array, sparse matrix, frame or list."""
-    if hasattr(X, "iloc"):
-        return X.iloc[rows]
-    if hasattr(X, "tocsr"):
-        return X.tocsr()[rows]
-    return X[rows] if hasattr(X, "shape") else np.asarray(X)[rows]
-
-
-def _part(
-    chosen: NDArray[np.bool_], sizes: NDArray[np.int64], order: NDArray[np.int64] | None, X: MatrixLike, y: ArrayLike,
-    weight: NDArray[Any] | None,
-) -> FitData:  # fmt: skip
-    """Rows of the chosen queries; the data as they are where these are all rows in their order."""
-    rows = order
-    if not chosen.all():
-        rows = np.flatnonzero(np.repeat(chosen, sizes))
-        rows = rows if order is None else order[rows]
-    if rows is not None:
-        X, y, weight = take_rows(X, rows), take_rows(y, rows), None if weight is None else weight[rows]
-    return FitData(X, y, sizes[chosen], weight)

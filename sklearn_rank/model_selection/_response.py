@@ -38,15 +38,16 @@ def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE, call
         If the estimator has none of the methods, or is a classifier whose classes are no numbers.
     """
     asked = (response_method,) if isinstance(response_method, str) else tuple(response_method)
-    methods = [method for method in asked if hasattr(estimator, method)]
+    model = _model_inside(estimator)
+    methods = [method for method in asked if hasattr(estimator, method) and hasattr(model, method)]
     if not methods:
         raise TypeError(f"A model that ranks needs one of the methods {', '.join(asked)}. Got {echo(estimator)}.")
-    if not is_classifier(estimator):
+    if not is_classifier(model):
         methods = [method for method in methods if method != "predict_proba"] or methods
         return call(estimator, methods[0], X)
-    grades = _grades(estimator)
+    grades = check_grades(estimator.classes_, estimator)
     if len(grades) == 1:
-        return np.asarray(estimator.predict(X), dtype=np.float64)
+        return np.asarray(call(estimator, "predict", X), dtype=np.float64)
     y_score, method = _scores_of_grades(estimator, X, methods, grades, call)
     if method == "predict" and len(asked) > 1:
         warnings.warn(
@@ -59,6 +60,14 @@ def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE, call
     return y_score
 
 
+def _model_inside(estimator: Any) -> Any:
+    """The model that predicts for a search or a Pipeline, which may show methods that it lacks, as OptunaSearchCV."""
+    if hasattr(estimator, "best_estimator_"):
+        return _model_inside(estimator.best_estimator_)
+    steps = getattr(estimator, "steps", None)
+    return _model_inside(steps[-1][1]) if steps else estimator
+
+
 def _scores_of_grades(
     estimator: Estimator, X: MatrixLike, methods: list[str], grades: NDArray[np.float64], call: Call
 ) -> tuple[NDArray[Any], str]:
@@ -66,7 +75,7 @@ def _scores_of_grades(
     for method in methods:
         y_score = np.asarray(call(estimator, method, X))
         if method == "predict_proba":
-            return _expected_grade(y_score, grades), method
+            return expected_grade(y_score, grades), method
         if method == "decision_function" and len(grades) == 2:  # positive for the second of the two
             y_score = -y_score if grades[1] < grades[0] else y_score
         if y_score.ndim == 1:
@@ -74,7 +83,7 @@ def _scores_of_grades(
     return y_score, method
 
 
-def _expected_grade(probability: NDArray[Any], grades: NDArray[np.float64]) -> NDArray[np.float64]:
+def expected_grade(probability: NDArray[Any], grades: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sum of the grades, each times its probability; of two grades that of the second may be all that is given."""
     if len(grades) > 2:
         return np.asarray(probability @ grades)
@@ -82,7 +91,7 @@ def _expected_grade(probability: NDArray[Any], grades: NDArray[np.float64]) -> N
     return np.asarray(grades[0] + of_second * (grades[1] - grades[0]))
 
 
-def _grades(estimator: Any) -> NDArray[np.float64]:
+def check_grades(classes: Any, estimator: Any) -> NDArray[np.float64]:
     """Classes of a classifier, which are grades.
 
     Raises
@@ -90,7 +99,6 @@ def _grades(estimator: Any) -> NDArray[np.float64]:
     TypeError
         If they are no numbers.
     """
-    classes = estimator.classes_
     if not all(isinstance(grade, Real) for grade in np.asarray(classes, dtype=object).tolist()):
         raise TypeError(
             "A classifier ranks documents by the grades that are its classes, so these must be numbers, the more "

@@ -5,6 +5,7 @@ Uses the public API of scikit-learn alone.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -14,6 +15,9 @@ from sklearn.base import clone
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from sklearn_rank._engine.grouping import find_qid
+
+Metadata = Mapping[str, Any]
+"""One entry for each row, by the name under which scikit-learn routes it."""
 
 ROUTING_IS_OFF = (
     " Metadata routing is off, so scikit-learn does not hand on qid from params={'qid': qid} or fit(..., qid=qid): "

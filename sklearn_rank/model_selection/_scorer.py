@@ -5,7 +5,8 @@ Uses the public API of scikit-learn alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.names import listed_metrics, parse_metric, parse_metrics
-from sklearn_rank._metric.spec import MetricLike, MetricsLike
+from sklearn_rank._metric.spec import MetricLike, MetricsLike, MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank.model_selection._fitted_queries import check_test_queries
@@ -49,8 +50,9 @@ def make_ranking_scorer(metric: MetricLike, *, response_method: Any = RESPONSE, 
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y)``; higher is better, so the value of an error is negative. Request weights in
-        addition by ``scorer.set_score_request(qid=True, sample_weight=True)``.
+        ``scorer(estimator, X, y)``; higher is better, so the value of an error is negative. It is printed as its
+        metric, "ndcg@10" or "neg_rmse", and equal to another of the same metric, keywords and requests. Request
+        weights in addition by ``scorer.set_score_request(qid=True, sample_weight=True)``.
 
     Raises
     ------
@@ -76,22 +78,26 @@ def make_ranking_scorer(metric: MetricLike, *, response_method: Any = RESPONSE, 
         )
     keywords = dict(spec.keywords) if spec.k is None else {"k": spec.k, **spec.keywords}
     scorer = make_scorer(
-        spec.metric.score_func,
+        _NamedScore(spec.metric.score_func, str(spec)),
         response_method=response_method,
         greater_is_better=spec.metric.greater_is_better,
         **keywords,
     )
     scorer.__class__ = _RankingScorer
+    scorer.__name__, scorer.meaning = _signed_name(spec), spec.meaning
     with sklearn.config_context(enable_metadata_routing=True):
         return scorer.set_score_request(qid=True)
 
 
 class _RankingScorer(type(make_scorer(max))):  # type: ignore[misc]
-    """Scorer of `make_scorer` that gets scores from `predict_scores` and refuses queries cut in two.
+    """Scorer of `make_scorer` that has a name, gets scores from `predict_scores` and refuses queries cut in two.
 
     It is a subclass, since in a dict of scorers scikit-learn shares predictions only among scorers of `make_scorer`. An
     object that delegates to one would predict again for each metric.
     """
+
+    __name__: str
+    meaning: str
 
     def _score(self, method_caller: Any, estimator: Estimator, X: MatrixLike, y_true: ArrayLike, **kwargs: Any) -> Any:
         def scores(estimator: Estimator, _: Any, X: MatrixLike, **keywords: Any) -> Any:
@@ -99,6 +105,33 @@ class _RankingScorer(type(make_scorer(max))):  # type: ignore[misc]
 
         check_test_queries(estimator, X, y_true, kwargs.get("qid"))
         return super()._score(scores, estimator, X, y_true, **kwargs)
+
+    def __repr__(self) -> str:
+        """Name of the metric, as `get_scorer` reads it."""
+        return self.__name__
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the metric, its keywords, the methods and the requests are the same."""
+        return isinstance(other, _RankingScorer) and self._compared() == other._compared()
+
+    def __hash__(self) -> int:
+        """Hash of what does not change, which requests may."""
+        return hash(self._compared()[:-1])
+
+    def _compared(self) -> tuple[str, str, dict[str, Any]]:
+        return self.meaning, str(self._response_method), self.get_metadata_routing().score.requests
+
+
+class _NamedScore:
+    """Function of a metric by the metric's name, which tools such as skore show."""
+
+    def __init__(self, function: Callable[..., Any], name: str) -> None:
+        functools.update_wrapper(self, function, assigned=(), updated=())
+        self.__name__ = name
+
+    def __call__(self, y_true: ArrayLike, y_score: ArrayLike, **keywords: Any) -> Any:
+        """Value of the metric."""
+        return self.__wrapped__(y_true, y_score, **keywords)  # type: ignore[attr-defined]
 
 
 def get_scorer(name: str) -> Any:
@@ -122,7 +155,7 @@ def get_scorer(name: str) -> Any:
     --------
     >>> from sklearn_rank import get_scorer
     >>> get_scorer("ndcg@10")
-    make_scorer(ndcg_score, response_method=('predict_proba', 'decision_function', 'predict'), k=10)
+    ndcg@10
     """
     return make_ranking_scorer(_without_sign(name))
 
@@ -256,11 +289,33 @@ class RankingScorers:
             request.score.add_request(param=name, alias=alias)
         return request
 
+    @property
+    def __name__(self) -> str:
+        return ", ".join(self.names)
+
     def __repr__(self) -> str:
         """Call that makes this object."""
-        keywords = "".join(f", {name}={value!r}" for name, value in self.keywords.items())
+        given = {} if self.response_method == RESPONSE else {"response_method": self.response_method}
+        keywords = "".join(f", {name}={value!r}" for name, value in {**given, **self.keywords}.items())
         metrics = self.metrics if isinstance(self.metrics, Mapping) else self.names
         return f"get_scorers({metrics}{keywords})"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the names, the metrics, their keywords, the methods and the requests are the same."""
+        return isinstance(other, RankingScorers) and self._compared() == other._compared()
+
+    def __hash__(self) -> int:
+        """Hash of what does not change, which requests may."""
+        return hash(self._compared()[:-1])
+
+    def _compared(self) -> tuple[Any, ...]:
+        meanings = tuple(spec.meaning for spec in self._specs.values())
+        return tuple(self.names), meanings, str(self.response_method), self._requests
+
+
+def _signed_name(spec: MetricSpec) -> str:
+    """Name of a metric of which higher is better."""
+    return f"{'' if spec.metric.greater_is_better else 'neg_'}{spec}"
 
 
 def _without_sign(name: Any) -> Any:

@@ -24,18 +24,25 @@ from sklearn_rank.model_selection._estimator_checks import (
     is_search,
     knows_queries,
     refuse_searches,
+    refuse_torn_search,
     tunes,
     tunes_itself,
     with_inner,
 )
-from sklearn_rank.model_selection._folds import Metadata, Split
-from sklearn_rank.model_selection._query_ranker import QueryRanker, as_query_ranker, take_rows
-from sklearn_rank.model_selection._routing import consumes
+from sklearn_rank.model_selection._folds import Split
+from sklearn_rank.model_selection._handing_on import is_outside
+from sklearn_rank.model_selection._query_data import take_rows
+from sklearn_rank.model_selection._query_ranker import QueryRanker, as_query_ranker
+from sklearn_rank.model_selection._routing import Metadata, consumes
 from sklearn_rank.model_selection._scorer import RankingScorers
 from sklearn_rank.model_selection._split import QueryKFold
 from sklearn_rank.model_selection._whole_folds import NOTHING, whole_folds
 
-GRIDS = ("param_grid", "param_distributions")
+SPACES = (
+    "param_grid", "param_distributions", "search_spaces", "param_space", "parameters", "params", "space",
+    "warm_start_configs",
+)  # fmt: skip
+"""What searches call values of parameters to try, by name."""
 
 
 @dataclass(frozen=True)
@@ -74,19 +81,25 @@ class SearchSetup:
     def search(self, search: Any) -> Any:
         """A copy of a search, set up; its parameters go on meaning what they meant."""
         check_estimator(search.estimator, "The estimator of a search")
+        refuse_torn_search(search)
         wrapped = self.prepare(search.estimator)
         chosen: dict[str, Any] = {"estimator": wrapped}
-        for name in GRIDS:
-            if hasattr(search, name):
-                _check_grid(getattr(search, name), search.estimator)
-                chosen[name] = _renamed(getattr(search, name), search.estimator, wrapped)
+        for name in {*SPACES} & {*search.get_params(deep=False)}:
+            _check_grid(getattr(search, name), search.estimator)
+            chosen[name] = _renamed(getattr(search, name), search.estimator, wrapped)
         if hasattr(search, "resource"):
             chosen |= self._halving(search, wrapped)
         elif search.scoring is None:
-            chosen["scoring"] = self.scorers
-            if search.refit is True:
-                chosen["refit"] = self.scorers.names[0]
-        return clone(search).set_params(**chosen, cv=self._splitter(search.cv))
+            chosen |= self._scoring(search)
+        chosen["cv"] = self._splitter(search.cv)
+        return _outside_copy(search, chosen) if is_outside(search) else clone(search).set_params(**chosen)
+
+    def _scoring(self, search: Any) -> dict[str, Any]:
+        """Scorer of a search that has none: of all metrics, or of the first where it may take one number only."""
+        if is_outside(search):
+            return {"scoring": FirstScorer(self.scorers)}
+        by_first = {"refit": self.scorers.names[0]} if search.refit is True else {}
+        return {"scoring": self.scorers, **by_first}
 
     def _feature_search(self, search: Any) -> Any:
         """A copy of a search of features, whose model is fitted on rows, but scored by query."""
@@ -111,7 +124,10 @@ class SearchSetup:
         resource = _renamed_resource(search.resource, search.estimator, wrapped)
         chosen: dict[str, Any] = {"resource": resource}
         if search.scoring is None or isinstance(search.scoring, RankingScorers):
-            chosen["scoring"] = FirstScorer(search.scoring or self.scorers)
+            scorers = search.scoring or self.scorers
+            chosen["scoring"] = FirstScorer(scorers)
+            if search.refit is True:  # else it takes one number only
+                chosen |= {"scoring": DecidingScorer(_without_name_score(scorers)), "refit": "score"}
         if resource.split("__")[-1] != "max_queries":
             if search.max_resources == "auto":
                 raise ValueError(
@@ -165,7 +181,32 @@ class FirstScorer:
 
     def __repr__(self) -> str:
         """Which metric it is."""
-        return f"FirstScorer({self.scorers!r})"
+        return f"{type(self).__name__}({self.scorers!r})"
+
+
+class DecidingScorer(FirstScorer):
+    """Several ranking metrics, the first of them once more as "score", by which halving searches decide."""
+
+    def __call__(self, *args: Any, **metadata: Any) -> Any:
+        """Values of all metrics; higher is better."""
+        values = self.scorers(*args, **metadata)
+        return {"score": values[self.scorers.names[0]], **values}
+
+
+def _without_name_score(scorers: RankingScorers) -> RankingScorers:
+    if "score" in scorers.names:
+        raise ValueError('A halving search decides by "score", so no metric may have that name: give it another.')
+    return scorers
+
+
+def _outside_copy(search: Any, chosen: Mapping[str, Any]) -> Any:
+    """A search like another that is not of scikit-learn, with other parameters; its own clone might refuse that."""
+    chosen = {**chosen, "estimator": clone(chosen["estimator"])}
+    if getattr(search, "iid", None) is True:  # dask-ml: the mean over folds, not weighted by their rows
+        chosen["iid"] = False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of its constructor, which has warned before
+        return type(search)(**(search.get_params(deep=False) | chosen))
 
 
 def with_qid(cv: Any) -> Any:
@@ -227,7 +268,7 @@ def warn_of_objective(search: Any) -> None:
 def _check_grid(grid: Any, estimator: Any) -> None:
     """Refuse grids that would try searches, or other scorers and splitters of a search inside."""
     known = {"": estimator} | estimator.get_params(deep=True)
-    for part in [grid] if isinstance(grid, Mapping) else grid:
+    for part in _parts(grid):
         for name, values in part.items():
             owner, _, last = name.rpartition("__")
             if last in ("cv", "scoring") and tunes(known.get(owner)):
@@ -236,10 +277,19 @@ def _check_grid(grid: Any, estimator: Any) -> None:
                 refuse_searches(value)
 
 
+def _parts(grid: Any) -> list[Mapping[str, Any]]:
+    """All spaces of a grid, which is one, or a list of them, each alone or in a tuple with its number of trials."""
+    if isinstance(grid, Mapping):
+        return [grid]
+    return [part for one in grid for part in _parts(one)] if isinstance(grid, list | tuple) else []
+
+
 def _renamed(grid: Any, before: Any, wrapped: Any) -> Any:
     """Names of a search's parameters as they are once its estimator is wrapped."""
+    if isinstance(grid, list | tuple):
+        return type(grid)(_renamed(part, before, wrapped) for part in grid)
     if not isinstance(grid, Mapping):
-        return [_renamed(part, before, wrapped) for part in grid]
+        return grid
     return {_renamed_parameter(name, before, wrapped): values for name, values in grid.items()}
 
 

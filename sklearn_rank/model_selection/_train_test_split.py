@@ -15,7 +15,7 @@ from sklearn_rank._engine.rows import check_features, check_rows, one_column, qu
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Index, RandomState
-from sklearn_rank.model_selection._query_ranker import take_rows
+from sklearn_rank.model_selection._query_data import take_rows
 from sklearn_rank.model_selection._split import length, unit_numbers
 
 TEST_SIZE = 0.25

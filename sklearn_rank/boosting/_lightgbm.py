@@ -1,0 +1,142 @@
+"""Metrics for LightGBM: `feval=` of train and cv, `eval_metric=` of LGBMRanker."""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from sklearn_rank._metric.spec import MetricsLike
+from sklearn_rank.boosting._training_metric import TrainingMetric, scores_of
+
+Result = tuple[str, float, bool]
+
+NO_QUERIES = (
+    "LightGBM gives queries to a metric where the data have them: lgb.Dataset(X, y, group=...), or LGBMRanker with "
+    "group= and eval_group=. For a model without queries, use QueryRanker(LGBMRegressor(...), eval_metric={name!r}, "
+    "early_stopping_rounds=...) and fit(X, y, qid=qid, eval_set=(X_valid, y_valid, qid_valid)). Got data without group."
+)
+TORN = (
+    "A fold must hold whole queries: use lgb.cv without folds=, or folds=QueryKFold(). Got rows of {n} queries of "
+    "which others are in another fold."
+)
+SAME_NAME = (
+    "LightGBM computes another metric {name}, and would log both under one name: switch its own off by metric='None', "
+    "or call this one otherwise, as in lightgbm_metric({{'our_{name}': {name!r}}})."
+)
+OTHER_JUDGES = (
+    "LightGBM stops early as soon as any metric stops improving, and takes the best round of that one, so with {name} "
+    "it must compute none of its own: metric='None', in params or as LGBMRanker(metric='None'). Got {n} of its own."
+)
+
+
+def lightgbm_metric(metric: MetricsLike, *, n_jobs: int | None = None, **keywords: Any) -> LightGBMMetric:
+    """Metric for LightGBM, of whole queries.
+
+    Parameters
+    ----------
+    metric : str, metric function, callable, sequence of them, or dict of str to one of them
+        As `evaluate` takes them, such as "map@10". Several are computed in one pass.
+    n_jobs : int or None, default=None
+        Threads to use, as joblib counts them.
+    **keywords
+        Keywords of the metrics, such as `ties` or `gain`.
+
+    Returns
+    -------
+    LightGBMMetric
+        For ``lgb.train(feval=)``, ``lgb.cv(feval=)`` and ``LGBMRanker.fit(eval_metric=)``, alone or in a list.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a metric or keyword is unknown or has a bad value. In training: if the data have no groups; if weights vary
+        inside a query; if a fold of ``lgb.cv`` tears a query; or if LightGBM stops early while it computes metrics of
+        its own, one of which might choose the round.
+
+    Notes
+    -----
+    Row weights that are constant in a query weigh the queries. Multiclass predictions rank by the expected grade.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.boosting import lightgbm_metric
+    >>> metric = lightgbm_metric("mrr")
+    >>> metric
+    lightgbm_metric('mrr')
+
+    LightGBM calls it with labels, predictions, weights and sizes of queries, here of two. The first query has its
+    relevant document at rank 2, the second at rank 1:
+
+    >>> metric(np.array([0, 1, 1, 0]), np.array([2, 1, 2, 1]), None, np.array([2, 2]))
+    ('mrr', 0.75, True)
+    """
+    return LightGBMMetric(metric, n_jobs, keywords)
+
+
+class LightGBMMetric(TrainingMetric):
+    """Metric with the two signatures of LightGBM; made by `lightgbm_metric`."""
+
+    maker = "lightgbm_metric"
+
+    def __call__(self, first: Any, second: Any, weight: Any = None, group: Any = None, /) -> Result | list[Result]:
+        """Name, value and direction.
+
+        Parameters
+        ----------
+        first, second : ndarray and Dataset, or two ndarrays
+            Predictions and their data set; or labels and predictions, as LGBMRanker gives them.
+        weight, group : ndarray or None, default=None
+            Weight of each row and rows of each query, beside labels and predictions.
+        """
+        label, predictions = first, second
+        if hasattr(second, "get_group"):
+            label, predictions = second.get_label(), first
+            weight, group = second.get_weight(), second.get_group()
+        if group is None:
+            raise ValueError(NO_QUERIES.format(name=self.__name__))
+        self._refuse_other_judges()
+        rows = self._seen.rows_of(label, label, group, weight, check=lambda: _refuse_torn(second))
+        values = self._values(rows, scores_of(predictions))
+        results = [(n, v, self._specs[n].metric.greater_is_better) for n, v in values.items()]
+        return results[0] if len(results) == 1 else results
+
+    def _refuse_other_judges(self) -> None:
+        """Refuse early stopping that listens to LightGBM's own metrics, as the frames of its loop say."""
+        stops, n_own = False, 0
+        frame: FrameType | None = sys._getframe(2)
+        while frame is not None:
+            if frame.f_globals.get("__name__") == "lightgbm.basic":
+                n_own = max(n_own, getattr(frame.f_locals.get("self"), "_Booster__num_inner_eval", 0))
+                self._refuse_same_name(frame.f_locals.get("ret"))
+            elif frame.f_globals.get("__name__") == "lightgbm.engine":
+                stops |= any(map(_is_early_stopping, frame.f_locals.get("callbacks_after_iter", ())))
+            frame = frame.f_back
+        if stops and n_own:
+            raise ValueError(OTHER_JUDGES.format(name=self.__name__, n=n_own))
+
+    def _refuse_same_name(self, results: Any) -> None:
+        """Refuse names under which another metric of this round is known already."""
+        known = {result[1] for result in results} if isinstance(results, list) else set()
+        for name in self._specs:
+            if name in known:
+                raise ValueError(SAME_NAME.format(name=name))
+
+
+def _is_early_stopping(callback: Any) -> bool:
+    return hasattr(callback, "stopping_rounds") and getattr(callback, "enabled", True)
+
+
+def _refuse_torn(dataset: Any) -> None:
+    """Refuse a subset of rows, as folds are, that holds some rows of a query and not the others."""
+    used, whole = (getattr(dataset, name, None) for name in ("used_indices", "reference"))
+    if used is None or whole is None or whole.get_group() is None:
+        return
+    sizes = np.asarray(whole.get_group())
+    held = np.bincount(np.repeat(np.arange(len(sizes)), sizes)[np.asarray(used)], minlength=len(sizes))
+    n_torn = np.count_nonzero((held > 0) & (held < sizes))
+    if n_torn:
+        raise ValueError(TORN.format(n=n_torn))

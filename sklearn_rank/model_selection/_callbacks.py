@@ -1,0 +1,74 @@
+"""Callbacks of scikit-learn on `QueryRanker`: its fit is a task, and the fit of the model inside a task of that one.
+
+Uses the public API of scikit-learn alone. Before scikit-learn 1.9 there are no callbacks, and nothing happens here.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_rank._engine.rows import one_column, queries_in
+from sklearn_rank._utils.optional import import_optional
+from sklearn_rank._utils.typing import Estimator, MatrixLike
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Base of estimators that have no callbacks."""
+
+    with_callbacks = None
+
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+
+def as_task(fit: Fit) -> Fit:
+    """Decorate `fit` so that callbacks see its begin and its end, with labels that carry the query of each row."""
+    if with_callbacks is None:
+        return fit
+
+    @functools.wraps(fit)
+    def call(
+        self: Any, X: MatrixLike, y: Any, *, qid: Any = None, sample_weight: ArrayLike | None = None, **others: Any
+    ) -> Any:
+        weight = None if sample_weight is None else {"sample_weight": sample_weight}
+        seen = {"estimator": self, "X": X, "y": lambda: _with_queries(y, qid), "metadata": weight}
+        self._fit_task = self._init_callback_context(max_subtasks=1)
+        try:
+            self._fit_task.call_on_fit_task_begin(**seen)
+            fit(self, X, y, qid=qid, sample_weight=sample_weight, **others)
+            self._fit_task.call_on_fit_task_end(**seen, reconstruction_attributes={})
+        finally:
+            del self._fit_task
+        return self
+
+    return with_callbacks(call)
+
+
+@contextmanager
+def model_task(ranker: Any, model: Estimator) -> Iterator[None]:
+    """Fit of the model inside, as a task of the ranker's fit; callbacks go on to a model that takes them."""
+    if not hasattr(ranker, "_fit_task"):
+        yield
+        return
+    task = ranker._fit_task.subcontext(task_name="fit-model")
+    with task.propagate_callback_context(model) if hasattr(model, "set_callbacks") else nullcontext():
+        task.call_on_fit_task_begin(estimator=ranker)
+        yield
+        task.call_on_fit_task_end(estimator=ranker)
+
+
+def _with_queries(y: Any, qid: Any) -> Any:
+    """Labels with the query of each row in their index: scorers of rankings read it there, and others take no qid."""
+    if qid is None or queries_in(y) is not None:
+        return y
+    pandas = import_optional("pandas", extra="pandas", purpose="A callback that scores a fit with qid=")
+    index = pandas.Index(np.asarray(one_column(qid)), name="qid", tupleize_cols=False)
+    return pandas.Series(np.asarray(one_column(y)), index=index)

@@ -1,0 +1,33 @@
+"""What the extras of the package install."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+EXTRAS = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+FOR_A_CHECKOUT = {"bench", "docs", "examples", "tests"}
+
+
+def packages(extra):
+    """Names of all packages of an extra, with those of the extras that it names."""
+    for requirement in EXTRAS[extra]:
+        name, extras = re.match(r"([\w-]+)(?:\[([\w,]+)\])?", requirement).groups()
+        if name == "sklearn-rank":
+            for other in extras.split(","):
+                yield from packages(other)
+        else:
+            yield name
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_no_extra_overwrites_an_installed_xgboost(extra):
+    """xgboost and xgboost-cpu write the same folder, so an extra for users never asks for the small one."""
+    builds = {name for name in packages(extra) if name.startswith("xgboost")}
+    assert builds <= ({"xgboost-cpu"} if extra in FOR_A_CHECKOUT else {"xgboost"})
+
+
+def test_the_rankers():
+    assert sorted(packages("rankers")) == ["catboost", "lightgbm", "xgboost"]
+    assert {"catboost", "lightgbm", "xgboost-cpu", "pandas"} <= set(packages("tests"))

@@ -1,0 +1,237 @@
+"""What `QueryRanker` says of the model inside, its score, and batches."""
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import is_classifier, is_regressor
+from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier, SGDRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from sklearn_rank import QueryRanker, get_scorer
+from sklearn_rank.metrics import map_score, ndcg_score, query_rmse_error
+
+OF_FEATURES = ("feature_importances_", "coef_", "intercept_", "classes_")
+
+
+def boosters():
+    """Models of each library, and the attributes they have."""
+    xgboost, lightgbm = pytest.importorskip("xgboost"), pytest.importorskip("lightgbm")
+    catboost = pytest.importorskip("catboost")
+    of_trees, quiet = {"feature_importances_"}, {"verbose": 0, "allow_writing_files": False, "thread_count": 1}
+    small = {"n_estimators": 5, "n_jobs": 1}
+    return [
+        (lightgbm.LGBMRanker(**small, min_child_samples=2, verbose=-1), of_trees),
+        (lightgbm.LGBMClassifier(**small, min_child_samples=2, verbose=-1), of_trees | {"classes_"}),
+        (xgboost.XGBRanker(**small), of_trees | {"intercept_"}),
+        (xgboost.XGBRanker(**small, booster="gblinear"), of_trees | {"coef_", "intercept_"}),
+        (catboost.CatBoostRegressor(iterations=5, **quiet), of_trees),
+    ]
+
+
+def is_there(ranker):
+    return {name for name in OF_FEATURES if hasattr(ranker, name)}
+
+
+def test_attributes_are_those_of_the_model(ranking):
+    X, y, qid = ranking
+    models = [
+        (Ridge(), {"coef_", "intercept_"}),
+        (LogisticRegression(max_iter=1000), {"coef_", "intercept_", "classes_"}),
+        (RandomForestRegressor(5, random_state=0), {"feature_importances_"}),
+        *boosters(),
+    ]
+    for model, expected in models:
+        ranker = QueryRanker(model)
+        assert is_there(ranker) == set()
+        ranker.fit(X, y, qid=qid)
+        assert is_there(ranker) == expected, model
+        for name in expected:
+            np.testing.assert_array_equal(getattr(ranker, name), getattr(ranker.estimator_, name))
+
+
+def test_rankers_of_catboost_have_importances(ranking):
+    """Its own attribute is None for losses of whole queries."""
+    catboost = pytest.importorskip("catboost")
+    X, y, qid = ranking
+    model = catboost.CatBoostRanker(iterations=5, verbose=0, allow_writing_files=False, thread_count=1)
+    ranker = QueryRanker(model).fit(X, y, qid=qid)
+    assert is_there(ranker) == {"feature_importances_"}
+    assert ranker.feature_importances_.shape == (X.shape[1],)
+    np.testing.assert_allclose(ranker.feature_importances_.sum(), 100)
+
+
+@pytest.mark.parametrize(
+    ("steps", "keeps"),
+    [
+        ([StandardScaler()], True),
+        ([SelectKBest(k="all"), make_pipeline(StandardScaler(), "passthrough")], True),
+        ([], True),
+        ([SelectKBest(k=2)], False),
+        ([PCA()], False),  # as many features, but others
+        ([FunctionTransformer(lambda X: X[:, ::-1])], False),  # none knows what it does
+    ],
+)
+def test_attributes_of_features_where_the_steps_keep_them(steps, keeps, ranking):
+    X, y, qid = ranking
+    ranker = QueryRanker(make_pipeline(*steps, Ridge())).fit(X, y, qid=qid)
+    assert hasattr(ranker, "coef_") == keeps
+    nested = QueryRanker(make_pipeline(StandardScaler(), make_pipeline(*steps, Ridge()))).fit(X, y, qid=qid)
+    assert hasattr(nested, "coef_") == keeps
+    if keeps:
+        np.testing.assert_array_equal(ranker.coef_, ranker.estimator_[-1].coef_)
+    else:
+        with pytest.raises(AttributeError, match=r"Take estimator_\[-1\].coef_"):
+            ranker.coef_  # noqa: B018
+
+
+def test_names_of_features_and_containers_between_steps(ranking):
+    pd = pytest.importorskip("pandas")
+    X, y, qid = ranking
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    ranker = QueryRanker(make_pipeline(StandardScaler(), Ridge())).set_output(transform="pandas")
+    ranker.fit(frame, y, qid=qid)
+    assert ranker.estimator_[-1].feature_names_in_.tolist() == ranker.feature_names_in_.tolist() == list("abcdef")
+    assert ranker.coef_.shape == (6,)
+    assert ranker.set_output(transform="default").estimator_[:-1].transform(frame).__class__ is np.ndarray
+    assert not hasattr(QueryRanker(Ridge()), "set_output")
+
+
+def test_other_features_are_refused(ranking):
+    """Ridge itself would say so, but not each model looks."""
+    pd = pytest.importorskip("pandas")
+    X, y, qid = ranking
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    ranker, of_frame = (QueryRanker(RandomOrder()).fit(x, y, qid=qid) for x in (X, frame))
+    for fitted, wrong, message in (
+        (ranker, X[:, :2], "X has 2 features, but QueryRanker is expecting 6"),
+        (ranker, X[0], "Reshape your data"),
+        (of_frame, frame[list("fedcba")], "(?i)feature names must be in the same order"),
+        (of_frame, frame.rename(columns={"a": "z"}), "Feature names unseen at fit time"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            fitted.predict(wrong)
+        with pytest.raises(ValueError, match=message):
+            fitted.score(wrong, y)  # before it is said that there is no qid
+
+
+class RandomOrder(Ridge):
+    """Looks at no feature."""
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+
+def test_a_ranker_is_a_regressor():
+    for model in (Ridge(), LogisticRegression(), make_pipeline(StandardScaler(), LogisticRegression())):
+        assert is_regressor(QueryRanker(model))
+        assert not is_classifier(QueryRanker(model))
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        (None, lambda y, s, q, w: ndcg_score(y, s, qid=q, sample_weight=w, k=10)),
+        ("map@3", lambda y, s, q, w: map_score(y, s, qid=q, sample_weight=w, k=3)),
+        ("rmse", lambda y, s, q, w: -query_rmse_error(y, s, qid=q, sample_weight=w)),
+    ],
+    ids=["ndcg@10", "map@3", "rmse"],
+)
+def test_score_is_that_of_the_scorer(metric, expected, shuffled):
+    pd = pytest.importorskip("pandas")
+    X, y, qid = shuffled
+    weight = np.unique(qid, return_inverse=True)[1] % 3 + 1.0
+    ranker = QueryRanker(Ridge(), eval_metric=metric).fit(X, y, qid=qid)
+    y_score = ranker.predict(X)
+    assert ranker.score(X, y, qid=qid) == pytest.approx(expected(y, y_score, qid, None), rel=1e-15)
+    weighted = ranker.score(X, y, qid=qid, sample_weight=weight)
+    assert weighted == pytest.approx(expected(y, y_score, qid, weight), rel=1e-15)
+    assert ranker.score(X, pd.Series(y, index=pd.Index(qid, name="qid"))) == ranker.score(X, y, qid=qid)
+    with sklearn.config_context(enable_metadata_routing=True):
+        assert get_scorer(metric or "ndcg@10")(ranker, X, y, qid=qid) == ranker.score(X, y, qid=qid)
+
+
+def test_score_refuses_what_scorers_refuse(ranking):
+    X, y, qid = ranking
+    ranker = QueryRanker(Ridge()).fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match="the query of each row must be known"):
+        ranker.score(X, y)
+    with pytest.raises(ValueError, match="a list cut in two"):
+        ranker.score(X[1::2], y[1::2], qid=qid[1::2])
+    with pytest.raises(TypeError, match=r"QueryRanker.score takes X, y by position and all else by name, such as qid="):
+        ranker.score(X, y, qid)
+    with pytest.raises(sklearn.exceptions.NotFittedError):
+        QueryRanker(Ridge()).score(X, y, qid=qid)
+
+
+def batches(qid, n=3):
+    return [np.isin(qid, part) for part in np.array_split(np.unique(qid), n)]
+
+
+def test_batches(ranking):
+    X, y, qid = ranking
+    ranker, model = QueryRanker(SGDRegressor(random_state=0)), SGDRegressor(random_state=0)
+    for _ in range(2):
+        for batch in batches(qid):
+            assert ranker.partial_fit(X[batch], y[batch], qid=qid[batch]) is ranker
+            model.partial_fit(X[batch], y[batch])
+    np.testing.assert_array_equal(ranker.predict(X), model.predict(X))
+    assert ranker.score(X, y, qid=qid) == ndcg_score(y, model.predict(X), qid=qid, k=10)
+    for batch in batches(qid):  # each of them is remembered
+        with pytest.raises(ValueError, match="a list cut in two"):
+            ranker.score(X[batch][2:-2], y[batch][2:-2], qid=qid[batch][2:-2])
+    ranker.fit(X, y, qid=qid)
+    np.testing.assert_array_equal(ranker.predict(X), SGDRegressor(random_state=0).fit(X, y).predict(X))
+
+
+def test_batches_take_whole_queries(ranking):
+    X, y, qid = ranking
+    ranker = QueryRanker(SGDRegressor(random_state=0)).partial_fit(X[:50], y[:50], qid=qid[:50])
+    before = ranker.predict(X)
+    assert qid[49] == qid[50]
+    with pytest.raises(ValueError, match="A batch takes whole queries"):
+        ranker.partial_fit(X[50:], y[50:], qid=qid[50:])
+    np.testing.assert_array_equal(ranker.predict(X), before)
+    ranker.partial_fit(X[50:], y[50:])  # without qid a pointwise model knows no queries
+
+
+def test_batches_of_grades(ranking):
+    X, y, qid = ranking
+    ranker = QueryRanker(SGDClassifier(loss="log_loss", random_state=0))
+    (first, *_), grades = batches(qid), np.unique(y)
+    with pytest.raises(ValueError, match="classes must be passed on the first call"):
+        ranker.partial_fit(X[first], y[first], qid=qid[first])
+    ranker.partial_fit(X[first], y[first], qid=qid[first], classes=grades).partial_fit(X, y)
+    assert ranker.classes_.tolist() == grades.tolist()
+
+
+@pytest.mark.parametrize("name", ["eval_fraction", "max_queries"])
+def test_batches_are_trained_on_whole(name, ranking):
+    X, y, qid = ranking
+    ranker = QueryRanker(SGDRegressor(), **{name: 0.5 if name == "eval_fraction" else 5})
+    with pytest.raises(ValueError, match=f"partial_fit trains on all rows of a batch, so {name} is for fit"):
+        ranker.partial_fit(X, y, qid=qid)
+
+
+def test_batches_only_where_the_model_takes_them():
+    assert hasattr(QueryRanker(SGDRegressor()), "partial_fit")
+    assert not hasattr(QueryRanker(Ridge()), "partial_fit")
+
+
+class InBatches(Ridge):
+    """Takes the sizes of queries in batches."""
+
+    def partial_fit(self, X, y, group, sample_weight=None):
+        self.got_ = [np.asarray(y).tolist(), group.tolist(), sample_weight.tolist()]
+        return self
+
+
+def test_a_ranker_in_batches_gets_what_it_takes():
+    X, y, qid, weight = np.arange(5.0)[:, None], [0, 1, 2, 3, 4], ["b", "a", "b", "c", "a"], [1, 2, 3, 4, 5]
+    ranker = QueryRanker(InBatches()).partial_fit(X, y, qid=qid, sample_weight=weight)
+    assert ranker.estimator_.got_ == [[0, 2, 1, 4, 3], [2, 2, 1], [1, 3, 2, 5, 4]]
+    with pytest.raises(ValueError, match="the query of each row must be known"):
+        QueryRanker(InBatches()).partial_fit(X, y)

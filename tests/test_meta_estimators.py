@@ -1,0 +1,271 @@
+"""`QueryRanker` in scikit-learn's meta-estimators: values by hand, and queries lost on the way are noticed."""
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import AdaBoostRegressor, BaggingRegressor, StackingRegressor, VotingRegressor
+from sklearn.feature_selection import RFECV, SelectFromModel, SequentialFeatureSelector
+from sklearn.frozen import FrozenEstimator
+from sklearn.inspection import PartialDependenceDisplay, permutation_importance
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_rank import QueryKFold, QueryRanker, get_scorer
+from sklearn_rank.datasets import make_ranking
+from sklearn_rank.metrics import ndcg_score
+
+SCORER, CV = get_scorer("ndcg@10"), QueryKFold(3)
+LOST, TORN = "the query of each row must be known", "a list cut in two"
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Shuffled rows: X, y, qid."""
+    return make_ranking(n_queries=24, n_features=4, n_documents=(3, 9), shuffle=True, random_state=0)
+
+
+@pytest.fixture
+def with_index(data):
+    """X, and y with qid in its index."""
+    pd = pytest.importorskip("pandas")
+    X, y, qid = data
+    return X, pd.Series(y, index=pd.Index(qid, name="qid"))
+
+
+@pytest.fixture
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+@pytest.fixture
+def lgbm():
+    lightgbm = pytest.importorskip("lightgbm")
+    return QueryRanker(lightgbm.LGBMRanker(n_estimators=5, min_child_samples=2, n_jobs=1, verbose=-1))
+
+
+def ndcg_of(model, features, rows, data, train):
+    """nDCG@10 on `rows` of a ranker fitted on `train`, with these features alone."""
+    X, y, qid = data
+    fitted = sklearn.clone(model).fit(X[np.ix_(train, features)], y[train], qid=qid[train])
+    return fitted, ndcg_score(y[rows], fitted.predict(X[np.ix_(rows, features)]), qid=qid[rows], k=10)
+
+
+# --- choosing features ---------------------------------------------------------------------------------------
+
+
+def test_select_from_model(lgbm, data, with_index, routing):
+    X, y, qid = data
+    importances = lgbm.fit(X, y, qid=qid).feature_importances_
+    expected = importances >= importances.mean()
+    assert 0 < expected.sum() < 4
+    for selector in (
+        SelectFromModel(lgbm).fit(X, y, qid=qid),
+        SelectFromModel(lgbm).fit(*with_index),
+        SelectFromModel(lgbm, prefit=True).fit(X, y),
+    ):
+        assert selector.get_support().tolist() == expected.tolist()
+    pipeline = make_pipeline(SelectFromModel(lgbm), lgbm).fit(X, y, qid=qid)
+    by_hand = sklearn.clone(lgbm).fit(X[:, expected], y, qid=qid).predict(X[:, expected])
+    np.testing.assert_array_equal(pipeline.predict(X), by_hand)
+    assert pipeline.score(X, y, qid=qid) == ndcg_score(y, by_hand, qid=qid, k=10)
+
+
+@pytest.mark.parametrize("kind", ["lgbm", "ridge"])
+def test_recursive_elimination(kind, lgbm, data, routing):
+    X, y, qid = data
+    model = lgbm if kind == "lgbm" else QueryRanker(Ridge())
+    found = RFECV(model, cv=CV, scoring=SCORER).fit(X, y, qid=qid)
+    by_number = {}
+    for train, test in CV.split(X, y, qid):
+        features = np.arange(4)
+        while len(features):
+            fitted, value = ndcg_of(model, features, test, data, train)
+            by_number.setdefault(len(features), []).append(value)
+            weight = fitted.feature_importances_ if kind == "lgbm" else fitted.coef_**2
+            features = np.delete(features, np.argsort(weight)[0])
+    expected = [np.mean(by_number[n]) for n in found.cv_results_["n_features"]]
+    np.testing.assert_allclose(found.cv_results_["mean_test_score"], expected, rtol=1e-12)
+    assert found.n_features_ == 1 + np.argmax(expected)
+    assert found.score(X, y, qid=qid) == found.estimator_.score(X[:, found.support_], y, qid=qid)
+
+
+def test_recursive_elimination_without_scoring_takes_r2(data, routing):
+    """Which no ranker can notice: the page on pipelines warns of it."""
+    X, y, qid = data
+    found, by_r2 = (RFECV(QueryRanker(Ridge()), scoring=scoring).fit(X, y, qid=qid) for scoring in (None, "r2"))
+    np.testing.assert_array_equal(found.cv_results_["mean_test_score"], by_r2.cv_results_["mean_test_score"])
+
+
+def test_forward_selection(lgbm, data, with_index, routing):
+    X, y, qid = data
+    selector = SequentialFeatureSelector(lgbm, n_features_to_select=2, cv=CV, scoring=SCORER)
+    chosen = []
+    for _ in range(2):
+        left = [j for j in range(4) if j not in chosen]
+        values = [
+            np.mean([ndcg_of(lgbm, [*chosen, j], test, data, train)[1] for train, test in CV.split(X, y, qid)])
+            for j in left
+        ]
+        chosen.append(left[int(np.argmax(values))])
+    assert selector.fit(X, y, qid=qid).get_support(indices=True).tolist() == sorted(chosen)
+    with sklearn.config_context(enable_metadata_routing=False):
+        assert selector.fit(*with_index).get_support(indices=True).tolist() == sorted(chosen)
+    default = SequentialFeatureSelector(lgbm, n_features_to_select=2, cv=CV)  # takes `score`
+    assert default.fit(X, y, qid=qid).get_support(indices=True).tolist() == sorted(chosen)
+
+
+def test_selection_on_torn_queries_is_noticed(lgbm, data, with_index, routing):
+    X, y, qid = data
+    with pytest.raises(ValueError, match=TORN):
+        RFECV(lgbm, scoring=SCORER).fit(X, y, qid=qid)
+    for selector in (SequentialFeatureSelector(lgbm), SequentialFeatureSelector(lgbm, scoring=SCORER)):
+        with pytest.warns(UserWarning, match="(?s)Scoring failed.*cut in two"):
+            selector.set_params(n_features_to_select=1).fit(X, y, qid=qid)
+    with sklearn.config_context(enable_metadata_routing=False), pytest.raises(ValueError, match="routing is off"):
+        RFECV(lgbm, cv=CV, scoring=SCORER).fit(*with_index)  # which makes y an array
+
+
+# --- several rankers -----------------------------------------------------------------------------------------
+
+
+def test_voting_is_the_mean(lgbm, data, routing):
+    X, y, qid = data
+    rankers = [lgbm, QueryRanker(Ridge())]
+    voting = VotingRegressor([("trees", rankers[0]), ("line", rankers[1])], weights=[1, 3])
+    expected = np.average([m.fit(X, y, qid=qid).predict(X) for m in rankers], axis=0, weights=[1, 3])
+    np.testing.assert_allclose(voting.fit(X, y, qid=qid).predict(X), expected, rtol=1e-12)
+    assert SCORER(voting, X, y, qid=qid) == ndcg_score(y, voting.predict(X), qid=qid, k=10)
+    with pytest.raises(ValueError, match=TORN):
+        SCORER(voting, X[::2], y[::2], qid=qid[::2])
+
+
+def test_voting_of_rankers_on_drawn_queries(lgbm, data, routing):
+    """What bagging is for rows: each ranker is trained on queries of its own."""
+    X, y, qid = data
+    drawn = [sklearn.clone(lgbm).set_params(max_queries=12, random_state=i) for i in range(3)]
+    voting = VotingRegressor([(f"{i}", ranker) for i, ranker in enumerate(drawn)]).fit(X, y, qid=qid)
+    predictions = [ranker.fit(X, y, qid=qid).predict(X) for ranker in drawn]
+    assert not np.array_equal(predictions[0], predictions[1])
+    np.testing.assert_allclose(voting.predict(X), np.mean(predictions, axis=0), rtol=1e-12)
+
+
+def test_stacking_learns_from_whole_folds(lgbm, data, routing):
+    X, y, qid = data
+    rankers = {"trees": lgbm, "line": QueryRanker(Ridge())}
+    final = QueryRanker(LinearRegression(positive=True))
+    stacking = StackingRegressor([*rankers.items()], final_estimator=final, cv=CV).fit(X, y, qid=qid)
+    out_of_fold = np.empty((len(y), 2))
+    for train, test in CV.split(X, y, qid):
+        for column, model in enumerate(rankers.values()):
+            fitted = sklearn.clone(model).fit(X[train], y[train], qid=qid[train])
+            out_of_fold[test, column] = fitted.predict(X[test])
+    by_hand = sklearn.clone(final).fit(out_of_fold, y, qid=qid)
+    fitted = np.column_stack([model.fit(X, y, qid=qid).predict(X) for model in rankers.values()])
+    np.testing.assert_allclose(stacking.predict(X), by_hand.predict(fitted), rtol=1e-9)
+    with pytest.raises(TypeError, match="RidgeCV.fit got unexpected argument"):
+        StackingRegressor([*rankers.items()], cv=CV).fit(X, y, qid=qid)
+
+
+@pytest.mark.parametrize("around", ["voting", "stacking", "bagging", "boosting", "target"])
+@pytest.mark.parametrize("routing_is_on", [False, True])
+def test_rankers_without_queries_are_an_error(around, routing_is_on, lgbm, with_index):
+    """These make y an array, so that the level "qid" is lost, and qid= is not given."""
+    meta = {
+        "voting": VotingRegressor([("a", lgbm)]),
+        "stacking": StackingRegressor([("a", lgbm)], cv=CV),
+        "bagging": BaggingRegressor(lgbm, n_estimators=2),
+        "boosting": AdaBoostRegressor(lgbm, n_estimators=2),
+        "target": TransformedTargetRegressor(lgbm),
+    }
+    with sklearn.config_context(enable_metadata_routing=routing_is_on), pytest.raises(ValueError, match=LOST):
+        meta[around].fit(*with_index)
+
+
+def test_boosting_of_scikit_learn_takes_no_queries(lgbm, data, routing):
+    X, y, qid = data
+    with pytest.raises(TypeError, match="unexpected keyword argument 'qid'"):
+        AdaBoostRegressor(lgbm).fit(X, y, qid=qid)
+
+
+def test_bagging_draws_documents(lgbm, data, routing):
+    """Each ranker gets lists with documents twice and others left out; scorers refuse the training set."""
+    X, y, qid = data
+    bagging = BaggingRegressor(lgbm, n_estimators=2, random_state=0)
+    with pytest.raises(ValueError, match=TORN):
+        SCORER(bagging.fit(X, y, qid=qid), X, y, qid=qid)
+    assert np.isfinite(cross_val_score(bagging, X, y, cv=CV, scoring=SCORER, params={"qid": qid})).all()
+
+
+# --- around a ranker, and inside -----------------------------------------------------------------------------
+
+
+def test_calibration_belongs_inside(data):
+    X, y, qid = data
+    grade = (y > 1).astype(int)
+    with pytest.raises(ValueError, match="CalibratedClassifierCV must be an object implementing"):
+        CalibratedClassifierCV(QueryRanker(LogisticRegression())).fit(X, grade)
+    inside = CalibratedClassifierCV(RidgeClassifier(), cv=2)
+    ranker = QueryRanker(inside).fit(X, grade, qid=qid)
+    assert ranker.classes_.tolist() == [0, 1]
+    np.testing.assert_array_equal(ranker.predict(X), ranker.estimator_.predict_proba(X)[:, 1])
+
+
+def test_transformed_labels(data, routing):
+    X, y, qid = data
+    around = TransformedTargetRegressor(QueryRanker(Ridge()), func=np.log1p, inverse_func=np.expm1)
+    by_hand = QueryRanker(Ridge()).fit(X, np.log1p(y), qid=qid).predict(X)
+    np.testing.assert_allclose(around.fit(X, y, qid=qid).predict(X), np.expm1(by_hand), rtol=1e-9)
+    assert SCORER(around, X, y, qid=qid) == ndcg_score(y, by_hand, qid=qid, k=10)
+    with pytest.raises(ValueError, match=TORN):
+        SCORER(around, X[::2], y[::2], qid=qid[::2])
+
+
+def test_frozen(lgbm, data):
+    X, y, qid = data
+    frozen = FrozenEstimator(lgbm.fit(X, y, qid=qid))
+    assert frozen.fit(X[:5], y[:5]).score(X, y, qid=qid) == lgbm.score(X, y, qid=qid)
+    assert SelectFromModel(frozen).fit(X, y).get_support().any()
+    inside = QueryRanker(FrozenEstimator(lgbm.estimator_)).fit(X[:5], y[:5])
+    np.testing.assert_array_equal(inside.predict(X), lgbm.predict(X))
+
+
+def test_partial_dependence_is_the_mean_score(lgbm, data):
+    pytest.importorskip("matplotlib")
+    X, y, qid = data
+    lgbm.fit(X, y, qid=qid)
+    shown = PartialDependenceDisplay.from_estimator(lgbm, X, [2], grid_resolution=5).pd_results[0]
+    for value, mean in zip(shown["grid_values"][0], shown["average"][0], strict=True):
+        changed = X.copy()
+        changed[:, 2] = value
+        assert mean == pytest.approx(lgbm.predict(changed).mean(), rel=1e-6)
+
+
+def test_permutation_importance_takes_qid_from_the_index(lgbm, with_index):
+    X, y = with_index
+    found = permutation_importance(lgbm.fit(X, y), X, y, n_repeats=1, random_state=0)
+    for j in range(4):
+        rows = np.random.RandomState(np.random.RandomState(0).randint(np.iinfo(np.int32).max + 1)).permutation(len(y))
+        changed = X.copy()
+        changed[:, j] = X[rows, j]
+        assert found.importances[j, 0] == pytest.approx(lgbm.score(X, y) - lgbm.score(changed, y), abs=1e-12)
+    with pytest.raises(ValueError, match=LOST):
+        permutation_importance(lgbm, X, y.to_numpy())
+    with pytest.raises(ValueError, match=TORN):
+        permutation_importance(lgbm, X, y, max_samples=0.5)
+
+
+def test_scores_of_folds_without_scoring(lgbm, data, routing):
+    X, y, qid = data
+    params = {"qid": qid}
+    expected = cross_val_score(lgbm, X, y, cv=CV, scoring=SCORER, params=params)
+    np.testing.assert_array_equal(cross_val_score(lgbm, X, y, cv=CV, params=params), expected)
+    by_map = sklearn.clone(lgbm).set_params(eval_metric="map@3")
+    expected = cross_val_score(lgbm, X, y, cv=CV, scoring=get_scorer("map@3"), params=params)
+    np.testing.assert_array_equal(cross_val_score(by_map, X, y, cv=CV, params=params), expected)
+    around = make_pipeline(StandardScaler(), lgbm)
+    assert np.isfinite(cross_val_score(around, X, y, cv=CV, params=params)).all()

@@ -1,0 +1,474 @@
+"""Searches that are not of scikit-learn: the scores of a loop by hand, whole queries, and errors instead of guesses."""
+
+import sys
+import threading
+import warnings
+from collections import OrderedDict
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, HalvingRandomSearchCV, ParameterGrid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from sklearn_rank import (
+    QueryKFold,
+    QueryRanker,
+    QueryTimeSeriesSplit,
+    RankingEvaluator,
+    get_scorer,
+    get_scorers,
+)
+from sklearn_rank.metrics import ndcg_score
+
+pd = pytest.importorskip("pandas")
+
+ALPHAS = [0.1, 100.0, 1e4]
+EVALUATOR = RankingEvaluator(["ndcg@5", "map"], cv=3)
+
+
+class LoopSearch(MetaEstimatorMixin, BaseEstimator):
+    """Search that hands on no metadata, as those outside of scikit-learn, in a thread as some of them."""
+
+    def __init__(self, estimator, space, *, scoring=None, cv=None, refit=True, callbacks=None):
+        self.estimator, self.space, self.scoring, self.cv, self.refit = estimator, space, scoring, cv, refit
+        self.callbacks = callbacks
+
+    def fit(self, X, y):
+        folds = [*self.cv.split(X, y)] if hasattr(self.cv, "split") else self.cv
+        self.cv_results_ = {"params": [*ParameterGrid(self.space)], "mean_test_score": []}
+        work = threading.Thread(target=self._try_all, args=(X, y, folds))
+        work.start()
+        work.join()
+        best = int(np.argmax(self.cv_results_["mean_test_score"]))
+        self.best_params_, self.best_score_ = ([*values][best] for values in self.cv_results_.values())
+        self.best_estimator_ = self.estimator.set_params(**self.best_params_).fit(X, y)  # not a copy of it
+        return self
+
+    def _try_all(self, X, y, folds):
+        for params in self.cv_results_["params"]:
+            values = []
+            for train, test in folds:
+                model = clone(self.estimator).set_params(**params).fit(X[train], y.iloc[train])
+                values.append(float(self.scoring(model, X[test], y.iloc[test])))
+            self.cv_results_["mean_test_score"].append(np.mean(values))
+            for callback in self.callbacks or []:
+                callback(params)
+
+    def predict(self, X):
+        return self.best_estimator_.predict(X)
+
+    def decision_function(self, X):
+        return self.best_estimator_.decision_function(X)  # which it may lack
+
+
+def optuna_search(model, name, **options):
+    distributions = pytest.importorskip("optuna.distributions")
+    search = pytest.importorskip("optuna_integration", reason="no optuna-integration").OptunaSearchCV
+    pytest.importorskip("optuna").logging.set_verbosity(40)
+    space = {name: distributions.CategoricalDistribution(ALPHAS)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it is experimental
+        return search(model, space, n_trials=3, random_state=0, **options)
+
+
+def bayes_search(model, name, **options):
+    skopt = pytest.importorskip("skopt")
+    return skopt.BayesSearchCV(model, {name: skopt.space.Categorical(ALPHAS)}, n_iter=3, random_state=0, **options)
+
+
+def dask_search(model, name, **options):
+    dask_ml = pytest.importorskip("dask_ml.model_selection")
+    return dask_ml.GridSearchCV(model, {name: ALPHAS}, n_jobs=2, **options)
+
+
+def dask_random_search(model, name, **options):
+    dask_ml = pytest.importorskip("dask_ml.model_selection")
+    return dask_ml.RandomizedSearchCV(model, {name: ALPHAS}, n_iter=3, n_jobs=1, **options)
+
+
+def genetic_search(model, name, **options):
+    genetic = pytest.importorskip("sklearn_genetic")
+    of_the_other = name.replace("alpha", "positive")  # it needs two
+    space = {name: genetic.space.Categorical(ALPHAS), of_the_other: genetic.space.Categorical([False])}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return genetic.GASearchCV(
+            model, param_grid=space, population_size=4, generations=2, verbose=False, mutation_probability=0.0,
+            crossover_probability=0.0, **options,
+        )  # fmt: skip
+
+
+def loop_search(model, name, **options):
+    return LoopSearch(model, {name: ALPHAS}, **options)
+
+
+SEARCHES = [loop_search, optuna_search, bayes_search, dask_search, dask_random_search, genetic_search]
+of_each_search = pytest.mark.parametrize("search_of", SEARCHES, ids=lambda make: make.__name__)
+quietly = pytest.mark.filterwarnings(
+    "ignore::UserWarning:skopt",
+    "ignore::DeprecationWarning",
+    "ignore::FutureWarning",
+    "ignore:OptunaSearchCV is experimental",
+    "ignore:A class named",  # of deap
+    "ignore:Mean of empty slice",
+    "ignore:Degrees of freedom",
+    "ignore::sklearn.exceptions.FitFailedWarning",
+)
+
+
+def by_hand(shuffled, alpha):
+    """Mean of nDCG@5 over folds, in a loop."""
+    X, y, qid = shuffled
+    values = []
+    for train, test in QueryKFold(3).split(X, groups=qid):
+        model = QueryRanker(Ridge(alpha=alpha)).fit(X[train], y[train], qid=qid[train])
+        values.append(ndcg_score(y[test], model.predict(X[test]), qid=qid[test], k=5))
+    return np.mean(values)
+
+
+def assert_scores_of_a_loop(found, shuffled):
+    name = found.best_params_ and "estimator__alpha"
+    expected = {alpha: by_hand(shuffled, alpha) for alpha in ALPHAS}
+    assert len({round(value, 9) for value in expected.values()}) == 3
+    params = found.cv_results_.get("params") or [trial.params for trial in found.trials_]
+    tried = {one[name] for one in params}
+    assert tried <= {*ALPHAS}
+    for one, value in zip(params, found.cv_results_["mean_test_score"], strict=True):
+        assert value == pytest.approx(expected[one[name]], rel=1e-12)
+    assert expected[found.best_params_[name]] == max(expected[alpha] for alpha in tried)
+
+
+# --- scores of a loop ----------------------------------------------------------------------------------------
+
+
+@quietly
+@of_each_search
+@pytest.mark.parametrize("routing", [False, True])
+def test_search_has_the_scores_of_a_loop(shuffled, search_of, routing):
+    X, y, qid = shuffled
+    with sklearn.config_context(enable_metadata_routing=routing):
+        found = EVALUATOR.search(search_of(Ridge(), "alpha"), X, y, qid=qid)
+    assert_scores_of_a_loop(found, shuffled)
+    best = QueryRanker(Ridge(found.best_params_["estimator__alpha"])).fit(X, y, qid=qid)
+    np.testing.assert_allclose(found.predict(X), best.predict(X), rtol=1e-12)
+
+
+@quietly
+@of_each_search
+def test_fit_by_hand_with_qid_in_the_index(with_index, shuffled, search_of):
+    options = {"iid": False} if search_of in (dask_search, dask_random_search) else {}
+    model, scoring = QueryRanker(Ridge()), get_scorer("ndcg@5")
+    search = search_of(model, "estimator__alpha", scoring=scoring, cv=QueryKFold(3), **options)
+    assert_scores_of_a_loop(search.fit(*with_index), shuffled)
+
+
+@quietly
+@pytest.mark.parametrize(
+    "search_of", SEARCHES[:-1], ids=lambda make: make.__name__
+)  # scikit-learn cannot clone the last
+def test_in_a_comparison(shuffled, search_of):
+    """Alone, at the end of a Pipeline, and inside another search; scikit-learn cannot clone the last of them."""
+    X, y, qid = shuffled
+    search = search_of(Ridge(), "alpha")
+    unchanged = StandardScaler(with_mean=False, with_std=False)
+    models = {
+        "alone": search,
+        "last": make_pipeline(unchanged, search),
+        "inner": GridSearchCV(search, {"refit": [True]}),
+    }
+    report = EVALUATOR.compare(models | {str(alpha): Ridge(alpha) for alpha in ALPHAS}, X, y, qid=qid)
+    assert report.failures == {}
+    for name in models:
+        for _, test in EVALUATOR.split(X, y, qid=qid):
+            chosen = report.y_score[name][test]
+            assert any(np.allclose(chosen, report.y_score[str(alpha)][test], rtol=1e-9) for alpha in ALPHAS)
+
+
+def test_several_at_a_time(shuffled):
+    X, y, qid = shuffled
+    models = {"loop": loop_search(Ridge(), "alpha"), "grid": GridSearchCV(Ridge(), {"alpha": ALPHAS})}
+    report = RankingEvaluator(["ndcg@5", "map"], cv=3, n_jobs=2).compare(models, X, y, qid=qid)
+    np.testing.assert_array_equal(report.y_score["loop"], report.y_score["grid"])
+
+
+def test_the_first_metric_decides(shuffled):
+    X, y, qid = shuffled
+    for metric in ("ndcg@5", "rmse"):
+        found = RankingEvaluator([metric, "map"], cv=3).search(loop_search(Ridge(), "alpha"), X, y, qid=qid)
+        expected = RankingEvaluator(metric, cv=3).search(GridSearchCV(Ridge(), {"alpha": ALPHAS}), X, y, qid=qid)
+        np.testing.assert_allclose(found.cv_results_["mean_test_score"], expected.cv_results_[f"mean_test_{metric}"])
+        assert found.best_params_ == expected.best_params_
+
+
+def test_other_metadata_of_splitters_is_in_the_index_too(shuffled):
+    X, y, qid = shuffled
+    asked = np.unique(qid, return_inverse=True)[1]
+    evaluator = RankingEvaluator("map", cv=QueryTimeSeriesSplit(2))
+    models = {"loop": loop_search(Ridge(), "alpha"), "grid": GridSearchCV(Ridge(), {"alpha": ALPHAS})}
+    report = evaluator.compare(models, X, y, qid=qid, time=asked, clusters=qid)
+    np.testing.assert_array_equal(report.y_score["loop"], report.y_score["grid"])
+
+
+@pytest.mark.parametrize(
+    "as_ids",
+    [lambda q: [(i, "a") for i in q.tolist()], lambda q: [f"{i:03}" for i in q.tolist()], pd.Categorical, pd.Series],
+    ids=["tuples", "text", "categories", "series"],
+)
+def test_ids_of_any_type(ranking, as_ids):
+    X, y, qid = ranking
+    found, expected = (EVALUATOR.search(loop_search(Ridge(), "alpha"), X, y, qid=q) for q in (as_ids(qid), qid))
+    assert found.cv_results_ == expected.cv_results_
+
+
+def test_frames_keep_their_labels(ranking):
+    X, y, qid = ranking
+    rows = np.arange(len(y))[::-1]
+    frame, labels = pd.DataFrame(X, index=rows).add_prefix("f"), pd.Series(y, index=rows)
+    found = EVALUATOR.search(dask_search(Ridge(), "alpha"), frame, labels, qid=pd.Series(qid, index=rows))
+    assert found.best_score_ == EVALUATOR.search(dask_search(Ridge(), "alpha"), X, y, qid=qid).best_score_
+
+
+# --- names of parameters, and the search that was given ------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        {"ridge__alpha": [1.0, 2.0]},
+        OrderedDict(ridge__alpha=[1.0, 2.0]),
+        [{"ridge__alpha": [1.0]}, {"ridge__alpha": [2.0]}],
+    ],
+)
+def test_names_of_parameters_mean_what_they_meant(shuffled, space):
+    X, y, qid = shuffled
+    search = LoopSearch(make_pipeline(StandardScaler(), Ridge()), space)
+    found = EVALUATOR.search(search, X, y, qid=qid)
+    assert found.cv_results_["params"] == [{"ridge__estimator__alpha": value} for value in (1.0, 2.0)]
+
+
+def test_spaces_of_scikit_optimize(shuffled):
+    skopt = pytest.importorskip("skopt")
+    X, y, qid = shuffled
+    spaces = [({"alpha": (0.1, 10.0)}, 2), {"fit_intercept": skopt.space.Categorical([True, False])}]
+    found = EVALUATOR.search(skopt.BayesSearchCV(Ridge(), spaces, n_iter=1), X, y, qid=qid)
+    assert [[*params] for params in found.cv_results_["params"]] == [
+        ["estimator__alpha"],
+        ["estimator__alpha"],
+        ["estimator__fit_intercept"],
+    ]
+
+
+class Unclonable(LoopSearch):
+    def __init__(self, estimator, space, *, scoring=None, cv=None, refit=True, callbacks=None):
+        super().__init__(estimator, space, scoring=scoring, cv=cv, refit=refit)
+        self.callbacks = callbacks or [print]
+        warnings.warn("made", UserWarning, stacklevel=2)
+
+
+def test_the_search_is_left_as_it_was_and_its_objects_are_its_own(shuffled):
+    X, y, qid = shuffled
+    seen = []
+    model = QueryRanker(Ridge(3.0))
+    with pytest.warns(UserWarning, match="made"):
+        search = Unclonable(model, {"estimator__alpha": ALPHAS}, callbacks=[seen.append])
+    found = EVALUATOR.search(search, X, y, qid=qid)
+    assert seen == found.cv_results_["params"]
+    assert model.estimator.alpha == 3.0
+    assert search.scoring is None
+    assert search.cv is None
+    assert not hasattr(search, "best_estimator_")
+
+
+@quietly
+def test_a_study_is_the_one_that_was_given(shuffled):
+    optuna = pytest.importorskip("optuna")
+    X, y, qid = shuffled
+    study = optuna.create_study(direction="maximize")
+    EVALUATOR.search(optuna_search(Ridge(), "alpha", study=study), X, y, qid=qid)
+    assert len(study.trials) == 3
+
+
+def test_folds_of_dask_ml_count_alike(shuffled):
+    """By default it weights a fold by its number of rows."""
+    X, y, qid = shuffled
+    found = EVALUATOR.search(dask_search(Ridge(), "alpha"), X, y, qid=qid)
+    assert found.iid is False
+    splits = [found.cv_results_[f"split{i}_test_score"] for i in range(3)]
+    np.testing.assert_allclose(found.cv_results_["mean_test_score"], np.mean(splits, axis=0))
+
+
+# --- what would be lost or torn ------------------------------------------------------------------------------
+
+
+class NeverFitted(Ridge):
+    def fit(self, X, y):
+        raise AssertionError("fitted")
+
+
+class Subsampling(LoopSearch):
+    def __init__(self, estimator, space, *, scoring=None, cv=None, refit=True, subsample=1.0):
+        super().__init__(estimator, space, scoring=scoring, cv=cv, refit=refit)
+        self.subsample = subsample
+
+
+class InSteps(MetaEstimatorMixin, BaseEstimator):
+    """Search with a test set of its own, as HyperbandSearchCV of dask-ml."""
+
+    def __init__(self, estimator, parameters, test_size=None, scoring=None):
+        self.estimator, self.parameters, self.test_size, self.scoring = estimator, parameters, test_size, scoring
+
+    def fit(self, X, y):
+        raise AssertionError("fitted")
+
+    def predict(self, X):
+        raise AssertionError("fitted")
+
+
+@pytest.mark.parametrize(
+    ("search", "error"),
+    [
+        (
+            Subsampling(NeverFitted(), {"alpha": ALPHAS}, subsample=0.5),
+            "subsample of Subsampling draws rows.*max_queries",
+        ),
+        (InSteps(NeverFitted(), {"alpha": ALPHAS}), "InSteps has no cv and draws rows to test on.*use a search with"),
+    ],
+    ids=["subsample", "no cv"],
+)
+def test_searches_that_draw_rows_are_refused_anywhere(shuffled, search, error):
+    X, y, qid = shuffled
+    for call in (
+        lambda: EVALUATOR.search(search, X, y, qid=qid),
+        lambda: EVALUATOR.compare({"a": NeverFitted(), "b": search}, X, y, qid=qid),
+        lambda: EVALUATOR.cross_validate(make_pipeline(StandardScaler(), search), X, y, qid=qid),
+        lambda: QueryRanker(search).fit(X, y, qid=qid),
+    ):
+        with pytest.raises(ValueError, match=error):
+            call()
+
+
+def test_a_model_with_a_parameter_of_that_name_is_no_search(shuffled):
+    xgboost = pytest.importorskip("xgboost")
+    X, y, qid = shuffled
+    model = xgboost.XGBRanker(n_estimators=2, subsample=0.5, n_jobs=1)
+    assert EVALUATOR.compare({"a": model}, X, y, qid=qid).failures == {}
+
+
+def test_weights_that_would_be_lost_are_refused(shuffled):
+    X, y, qid = shuffled
+    weight, search = np.ones(len(y)), LoopSearch(NeverFitted(), {"alpha": ALPHAS})
+    for call in (
+        lambda: EVALUATOR.search(search, X, y, qid=qid, sample_weight=weight),
+        lambda: EVALUATOR.compare({"a": NeverFitted(), "b": search}, X, y, qid=qid, sample_weight=weight),
+        lambda: EVALUATOR.cross_validate(make_pipeline(StandardScaler(), search), X, y, qid=qid, sample_weight=weight),
+    ):
+        with pytest.raises(ValueError, match="LoopSearch hands on no metadata.*without sample_weight"):
+            call()
+
+
+def test_without_pandas_the_extra_is_named(shuffled, monkeypatch):
+    X, y, qid = shuffled
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r'LoopSearch finds qid.*pip install "sklearn-rank\[pandas\]"'):
+        EVALUATOR.search(LoopSearch(NeverFitted(), {"alpha": ALPHAS}), X, y, qid=qid)
+
+
+class Fails(Ridge):
+    def fit(self, X, y):
+        raise ValueError("no fit")
+
+
+@quietly
+def test_a_search_without_any_score_is_refused(shuffled):
+    """OptunaSearchCV takes a ValueError for a bad trial, and goes on to the parameters it began with."""
+    X, y, qid = shuffled
+    with pytest.raises(ValueError, match=r"no fit|could be scored"):
+        EVALUATOR.search(optuna_search(Fails(), "alpha"), X, y, qid=qid)
+
+
+def test_progress_of_a_search_without_callbacks_is_warned_of(shuffled):
+    X, y, qid = shuffled
+    with pytest.warns(UserWarning, match="which LoopSearch does not call here: use its own verbose"):
+        RankingEvaluator("map", cv=2, progress=True).search(loop_search(Ridge(), "alpha"), X, y, qid=qid)
+
+
+# --- predictions of a search ---------------------------------------------------------------------------------
+
+
+def test_a_search_predicts_by_the_methods_of_its_best_model(shuffled):
+    """It may show those of any model, and be no classifier where its model is one."""
+    X, y, qid = shuffled
+    model = DecisionTreeClassifier(max_depth=2).fit(X, y)
+    for fitted in (
+        loop_of(LinearRegression().fit(X, y)),
+        loop_of(model),
+        make_pipeline(StandardScaler(), loop_of(model)),
+    ):
+        inner = fitted[-1].best_estimator_ if hasattr(fitted, "steps") else fitted.best_estimator_
+        X_inner = fitted[:-1].fit_transform(X) if hasattr(fitted, "steps") else X
+        labels = pd.Series(y, index=pd.Index(qid, name="qid"))
+        assert get_scorer("ndcg@5")(fitted, X, labels) == get_scorer("ndcg@5")(inner, X_inner, labels)
+
+
+def loop_of(model):
+    search = LoopSearch(model, {})
+    search.best_estimator_, search.classes_ = model, getattr(model, "classes_", None)
+    if hasattr(model, "predict_proba"):
+        search.predict_proba = model.predict_proba
+    return search
+
+
+# --- halving with several metrics ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("search", [HalvingGridSearchCV, HalvingRandomSearchCV])
+@pytest.mark.parametrize("resource", ["max_queries", "max_iter"])
+@pytest.mark.filterwarnings("ignore:The total space of parameters")
+def test_halving_keeps_all_metrics(shuffled, search, resource):
+    X, y, qid = shuffled
+    limits = {} if resource == "max_queries" else {"max_resources": 30, "min_resources": 10}
+    halving = search(Ridge(solver="lsqr"), {"alpha": ALPHAS}, resource=resource, random_state=0, cv=3, **limits)
+    found = EVALUATOR.search(halving, X, y, qid=qid)
+    results = found.cv_results_
+    assert {name for name in results if name.startswith("mean_test")} == {
+        "mean_test_score",
+        "mean_test_ndcg@5",
+        "mean_test_map",
+    }
+    np.testing.assert_array_equal(results["mean_test_score"], results["mean_test_ndcg@5"])
+    assert found.best_score_ == results["mean_test_ndcg@5"][found.best_index_]
+    for params, *values in zip(results["params"], results["mean_test_ndcg@5"], results["mean_test_map"], strict=True):
+        loop = EVALUATOR.cross_validate(clone(found.estimator).set_params(**params), X, y, qid=qid)
+        np.testing.assert_allclose(values, [loop["test_ndcg@5"].mean(), loop["test_map"].mean()], rtol=1e-12)
+
+
+def test_halving_decides_by_the_first_metric(shuffled):
+    X, y, qid = shuffled
+    for first in ("rmse", "ndcg@5"):
+        halving = HalvingGridSearchCV(Ridge(), {"alpha": ALPHAS}, resource="max_queries", min_resources=40)
+        found = RankingEvaluator([first, "map"], cv=3).search(halving, X, y, qid=qid)
+        assert found.cv_results_["mean_test_score"].tolist() == found.cv_results_[f"mean_test_{first}"].tolist()
+        assert found.best_score_ == found.cv_results_[f"mean_test_{first}"].max()
+    with sklearn.config_context(enable_metadata_routing=True):
+        assert found.score(X, y, qid=qid) == get_scorer("ndcg@5")(found, X, y, qid=qid)
+
+
+def test_halving_keeps_what_was_asked(shuffled):
+    X, y, qid = shuffled
+    halving = HalvingGridSearchCV(Ridge(), {"alpha": ALPHAS}, resource="max_queries", cv=3)
+
+    def metrics_of(evaluator=EVALUATOR, **params):
+        found = evaluator.search(clone(halving).set_params(**params), X, y, qid=qid)
+        return [name.removeprefix("mean_test_") for name in found.cv_results_ if name.startswith("mean_test_")]
+
+    assert metrics_of(scoring=get_scorer("mrr")) == ["score"]
+    assert metrics_of(scoring=get_scorers(["mrr", "map"])) == ["score", "mrr", "map"]
+    assert metrics_of(refit=False) == ["score"]
+    with pytest.raises(ValueError, match='decides by "score", so no metric may have that name'):
+        metrics_of(RankingEvaluator({"score": "map"}))

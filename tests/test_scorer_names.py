@@ -1,0 +1,220 @@
+"""A scorer is called as its metric, wherever scikit-learn or a tool prints it, and equals another of the same."""
+
+import copy
+import inspect
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.metrics import check_scoring, make_scorer
+from sklearn.model_selection import GridSearchCV, LearningCurveDisplay
+from sklearn.utils import estimator_html_repr
+
+from sklearn_rank import (
+    QueryKFold,
+    QueryRanker,
+    get_scorer,
+    get_scorer_names,
+    get_scorers,
+    make_ranking_scorer,
+    parse_metric,
+)
+from sklearn_rank.metrics import ndcg_score, query_rmse_error
+
+X = np.linspace(0.0, 1.0, 24)[:, None] ** [1, 2]
+QID = np.repeat(np.arange(6), 4)
+Y = pd.Series(np.arange(24) % 4 % 3, index=pd.Index(QID, name="qid"))
+
+
+def top_label(y_true, y_score):
+    return float(y_true[np.argmax(y_score)])
+
+
+def lost_label(y_true, y_score):
+    return 3.0 - top_label(y_true, y_score)
+
+
+NAMED = {
+    "ndcg@10": lambda: get_scorer("ndcg@10"),
+    "neg_rmse": lambda: get_scorer("rmse"),
+    "ndcg(gain=linear)@10": lambda: make_ranking_scorer(ndcg_score, gain="linear", k=10),
+    "rbp(p=0.9, ties=worst)@5": lambda: get_scorer("RBP(p=0.9, ties=worst)@5"),
+    "top_label@2": lambda: make_ranking_scorer(top_label, k=2),
+    "neg_lost_label": lambda: make_ranking_scorer(lost_label, greater_is_better=False),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_it_is_called_as_its_metric(name):
+    scorer = NAMED[name]()
+    assert repr(scorer) == str(scorer) == f"{scorer}" == scorer.__name__ == name
+    assert isinstance(scorer, type(make_scorer(max)))
+
+
+@pytest.mark.parametrize("name", get_scorer_names())
+def test_a_name_gives_the_scorer_of_that_name(name):
+    assert str(get_scorer(name)) == name
+
+
+@pytest.mark.parametrize("name", [name for name in NAMED if "label" not in name])
+def test_the_name_parses_back(name):
+    assert get_scorer(name) == NAMED[name]()
+    assert str(parse_metric(name.removeprefix("neg_"))) == name.removeprefix("neg_")
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_tools_that_read_the_function_find_the_name_of_the_metric(name):
+    """As skore and skorch do; its value has no sign."""
+    scorer, model = NAMED[name](), Ridge().fit(X, Y)
+    assert scorer._score_func.__name__ == name.removeprefix("neg_")
+    assert scorer._score_func(Y, model.predict(X), **scorer._kwargs) == abs(scorer(model, X, Y))
+
+
+def test_the_function_takes_what_the_metric_takes():
+    assert inspect.signature(get_scorer("ndcg@10")._score_func) == inspect.signature(ndcg_score)
+
+
+@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize("copied", [lambda s: pickle.loads(pickle.dumps(s)), copy.copy, copy.deepcopy],
+                         ids=["pickle", "copy", "deepcopy"])  # fmt: skip
+def test_a_copy_is_equal_and_scores_alike(name, copied):
+    scorer, model = NAMED[name](), Ridge().fit(X, Y)
+    again = copied(scorer)
+    assert again == scorer
+    assert hash(again) == hash(scorer)
+    assert repr(again) == name
+    assert again(model, X, Y) == scorer(model, X, Y)
+
+
+SAME = [
+    ("ndcg@10", {}),
+    (ndcg_score, {"k": 10}),
+    (" NDCG @ 10", {}),
+    ("ndcg_at_10", {}),
+    (parse_metric("ndcg", k=10), {}),
+    ("ndcg", {"k": np.int64(10), "gain": "exp2"}),
+]
+OTHERS = [
+    ("ndcg@5", {}),
+    ("ndcg", {}),
+    ("ndcg(gain=linear)@10", {}),
+    ("dcg@10", {}),
+    ("ndcg@10", {"response_method": "predict"}),
+    ("ndcg@10", {"gain": lambda grade: grade}),
+]
+
+
+@pytest.mark.parametrize(("metric", "keywords"), SAME, ids=range(len(SAME)))
+def test_equal_are_those_of_one_meaning(metric, keywords):
+    assert make_ranking_scorer(metric, **keywords) == get_scorer("ndcg@10")
+    assert {make_ranking_scorer(metric, **keywords), get_scorer("ndcg@10")} == {get_scorer("ndcg@10")}
+
+
+@pytest.mark.parametrize(("metric", "keywords"), OTHERS, ids=range(len(OTHERS)))
+def test_others_are_not(metric, keywords):
+    assert make_ranking_scorer(metric, **keywords) != get_scorer("ndcg@10")
+    assert len({make_ranking_scorer(metric, **keywords), get_scorer("ndcg@10")}) == 2
+
+
+def test_scorers_of_one_name_but_of_other_functions_differ():
+    first, second = (make_ranking_scorer("ndcg", k=3, gain=gain) for gain in (np.sqrt, np.cbrt))
+    assert first != second
+    assert make_ranking_scorer("ndcg", k=3, gain=np.sqrt) == first
+
+
+def test_other_types_are_never_equal():
+    scorer = get_scorer("ndcg@10")
+    assert scorer != "ndcg@10"
+    assert scorer != make_scorer(ndcg_score, k=10)
+    assert scorer != get_scorers("ndcg@10")
+
+
+@pytest.mark.parametrize("make", [lambda: get_scorer("ndcg@10"), lambda: get_scorers("ndcg@10")], ids=["one", "many"])
+def test_requests_are_compared_and_not_hashed(make):
+    first, second = make(), make()
+    with sklearn.config_context(enable_metadata_routing=True):
+        second.set_score_request(qid=True, sample_weight="weight")
+        assert first != second
+        assert hash(first) == hash(second)
+        first.set_score_request(qid=True, sample_weight="weight")
+    assert first == second
+
+
+def test_another_process_finds_it_equal():
+    text = pickle.dumps([get_scorer("ndcg(gain=linear)@10"), get_scorers(["ndcg@10", "rmse"])]).hex()
+    program = (
+        "import pickle; from sklearn_rank import get_scorer, get_scorers\n"
+        f"one, many = pickle.loads(bytes.fromhex({text!r}))\n"
+        "same = get_scorer('ndcg(gain=linear)@10')\n"
+        "print(one, one == same, hash(one) == hash(same), many == get_scorers(['ndcg@10', 'rmse']))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "ndcg(gain=linear)@10 True True True"
+
+
+class TestScikitLearn:
+    def test_a_search_is_printed_with_the_name(self):
+        search = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=get_scorer("ndcg@10"))
+        assert str(search).endswith("scoring=ndcg@10)")
+        assert "ndcg@10" in estimator_html_repr(search)
+
+    def test_a_search_of_many_is_printed_with_their_names(self):
+        search = GridSearchCV(Ridge(), {}, scoring=get_scorers(["ndcg@10", "rmse"]))
+        assert "get_scorers(['ndcg@10', 'rmse'])" in str(search).replace("\n", " ")
+
+    def test_clones_have_an_equal_scorer(self):
+        search = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=get_scorer("ndcg@10"))
+        assert clone(search).scoring == search.scoring
+        assert str(clone(search)) == str(search)
+
+    def test_its_own_doors_hand_the_scorer_back(self):
+        scorer = get_scorer("ndcg@10")
+        assert sklearn.metrics.get_scorer(scorer) is scorer
+        assert check_scoring(Ridge(), scorer) is scorer
+
+    def test_a_dict_of_them_predicts_once(self):
+        class Counting(Ridge):
+            calls = 0
+
+            def predict(self, X):
+                Counting.calls += 1
+                return super().predict(X)
+
+        model = Counting().fit(X, Y)
+        scorer = check_scoring(model, {"a": get_scorer("ndcg@10"), "b": get_scorer("rmse")})
+        values = scorer(model, X, Y)
+        assert Counting.calls == 1
+        assert values == {"a": get_scorer("ndcg@10")(model, X, Y), "b": -query_rmse_error(Y, model.predict(X))}
+
+    def test_a_learning_curve_takes_it_for_the_label_of_its_axis(self):
+        """Which its own scorers cannot give: they have no `__name__`, and the display raises."""
+        shown = LearningCurveDisplay.from_estimator(
+            QueryRanker(Ridge()), X, Y, scoring=get_scorer("ndcg@10"), cv=QueryKFold(2), train_sizes=[0.5, 1.0]
+        )
+        assert shown.ax_.get_ylabel() == "Ndcg@10"
+
+
+class TestMany:
+    def test_the_call_that_makes_it_makes_an_equal_one(self):
+        for scorers in (
+            get_scorers(["ndcg@10", "rmse"], ties="worst"),
+            get_scorers({"best": "mrr"}, response_method="predict"),
+        ):
+            again = eval(repr(scorers), {"get_scorers": get_scorers})
+            assert again == scorers
+            assert hash(again) == hash(scorers)
+            assert pickle.loads(pickle.dumps(scorers)) == scorers == copy.deepcopy(scorers)
+
+    @pytest.mark.parametrize("other", [
+        get_scorers(["rmse", "ndcg@10"]), get_scorers(["ndcg@10"]), get_scorers(["ndcg@10", "rmse"], ties="worst"),
+        get_scorers({"ndcg@10": "ndcg@10", "rmse": "mse"}), get_scorers(["ndcg@10", "neg_rmse"]),
+        get_scorers(["ndcg@10", "rmse"], response_method="predict"), get_scorer("ndcg@10"),
+    ], ids=repr)  # fmt: skip
+    def test_others_are_not_equal(self, other):
+        assert get_scorers(["ndcg@10", "rmse"]) != other

@@ -1,0 +1,212 @@
+"""Each fold's scores as they come: told to a function and on progress bars, the same as in the results."""
+
+import pickle
+import time
+
+import numpy as np
+import pytest
+from sklearn.exceptions import FitFailedWarning
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV
+
+from sklearn_rank import QueryKFold, RankingEvaluator, evaluate
+from sklearn_rank.model_selection import FoldScores
+
+METRICS = ["ndcg@5", "rmse"]
+HAS_CALLBACKS = hasattr(GridSearchCV, "set_callbacks")
+
+
+class Stopped(Exception):
+    pass
+
+
+class Records(Ridge):
+    """Ridge that writes down each fit, in whatever process."""
+
+    def __init__(self, path=None, seconds=0.0):
+        super().__init__()
+        self.path, self.seconds = path, seconds
+
+    def fit(self, X, y):
+        with open(self.path, "a") as file:
+            file.write("fit\n")
+        time.sleep(self.seconds)
+        return super().fit(X, y)
+
+
+class Fails(Ridge):
+    def fit(self, X, y):
+        raise ValueError("no fit")
+
+
+def stop_after(n_folds):
+    told = []
+
+    def on_fold(scores):
+        told.append(scores)
+        if len(told) == n_folds:
+            raise Stopped
+
+    return told, on_fold
+
+
+# --- what is told --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_cross_validate_tells_what_it_returns(shuffled, n_jobs):
+    X, y, qid = shuffled
+    told = []
+    evaluator = RankingEvaluator(METRICS, cv=3, n_jobs=n_jobs)
+    found = evaluator.cross_validate(Ridge(), X, y, qid=qid, on_fold=told.append)
+    assert [(one.model, one.fold, one.n_folds, one.error) for one in told] == [("Ridge", i, 3, None) for i in range(3)]
+    for one in told:
+        assert one.scores == {name: found[f"test_{name}"][one.fold] for name in METRICS}
+        assert one.fit_time == found["fit_time"][one.fold]
+        assert one.scores["rmse"] < 0 < one.scores["ndcg@5"]
+
+
+def test_told_scores_are_those_of_a_loop(shuffled):
+    X, y, qid = shuffled
+    told = []
+    RankingEvaluator(METRICS, cv=3).cross_validate(Ridge(), X, y, qid=qid, on_fold=told.append)
+    for one, (train, test) in zip(told, QueryKFold(3).split(X, groups=qid), strict=True):
+        y_score = Ridge().fit(X[train], y[train]).predict(X[test])
+        by_hand = evaluate(y[test], y_score, qid=qid[test], metrics=METRICS).mean()
+        assert one.scores["ndcg@5"] == pytest.approx(by_hand["ndcg@5"], rel=1e-12)
+        assert one.scores["rmse"] == pytest.approx(-by_hand["rmse"], rel=1e-12)
+
+
+def test_compare_tells_model_by_model(shuffled):
+    X, y, qid = shuffled
+    told, models = [], {"weak": Ridge(1e6), "strong": Ridge()}
+    report = RankingEvaluator(METRICS, cv=3).compare(models, X, y, qid=qid, on_fold=told.append)
+    assert [(one.model, one.fold) for one in told] == [(name, i) for name in models for i in range(3)]
+    for one in told:
+        assert one.scores == {name: report.fold_means[one.model][name][one.fold] for name in METRICS}
+        assert one.fit_time == report.fit_time[one.model][one.fold]
+        assert one.scores["rmse"] > 0
+
+
+def test_telling_changes_nothing(shuffled):
+    X, y, qid = shuffled
+    evaluator = RankingEvaluator(METRICS, cv=3)
+    plain, watched = (evaluator.cross_validate(Ridge(), X, y, qid=qid, on_fold=f) for f in (None, spoil))
+    for name in METRICS:
+        np.testing.assert_array_equal(plain[f"test_{name}"], watched[f"test_{name}"])
+
+
+def spoil(of_fold):
+    of_fold.scores.clear()
+
+
+def test_a_model_that_fails_is_told_of(shuffled):
+    X, y, qid = shuffled
+    told, evaluator = [], RankingEvaluator(METRICS, cv=2)
+    with pytest.warns(FitFailedWarning, match="bad failed"):
+        report = evaluator.compare({"bad": Fails(), "good": Ridge()}, X, y, qid=qid, on_fold=told.append)
+    assert [str(one.error) for one in told[:2]] == ["no fit"] * 2
+    assert all(np.isnan(value) for one in told[:2] for value in one.scores.values())
+    assert [one.error for one in told[2:]] == [None] * 2
+    assert np.isnan(report.fold_means["bad"]["rmse"]).all()
+    told.clear()
+    with pytest.raises(ValueError, match="no fit"):
+        evaluator.cross_validate(Fails(), X, y, qid=qid, on_fold=told.append)
+    assert len(told) == 2
+
+
+def test_fold_scores_are_values():
+    one = FoldScores("a", 0, 2, {"map": 0.5}, 0.1)
+    assert pickle.loads(pickle.dumps(one)) == one
+    with pytest.raises(AttributeError):
+        one.fold = 1
+
+
+# --- stopping ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n_jobs", "most_fits"), [(None, 2), (2, 8)])
+def test_an_exception_stops_the_fits_that_remain(shuffled, tmp_path, n_jobs, most_fits):
+    X, y, qid = shuffled
+    path = tmp_path / "fits"
+    told, on_fold = stop_after(2)
+    evaluator = RankingEvaluator("map", cv=20, n_jobs=n_jobs)
+    with pytest.raises(Stopped):
+        evaluator.cross_validate(Records(str(path), 0.05), X, y, qid=qid, on_fold=on_fold)
+    assert [one.fold for one in told] == [0, 1]
+    n_fits = len(path.read_text().split())
+    time.sleep(0.3)
+    assert n_fits <= most_fits
+    assert len(path.read_text().split()) == n_fits
+
+
+def test_an_exception_stops_a_comparison(shuffled, tmp_path):
+    X, y, qid = shuffled
+    path = tmp_path / "fits"
+    told, on_fold = stop_after(4)
+    models = {"a": Ridge(), "b": Records(str(path)), "c": Records(str(path))}
+    with pytest.raises(Stopped):
+        RankingEvaluator("map", cv=3).compare(models, X, y, qid=qid, on_fold=on_fold)
+    assert [(one.model, one.fold) for one in told] == [("a", 0), ("a", 1), ("a", 2), ("b", 0)]
+    assert path.read_text().split() == ["fit"]
+
+
+def test_on_fold_is_checked_before_any_fit(shuffled):
+    X, y, qid = shuffled
+    evaluator = RankingEvaluator("map", cv=3)
+    for call in (
+        lambda: evaluator.cross_validate(Records("/"), X, y, qid=qid, on_fold="print"),
+        lambda: evaluator.compare({"a": Records("/")}, X, y, qid=qid, on_fold=[]),
+    ):
+        with pytest.raises(TypeError, match="on_fold must be a function of the scores of a fold"):
+            call()
+
+
+# --- progress ------------------------------------------------------------------------------------------------
+
+
+def test_the_bar_shows_the_first_metric_of_each_fold(shuffled, capsys):
+    pytest.importorskip("tqdm")
+    X, y, qid = shuffled
+    models = {"good": Ridge(), "bad": Fails()}
+    with pytest.warns(FitFailedWarning, match="bad failed"):
+        report = RankingEvaluator(METRICS, cv=2, progress=True).compare(models, X, y, qid=qid)
+    shown = capsys.readouterr().err
+    assert f"good, fold 1: ndcg@5 {report.fold_means['good']['ndcg@5'][1]:.4f}" in shown
+    assert "bad, fold 1: failed" in shown
+
+
+@pytest.mark.skipif(not HAS_CALLBACKS, reason="callbacks came with scikit-learn 1.9")
+@pytest.mark.parametrize(
+    "search",
+    [
+        GridSearchCV(Ridge(), {"alpha": [1, 2]}),
+        RandomizedSearchCV(Ridge(), {"alpha": [1, 2]}, n_iter=2),
+        HalvingGridSearchCV(Ridge(), {"alpha": [1, 2]}, resource="max_queries", random_state=0),
+    ],
+    ids=lambda search: type(search).__name__,
+)
+def test_a_search_is_shown_by_the_bar_of_scikit_learn(shuffled, search, capsys):
+    pytest.importorskip("rich")
+    X, y, qid = shuffled
+    found = RankingEvaluator("map", cv=2, progress=True).search(search, X, y, qid=qid)
+    assert f"{type(search).__name__} - search" in capsys.readouterr().out
+    assert not getattr(found, "_skl_callbacks", [])
+    RankingEvaluator("map", cv=2).search(search, X, y, qid=qid)
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.skipif(not HAS_CALLBACKS, reason="callbacks came with scikit-learn 1.9")
+def test_the_bar_of_a_search_names_the_extra(shuffled, monkeypatch):
+    X, y, qid = shuffled
+    monkeypatch.setitem(__import__("sys").modules, "rich", None)
+    with pytest.raises(ImportError, match=r'needs rich: pip install "sklearn-rank\[progress\]"'):
+        RankingEvaluator("map", progress=True).search(GridSearchCV(Records("/"), {"alpha": [1]}), X, y, qid=qid)
+
+
+@pytest.mark.skipif(HAS_CALLBACKS, reason="there are callbacks")
+def test_a_search_that_cannot_be_shown_says_so(shuffled):
+    X, y, qid = shuffled
+    with pytest.warns(UserWarning, match="callbacks of scikit-learn 1.9"):
+        RankingEvaluator("map", cv=2, progress=True).search(GridSearchCV(Ridge(), {"alpha": [1]}), X, y, qid=qid)

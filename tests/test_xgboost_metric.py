@@ -1,0 +1,215 @@
+"""Metrics in XGBoost's training loops: their values, the round they choose, and what is refused."""
+
+import numpy as np
+import pytest
+from boosting_cases import BEST_FIRST, TRAIN, VALID, by_hand, first_best
+from numpy.testing import assert_allclose
+
+from sklearn_rank import evaluate
+from sklearn_rank.boosting import xgboost_metric
+
+xgb = pytest.importorskip("xgboost")
+ROUNDS = 15
+PARAMS = {"objective": "rank:ndcg", "nthread": 1, "max_depth": 3}
+
+
+def matrix(rows, kind=xgb.DMatrix, **keywords):
+    X, y, qid, _ = rows
+    return kind(X, y, **({"qid": qid} | keywords))
+
+
+def train(metric, *, valid=VALID, rounds=ROUNDS, params=PARAMS, **keywords):
+    """Booster, and the values of each round by data set and metric; the validation rows are the last."""
+    data, values = matrix(TRAIN), {}
+    valid = matrix(valid) if isinstance(valid, tuple) else valid
+    booster = xgb.train(
+        params, data, rounds, evals=[(data, "train"), (valid, "valid")], custom_metric=metric, evals_result=values,
+        verbose_eval=False, **keywords,
+    )  # fmt: skip
+    return booster, values
+
+
+def stages(booster, rows=VALID, rounds=ROUNDS):
+    return [booster.predict(matrix(rows), iteration_range=(0, i + 1)) for i in range(rounds)]
+
+
+SIX_DIGITS = {"rtol": 0, "atol": 5.001e-7}
+"""XGBoost writes the value of a metric to a line of text with six digits after the point."""
+
+
+def test_values_are_those_of_staged_predictions():
+    names = ["map@10", "ndcg@3"]
+    booster, values = train(xgboost_metric(names))
+    for part, rows in (("train", TRAIN), ("valid", VALID)):
+        assert [*values[part]][-2:] == names
+        for name in names:
+            assert_allclose(values[part][name], by_hand(name, stages(booster, rows), rows), **SIX_DIGITS)
+
+
+@pytest.mark.parametrize(("metric", "by"), [("map@10", "rounds"), ("mrr", "callback"), ("rmse", "rounds")])
+def test_the_round_chosen_is_the_best_by_hand(metric, by):
+    maximize = metric != "rmse"
+    long, _ = train(xgboost_metric(metric), rounds=25)
+    curve = np.round(by_hand(metric, stages(long, rounds=25)), 6)
+    for patience in (3, 100):
+        how = {"early_stopping_rounds": patience, "maximize": maximize}
+        if by == "callback":
+            how = {"callbacks": [xgb.callback.EarlyStopping(rounds=patience, maximize=maximize)]}
+        booster, _ = train(xgboost_metric(metric), rounds=25, **how)
+        assert booster.best_iteration == first_best(curve, patience, maximize)
+    assert len(set(curve)) > 1
+
+
+def precision_loss(y_true, y_score):
+    return 1 - np.mean(y_true[np.argmax(y_score)] > 0)
+
+
+WRONG_WAY = [
+    ("mrr@10", {"early_stopping_rounds": 3}, "maximize=True"),
+    ("mrr@10", {"early_stopping_rounds": 3, "maximize": False}, "maximize=True"),
+    ("p@1", {"callbacks": "EarlyStopping"}, "maximize=True"),
+    ("map@10", {"early_stopping_rounds": 3, "maximize": False}, "maximize=True"),
+    ("rmse", {"early_stopping_rounds": 3, "maximize": True}, "maximize=False"),
+    ({"pretty bad": "rmse"}, {"early_stopping_rounds": 3}, "maximize=False"),
+    (["ndcg@3", "mrr"], {"early_stopping_rounds": 3}, "that mrr is to be maximized"),
+]
+
+
+@pytest.mark.parametrize(("metric", "keywords", "way_out"), WRONG_WAY, ids=range(len(WRONG_WAY)))
+def test_a_metric_is_not_taken_the_wrong_way(metric, keywords, way_out):
+    """XGBoost knows the direction of a metric by its name or by `maximize`, and without either minimizes it."""
+    if "callbacks" in keywords:
+        keywords = {"callbacks": [xgb.callback.EarlyStopping(rounds=3)]}
+    with pytest.raises(ValueError, match=way_out):
+        train(xgboost_metric(metric), **keywords)
+
+
+def test_a_metric_by_which_nothing_stops_needs_no_direction():
+    train(xgboost_metric("mrr@10"), rounds=2)
+    by_other = xgb.callback.EarlyStopping(rounds=3, metric_name="ndcg@32")
+    train(xgboost_metric("mrr@10"), rounds=2, callbacks=[by_other])
+    train(xgboost_metric("map@10"), rounds=2, early_stopping_rounds=3)
+    train(xgboost_metric(precision_loss, greater_is_better=False), rounds=2)
+    with pytest.raises(ValueError, match="precision_loss is to be minimized"):
+        train(xgboost_metric(precision_loss, greater_is_better=False), early_stopping_rounds=2)
+
+
+def test_names_without_blanks():
+    """XGBoost reads its values back from a line of text, whose words it splits at colons."""
+    _, values = train(xgboost_metric("ndcg(gain=linear, ties=worst)@10"), rounds=2, maximize=True)
+    assert [*values["valid"]][-1] == "ndcg(gain=linear,ties=worst)@10"
+    with pytest.raises(ValueError, match="a name must have none. Got 'NDCG:top=10'"):
+        xgboost_metric("NDCG:top=10")
+
+
+def test_two_metrics_of_one_name():
+    """XGBoost logs both into one list."""
+    own = {**PARAMS, "eval_metric": "ndcg@3"}
+    with pytest.raises(ValueError, match="of its own.*'our_ndcg@3': 'ndcg@3'"):
+        train(xgboost_metric("ndcg@3"), params=own)
+    with pytest.raises(ValueError, match="of its own"):
+        xgb.cv(PARAMS, matrix(TRAIN), 2, custom_metric=xgboost_metric("ndcg@32"))
+    _, values = train(xgboost_metric({"our_ndcg@3": "ndcg@3"}), params=own)
+    assert [*values["valid"]] == ["ndcg@3", "our_ndcg@3"]
+
+
+def test_cv():
+    """Means over folds of whole queries."""
+    folds = []
+    found = xgb.cv(
+        PARAMS, matrix(TRAIN), 4, nfold=3, custom_metric=xgboost_metric("mrr"), as_pandas=False, maximize=True,
+        early_stopping_rounds=10, fpreproc=lambda *fold: folds.append(fold[:2]) or fold,
+    )  # fmt: skip
+    means = []
+    for learn, test in folds:
+        booster = xgb.train(PARAMS, learn, 4)
+        rows = None, test.get_label(), np.repeat(np.arange(len(test.get_group())), test.get_group()), None
+        means.append(by_hand("mrr", [booster.predict(test, iteration_range=(0, i + 1)) for i in range(4)], rows))
+    assert_allclose(found["test-mrr-mean"], np.mean(means, axis=0), **SIX_DIGITS)
+    with pytest.raises(ValueError, match="maximize=True"):
+        xgb.cv(PARAMS, matrix(TRAIN), 4, custom_metric=xgboost_metric("mrr"), early_stopping_rounds=10)
+
+
+@pytest.mark.parametrize("how", ["group", "set_group", "quantile"])
+def test_queries_of_every_kind_of_matrix(how):
+    X, y, qid, sizes = VALID
+    if how == "quantile":
+        valid = xgb.QuantileDMatrix(X, y, qid=qid)
+        data = xgb.QuantileDMatrix(TRAIN[0], TRAIN[1], qid=TRAIN[2])
+        valid, values = xgb.QuantileDMatrix(X, y, qid=qid, ref=data), {}
+        booster = xgb.train(PARAMS, data, ROUNDS, evals=[(valid, "valid")], custom_metric=xgboost_metric("map@10"),
+                            evals_result=values, verbose_eval=False)  # fmt: skip
+    else:
+        valid = xgb.DMatrix(X, y, group=sizes) if how == "group" else xgb.DMatrix(X, y)
+        if how == "set_group":
+            valid.set_group(sizes)
+        booster, values = train(xgboost_metric("map@10"), valid=valid)
+    assert_allclose(values["valid"]["map@10"], by_hand("map@10", stages(booster)), **SIX_DIGITS)
+
+
+def test_a_constant_first_tree_is_not_perfect():
+    """XGBoost's own metric ranks equal scores by row; ours is the mean over their orders."""
+    y, qid, _ = BEST_FIRST
+    data, values = xgb.DMatrix(np.zeros((len(y), 1)), y, qid=qid), {}
+    xgb.train(
+        {**PARAMS, "eval_metric": "ndcg@10"}, data, 1, evals=[(data, "valid")], evals_result=values,
+        custom_metric=xgboost_metric({"ours": "ndcg@10"}), verbose_eval=False,
+    )  # fmt: skip
+    ours = evaluate(y, np.zeros(len(y)), qid=qid, metrics="ndcg@10").mean()["ndcg@10"]
+    assert values["valid"]["ndcg@10"] == [1.0]
+    assert_allclose(values["valid"]["ours"], [ours], **SIX_DIGITS)
+    assert ours < 0.8
+
+
+def test_data_without_queries():
+    X, y, _, _ = TRAIN
+    data = xgb.DMatrix(X, y)
+    with pytest.raises(ValueError, match="QueryRanker.XGBRegressor.*Got a DMatrix without qid or group"):
+        xgb.train({"nthread": 1}, data, 1, evals=[(data, "train")], custom_metric=xgboost_metric("map"))
+
+
+@pytest.mark.parametrize("name", ["XGBRanker", "XGBRegressor", "XGBClassifier"])
+def test_models_for_scikit_learn(name):
+    """XGBRanker would call the metric once a query, and score a query of one document 1.0; the others have none."""
+    model = getattr(xgb, name)(n_estimators=1, n_jobs=1, eval_metric=xgboost_metric("map@10"))
+    queries = {"qid": TRAIN[2], "eval_qid": [VALID[2]]} if name == "XGBRanker" else {}
+    with pytest.raises(TypeError, match=r"QueryRanker\(XGBRanker\(...\), eval_metric='map@10'"):
+        model.fit(TRAIN[0], TRAIN[1], eval_set=[VALID[:2]], verbose=False, **queries)
+
+
+def test_weights_of_queries():
+    weight = 1.0 + np.arange(30) % 3
+    booster, values = train(xgboost_metric("map@10"), valid=matrix(VALID, weight=weight))
+    weighted = by_hand("map@10", stages(booster), sample_weight=weight[VALID[2]])
+    assert_allclose(values["valid"]["map@10"], weighted, **SIX_DIGITS)
+    assert weighted != by_hand("map@10", stages(booster))
+
+
+def test_rows_are_those_of_the_data_at_hand():
+    """Matrices of equal length, labels and groups that are set anew, and memory that is used again."""
+    metric, scores, X = xgboost_metric("mrr"), np.array([3.0, 2, 1]), np.zeros((3, 1))
+    first, second = xgb.DMatrix(X, [0, 1, 0], group=[3]), xgb.DMatrix(X, [0, 0, 1], group=[3])
+    assert [metric(scores, data)[1] for data in (first, second, first)] == [1 / 2, 1 / 3, 1 / 2]
+    first.set_label([1, 0, 0])
+    assert metric(scores, first)[1] == 1
+    second.set_group([2, 1])
+    assert metric(scores, second)[1] == 1 / 2
+    second.set_weight([1, 3])
+    assert metric(scores, second)[1] == 3 / 4
+    for i in range(50):
+        assert metric(scores, xgb.DMatrix(X, np.eye(3)[i % 3], group=[3]))[1] == 1 / (i % 3 + 1)
+    assert len(metric._seen._entries) == 2
+
+
+def test_probabilities_of_grades_rank_by_the_expected_grade():
+    params = {**PARAMS, "objective": "multi:softprob", "num_class": 4}
+    booster, values = train(xgboost_metric("map@10"), rounds=4, params=params)
+    grades = [probability @ np.arange(4.0) for probability in stages(booster, rounds=4)]
+    assert_allclose(values["valid"]["map@10"], by_hand("map@10", grades), **SIX_DIGITS)
+
+
+def test_several_workers(monkeypatch):
+    """XGBoost would take the mean over workers of the means over queries of each."""
+    monkeypatch.setattr(xgb.collective, "get_world_size", lambda: 2)
+    with pytest.raises(ValueError, match="Got 2 workers"):
+        xgboost_metric("map")(np.zeros(1), xgb.DMatrix([[0]], [1], group=[1]))
