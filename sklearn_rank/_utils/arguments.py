@@ -30,7 +30,16 @@ CLUSTERS = "clusters= is what each row's query belongs to, such as a user."
 PER_QUERY = "by= and clusters= go to evaluate and evaluate_frame; segments() of a result takes values by query, too."
 
 
+EVAL_SET = "eval_set=(X, y, qid, sample_weight) holds all of the validation rows."
+
+
+OF_RANKER = "It is a parameter of QueryRanker: QueryRanker(model, eval_metric='ndcg@10', early_stopping_rounds=20)."
+
+
 MEANT = {
+    **dict.fromkeys(("eval_X", "eval_y", "eval_qid", "eval_group", "X_val", "y_val"), EVAL_SET),
+    **dict.fromkeys(("eval_sample_weight", "sample_weight_eval_set", "sample_weight_val"), EVAL_SET),
+    **dict.fromkeys(("eval_fraction", "eval_metric", "early_stopping_rounds"), OF_RANKER),
     **dict.fromkeys(("by", "clusters"), PER_QUERY),
     **dict.fromkeys(("group", "groups", "group_id", "group_ids", "group_sizes", "qids"), QID),
     **dict.fromkeys(("query", "queries", "query_id", "query_ids"), QID),
