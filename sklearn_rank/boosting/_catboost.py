@@ -93,7 +93,7 @@ class CatBoostMetric(TrainingMetric):
         (self._name,) = self._specs
         listed = pools if isinstance(pools, Sequence) else [pools]
         if not listed or not all(hasattr(pool, "get_group_id_hash") for pool in listed):
-            raise TypeError(NOT_POOLS.format(name=self._name, pools=echo(pools)))
+            raise TypeError(NOT_POOLS.format(name=self._one, pools=echo(pools)))
         self._pools = [self._read(pool) for pool in listed]
         for (y, sizes), (other_y, other_sizes) in combinations(self._pools, 2):
             if np.array_equal(y, other_y) and not np.array_equal(sizes, other_sizes):
@@ -104,7 +104,7 @@ class CatBoostMetric(TrainingMetric):
         """Labels of a pool, and the sizes of its queries."""
         query = pool.get_group_id_hash()
         if query is None:
-            raise ValueError(NO_QUERIES.format(name=self._name))
+            raise ValueError(NO_QUERIES.format(name=self._one))
         starts = np.flatnonzero(np.append(True, np.asarray(query)[1:] != np.asarray(query)[:-1]))
         return np.asarray(pool.get_label(), dtype=np.float32), np.diff(np.append(starts, len(query)))
 
@@ -125,7 +125,7 @@ class CatBoostMetric(TrainingMetric):
             Weights of rows; of queries where they are constant within each.
         """
         if len(approxes) != 1:
-            raise ValueError(SEVERAL_SCORES.format(name=self._name, n=len(approxes)))
+            raise ValueError(SEVERAL_SCORES.format(name=self._one, n=len(approxes)))
         label = np.asarray(target)
         known = next((pool for pool in self._pools if np.array_equal(pool[0], label)), None)
         if known is None:
