@@ -34,7 +34,7 @@ SEVERAL_SCORES = (
 )
 
 
-def catboost_metric(metric: MetricLike, pools: Any, **keywords: Any) -> CatBoostMetric:
+def catboost_metric(metric: MetricLike, pools: Any = None, **keywords: Any) -> CatBoostMetric:
     """Metric for CatBoost, of whole queries of these pools.
 
     CatBoost gives a metric labels, scores and weights, and no queries. So the metric is made with the pools that
@@ -45,7 +45,7 @@ def catboost_metric(metric: MetricLike, pools: Any, **keywords: Any) -> CatBoost
     metric : str, metric function or callable
         As `evaluate` takes it, such as "map@10".
     pools : catboost.Pool or list of catboost.Pool
-        All pools of ``eval_set``, with ``group_id``. The training pool may be among them.
+        All pools of ``eval_set``, with ``group_id``. The training pool may be among them. Without any it is an error.
     **keywords
         Keywords of the metric, such as `ties` or `gain`.
 
