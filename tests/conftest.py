@@ -4,16 +4,18 @@ import sys
 import warnings
 from importlib.util import find_spec
 
-import numpy as np
 import pytest
 
-from sklearn_rank._metric.metric import REGISTRY
-from sklearn_rank.datasets import make_ranking
-
 os.environ["MPLBACKEND"] = "agg"  # pictures are drawn, but no window is opened
+for limit in ("OMP_THREAD_LIMIT", "OMP_NUM_THREADS"):  # of models and BLAS, which would wait for one another's threads
+    os.environ.setdefault(limit, "1")
 
+import numpy as np  # noqa: E402
 
-SLOW = "spark_connect spark docs dask_cluster searches storage ties batch_disk peers threads".split()
+from sklearn_rank._metric.metric import REGISTRY  # noqa: E402
+from sklearn_rank.datasets import make_ranking  # noqa: E402
+
+SLOW = "spark_connect spark docs dask_cluster dask ties searches peers storage batch_disk bench threads".split()
 """Files that take longest. They come first, so that several processes end at about the same time."""
 
 
@@ -75,7 +77,7 @@ def rng():
 
 @pytest.fixture(scope="session")
 def spark():
-    """A session of Spark with two workers, whose tasks are tried four times; of Connect if SPARK_CONNECT says so."""
+    """A session of Spark with two workers, whose tasks are tried twice; of Connect if SPARK_CONNECT says so."""
     needs = {"pyspark": find_spec("pyspark"), "Java": os.environ.get("JAVA_HOME") or shutil.which("java")}
     missing = [name for name, there in needs.items() if not there]
     if missing:
@@ -85,10 +87,12 @@ def spark():
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder
-    builder = builder.remote("local[2,4]") if os.environ.get("SPARK_CONNECT") else builder.master("local[2,4]")
+    builder = builder.remote("local[2,2]") if os.environ.get("SPARK_CONNECT") else builder.master("local[2,2]")
     options = {
         "spark.ui.enabled": "false",
         "spark.log.level": "OFF",
+        # Most of a short life goes into starting up: the compiler that is quick.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.connect.grpc.binding.address": "127.0.0.1",

@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -95,6 +96,15 @@ def tie_policy(metric):
             raise
         return {"ties": "worst"}
     return {}
+
+
+def _kind_of_data(metric):
+    return str((labels_of(metric), metric.subtopics, metric.pointwise, tie_policy(metric)))
+
+
+ALIKE = [[*group] for _, group in groupby(sorted(METRICS, key=_kind_of_data), key=_kind_of_data)]
+"""Metrics that take the same rows, so that one call evaluates them all."""
+each_kind_of_data = pytest.mark.parametrize("metrics", ALIKE, ids=lambda group: group[0].name)
 
 
 def policies(metric):

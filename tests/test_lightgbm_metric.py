@@ -90,6 +90,20 @@ def test_metrics_of_its_own_may_be_watched_but_not_stop_training():
             call()
 
 
+def test_two_metrics_of_one_name():
+    """LightGBM logs both into one list."""
+    own = {**PARAMS, "metric": "ndcg", "eval_at": [3]}
+    for call in (
+        lambda: train(lightgbm_metric("ndcg@3"), params=own),
+        lambda: ranker(lightgbm_metric("ndcg@3")),
+        lambda: train([lightgbm_metric("ndcg@3")] * 2),
+    ):
+        with pytest.raises(ValueError, match="another metric ndcg@3.*'our_ndcg@3': 'ndcg@3'"):
+            call()
+    _, values = train(lightgbm_metric({"our_ndcg@3": "ndcg@3"}), params=own)
+    assert [*values["valid"]] == ["ndcg@3", "our_ndcg@3"]
+
+
 def test_folds_of_cv():
     """Means over folds of whole queries, LightGBM's own and ours, and none over torn ones."""
     X, y, qid, _ = TRAIN

@@ -94,6 +94,13 @@ def test_recursive_elimination(kind, lgbm, data, routing):
     assert found.score(X, y, qid=qid) == found.estimator_.score(X[:, found.support_], y, qid=qid)
 
 
+def test_recursive_elimination_without_scoring_takes_r2(data, routing):
+    """Which no ranker can notice: the page on pipelines warns of it."""
+    X, y, qid = data
+    found, by_r2 = (RFECV(QueryRanker(Ridge()), scoring=scoring).fit(X, y, qid=qid) for scoring in (None, "r2"))
+    np.testing.assert_array_equal(found.cv_results_["mean_test_score"], by_r2.cv_results_["mean_test_score"])
+
+
 def test_forward_selection(lgbm, data, with_index, routing):
     X, y, qid = data
     selector = SequentialFeatureSelector(lgbm, n_features_to_select=2, cv=CV, scoring=SCORER)

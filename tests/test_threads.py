@@ -222,8 +222,7 @@ _threads.for_each(lambda a, b: time.sleep(0.1), [(i, i + 1) for i in range(1000)
 }
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(("case", "n_jobs"), [("kernel", 1), ("kernel", 2), ("queries", 2), ("blocks", 2)])
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT")
 def test_an_interrupt_stops_all_threads(case, n_jobs):
     command = [sys.executable, "-c", SCRIPT + CASES[case], str(n_jobs)]

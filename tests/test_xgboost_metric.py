@@ -102,6 +102,17 @@ def test_names_without_blanks():
         xgboost_metric("NDCG:top=10")
 
 
+def test_two_metrics_of_one_name():
+    """XGBoost logs both into one list."""
+    own = {**PARAMS, "eval_metric": "ndcg@3"}
+    with pytest.raises(ValueError, match="of its own.*'our_ndcg@3': 'ndcg@3'"):
+        train(xgboost_metric("ndcg@3"), params=own)
+    with pytest.raises(ValueError, match="of its own"):
+        xgb.cv(PARAMS, matrix(TRAIN), 2, custom_metric=xgboost_metric("ndcg@32"))
+    _, values = train(xgboost_metric({"our_ndcg@3": "ndcg@3"}), params=own)
+    assert [*values["valid"]] == ["ndcg@3", "our_ndcg@3"]
+
+
 def test_cv():
     """Means over folds of whole queries."""
     folds = []

@@ -124,7 +124,7 @@ def main() -> None:
     print(f"\n| {options.rounds} rounds, s | no metric | its own | ours | QueryRanker, no metric | QueryRanker, ours |")
     print("| --- | --- | --- | --- | --- | --- |")
     for library, trainings in (("LightGBM", lightgbm_trainings), ("XGBoost", xgboost_trainings)):
-        taken = alternate(trainings(data, options), options.repeats, 120)
+        taken = alternate(trainings(data, options), options.repeats, 300)
         print(f"| {library} | {' | '.join(f'{np.median(times):.2f}' for times in taken)} |")
 
 

@@ -22,6 +22,10 @@ TORN = (
     "A fold must hold whole queries: use lgb.cv without folds=, or folds=QueryKFold(). Got rows of {n} queries of "
     "which others are in another fold."
 )
+SAME_NAME = (
+    "LightGBM computes another metric {name}, and would log both under one name: switch its own off by metric='None', "
+    "or call this one otherwise, as in lightgbm_metric({{'our_{name}': {name!r}}})."
+)
 OTHER_JUDGES = (
     "LightGBM stops early as soon as any metric stops improving, and takes the best round of that one, so with {name} "
     "it must compute none of its own: metric='None', in params or as LGBMRanker(metric='None'). Got {n} of its own."
@@ -107,11 +111,19 @@ class LightGBMMetric(TrainingMetric):
         while frame is not None:
             if frame.f_globals.get("__name__") == "lightgbm.basic":
                 n_own = max(n_own, getattr(frame.f_locals.get("self"), "_Booster__num_inner_eval", 0))
+                self._refuse_same_name(frame.f_locals.get("ret"))
             elif frame.f_globals.get("__name__") == "lightgbm.engine":
                 stops |= any(map(_is_early_stopping, frame.f_locals.get("callbacks_after_iter", ())))
             frame = frame.f_back
         if stops and n_own:
             raise ValueError(OTHER_JUDGES.format(name=self.__name__, n=n_own))
+
+    def _refuse_same_name(self, results: Any) -> None:
+        """Refuse names under which another metric of this round is known already."""
+        known = {result[1] for result in results} if isinstance(results, list) else set()
+        for name in self._specs:
+            if name in known:
+                raise ValueError(SAME_NAME.format(name=name))
 
 
 def _is_early_stopping(callback: Any) -> bool:

@@ -30,6 +30,10 @@ WRONG_WAY = (
     "XGBoost cannot know that {name} is to be {right}, and here it would stop as if it were to be {wrong}: pass "
     "maximize={maximize} to xgb.train or xgb.cv, or EarlyStopping(rounds=..., maximize={maximize}). Got maximize={got}."
 )
+SAME_NAME = (
+    "XGBoost computes a metric {name} of its own, and would log both under one name: leave its own out, or call this "
+    "one otherwise, as in xgboost_metric({{'our_{name}': {name!r}}})."
+)
 SEVERAL_WORKERS = (
     "On several workers XGBoost takes the mean of what a metric of Python's is on each, which is no mean over queries: "
     "train with its own metrics there, and judge the model by sklearn_rank.dask or sklearn_rank.spark. Got {n} workers."
@@ -102,6 +106,7 @@ class XGBoostMetric(TrainingMetric):
         if not hasattr(data, "get_uint_info"):
             raise TypeError(NOT_HERE.format(name=self.__name__, second=type(data).__name__))
         self._refuse_wrong_way()
+        self._refuse_same_name(sys._getframe(1))
         n_workers = sys.modules["xgboost"].collective.get_world_size()
         if n_workers > 1:
             raise ValueError(SEVERAL_WORKERS.format(n=n_workers))
@@ -128,6 +133,13 @@ class XGBoostMetric(TrainingMetric):
                     name=name, right=words[0], wrong=words[1], maximize=shown[name], got=callback.maximize
                 )
                 raise ValueError(text)
+
+    def _refuse_same_name(self, caller: FrameType) -> None:
+        """Refuse names under which XGBoost has written a value of its own to the line that this one is added to."""
+        line, data = (caller.f_locals.get(name, "") for name in ("res", "evname"))
+        for name in self._specs:
+            if f"\t{data}-{_shown(name)}:" in str(line):
+                raise ValueError(SAME_NAME.format(name=name))
 
 
 def _stopping_callbacks(frame: FrameType | None) -> Iterator[Any]:

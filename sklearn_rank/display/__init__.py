@@ -7,6 +7,7 @@ from sklearn_rank.display._critical_difference import CriticalDifferenceDisplay
 from sklearn_rank.display._cutoff import CutoffDisplay
 from sklearn_rank.display._difference import DifferenceDisplay
 from sklearn_rank.display._distribution import DistributionDisplay
+from sklearn_rank.display._eval_curve import EvalCurveDisplay
 from sklearn_rank.display._list_length import ListLengthDisplay
 from sklearn_rank.display._precision_recall import QueryPrecisionRecallDisplay
 from sklearn_rank.display._query_size import QuerySizeDisplay
@@ -17,6 +18,7 @@ __all__ = [
     "CutoffDisplay",
     "DifferenceDisplay",
     "DistributionDisplay",
+    "EvalCurveDisplay",
     "ListLengthDisplay",
     "QueryPrecisionRecallDisplay",
     "QuerySizeDisplay",

@@ -31,6 +31,7 @@ OF_METHOD = {
         "name": NAME,
         "ax": AX,
     },
+    "from_estimator": {"ax": AX},
     "from_results": {"ax": AX},
     "from_comparison": {"ax": AX},
     "from_predictions": {

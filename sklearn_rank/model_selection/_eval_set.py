@@ -35,6 +35,7 @@ def read_eval_set(ranker: Any, eval_set: Any) -> QueryData:
     try:
         validate_data(ranker, X, skip_check_array=True, reset=False)
         X, y, weight = read_rows(X, y, qid, sample_weight)
+        X, y = (x if hasattr(x, "shape") else np.asarray(x) for x in (X, y))
         return QueryData.of(X, y, find_qid(y, qid, name="y"), weight)
     except ValueError as error:
         raise ValueError(f"{FORM} {error}") from None

@@ -31,6 +31,7 @@ def fit_lightgbm(model: Any, train: FitData, validation: FitData, monitor: Monit
         if monitor.should_stop or env.iteration == env.end_iteration - 1:
             raise stop(monitor.best, env.evaluation_result_list)
 
+    vars(stop_at_the_best)["order"] = 30  # after LightGBM has recorded the round
     with changed(model, metric="None", **switched_off(model)):
         return model.fit(
             train.X, train.y, **training_arguments(model, train), **evaluation_arguments(model, validation),

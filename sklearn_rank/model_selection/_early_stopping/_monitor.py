@@ -37,7 +37,7 @@ class Monitor:
         self.greater_is_better = spec.metric.greater_is_better
         self.curve: list[float] = []
         self.best, self.should_stop, self.shortened = 0, False, True
-        self._value_of(np.zeros(len(self.rows.label)))  # refuses labels that the metric does not take
+        self._check_labels()
 
     def record(self, y_score: ArrayLike) -> bool:
         """Add the scores of a round; whether training should stop after it."""
@@ -56,13 +56,27 @@ class Monitor:
         Raises
         ------
         ValueError
-            If there was no round, or the metric is defined for no query.
+            If there was no round, or each has the value NaN.
         """
         if not self.curve or math.isnan(self.curve[self.best]):
             raise ValueError(
-                f"Early stopping needs a validation query for which the metric is defined: {self.spec} has no value "
-                f"for any of the {len(self.rows.ids)} queries in {len(self.curve)} rounds. Hold out more queries, or "
-                "choose another metric."
+                f"The best round is one with a value. Got {len(self.curve)} rounds, and none for {self.spec}."
+            )
+
+    def _check_labels(self) -> None:
+        """Refuse labels that the metric does not take, or that leave it without a value, before any training.
+
+        Raises
+        ------
+        ValueError
+            If the metric is defined for no query, however its documents are ranked.
+        """
+        ideal = self.rows.evaluate(np.nan_to_num(self.rows.label), {"metric": self.spec})
+        if ideal.n_undefined["metric"] == len(self.rows.ids):
+            raise ValueError(
+                "Early stopping needs a validation query for which the metric is defined, such as one with a relevant "
+                f"document: hold out more queries, or choose another metric. Got {len(self.rows.ids)} queries, and "
+                f"{self.spec} is defined for none."
             )
 
     def _value_of(self, y_score: ArrayLike) -> float:

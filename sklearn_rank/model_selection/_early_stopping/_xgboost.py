@@ -31,9 +31,12 @@ def why_not_xgboost(model: Any) -> str:
 
 
 def fit_xgboost(model: Any, train: FitData, validation: FitData, monitor: Monitor) -> Any:
-    """Fit a model of XGBoost, which is shown no validation rows; callbacks of the user's own are called, too."""
+    """Fit a model of XGBoost, which is shown no validation rows.
+
+    Callbacks of the user's own come after ours, as XGBoost calls none after one that stops the training.
+    """
     follow = _make_callback(model, validation, monitor, scores_of(model, train.y))
-    with changed(model, callbacks=[*(model.callbacks or ()), follow], **switched_off(model)):
+    with changed(model, callbacks=[follow, *(model.callbacks or ())], **switched_off(model)):
         return model.fit(train.X, train.y, **training_arguments(model, train))
 
 
@@ -49,7 +52,8 @@ def _make_callback(estimator: Any, validation: FitData, monitor: Monitor, to_sco
             return monitor.record(to_scores(_predict(model, rows, estimator)))
 
         def after_training(self, model: Any) -> Any:
-            best = model[: monitor.best + 1]
+            loses_categories = "c" in (model.feature_types or ())  # XGBoost's own, when it drops trees
+            best = model if loses_categories else model[: monitor.best + 1]
             best.set_attr(best_iteration=str(monitor.best), best_score=str(monitor.curve[monitor.best]))
             return best
 

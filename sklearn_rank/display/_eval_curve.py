@@ -1,0 +1,140 @@
+"""Picture of a metric of the validation rows, round by round."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.typing import Estimator
+from sklearn_rank.display._display import Display
+from sklearn_rank.display._docstring import documented
+from sklearn_rank.display._figure import add_legend, set_count_axis, style, value_label, wrap
+from sklearn_rank.model_selection._query_ranker import QueryRanker
+from sklearn_rank.model_selection._ranker_parameters import stopping_metric
+
+
+@documented
+class EvalCurveDisplay(Display):
+    """Metric of the validation rows after each round of training, with the best round marked.
+
+    Several rankers can be told apart: plot another one on ``ax=display.ax_``.
+
+    Parameters
+    ----------
+    curve : array-like of shape (n_rounds,)
+        Value after each round, as `QueryRanker.eval_curve_` has them.
+    best_iteration : int, default=None
+        Round that predictions are made from, counted from 0. None: the first with the best value.
+
+    Attributes
+    ----------
+    best_iteration_ : int
+        The round marked.
+    ax_ : Matplotlib Axes
+    figure_ : Matplotlib Figure
+    line_ : Line2D
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn_rank.display import EvalCurveDisplay
+    >>> display = EvalCurveDisplay([0.5, 0.7, 0.6], metric="map@10").plot()
+    >>> display.best_iteration_
+    1
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(
+        self, curve: ArrayLike, *, best_iteration: int | None = None, metric: str = "metric",
+        greater_is_better: bool = True, name: str | None = None,
+    ) -> None:  # fmt: skip
+        self.curve, self.best_iteration = np.asarray(curve, dtype=np.float64), best_iteration
+        self.metric, self.greater_is_better, self.name = metric, greater_is_better, name
+
+    def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw the line.
+
+        Parameters
+        ----------
+        **kwargs
+            Passed to Matplotlib's `plot`.
+
+        Raises
+        ------
+        ValueError
+            If no round has a value, there is no such round as the best one, or the axes show another metric.
+        """
+        self.best_iteration_ = self._best()
+        label = f"{value_label(self.metric, self.greater_is_better)} of the validation queries"
+        if ax is not None and ax.lines and ax.get_ylabel() not in ("", label):
+            raise ValueError(f"Curves on the same axes are of one metric. Got {label!r} beside {ax.get_ylabel()!r}.")
+        ax = self._open(ax)
+        name = self.name if name is None else name
+        best = f"best {self.curve[self.best_iteration_]:#.3g} at {self.best_iteration_}"
+        look = style(len(ax.lines), len(self.curve)) | {"markevery": [self.best_iteration_], "markersize": 9}
+        look["label"] = wrap(best if name is None else f"{name}: {best}")
+        (self.line_,) = ax.plot(np.arange(len(self.curve)), self.curve, **look | kwargs)
+        set_count_axis(ax, np.arange(len(self.curve)), "iteration, counted from 0")
+        ax.set_ylabel(label)
+        add_legend(ax)
+        return self
+
+    def _best(self) -> int:
+        """The round to mark."""
+        if self.curve.ndim != 1 or not len(self.curve) or np.isnan(self.curve).all():
+            raise ValueError(f"A curve needs a value for one round at least. Got shape {self.curve.shape}.")
+        if self.best_iteration is None:
+            return int(np.nanargmax(self.curve) if self.greater_is_better else np.nanargmin(self.curve))
+        if not 0 <= self.best_iteration < len(self.curve):
+            raise ValueError(f"The best of {len(self.curve)} rounds is counted from 0. Got {self.best_iteration!r}.")
+        return int(self.best_iteration)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Estimator, *, name: str | None = None, ax: Any = None, **kwargs: Any
+    ) -> Self:  # fmt: skip
+        """Picture of a fitted ranker that was stopped by a metric.
+
+        Parameters
+        ----------
+        estimator : QueryRanker
+            Fitted with `eval_metric` and validation rows; also a Pipeline that ends in it, or a search that found it.
+        name : str, default=None
+            Name in the legend. None: the class of the model inside.
+        **kwargs
+            Passed to Matplotlib's `plot`.
+
+        Raises
+        ------
+        TypeError
+            If there is no `QueryRanker`.
+        ValueError
+            If it has no curve.
+        """
+        ranker = _ranker_in(estimator)
+        spec = stopping_metric(ranker)
+        if spec is None or not hasattr(ranker, "eval_curve_"):
+            raise ValueError(
+                "A curve is of a QueryRanker that was fitted with eval_metric= and validation rows: "
+                f"QueryRanker(model, eval_fraction=0.1, eval_metric='ndcg@10'). Got {echo(ranker)}."
+            )
+        better, name = spec.metric.greater_is_better, type(ranker.estimator).__name__ if name is None else name
+        display = cls(
+            ranker.eval_curve_, best_iteration=ranker.best_iteration_, metric=str(spec), greater_is_better=better,
+            name=name,
+        )  # fmt: skip
+        return display.plot(ax, **kwargs)
+
+
+def _ranker_in(estimator: Any) -> QueryRanker:
+    """The ranker at the end of Pipelines and searches."""
+    if isinstance(estimator, QueryRanker):
+        return estimator
+    if hasattr(estimator, "best_estimator_"):
+        return _ranker_in(estimator.best_estimator_)
+    if hasattr(estimator, "steps"):
+        return _ranker_in(estimator.steps[-1][1])
+    raise TypeError(f"A curve of training is that of a fitted QueryRanker. Got {echo(estimator)}.")
