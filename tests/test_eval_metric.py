@@ -230,6 +230,19 @@ def test_queries_of_one_document(name, ranking):
     assert ranker.eval_curve_ == pytest.approx(np.full(ROUNDS, expected))
 
 
+@pytest.mark.parametrize("make", [xgb, lgbm, cat, hist])
+def test_grades_that_a_classifier_has_not_seen(make, ranking):
+    """They count in the metric, as the documents that they are of are ranked like others."""
+    X, y, qid = ranking
+    train, stop = qid < 30, qid >= 30
+    y = np.where(train, np.minimum(y, 1), y)
+    assert set(y[stop]) > set(y[train])
+    ranker = QueryRanker(make("Classifier"), eval_metric="ndcg", early_stopping_rounds=5)
+    ranker.fit(X[train], y[train], qid=qid[train], eval_set=(X[stop], y[stop], qid[stop]))
+    value = evaluate(y[stop], ranker.predict(X[stop]), qid=qid[stop], metrics="ndcg").mean()["ndcg"]
+    assert ranker.best_score_ == pytest.approx(value)
+
+
 def test_a_metric_without_a_value(ranking):
     X, y, qid = ranking
     train, stop = qid < 30, qid >= 30

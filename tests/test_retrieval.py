@@ -306,14 +306,14 @@ def test_progress_without_tqdm_names_the_extra(codes, rng, monkeypatch):
 
 
 def test_memory_stays_bounded():
-    """2 GB of distances, were they all made at once."""
+    """1 GB of distances, were they all made at once."""
     code = """
 import resource
 import numpy as np
 from sklearn_rank.retrieval import evaluate_retrieval
 rng = np.random.default_rng(0)
-queries, items = (rng.integers(0, 256, (n, 8), dtype=np.uint8) for n in (1250, 200_000))
-labels = rng.integers(0, 10, 1250), rng.integers(0, 10, 200_000)
+queries, items = (rng.integers(0, 256, (n, 8), dtype=np.uint8) for n in (625, 200_000))
+labels = rng.integers(0, 10, 625), rng.integers(0, 10, 200_000)
 evaluate_retrieval(queries[:2], items, labels[0][:2], labels[1], distance="hamming", metrics=["map@100", "map"])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 evaluate_retrieval(queries, items, *labels, distance="hamming", metrics=["map@100", "ndcg@10"], n_jobs=2)

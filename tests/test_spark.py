@@ -7,11 +7,10 @@ import os
 import signal
 import subprocess
 import sys
-from itertools import groupby
 
 import numpy as np
 import pytest
-from registry import METRICS, labels_of, rough_data_for, tie_policy
+from registry import METRICS, each_kind_of_data, rough_data_for, tie_policy
 from spark_cases import NAMES, NAN, assert_same, collected, in_one_order, make, table_of
 
 import sklearn_rank.spark
@@ -21,21 +20,16 @@ from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank.spark import compare, mean, per_query
 from sklearn_rank.spark import evaluate as evaluate_on_spark
 from sklearn_rank.spark._shipping import Shipped
-from sklearn_rank.spark._worker import evaluate_partition
+from sklearn_rank.spark._worker import column_name, evaluate_partition
 
 pa = pytest.importorskip("pyarrow")
+
+COLUMNS = ColumnNames("label", "score", "qid")
 
 # --- the same values -----------------------------------------------------------------------------------------
 
 
-def kinds_of_data(metric):
-    return str((labels_of(metric), metric.subtopics, metric.pointwise, tie_policy(metric)))
-
-
-ALIKE = [[*group] for _, group in groupby(sorted(METRICS, key=kinds_of_data), key=kinds_of_data)]
-
-
-@pytest.mark.parametrize("metrics", ALIKE, ids=lambda group: group[0].name)
+@each_kind_of_data
 def test_every_metric(spark, metrics):
     data = in_one_order(rough_data_for(metrics[0]))
     specs = [parse_metric(m.name, **({"k": 5} if m.has_cutoff else {}), **tie_policy(m)) for m in metrics]
@@ -72,9 +66,7 @@ def test_the_order_that_a_worker_takes(keywords):
     expected = evaluate(*ordered[:2], qid=ordered.qid, metrics=metrics, **keywords)
     shuffled = data.rows(rng.permutation(len(data.qid)))
     by_query = table_of(shuffled.rows(np.argsort(shuffled.qid, kind="stable")))
-    found = pa.Table.from_batches(
-        evaluate_partition(iter(by_query.to_batches(7)), ColumnNames("label", "score", "qid"), specs)
-    )
+    found = pa.Table.from_batches(evaluate_partition(iter(by_query.to_batches(7)), COLUMNS, specs))
     for name, values in expected.per_query.items():
         np.testing.assert_array_equal(found[name].to_numpy(), values)
 
@@ -216,11 +208,9 @@ def test_names_of_columns(spark):
 
 
 def test_names_that_spark_can_use(spark, tmp_path):
-    """Of every metric, and of keywords with dots: plain columns to all that takes a name, and to files."""
+    """Of keywords with dots: plain columns to all that takes a name, and to files."""
     data = make(n_queries=5)
-    own = [m for m in METRICS if not m.subtopics and {0, 4} <= {*labels_of(m)}]
-    more = ["rbp(p=0.9)", "rbp(p=0.8)@10", "iprec(recall=0.25)", "P(average=micro, min_relevance=1.5)@3"]
-    metrics = [*(m.name for m in own), *more]
+    metrics = ["map", "ndcg@10", "rbp(p=0.9)", "rbp(p=0.8)@10", "P(average=micro, min_relevance=1.5)@3"]
     result = per_query(spark.createDataFrame(table_of(data)), metrics=metrics, ties="worst").cache()
     names = result.columns
     assert "rbp(p=0_9)" in names
@@ -239,6 +229,10 @@ def test_names_that_spark_can_use(spark, tmp_path):
     assert mean(result.withColumnRenamed("rbp(p=0_9)", "ours"))["ours"] == mean(result)["rbp(p=0.9)"]
     for name in ("rbp(p=0.9)", "rbp(p=0_9)"):
         assert compare(read, result, metric=name).metric == "rbp(p=0.9)"
+
+
+def test_names_of_metrics_are_plain():
+    assert not [m.name for m in METRICS if column_name(m.name) != m.name]
 
 
 # --- wrong input ---------------------------------------------------------------------------------------------
@@ -355,10 +349,11 @@ def test_scores_whose_digits_would_be_lost(spark):
     df = spark.createDataFrame(rows, "label int, long bigint, money decimal(30,2), qid string")
     assert collected(per_query(df, metrics="mrr", y_score="money")) == [{"qid": "a", "mrr": 1.0}]
     finer = df.selectExpr("label", "cast('0.1234567890123456789' as decimal(30,23)) as score", "qid")
-    for frame in (df.withColumnRenamed("long", "score"), finer):
-        words = "numbers that float64 can tell apart.*(?s:.)* Rows are those of query 'a', in no order"
-        with pytest.raises(PySparkException, match=words):
-            per_query(frame, metrics="mrr").collect()
+    words = "numbers that float64 can tell apart.*(?s:.)* Rows are those of query 'a', in no order"
+    with pytest.raises(PySparkException, match=words):
+        per_query(df, metrics="mrr", y_score="long").collect()
+    with pytest.raises(ValueError, match=words):  # here, as a worker that fails is slow to be replaced
+        [*evaluate_partition(iter(finer.toArrow().to_batches()), COLUMNS, parse_metrics("mrr"))]
 
 
 # --- workers -------------------------------------------------------------------------------------------------
@@ -422,7 +417,7 @@ def test_a_worker_without_the_module_of_a_function():
 
 
 def test_what_workers_lack_reaches_the_user(spark, tmp_path):
-    """From all functions. Where two stages fail at once, Spark leaves the error of Java as it is."""
+    """From rows, and from a table made of them. Where two stages fail at once, Spark leaves Java's error as it is."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
@@ -433,7 +428,7 @@ def test_what_workers_lack_reaches_the_user(spark, tmp_path):
         result = per_query(df, metrics="mrr", assume_grouped=True)
         errors = (PySparkException, Py4JJavaError)
         asked = lambda: evaluate_on_spark(df, metrics="mrr", assume_grouped=True)  # noqa: E731
-        for action in (result.collect, asked, lambda: mean(result), lambda: compare(result, result)):
+        for action in (asked, lambda: compare(result, result)):
             with pytest.raises(errors, match=r"\nImportError: Workers of Spark need .*Set PYSPARK_PYTHON "):
                 action()
     finally:

@@ -385,7 +385,7 @@ def test_binary_cascade_over_large_blocks(n_relevant):
     assert_allclose(constant(metrics.hit_rate_score, label, k=range(1, n + 1)), first.cumsum(), rtol=1e-12)
 
 
-@pytest.mark.parametrize(("n_relevant", "n_other"), [(1, 1), (3, 2), (10, 90), (300, 400), (40, 2000)])
+@pytest.mark.parametrize(("n_relevant", "n_other"), [(1, 1), (3, 2), (10, 90), (150, 200), (20, 500)])
 def test_bpref_over_large_blocks(n_relevant, n_other):
     """Above a relevant document stand 0, 1, ..., N of the N others, each as likely; and at each rank by SciPy."""
     n, most = n_relevant + n_other, min(n_relevant, n_other)

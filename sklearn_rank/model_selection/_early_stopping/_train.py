@@ -11,6 +11,7 @@ from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.model_selection._early_stopping._monitor import Monitor, OnRound
 from sklearn_rank.model_selection._early_stopping._own_stopping import own_rounds
+from sklearn_rank.model_selection._early_stopping._scores import with_known_labels
 from sklearn_rank.model_selection._early_stopping._strategies import strategy_for
 from sklearn_rank.model_selection._fit_arguments import FitData, fit_model, last_step
 
@@ -41,8 +42,10 @@ def train_by_metric(
     inner = last_step(model)[1]
     strategy = strategy_for(inner)
     monitor = Monitor(validation, spec, own_rounds(inner) if patience is None else patience, on_round)
-    fitted = fit_model(
-        model, train, validation, lambda last, rows, held_out: strategy.fit(last, rows, held_out, monitor)
-    )
+
+    def fit_last(last: Any, rows: FitData, to_stop_by: FitData) -> Any:
+        return strategy.fit(last, rows, with_known_labels(last, rows, to_stop_by), monitor)
+
+    fitted = fit_model(model, train, validation, fit_last)
     monitor.finish()
     return TrainedByMetric(fitted, np.array(monitor.curve), monitor.best, None if monitor.shortened else monitor.best)
