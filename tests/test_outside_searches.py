@@ -11,7 +11,7 @@ import sklearn
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, HalvingRandomSearchCV, ParameterGrid
+from sklearn.model_selection import GridSearchCV, ParameterGrid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -22,7 +22,6 @@ from sklearn_rank import (
     QueryTimeSeriesSplit,
     RankingEvaluator,
     get_scorer,
-    get_scorers,
 )
 from sklearn_rank.metrics import ndcg_score
 
@@ -379,6 +378,53 @@ def test_without_pandas_the_extra_is_named(shuffled, monkeypatch):
         EVALUATOR.search(LoopSearch(NeverFitted(), {"alpha": ALPHAS}), X, y, qid=qid)
 
 
+class Converting(LoopSearch):
+    """Search that makes an array of y, and takes an error for a bad candidate."""
+
+    def fit(self, X, y):
+        X, y = np.asarray(X), np.asarray(y)
+        for params in ParameterGrid(self.space):
+            self.best_params_ = params
+        self.best_estimator_ = clone(self.estimator).set_params(**self.best_params_).fit(X, y)
+        return self
+
+
+def test_queries_that_are_lost_on_the_way_are_missed(shuffled):
+    X, y, qid = shuffled
+    search = Converting(Ridge(), {"alpha": ALPHAS})
+    lost = (
+        "Converting has lost the queries: it makes labels without an index.*loop over RankingEvaluator.cross_validate"
+    )
+    with pytest.raises(ValueError, match=lost):
+        EVALUATOR.search(search, X, y, qid=qid)
+    for model in (search, make_pipeline(StandardScaler(), search)):
+        with pytest.raises(ValueError, match=lost):
+            EVALUATOR.cross_validate(model, X, y, qid=qid)
+
+
+class NeverScored(LoopSearch):
+    """Search that takes an error for a bad candidate, and goes on to the parameters that it began with."""
+
+    def fit(self, X, y):
+        self.cv_results_ = {"mean_test_score": [np.nan] * 3}
+        self.best_estimator_ = clone(self.estimator).fit(X, y)
+        return self
+
+
+def test_a_search_without_any_score_is_missed_in_a_comparison(shuffled):
+    X, y, qid = shuffled
+    search = NeverScored(Ridge(), {"alpha": ALPHAS})
+    for model in (search, make_pipeline(StandardScaler(), search), GridSearchCV(search, {}, error_score="raise")):
+        with pytest.raises(ValueError, match="No candidate of the search could be scored"):
+            EVALUATOR.cross_validate(model, X, y, qid=qid)
+
+
+def test_a_search_that_fits_no_best_model(shuffled):
+    X, y, qid = shuffled
+    search = dask_search(Ridge(), "alpha", refit=False)
+    assert not hasattr(EVALUATOR.search(search, X, y, qid=qid), "best_estimator_")
+
+
 class Fails(Ridge):
     def fit(self, X, y):
         raise ValueError("no fit")
@@ -422,53 +468,3 @@ def loop_of(model):
     if hasattr(model, "predict_proba"):
         search.predict_proba = model.predict_proba
     return search
-
-
-# --- halving with several metrics ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("search", [HalvingGridSearchCV, HalvingRandomSearchCV])
-@pytest.mark.parametrize("resource", ["max_queries", "max_iter"])
-@pytest.mark.filterwarnings("ignore:The total space of parameters")
-def test_halving_keeps_all_metrics(shuffled, search, resource):
-    X, y, qid = shuffled
-    limits = {} if resource == "max_queries" else {"max_resources": 30, "min_resources": 10}
-    halving = search(Ridge(solver="lsqr"), {"alpha": ALPHAS}, resource=resource, random_state=0, cv=3, **limits)
-    found = EVALUATOR.search(halving, X, y, qid=qid)
-    results = found.cv_results_
-    assert {name for name in results if name.startswith("mean_test")} == {
-        "mean_test_score",
-        "mean_test_ndcg@5",
-        "mean_test_map",
-    }
-    np.testing.assert_array_equal(results["mean_test_score"], results["mean_test_ndcg@5"])
-    assert found.best_score_ == results["mean_test_ndcg@5"][found.best_index_]
-    for params, *values in zip(results["params"], results["mean_test_ndcg@5"], results["mean_test_map"], strict=True):
-        loop = EVALUATOR.cross_validate(clone(found.estimator).set_params(**params), X, y, qid=qid)
-        np.testing.assert_allclose(values, [loop["test_ndcg@5"].mean(), loop["test_map"].mean()], rtol=1e-12)
-
-
-def test_halving_decides_by_the_first_metric(shuffled):
-    X, y, qid = shuffled
-    for first in ("rmse", "ndcg@5"):
-        halving = HalvingGridSearchCV(Ridge(), {"alpha": ALPHAS}, resource="max_queries", min_resources=40)
-        found = RankingEvaluator([first, "map"], cv=3).search(halving, X, y, qid=qid)
-        assert found.cv_results_["mean_test_score"].tolist() == found.cv_results_[f"mean_test_{first}"].tolist()
-        assert found.best_score_ == found.cv_results_[f"mean_test_{first}"].max()
-    with sklearn.config_context(enable_metadata_routing=True):
-        assert found.score(X, y, qid=qid) == get_scorer("ndcg@5")(found, X, y, qid=qid)
-
-
-def test_halving_keeps_what_was_asked(shuffled):
-    X, y, qid = shuffled
-    halving = HalvingGridSearchCV(Ridge(), {"alpha": ALPHAS}, resource="max_queries", cv=3)
-
-    def metrics_of(evaluator=EVALUATOR, **params):
-        found = evaluator.search(clone(halving).set_params(**params), X, y, qid=qid)
-        return [name.removeprefix("mean_test_") for name in found.cv_results_ if name.startswith("mean_test_")]
-
-    assert metrics_of(scoring=get_scorer("mrr")) == ["score"]
-    assert metrics_of(scoring=get_scorers(["mrr", "map"])) == ["score", "mrr", "map"]
-    assert metrics_of(refit=False) == ["score"]
-    with pytest.raises(ValueError, match='decides by "score", so no metric may have that name'):
-        metrics_of(RankingEvaluator({"score": "map"}))

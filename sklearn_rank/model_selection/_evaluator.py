@@ -33,7 +33,8 @@ from sklearn_rank.model_selection._handing_on import fit_with_metadata, refuse_l
 from sklearn_rank.model_selection._out_of_fold import OutOfFold
 from sklearn_rank.model_selection._routing import Metadata, consumes, with_weights_on_request
 from sklearn_rank.model_selection._scorer import RankingScorers, get_scorers
-from sklearn_rank.model_selection._search_progress import check_scored, progress_of_search
+from sklearn_rank.model_selection._search_outcome import check_scored
+from sklearn_rank.model_selection._search_progress import progress_of_search
 from sklearn_rank.model_selection._search_setup import (
     SearchSetup,
     check_inner_searches,

@@ -96,6 +96,11 @@ def check_test_queries(estimator: Estimator, X: MatrixLike, y: Any, qid: Any = N
             fitted.check(X, y, qid, before)
 
 
+def remembers_queries(estimator: Estimator) -> bool:
+    """Whether a model inside was fitted on queries."""
+    return any(True for _ in _fitted_in(estimator, (), set()))
+
+
 def _fitted_in(estimator: Estimator, before: tuple[Any, ...], seen: set[int]) -> Iterator[tuple[FittedQueries, Any]]:
     """Queries that fitted models inside an estimator remember, each with the Pipelines around the model."""
     if id(estimator) in seen or isinstance(estimator, type):

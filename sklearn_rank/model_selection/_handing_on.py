@@ -15,6 +15,7 @@ from sklearn_rank._utils.optional import import_optional
 from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank.model_selection._estimator_checks import tunes, with_inner
 from sklearn_rank.model_selection._routing import Metadata, consumes
+from sklearn_rank.model_selection._search_outcome import check_outcome
 
 LEVELS = ("qid", "clusters", "time")
 """Metadata that splitters and scorers of this library find in the index of y."""
@@ -38,6 +39,7 @@ def fit_with_metadata(estimator: Any, X: MatrixLike, y: ArrayLike, metadata: Met
             estimator.fit(X, y, **{name: rows for name, rows in metadata.items() if consumes(estimator, "fit", name)})
         else:
             estimator.fit(X, _indexed(y, metadata, type(search).__name__))
+            check_outcome(estimator, type(search).__name__)
 
 
 def refuse_lost_metadata(estimator: Estimator, metadata: Metadata) -> None:
@@ -69,7 +71,7 @@ def _indexed(y: ArrayLike, metadata: Metadata, search_name: str) -> Any:
     if len(levels) > 1:
         index = pd.MultiIndex.from_arrays([*levels.values()], names=[*levels])
     else:
-        index = pd.Index(levels["qid"], name="qid", tupleize_cols=False)
+        index = pd.Index(levels["qid"], name="qid")
     return pd.Series(np.asarray(y), index=index)
 
 

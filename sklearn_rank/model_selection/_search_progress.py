@@ -1,4 +1,4 @@
-"""A search while it runs, by scikit-learn's callbacks, and after: whether any candidate has a score."""
+"""A search while it runs, shown by scikit-learn's callbacks."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
-
-import numpy as np
 
 from sklearn_rank._utils.optional import import_optional
 from sklearn_rank.model_selection._handing_on import is_outside
@@ -36,20 +34,3 @@ def progress_of_search(search: Any) -> Generator[None]:
         yield
     finally:
         search.set_callbacks()
-
-
-def check_scored(search: Any) -> None:
-    """Refuse a search of which no candidate has a score.
-
-    Raises
-    ------
-    ValueError
-        If all scores are NaN.
-    """
-    results = getattr(search, "cv_results_", {})
-    scores = [np.asarray(values, dtype=float) for name, values in results.items() if name.startswith("mean_test_")]
-    if scores and np.isnan(scores).all():
-        raise ValueError(
-            "No candidate of the search could be scored; error_score='raise', or cross_validate of its estimator, "
-            "shows why. Got NaN for all."
-        )
