@@ -79,7 +79,7 @@ def test_other_rows_are_refused():
 
 def test_what_is_no_pool_with_queries():
     with pytest.raises(TypeError, match="catboost_metric.'map@10', pool.*Got None"):
-        catboost_metric("map@10", None)
+        catboost_metric("map@10")
     with pytest.raises(ValueError, match="QueryRanker.CatBoostRegressor.*Got a pool without group_id"):
         catboost_metric("map@10", catboost.Pool(TRAIN[0], TRAIN[1]))
     with pytest.raises(ValueError, match="one eval_metric. Got map, mrr"):

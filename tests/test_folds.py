@@ -86,7 +86,7 @@ def test_folds_are_those_of_group_k_fold(shuffled):
 def test_mixed_ids_are_in_one_order_in_every_process():
     code = (
         "from sklearn_rank._engine.grouping import query_numbers\n"
-        "ids = ['b', 'a', frozenset({'x', 'y', 'z'}), frozenset({'x', 'y'}), ('a', 1), ('a', 'b'), 10, 9.5, b'a', 1]\n"
+        "ids = ['b', 'a', frozenset({'u', 'x'}), frozenset({'v', 'w'}), ('a', 1), ('a', 'b'), 10, 9.5, b'a', 1]\n"
         "print(query_numbers(ids, 10).tolist())"
     )
     found = {
@@ -94,7 +94,7 @@ def test_mixed_ids_are_in_one_order_in_every_process():
             [sys.executable, "-c", code], env={"PYTHONHASHSEED": str(seed), "PYTHONPATH": ":".join(sys.path)},
             capture_output=True, text=True, check=True, timeout=120,
         ).stdout
-        for seed in (1, 2)
+        for seed in (1, 5)  # with which Python iterates over one of the sets in another order
     }  # fmt: skip
     assert len(found) == 1
 

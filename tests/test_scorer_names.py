@@ -3,6 +3,8 @@
 import copy
 import inspect
 import pickle
+import posixpath
+import re
 import subprocess
 import sys
 
@@ -25,6 +27,7 @@ from sklearn_rank import (
     make_ranking_scorer,
     parse_metric,
 )
+from sklearn_rank._metric.names import tracker_names
 from sklearn_rank.metrics import ndcg_score, query_rmse_error
 
 X = np.linspace(0.0, 1.0, 24)[:, None] ** [1, 2]
@@ -218,3 +221,16 @@ class TestMany:
     ], ids=repr)  # fmt: skip
     def test_others_are_not_equal(self, other):
         assert get_scorers(["ndcg@10", "rmse"]) != other
+
+
+def test_names_of_trackers_name_scorers_too():
+    """MLflow takes letters, digits and these, and paths that are in their shortest form; the values are the same."""
+    names = ["ndcg@10", "rbp(p=0.9)@5", "mrr", "neg_rmse"]
+    model = Ridge().fit(X, Y)
+    tracked = [*tracker_names(names).values()]
+    search = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=get_scorers(tracked), refit=tracked[0], cv=QueryKFold(2))
+    keys = [key for key in search.fit(X, Y).cv_results_ if key.startswith("mean_test_")]
+    assert len(keys) == 4
+    assert all(re.fullmatch(r"[/\w.\- ]+", key) and posixpath.normpath(key) == key for key in keys)
+    assert [*get_scorers(tracked)(model, X, Y).values()] == [*get_scorers(names)(model, X, Y).values()]
+    assert [get_scorer(name) for name in tracked] == [get_scorer(name) for name in names]

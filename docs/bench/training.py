@@ -1,22 +1,23 @@
 """What a metric costs in training: ours and the library's own, a round of each and whole trainings.
 
-    python docs/bench/training.py [--rows 100000] [--features 20] [--rounds 30] [--n-jobs 1] [--repeats 5] [--seed 0]
+    python docs/bench/training.py [--rows 100000] [--features 20] [--rounds 30] [--n-jobs 1] [--repeats 3] [--seed 0]
     python docs/bench/training.py --rows 3800000 --rounds 0     # rounds alone, on the size of MSLR-WEB30K
 
 A round is one evaluation of the rows by a booster that holds their scores: LightGBM's `Booster.eval_train`, XGBoost's
 `Booster.eval_set`. Whole trainings end after all rounds; the validation rows are a fifth of the queries. All calls of a
-line take turns. Nothing here asserts a time.
+line take turns, after one of each that is not counted. Times are those of the processor, with all threads, so that
+other work on the machine counts little; medians, with minima in parentheses. Nothing here asserts a time.
 """
 
 import argparse
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
 import lightgbm as lgb
 import numpy as np
 import xgboost as xgb
-from measure import alternate
 from shapes import Data, make
 
 from sklearn_rank import QueryRanker, group_sizes
@@ -24,6 +25,23 @@ from sklearn_rank.boosting import lightgbm_metric, xgboost_metric
 
 METRICS = "ndcg@10", "map@10"
 Call = Callable[[], Any]
+
+
+def in_turns(calls: Iterable[Call], repeats: int) -> list[np.ndarray]:
+    """Processor times of each call in seconds."""
+    taken = []
+    for _ in range(repeats + 1):
+        taken.append([])
+        for call in calls:
+            start = time.process_time()
+            call()
+            taken[-1].append(time.process_time() - start)
+    return [*np.transpose(taken[1:])]
+
+
+def shown(times: np.ndarray, digits: int) -> str:
+    """Median, and minimum in parentheses."""
+    return f"{np.median(times):.{digits}f} ({times.min():.{digits}f})"
 
 
 def lightgbm_round(data: Data, metric: str, n_jobs: int) -> tuple[Call, Call]:
@@ -106,7 +124,7 @@ def xgboost_trainings(data: Data, options: argparse.Namespace) -> list[Call]:
 def main() -> None:
     """Print both tables; medians, in ms and seconds."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    numbers = {"rows": 100_000, "features": 20, "rounds": 30, "n-jobs": 1, "repeats": 5, "seed": 0}
+    numbers = {"rows": 100_000, "features": 20, "rounds": 30, "n-jobs": 1, "repeats": 3, "seed": 0}
     for name, default in numbers.items():
         parser.add_argument(f"--{name}", type=int, default=default)
     options = parser.parse_args()
@@ -116,16 +134,16 @@ def main() -> None:
     print("| --- | --- | --- | --- | --- |")
     for library, prepare in (("LightGBM", lightgbm_round), ("XGBoost", xgboost_round)):
         for metric in METRICS:
-            taken = alternate(prepare(data, metric, options.n_jobs), options.repeats, 60)
-            own, ours = (1e3 * np.median(times) for times in taken)
-            print(f"| {library} | {metric} | {own:.1f} | {ours:.1f} | {own / ours:.1f} |")
+            own, ours = (1e3 * times for times in in_turns(prepare(data, metric, options.n_jobs), options.repeats))
+            ratio = np.median(own) / np.median(ours)
+            print(f"| {library} | {metric} | {shown(own, 1)} | {shown(ours, 1)} | {ratio:.1f} |")
     if not options.rounds:
         return
     print(f"\n| {options.rounds} rounds, s | no metric | its own | ours | QueryRanker, no metric | QueryRanker, ours |")
     print("| --- | --- | --- | --- | --- | --- |")
     for library, trainings in (("LightGBM", lightgbm_trainings), ("XGBoost", xgboost_trainings)):
-        taken = alternate(trainings(data, options), options.repeats, 300)
-        print(f"| {library} | {' | '.join(f'{np.median(times):.2f}' for times in taken)} |")
+        taken = in_turns(trainings(data, options), options.repeats)
+        print(f"| {library} | {' | '.join(shown(times, 2) for times in taken)} |")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ SEVERAL_SCORES = (
 )
 
 
-def catboost_metric(metric: MetricLike, pools: Any, **keywords: Any) -> CatBoostMetric:
+def catboost_metric(metric: MetricLike, pools: Any = None, **keywords: Any) -> CatBoostMetric:
     """Metric for CatBoost, of whole queries of these pools.
 
     CatBoost gives a metric labels, scores and weights, and no queries. So the metric is made with the pools that
@@ -45,7 +45,7 @@ def catboost_metric(metric: MetricLike, pools: Any, **keywords: Any) -> CatBoost
     metric : str, metric function or callable
         As `evaluate` takes it, such as "map@10".
     pools : catboost.Pool or list of catboost.Pool
-        All pools of ``eval_set``, with ``group_id``. The training pool may be among them.
+        All pools of ``eval_set``, with ``group_id``. The training pool may be among them. Without any it is an error.
     **keywords
         Keywords of the metric, such as `ties` or `gain`.
 
@@ -93,7 +93,7 @@ class CatBoostMetric(TrainingMetric):
         (self._name,) = self._specs
         listed = pools if isinstance(pools, Sequence) else [pools]
         if not listed or not all(hasattr(pool, "get_group_id_hash") for pool in listed):
-            raise TypeError(NOT_POOLS.format(name=self._name, pools=echo(pools)))
+            raise TypeError(NOT_POOLS.format(name=self._one, pools=echo(pools)))
         self._pools = [self._read(pool) for pool in listed]
         for (y, sizes), (other_y, other_sizes) in combinations(self._pools, 2):
             if np.array_equal(y, other_y) and not np.array_equal(sizes, other_sizes):
@@ -104,7 +104,7 @@ class CatBoostMetric(TrainingMetric):
         """Labels of a pool, and the sizes of its queries."""
         query = pool.get_group_id_hash()
         if query is None:
-            raise ValueError(NO_QUERIES.format(name=self._name))
+            raise ValueError(NO_QUERIES.format(name=self._one))
         starts = np.flatnonzero(np.append(True, np.asarray(query)[1:] != np.asarray(query)[:-1]))
         return np.asarray(pool.get_label(), dtype=np.float32), np.diff(np.append(starts, len(query)))
 
@@ -125,7 +125,7 @@ class CatBoostMetric(TrainingMetric):
             Weights of rows; of queries where they are constant within each.
         """
         if len(approxes) != 1:
-            raise ValueError(SEVERAL_SCORES.format(name=self._name, n=len(approxes)))
+            raise ValueError(SEVERAL_SCORES.format(name=self._one, n=len(approxes)))
         label = np.asarray(target)
         known = next((pool for pool in self._pools if np.array_equal(pool[0], label)), None)
         if known is None:

@@ -97,7 +97,7 @@ class LightGBMMetric(TrainingMetric):
             label, predictions = second.get_label(), first
             weight, group = second.get_weight(), second.get_group()
         if group is None:
-            raise ValueError(NO_QUERIES.format(name=self.__name__))
+            raise ValueError(NO_QUERIES.format(name=self._one))
         self._refuse_other_judges()
         rows = self._seen.rows_of(label, label, group, weight, check=lambda: _refuse_torn(second))
         values = self._values(rows, scores_of(predictions))

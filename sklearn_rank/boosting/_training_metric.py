@@ -36,6 +36,11 @@ class TrainingMetric:
         """Names of the metrics, as the library prints them."""
         return ", ".join(self._specs)
 
+    @property
+    def _one(self) -> str:
+        """Name of the first metric, for calls that errors suggest."""
+        return str(next(iter(self._specs.values())))
+
     def __repr__(self) -> str:
         """Call that makes it."""
         return f"{self.maker}({', '.join(map(repr, self._specs))})"

@@ -104,7 +104,7 @@ class XGBoostMetric(TrainingMetric):
             With qid or group.
         """
         if not hasattr(data, "get_uint_info"):
-            raise TypeError(NOT_HERE.format(name=self.__name__, second=type(data).__name__))
+            raise TypeError(NOT_HERE.format(name=self._one, second=type(data).__name__))
         self._refuse_wrong_way()
         self._refuse_same_name(sys._getframe(1))
         n_workers = sys.modules["xgboost"].collective.get_world_size()
@@ -112,7 +112,7 @@ class XGBoostMetric(TrainingMetric):
             raise ValueError(SEVERAL_WORKERS.format(n=n_workers))
         indptr = data.get_uint_info("group_ptr")
         if len(indptr) < 2:
-            raise ValueError(NO_QUERIES.format(name=self.__name__))
+            raise ValueError(NO_QUERIES.format(name=self._one))
         weight = data.get_weight()
         rows = self._seen.rows_of(data, data.get_label(), np.diff(indptr), weight if len(weight) else None)
         values = self._values(rows, scores_of(predictions))
