@@ -205,8 +205,8 @@ class RankingEvaluator:
         return_train_score, return_estimator, return_indices : bool, default=False
             What else to return, as scikit-learn's function does.
         on_fold : callable, default=None
-            Called with the `FoldScores` of each fold as they come, in the order of the folds and in this process,
-            whatever `n_jobs` is. What it raises, such as ``optuna.TrialPruned``, stops the fits that remain.
+            Called with the `model_selection.FoldScores` of each fold as they come, in the order of the folds and in
+            this process, whatever `n_jobs` is. What it raises, such as ``optuna.TrialPruned``, stops the other fits.
 
         Returns
         -------
