@@ -236,3 +236,17 @@ def test_what_no_round_is_best_by():
         metric(np.array([1.0, 2, 3]), Elsewhere([0, 0, 0], [1, 2]))
     with pytest.raises(ValueError, match="add up to the 3 rows"):
         metric(np.array([1.0, 2, 3]), Elsewhere([1, 0, 0], [1, 1]))
+
+
+@pytest.mark.parametrize("own", ["ndcg@10", "None"])
+def test_optunas_tuner_would_minimize(own):
+    """It keeps the parameters that are worst by a metric whose name it does not know."""
+    tuners = pytest.importorskip("optuna_integration.lightgbm")
+    X, y, _, sizes = TRAIN
+    data = lgb.Dataset(X, y, group=sizes, free_raw_data=False)
+    params = {"objective": "lambdarank", "metric": own, "verbose": -1, "num_threads": 1}
+    tuner = tuners.LightGBMTuner(
+        params, data, 3, valid_sets=[data], feval=lightgbm_metric("ndcg@10"), show_progress_bar=False
+    )
+    with pytest.raises(ValueError, match="LightGBMTuner minimizes each metric"):
+        tuner.run()

@@ -30,6 +30,11 @@ OTHER_JUDGES = (
     "LightGBM stops early as soon as any metric stops improving, and takes the best round of that one, so with {name} "
     "it must compute none of its own: metric='None', in params or as LGBMRanker(metric='None'). Got {n} of its own."
 )
+TUNER = (
+    "Optuna's LightGBMTuner minimizes each metric but 'ndcg', 'map', 'auc', 'auc_mu' and 'average_precision', so it "
+    "would keep the parameters that are worst by {name}: use RankingEvaluator.search(OptunaSearchCV(...)), or a study "
+    "of your own with direction='maximize'."
+)
 
 
 def lightgbm_metric(metric: MetricsLike, *, n_jobs: int | None = None, **keywords: Any) -> LightGBMMetric:
@@ -53,8 +58,8 @@ def lightgbm_metric(metric: MetricsLike, *, n_jobs: int | None = None, **keyword
     ------
     ValueError, TypeError
         If a metric or keyword is unknown or has a bad value. In training: if the data have no groups; if weights vary
-        inside a query; if a fold of ``lgb.cv`` tears a query; or if LightGBM stops early while it computes metrics of
-        its own, one of which might choose the round.
+        inside a query; if a fold of ``lgb.cv`` tears a query; if LightGBM stops early while it computes metrics of
+        its own, one of which might choose the round; or if Optuna's LightGBMTuner would minimize it.
 
     Notes
     -----
@@ -114,6 +119,8 @@ class LightGBMMetric(TrainingMetric):
                 self._refuse_same_name(frame.f_locals.get("ret"))
             elif frame.f_globals.get("__name__") == "lightgbm.engine":
                 stops |= any(map(_is_early_stopping, frame.f_locals.get("callbacks_after_iter", ())))
+            elif "_lightgbm_tuner" in str(frame.f_globals.get("__name__")):
+                self._refuse_tuner(frame.f_locals.get("self"))
             frame = frame.f_back
         if stops and n_own:
             raise ValueError(OTHER_JUDGES.format(name=self.__name__, n=n_own))
@@ -124,6 +131,12 @@ class LightGBMMetric(TrainingMetric):
         for name in self._specs:
             if name in known:
                 raise ValueError(SAME_NAME.format(name=name))
+
+    def _refuse_tuner(self, tuner: Any) -> None:
+        """Refuse a tuner of Optuna that minimizes while higher is better."""
+        minimizes = hasattr(tuner, "higher_is_better") and not tuner.higher_is_better()
+        if minimizes and any(spec.metric.greater_is_better for spec in self._specs.values()):
+            raise ValueError(TUNER.format(name=self.__name__))
 
 
 def _is_early_stopping(callback: Any) -> bool:
