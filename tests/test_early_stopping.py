@@ -361,3 +361,17 @@ def test_pipelines_of_one_step_and_inside_pipelines():
     assert nested.predict(X).tolist() == [200 + i for i in range(8)]
     one = QueryRanker(make_pipeline(LikeXGBRanker()), eval_fraction=0.25, random_state=0).fit(X, Y, qid=QID)
     assert flat(one.estimator_[0].got_["eval_set"][0][0]) == by_query(one.eval_qid_)[0]
+
+
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+def test_rows_that_nothing_stops_by_are_told(library, ranking):
+    """They would be missing from the training for nothing."""
+    features, y, qid = ranking
+    ranker = {"lightgbm": "LGBMRanker", "xgboost": "XGBRanker"}[library]
+    model = getattr(pytest.importorskip(library), ranker)(n_estimators=2, n_jobs=1)
+    with pytest.warns(UserWarning, match="does not stop early by them") as told:
+        QueryRanker(model, eval_fraction=0.2).fit(features, y, qid=qid)
+    assert told[0].filename == __file__
+    for stopping in ({"early_stopping_rounds": 1}, {"eval_metric": "map"}):
+        QueryRanker(model, eval_fraction=0.2, **stopping).fit(features, y, qid=qid)
+    QueryRanker(model.set_params(early_stopping_rounds=1), eval_fraction=0.2).fit(features, y, qid=qid)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.caller import levels_to_caller
 from sklearn_rank._utils.constraints import is_count, is_real
 from sklearn_rank._utils.echo import echo
+from sklearn_rank.model_selection._early_stopping._own_stopping import own_rounds
 from sklearn_rank.model_selection._early_stopping._strategies import strategy_for
 from sklearn_rank.model_selection._estimator_checks import check_estimator, refuse_searches
-from sklearn_rank.model_selection._fit_arguments import last_step, takes_evaluation
+from sklearn_rank.model_selection._fit_arguments import comes_from, last_step, takes_evaluation
 
 DEFAULT_METRIC = "ndcg@10"
 """Metric of early stopping, and of `score`, where none is named."""
@@ -72,6 +75,22 @@ def _check_stopping(ranker: Any, eval_set: Any, on_round: Any) -> None:
             "Without eval_metric, rows to stop by are for models that take them in fit: those of XGBoost, LightGBM "
             "and CatBoost, and HistGradientBoosting of scikit-learn 1.7 or later. With eval_metric='ndcg@10' the best "
             f"stage of models with staged_predict is chosen, too. Got {echo(model)}."
+        )
+    else:
+        _warn_of_unused_rows(model)
+
+
+def _warn_of_unused_rows(model: Any) -> None:
+    """Warn of validation rows that are kept from training, and that nothing is stopped by."""
+    callbacks = model.get_params().get("callbacks") or ()
+    stops = own_rounds(model) is not None or any("EarlyStopping" in type(callback).__name__ for callback in callbacks)
+    if not stops and (comes_from(model, "lightgbm") or comes_from(model, "xgboost")):
+        warnings.warn(
+            "Validation queries are not trained on, and this model does not stop early by them: set eval_metric, such "
+            "as 'ndcg@10', of QueryRanker, or early_stopping_rounds of QueryRanker or the model. "
+            f"Got {type(model).__name__} with neither.",
+            UserWarning,
+            stacklevel=levels_to_caller(),
         )
 
 
