@@ -205,6 +205,37 @@ def test_the_first_metric_decides(shuffled):
         assert found.best_params_ == expected.best_params_
 
 
+def test_refit_names_the_metric_that_decides(shuffled):
+    X, y, qid = shuffled
+    evaluator = RankingEvaluator(["map", "ndcg@5"], cv=3)
+    found = evaluator.search(loop_search(Ridge(), "alpha", refit="ndcg@5"), X, y, qid=qid)
+    assert_scores_of_a_loop(found, shuffled)
+    assert found.refit is True
+    with pytest.raises(ValueError, match=r"a metric of \['map', 'ndcg@5'\]\. Got refit='mrr'"):
+        evaluator.search(loop_search(Ridge(), "alpha", refit="mrr"), X, y, qid=qid)
+
+
+class FiveFolds(LoopSearch):
+    """Search that has a number of folds unless it is told otherwise, as some have."""
+
+    def __init__(self, estimator, space, *, scoring=None, cv=5, refit=True, callbacks=None):
+        super().__init__(estimator, space, scoring=scoring, cv=cv, refit=refit, callbacks=callbacks)
+
+
+@quietly
+def test_a_number_of_folds_that_nobody_chose_gives_way(shuffled):
+    X, y, qid = shuffled
+    for cv, n_splits in ((5, 3), (2, 2), (None, 3)):
+        found = EVALUATOR.search(FiveFolds(Ridge(), {"alpha": ALPHAS}, cv=cv), X, y, qid=qid)
+        assert found.cv.get_n_splits() == n_splits
+        inside = EVALUATOR.cross_validate(
+            FiveFolds(Ridge(), {"alpha": ALPHAS}, cv=cv), X, y, qid=qid, return_estimator=True
+        )
+        assert {search.cv.get_n_splits() for search in inside["estimator"]} == {n_splits}
+    found = EVALUATOR.search(optuna_search(Ridge(), "alpha"), X, y, qid=qid)
+    assert found.cv.get_n_splits() == 3
+
+
 def test_other_metadata_of_splitters_is_in_the_index_too(shuffled):
     X, y, qid = shuffled
     asked = np.unique(qid, return_inverse=True)[1]
