@@ -243,6 +243,15 @@ def test_other_metadata_of_splitters_is_in_the_index_too(shuffled):
     models = {"loop": loop_search(Ridge(), "alpha"), "grid": GridSearchCV(Ridge(), {"alpha": ALPHAS})}
     report = evaluator.compare(models, X, y, qid=qid, time=asked, clusters=qid)
     np.testing.assert_array_equal(report.y_score["loop"], report.y_score["grid"])
+    by_clusters = [
+        RankingEvaluator("map", cv=2).cross_validate(model, X, y, qid=qid, clusters=asked // 4, return_estimator=True)[
+            "estimator"
+        ]
+        for model in models.values()
+    ]
+    for loop, grid in zip(*by_clusters, strict=True):
+        expected = grid.cv_results_["mean_test_map"]
+        np.testing.assert_allclose(loop.cv_results_["mean_test_score"], expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize(
