@@ -46,6 +46,18 @@ def test_halving_decides_by_the_first_metric(shuffled):
         assert found.score(X, y, qid=qid) == get_scorer("ndcg@5")(found, X, y, qid=qid)
 
 
+def test_refit_names_the_metric_that_decides(shuffled):
+    X, y, qid = shuffled
+    halving = HalvingGridSearchCV(Ridge(), {"alpha": ALPHAS}, resource="max_queries", min_resources=40, refit="rmse")
+    found = RankingEvaluator(["map", "rmse"], cv=3).search(halving, X, y, qid=qid)
+    results = found.cv_results_
+    assert (
+        results["mean_test_score"].tolist() == results["mean_test_rmse"].tolist() != results["mean_test_map"].tolist()
+    )
+    with pytest.raises(ValueError, match=r"refit must be .* Got refit='mrr'"):
+        EVALUATOR.search(clone(halving).set_params(refit="mrr"), X, y, qid=qid)
+
+
 def test_halving_keeps_what_was_asked(shuffled):
     X, y, qid = shuffled
     halving = HalvingGridSearchCV(Ridge(), {"alpha": ALPHAS}, resource="max_queries", cv=3)

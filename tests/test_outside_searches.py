@@ -1,13 +1,24 @@
 """Searches that are not of scikit-learn: the scores of a loop by hand, whole queries, and errors instead of guesses."""
 
 import sys
-import threading
 import warnings
 from collections import OrderedDict
 
 import numpy as np
 import pytest
 import sklearn
+from search_cases import (
+    ALPHAS,
+    SEARCHES,
+    FiveFolds,
+    LoopSearch,
+    dask_random_search,
+    dask_search,
+    loop_search,
+    of_each_search,
+    optuna_search,
+    quietly,
+)
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import LinearRegression, Ridge
@@ -27,98 +38,7 @@ from sklearn_rank.metrics import ndcg_score
 
 pd = pytest.importorskip("pandas")
 
-ALPHAS = [0.1, 100.0, 1e4]
 EVALUATOR = RankingEvaluator(["ndcg@5", "map"], cv=3)
-
-
-class LoopSearch(MetaEstimatorMixin, BaseEstimator):
-    """Search that hands on no metadata, as those outside of scikit-learn, in a thread as some of them."""
-
-    def __init__(self, estimator, space, *, scoring=None, cv=None, refit=True, callbacks=None):
-        self.estimator, self.space, self.scoring, self.cv, self.refit = estimator, space, scoring, cv, refit
-        self.callbacks = callbacks
-
-    def fit(self, X, y):
-        folds = [*self.cv.split(X, y)] if hasattr(self.cv, "split") else self.cv
-        self.cv_results_ = {"params": [*ParameterGrid(self.space)], "mean_test_score": []}
-        work = threading.Thread(target=self._try_all, args=(X, y, folds))
-        work.start()
-        work.join()
-        best = int(np.argmax(self.cv_results_["mean_test_score"]))
-        self.best_params_, self.best_score_ = ([*values][best] for values in self.cv_results_.values())
-        self.best_estimator_ = self.estimator.set_params(**self.best_params_).fit(X, y)  # not a copy of it
-        return self
-
-    def _try_all(self, X, y, folds):
-        for params in self.cv_results_["params"]:
-            values = []
-            for train, test in folds:
-                model = clone(self.estimator).set_params(**params).fit(X[train], y.iloc[train])
-                values.append(float(self.scoring(model, X[test], y.iloc[test])))
-            self.cv_results_["mean_test_score"].append(np.mean(values))
-            for callback in self.callbacks or []:
-                callback(params)
-
-    def predict(self, X):
-        return self.best_estimator_.predict(X)
-
-    def decision_function(self, X):
-        return self.best_estimator_.decision_function(X)  # which it may lack
-
-
-def optuna_search(model, name, **options):
-    distributions = pytest.importorskip("optuna.distributions")
-    search = pytest.importorskip("optuna_integration", reason="no optuna-integration").OptunaSearchCV
-    pytest.importorskip("optuna").logging.set_verbosity(40)
-    space = {name: distributions.CategoricalDistribution(ALPHAS)}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it is experimental
-        return search(model, space, n_trials=3, random_state=0, **options)
-
-
-def bayes_search(model, name, **options):
-    skopt = pytest.importorskip("skopt")
-    return skopt.BayesSearchCV(model, {name: skopt.space.Categorical(ALPHAS)}, n_iter=3, random_state=0, **options)
-
-
-def dask_search(model, name, **options):
-    dask_ml = pytest.importorskip("dask_ml.model_selection")
-    return dask_ml.GridSearchCV(model, {name: ALPHAS}, n_jobs=2, **options)
-
-
-def dask_random_search(model, name, **options):
-    dask_ml = pytest.importorskip("dask_ml.model_selection")
-    return dask_ml.RandomizedSearchCV(model, {name: ALPHAS}, n_iter=3, n_jobs=1, **options)
-
-
-def genetic_search(model, name, **options):
-    genetic = pytest.importorskip("sklearn_genetic")
-    of_the_other = name.replace("alpha", "positive")  # it needs two
-    space = {name: genetic.space.Categorical(ALPHAS), of_the_other: genetic.space.Categorical([False])}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return genetic.GASearchCV(
-            model, param_grid=space, population_size=4, generations=2, verbose=False, mutation_probability=0.0,
-            crossover_probability=0.0, **options,
-        )  # fmt: skip
-
-
-def loop_search(model, name, **options):
-    return LoopSearch(model, {name: ALPHAS}, **options)
-
-
-SEARCHES = [loop_search, optuna_search, bayes_search, dask_search, dask_random_search, genetic_search]
-of_each_search = pytest.mark.parametrize("search_of", SEARCHES, ids=lambda make: make.__name__)
-quietly = pytest.mark.filterwarnings(
-    "ignore::UserWarning:skopt",
-    "ignore::DeprecationWarning",
-    "ignore::FutureWarning",
-    "ignore:OptunaSearchCV is experimental",
-    "ignore:A class named",  # of deap
-    "ignore:Mean of empty slice",
-    "ignore:Degrees of freedom",
-    "ignore::sklearn.exceptions.FitFailedWarning",
-)
 
 
 def by_hand(shuffled, alpha):
@@ -205,6 +125,30 @@ def test_the_first_metric_decides(shuffled):
         assert found.best_params_ == expected.best_params_
 
 
+def test_refit_names_the_metric_that_decides(shuffled):
+    X, y, qid = shuffled
+    evaluator = RankingEvaluator(["map", "ndcg@5"], cv=3)
+    found = evaluator.search(loop_search(Ridge(), "alpha", refit="ndcg@5"), X, y, qid=qid)
+    assert_scores_of_a_loop(found, shuffled)
+    assert found.refit is True
+    with pytest.raises(ValueError, match=r"a metric of \['map', 'ndcg@5'\]\. Got refit='mrr'"):
+        evaluator.search(loop_search(Ridge(), "alpha", refit="mrr"), X, y, qid=qid)
+
+
+@quietly
+def test_a_number_of_folds_that_nobody_chose_gives_way(shuffled):
+    X, y, qid = shuffled
+    for cv, n_splits in ((5, 3), (2, 2), (None, 3)):
+        found = EVALUATOR.search(FiveFolds(Ridge(), {"alpha": ALPHAS}, cv=cv), X, y, qid=qid)
+        assert found.cv.get_n_splits() == n_splits
+        inside = EVALUATOR.cross_validate(
+            FiveFolds(Ridge(), {"alpha": ALPHAS}, cv=cv), X, y, qid=qid, return_estimator=True
+        )
+        assert {search.cv.get_n_splits() for search in inside["estimator"]} == {n_splits}
+    found = EVALUATOR.search(optuna_search(Ridge(), "alpha"), X, y, qid=qid)
+    assert found.cv.get_n_splits() == 3
+
+
 def test_other_metadata_of_splitters_is_in_the_index_too(shuffled):
     X, y, qid = shuffled
     asked = np.unique(qid, return_inverse=True)[1]
@@ -212,6 +156,15 @@ def test_other_metadata_of_splitters_is_in_the_index_too(shuffled):
     models = {"loop": loop_search(Ridge(), "alpha"), "grid": GridSearchCV(Ridge(), {"alpha": ALPHAS})}
     report = evaluator.compare(models, X, y, qid=qid, time=asked, clusters=qid)
     np.testing.assert_array_equal(report.y_score["loop"], report.y_score["grid"])
+    by_clusters = [
+        RankingEvaluator("map", cv=2).cross_validate(model, X, y, qid=qid, clusters=asked // 4, return_estimator=True)[
+            "estimator"
+        ]
+        for model in models.values()
+    ]
+    for loop, grid in zip(*by_clusters, strict=True):
+        expected = grid.cv_results_["mean_test_map"]
+        np.testing.assert_allclose(loop.cv_results_["mean_test_score"], expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize(

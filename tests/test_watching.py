@@ -175,6 +175,8 @@ def test_the_bar_shows_the_first_metric_of_each_fold(shuffled, capsys):
     shown = capsys.readouterr().err
     assert f"good, fold 1: ndcg@5 {report.fold_means['good']['ndcg@5'][1]:.4f}" in shown
     assert "bad, fold 1: failed" in shown
+    assert "4/4" in shown
+    assert "/2 " not in shown
 
 
 @pytest.mark.skipif(not HAS_CALLBACKS, reason="callbacks came with scikit-learn 1.9")
@@ -198,6 +200,15 @@ def test_a_search_is_shown_by_the_bar_of_scikit_learn(shuffled, search, capsys):
 
 
 @pytest.mark.skipif(not HAS_CALLBACKS, reason="callbacks came with scikit-learn 1.9")
+@pytest.mark.skipif(not HAS_CALLBACKS, reason="callbacks came with scikit-learn 1.9")
+def test_callbacks_of_the_user_stay(shuffled):
+    callback = pytest.importorskip("sklearn.callback").ScoringMonitor(scoring="r2")
+    search = GridSearchCV(Ridge(), {"alpha": [1.0, 2.0]}).set_callbacks(callback)
+    X, y, qid = shuffled
+    found = RankingEvaluator(METRICS, cv=2, progress=True).search(search, X, y, qid=qid)
+    assert [type(one) for one in found._skl_callbacks] == [type(callback)]
+
+
 def test_the_bar_of_a_search_names_the_extra(shuffled, monkeypatch):
     X, y, qid = shuffled
     monkeypatch.setitem(__import__("sys").modules, "rich", None)

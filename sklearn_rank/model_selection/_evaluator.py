@@ -38,6 +38,7 @@ from sklearn_rank.model_selection._search_progress import progress_of_search
 from sklearn_rank.model_selection._search_setup import (
     SearchSetup,
     check_inner_searches,
+    chosen_cv,
     warn_of_objective,
     with_qid,
 )
@@ -382,10 +383,11 @@ class RankingEvaluator:
             `GridSearchCV`, `RandomizedSearchCV` or another with the parameters `estimator`, `scoring`, `cv`, `refit`.
             Its `scoring` and `cv` are set where they are None, `refit` to the first metric where it is True; an int as
             `cv` is a number of folds of `QueryKFold`. Its estimator is wrapped as it needs it, and names of parameters
-            go on meaning what they meant. Successive halving decides by the first metric, and takes the resource
-            "max_queries", of which there are as many as queries, or another with `max_resources`. A search that is not
-            of scikit-learn, such as `OptunaSearchCV`, `BayesSearchCV` or those of dask-ml, takes the first metric
-            alone, and finds qid in the index of y, which needs pandas.
+            go on meaning what they meant. Successive halving decides by the first metric, or by that which `refit`
+            names, and takes the resource "max_queries", of which there are as many as queries, or another with
+            `max_resources`. A search that is not of scikit-learn, such as `OptunaSearchCV`, `BayesSearchCV` or those of
+            dask-ml, takes this metric alone, and finds qid in the index of y, which needs pandas. The number that it
+            has as `cv` by default counts as None.
         X : array-like or frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         qid : array-like of shape (n_samples,), default=None
@@ -409,8 +411,8 @@ class RankingEvaluator:
             If it is not a search, or what it tunes is no estimator.
         ValueError
             If queries are torn apart, by its splitter, that of a search inside, or halving over "n_samples"; if a
-            search inside cannot be given the metrics, there are weights that a search does not hand on, or no candidate
-            can be scored.
+            search inside cannot be given the metrics, there are weights that a search does not hand on, `refit` names
+            another metric, or no candidate can be scored.
         """
         refuse_torn_search(search)
         if not is_search(search):
@@ -418,7 +420,8 @@ class RankingEvaluator:
                 "search takes a search of scikit-learn, with parameters 'estimator', 'scoring', 'cv' and 'refit'. "
                 f"Got {echo(search)}."
             )
-        cv = QueryKFold(search.cv) if is_count(search.cv) else self.cv if search.cv is None else search.cv
+        given = chosen_cv(search)
+        cv = QueryKFold(given) if is_count(given) else self.cv if given is None else given
         refuse_unused(cv, clusters=clusters, time=time)
         y, metadata, rows = _check_and_group(X, y, qid, sample_weight, clusters=clusters, time=time)
         folds = whole_folds(cv, X, y, rows.number, metadata)

@@ -6,6 +6,7 @@ Uses the public API of scikit-learn alone.
 from __future__ import annotations
 
 import copy
+import inspect
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -91,13 +92,14 @@ class SearchSetup:
             chosen |= self._halving(search, wrapped)
         elif search.scoring is None:
             chosen |= self._scoring(search)
-        chosen["cv"] = self._splitter(search.cv)
+        chosen["cv"] = self._splitter(chosen_cv(search))
         return _outside_copy(search, chosen) if is_outside(search) else clone(search).set_params(**chosen)
 
     def _scoring(self, search: Any) -> dict[str, Any]:
-        """Scorer of a search that has none: of all metrics, or of the first where it may take one number only."""
+        """Scorer of a search that has none: of all metrics, or of one where it may take one number only."""
         if is_outside(search):
-            return {"scoring": FirstScorer(self.scorers)}
+            by_name = {"refit": True} if isinstance(search.refit, str) else {}
+            return {"scoring": OneMetricScorer(self.scorers, _decides(search, self.scorers)), **by_name}
         by_first = {"refit": self.scorers.names[0]} if search.refit is True else {}
         return {"scoring": self.scorers, **by_first}
 
@@ -105,7 +107,7 @@ class SearchSetup:
         """A copy of a search of features, whose model is fitted on rows, but scored by query."""
         check_estimator(search.estimator, "The estimator of a search")
         refuse_searches(search.estimator, search)
-        scoring = FirstScorer(self.scorers) if search.scoring is None else search.scoring
+        scoring = OneMetricScorer(self.scorers) if search.scoring is None else search.scoring
         return clone(search).set_params(scoring=scoring, cv=self._splitter(search.cv))
 
     def _splitter(self, cv: CVLike) -> Any:
@@ -125,9 +127,10 @@ class SearchSetup:
         chosen: dict[str, Any] = {"resource": resource}
         if search.scoring is None or isinstance(search.scoring, RankingScorers):
             scorers = search.scoring or self.scorers
-            chosen["scoring"] = FirstScorer(scorers)
-            if search.refit is True:  # else it takes one number only
-                chosen |= {"scoring": DecidingScorer(_without_name_score(scorers)), "refit": "score"}
+            name = _decides(search, scorers)
+            chosen["scoring"] = OneMetricScorer(scorers, name)
+            if search.refit is True or isinstance(search.refit, str):  # else it takes one number only
+                chosen |= {"scoring": DecidingScorer(_without_name_score(scorers), name), "refit": "score"}
         if resource.split("__")[-1] != "max_queries":
             if search.max_resources == "auto":
                 raise ValueError(
@@ -158,11 +161,29 @@ def _wrapped(estimator: Estimator) -> Any:
     return ready
 
 
-class FirstScorer:
-    """The first of several ranking metrics, for searches that take one number."""
+def chosen_cv(search: Any) -> Any:
+    """The cv of a search; None for a number that a search not of scikit-learn has unless it is told otherwise."""
+    cv = search.cv
+    if not (is_count(cv) and is_outside(search)):
+        return cv
+    parameter = inspect.signature(type(search)).parameters.get("cv")
+    return None if parameter is not None and parameter.default == cv else cv
 
-    def __init__(self, scorers: RankingScorers) -> None:
-        self.scorers = scorers
+
+def _decides(search: Any, scorers: RankingScorers) -> str:
+    """Name of the metric that decides a search of one number: the first, unless `refit` names another."""
+    if not isinstance(search.refit, str):
+        return scorers.names[0]
+    if search.refit not in scorers.names:
+        raise ValueError(f"refit must be True, False or a metric of {[*scorers.names]}. Got refit={search.refit!r}.")
+    return search.refit
+
+
+class OneMetricScorer:
+    """One of several ranking metrics, the first unless it is named, for searches that take one number."""
+
+    def __init__(self, scorers: RankingScorers, name: str | None = None) -> None:
+        self.scorers, self.name = scorers, scorers.names[0] if name is None else name
 
     def __call__(
         self,
@@ -173,7 +194,7 @@ class FirstScorer:
         sample_weight: ArrayLike | None = None,
     ) -> float:
         """Value of the metric; higher is better."""
-        return self.scorers(estimator, X, y, qid=qid, sample_weight=sample_weight)[self.scorers.names[0]]
+        return self.scorers(estimator, X, y, qid=qid, sample_weight=sample_weight)[self.name]
 
     def get_metadata_routing(self) -> Any:
         """Metadata that the scorers request."""
@@ -184,13 +205,13 @@ class FirstScorer:
         return f"{type(self).__name__}({self.scorers!r})"
 
 
-class DecidingScorer(FirstScorer):
-    """Several ranking metrics, the first of them once more as "score", by which halving searches decide."""
+class DecidingScorer(OneMetricScorer):
+    """Several ranking metrics, one of them once more as "score", by which halving searches decide."""
 
     def __call__(self, *args: Any, **metadata: Any) -> Any:
         """Values of all metrics; higher is better."""
         values = self.scorers(*args, **metadata)
-        return {"score": values[self.scorers.names[0]], **values}
+        return {"score": values[self.name], **values}
 
 
 def _without_name_score(scorers: RankingScorers) -> RankingScorers:
