@@ -15,6 +15,7 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
     RandomForestRegressor,
 )
+from sklearn.exceptions import NotFittedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, cross_validate
@@ -310,6 +311,28 @@ def test_each_round_is_reported_and_can_end_the_training(name, ranking):
     with pytest.raises(Pruned, match=str(ranker.eval_curve_[2])):
         clone(ranker).fit(X, y, qid=qid, on_round=prune)
     assert rounds == [0, 1, 2]
+
+
+@pytest.mark.parametrize("error", [Pruned, KeyboardInterrupt], ids=lambda error: error.__name__)
+def test_a_fit_that_fails_changes_nothing(error, ranking):
+    """Not even for a model of stages, which would predict from its last stage instead of its best one."""
+    X, y, qid = ranking
+
+    def fail(i, value):
+        raise error
+
+    ranker = QueryRanker(Stages(), eval_fraction=0.4, eval_metric="map", early_stopping_rounds=1, random_state=0)
+    with pytest.raises(error):
+        ranker.fit(X, y, qid=qid, on_round=fail)
+    with pytest.raises(NotFittedError):
+        ranker.predict(X)
+    ranker.fit(X, y, qid=qid)
+    before, scores = dict(vars(ranker)), ranker.predict(X)
+    assert ranker.best_iteration_ < ranker.estimator.n - 1
+    with pytest.raises(error):
+        ranker.fit(X[:, ::-1], y, qid=qid, on_round=fail)
+    assert vars(ranker) == before
+    np.testing.assert_array_equal(ranker.predict(X), scores)
 
 
 def test_lightgbm_computes_no_other_metric(ranking):

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
-from sklearn_rank import QueryRanker
+from sklearn_rank import QueryRanker, RankingEvaluator
 from sklearn_rank.metrics import ndcg_score
 from sklearn_rank.model_selection._query_ranker import as_query_ranker
 
@@ -198,3 +198,13 @@ def test_nothing_is_drawn_unasked():
     state = check_random_state(0)
     QueryRanker(Ridge(), random_state=state).fit(X, Y, qid=QID)
     assert state.randint(10**9) == check_random_state(0).randint(10**9)
+
+
+@pytest.mark.parametrize("wrap", [lambda model: model, make_pipeline], ids=["alone", "pipeline"])
+def test_lists_that_catboost_copies_are_refused(wrap, ranking):
+    """scikit-learn's clone says that the constructor modifies a parameter, and not what to do."""
+    X, y, qid = ranking
+    ranker = QueryRanker(wrap(pytest.importorskip("catboost").CatBoostRanker(cat_features=["word"])))
+    for fit in (ranker.fit, RankingEvaluator("map").cross_validate):
+        with pytest.raises(ValueError, match=r"Give columns as a tuple.*Got cat_features=\['word'\]"):
+            fit(*((X, y) if fit == ranker.fit else (ranker, X, y)), qid=qid)

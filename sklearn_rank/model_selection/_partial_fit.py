@@ -17,6 +17,7 @@ from sklearn_rank._engine.rows import queries_in
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.typing import MatrixLike
 from sklearn_rank.model_selection._estimator_checks import check_estimator
+from sklearn_rank.model_selection._failed_fit import undone_if_failed
 from sklearn_rank.model_selection._fit_arguments import FitData, query_keyword, training_arguments
 from sklearn_rank.model_selection._fit_rows import read_rows
 from sklearn_rank.model_selection._fitted_queries import FittedQueries
@@ -36,6 +37,7 @@ class PartialFitMixin(InnerModelMixin):
 
     @available_if(inner_has("partial_fit"))
     @named_arguments
+    @undone_if_failed
     def partial_fit(
         self,
         X: MatrixLike,

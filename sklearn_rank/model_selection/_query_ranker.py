@@ -25,6 +25,7 @@ from sklearn_rank.model_selection._early_stopping._own_stopping import best_of
 from sklearn_rank.model_selection._early_stopping._stages import predict_scores_at
 from sklearn_rank.model_selection._early_stopping._train import train_by_metric
 from sklearn_rank.model_selection._eval_set import read_eval_set, refuse_trained_on
+from sklearn_rank.model_selection._failed_fit import undone_if_failed
 from sklearn_rank.model_selection._fit_arguments import FitData, fit_model, last_step, query_keyword
 from sklearn_rank.model_selection._fit_rows import read_rows
 from sklearn_rank.model_selection._fitted_queries import FittedQueries
@@ -134,6 +135,7 @@ class QueryRanker(CallbackSupportMixin, RankerScoreMixin, PartialFitMixin, MetaE
 
     @named_arguments
     @as_task
+    @undone_if_failed
     def fit(
         self,
         X: MatrixLike,
