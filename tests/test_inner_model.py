@@ -217,7 +217,7 @@ def test_batches_of_grades(ranking):
     assert ranker.classes_.tolist() == grades.tolist()
 
 
-@pytest.mark.parametrize("name", ["eval_fraction", "max_queries"])
+@pytest.mark.parametrize("name", ["eval_fraction", "early_stopping_rounds", "max_queries"])
 def test_batches_are_trained_on_whole(name, ranking):
     X, y, qid = ranking
     ranker = QueryRanker(SGDRegressor(), **{name: 0.5 if name == "eval_fraction" else 5})
@@ -244,3 +244,32 @@ def test_a_ranker_in_batches_gets_what_it_takes():
     assert ranker.estimator_.got_ == [[0, 2, 1, 4, 3], [2, 2, 1], [1, 3, 2, 5, 4]]
     with pytest.raises(ValueError, match="the query of each row must be known"):
         QueryRanker(InBatches()).partial_fit(X, y)
+
+
+class InStages(Ridge):
+    """Has stages, 2 after `fit` and 3 after a batch, of which each scores by one feature."""
+
+    def staged_predict(self, X):
+        return (X[:, stage] for stage in range(self.n_stages_))
+
+    def fit(self, X, y):
+        self.n_stages_ = 2
+        return self
+
+    def predict(self, X):
+        return X[:, self.n_stages_ - 1]
+
+    def partial_fit(self, X, y):
+        self.n_stages_ = 3
+        return self
+
+
+def test_after_a_batch_there_is_no_best_round(ranking):
+    X, y, qid = ranking
+    X = np.column_stack([y, -y, X[:, 0]])
+    ranker = QueryRanker(InStages(), eval_fraction=0.5, eval_metric="ndcg@10", random_state=0).fit(X, y, qid=qid)
+    np.testing.assert_array_equal(ranker.predict(X), X[:, 0])  # of the best round
+    ranker.set_params(eval_fraction=None).partial_fit(X, y, qid=qid)
+    np.testing.assert_array_equal(ranker.predict(X), X[:, 2])
+    assert not {"best_iteration_", "best_score_", "eval_curve_"} & set(vars(ranker))
+    assert not len(ranker.eval_qid_)

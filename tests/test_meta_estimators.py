@@ -14,7 +14,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_rank import QueryKFold, QueryRanker, get_scorer
+from sklearn_rank import QueryKFold, QueryRanker, RankingEvaluator, get_scorer
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.metrics import ndcg_score
 
@@ -232,6 +232,15 @@ def test_frozen(lgbm, data):
     assert SelectFromModel(frozen).fit(X, y).get_support().any()
     inside = QueryRanker(FrozenEstimator(lgbm.estimator_)).fit(X[:5], y[:5])
     np.testing.assert_array_equal(inside.predict(X), lgbm.predict(X))
+
+
+def test_stacking_inside_shows_predict_after_fit_alone(data):
+    X, y, qid = (part[np.argsort(data[2], kind="stable")] for part in data)
+    stacked = StackingRegressor([("line", Ridge()), ("steep", Ridge(alpha=9))])
+    ranker = QueryRanker(stacked).fit(X, y, qid=qid)
+    np.testing.assert_allclose(ranker.predict(X), sklearn.clone(stacked).fit(X, y).predict(X))
+    found = RankingEvaluator("ndcg@10", cv=CV).cross_validate(stacked, X, y, qid=qid)
+    assert np.isfinite(found["test_ndcg@10"]).all()
 
 
 def test_partial_dependence_is_the_mean_score(lgbm, data):

@@ -47,6 +47,33 @@ def test_scorer_pickles_prints_and_clones(digits):
     clone(GridSearchCV(PCA(), {"n_components": [1]}, scoring=scorer))
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        ("cosine", "ndcg@5", {"gain": [0, 1]}),
+        ("euclidean", "ndcg@10", {"gain": [0, 1]}),
+        ("euclidean", "ndcg@5", {"gain": [0, 2]}),
+        ("euclidean", "ndcg@5", {"gain": [0, 1], "exclude_self": True}),
+        ("euclidean", ["ndcg@5"], {"gain": [0, 1]}),
+        ("euclidean", {"n": "ndcg@5"}, {"gain": [0, 1]}),
+    ],
+    ids=["distance", "k", "keyword", "option", "dict of one", "name"],
+)
+def test_scorers_of_the_same_are_equal(other):
+    scorer = make_retrieval_scorer("euclidean", "ndcg@5", gain=[0, 1])
+    again = make_retrieval_scorer("euclidean", "NDCG@5", gain=(0.0, 1.0))
+    assert scorer == again == pickle.loads(pickle.dumps(scorer))
+    assert hash(scorer) == hash(again)
+    distance, metrics, options = other
+    assert scorer != make_retrieval_scorer(distance, metrics, **options)
+    assert scorer != "ndcg@5"
+
+
+def test_scorer_has_the_names_of_its_metrics():
+    assert make_retrieval_scorer(metrics="NDCG@5").__name__ == "ndcg@5"
+    assert make_retrieval_scorer(metrics=["map@10", "mrr"]).__name__ == "map@10, mrr"
+
+
 def test_scorer_wants_a_transformer_and_known_keywords(digits):
     with pytest.raises(TypeError, match=r"needs an estimator with 'transform'. Got Ridge\(\)"):
         make_retrieval_scorer()(Ridge().fit(*digits), *digits)

@@ -88,6 +88,7 @@ def check_estimator(estimator: Estimator, name: str, *, must_predict: bool = Tru
     hint = f" Make one of the class: {estimator.__name__}()." if isinstance(estimator, type) else ""
     needed = ("fit", "get_params")
     predicts = any(hasattr(estimator, method) for method in ("predict", "predict_proba", "decision_function"))
+    predicts |= getattr(estimator, "final_estimator", estimator) is None  # stacking shows `predict` after fit alone
     if hint or not all(hasattr(estimator, method) for method in needed) or (must_predict and not predicts):
         raise TypeError(f"{name} must be an estimator with 'fit' and 'predict'.{hint} Got {echo(estimator)}.")
     _refuse_copied_lists(estimator)

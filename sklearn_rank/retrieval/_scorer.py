@@ -6,6 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from sklearn_rank._metric.meaning import text_of
 from sklearn_rank._metric.names import is_single_metric, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.typing import Estimator, MatrixLike
@@ -64,8 +65,9 @@ class RetrievalScorer:
     """
 
     def __init__(self, distance: Any, metrics: MetricsLike, options: dict[str, Any]) -> None:
-        search_options = set(evaluate_retrieval.__kwdefaults__ or ()) - {"distance", "metrics"}
-        self._specs = parse_metrics(metrics, **{name: v for name, v in options.items() if name not in search_options})
+        known = set(evaluate_retrieval.__kwdefaults__ or ()) - {"distance", "metrics"}
+        self._search_options = {name: value for name, value in options.items() if name in known}
+        self._specs = parse_metrics(metrics, **{name: v for name, v in options.items() if name not in known})
         self.distance, self.metrics, self.options = distance, metrics, options
         self._single = is_single_metric(metrics)
 
@@ -82,6 +84,22 @@ class RetrievalScorer:
             for name, value in result.mean().items()
         }
         return next(iter(means.values())) if self._single else means
+
+    @property
+    def __name__(self) -> str:
+        return ", ".join(map(str, self._specs.values()) if self._single else self._specs)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the distance, the names, the metrics and all keywords are the same."""
+        return isinstance(other, RetrievalScorer) and self._compared() == other._compared()
+
+    def __hash__(self) -> int:
+        """Hash of all that is compared."""
+        return hash(self._compared())
+
+    def _compared(self) -> tuple[Any, ...]:
+        names, meanings = tuple(self._specs), tuple(spec.meaning for spec in self._specs.values())
+        return None if self._single else names, meanings, text_of(self.distance), text_of(self._search_options)
 
     def __repr__(self) -> str:
         """Call that makes this object."""
