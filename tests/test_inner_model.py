@@ -273,3 +273,26 @@ def test_after_a_batch_there_is_no_best_round(ranking):
     np.testing.assert_array_equal(ranker.predict(X), X[:, 2])
     assert not {"best_iteration_", "best_score_", "eval_curve_"} & set(vars(ranker))
     assert not len(ranker.eval_qid_)
+
+
+def test_a_query_comes_again_with_its_labels():
+    X, y, qid = np.arange(4.0)[:, None], [0, 1, 0, 2], [1, 1, 2, 2]
+    ranker = QueryRanker(SGDRegressor()).partial_fit(X, y, qid=qid).partial_fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match="Got 1 of 2 queries with other rows than before, one of them 2"):
+        ranker.partial_fit(X, [0, 1, 0, 1], qid=qid)
+
+
+def test_ids_of_batches_are_not_turned_into_text():
+    X, y = np.arange(4.0)[:, None], [0, 1, 0, 2]
+    ranker = QueryRanker(SGDRegressor()).partial_fit(X, y, qid=[1, 1, 2, 2]).partial_fit(X, y, qid=list("aabb"))
+    ranker.partial_fit(X[:2], [2, 2], qid=["1", "1"])
+    with pytest.raises(ValueError, match="one of them 1: 2 rows before, 4 now"):
+        ranker.partial_fit(X, y, qid=[1, 1, 1, 1])
+
+
+def test_masked_weights_are_refused(ranking):
+    X, y, qid = ranking
+    weight = np.ma.array(np.ones(len(y)), mask=np.arange(len(y)) == 3)
+    for method in ("fit", "partial_fit"):
+        with pytest.raises(ValueError, match="sample_weight must not have masked entries. Got 1"):
+            getattr(QueryRanker(SGDRegressor()), method)(X, y, qid=qid, sample_weight=weight)
