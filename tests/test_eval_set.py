@@ -174,3 +174,11 @@ def test_what_else_is_refused(split):
     refused("models trained in rounds")
     ranker.set_params(eval_metric=None)
     refused("Without eval_metric, rows to stop by are for models that take them in fit")
+
+
+def test_hist_gradient_boosting_waits_for_no_rounds_of_its_own_unless_told(ranking):
+    """Its ``early_stopping="auto"`` comes with ``n_iter_no_change=10``, which nobody has asked for."""
+    X, y, qid = ranking
+    ranker = QueryRanker(HistGradientBoostingRegressor(max_iter=14), eval_fraction=0.4, eval_metric="recall@20")
+    assert len(ranker.fit(X, y, qid=qid).eval_curve_) == 14
+    assert ranker.best_iteration_ == 0, "no list is longer than 20, so no round improves"
