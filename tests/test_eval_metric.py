@@ -335,6 +335,22 @@ def test_a_fit_that_fails_changes_nothing(error, ranking):
     np.testing.assert_array_equal(ranker.predict(X), scores)
 
 
+def test_categories_of_xgboost_are_kept(ranking):
+    """XGBoost loses them where it drops trees, so later trees stay, and are not predicted from."""
+    pd, (X, y, qid) = pytest.importorskip("pandas"), ranking
+    frame = pd.DataFrame({"x": X[:, 0], "word": pd.Categorical(np.where(X[:, 2] > 0, "up", "down"))})
+    ranker = QueryRanker(xgb("Ranker", enable_categorical=True), eval_fraction=0.4, eval_metric="map", random_state=0)
+    ranker.set_params(early_stopping_rounds=2).fit(frame, y, qid=qid)
+    kept = ranker.estimator_.predict(frame, iteration_range=(0, ranker.best_iteration_ + 1))
+    assert ranker.best_iteration_ < len(ranker.eval_curve_) - 1
+    np.testing.assert_array_equal(ranker.predict(frame), kept)
+    coded_otherwise = frame.assign(word=frame["word"].cat.reorder_categories(["up", "down"]))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(ranker)).predict(coded_otherwise), kept)
+    held_out = np.isin(qid, ranker.eval_qid_)
+    found = evaluate(y[held_out], kept[held_out], qid=qid[held_out], metrics="map").mean()["map"]
+    assert ranker.best_score_ == pytest.approx(found, rel=1e-12)
+
+
 def test_lightgbm_computes_no_other_metric(ranking):
     X, y, qid = ranking
     ranker = QueryRanker(lgbm("Ranker", metric="ndcg"), eval_fraction=0.4, eval_metric="map@10").fit(X, y, qid=qid)

@@ -181,3 +181,11 @@ def test_arguments_of_other_libraries(split):
     for name, hint in (("eval_qid", "holds all of the validation rows"), ("early_stopping_rounds", "of QueryRanker:")):
         with pytest.raises(TypeError, match=f"has no argument '{name}'.*{hint}"):
             QueryRanker(models()["xgb"]).fit(X, y, qid=qid, **{name: qid_e})
+
+
+def test_hist_gradient_boosting_waits_for_no_rounds_of_its_own_unless_told(ranking):
+    """Its ``early_stopping="auto"`` comes with ``n_iter_no_change=10``, which nobody has asked for."""
+    X, y, qid = ranking
+    ranker = QueryRanker(HistGradientBoostingRegressor(max_iter=14), eval_fraction=0.4, eval_metric="recall@20")
+    assert len(ranker.fit(X, y, qid=qid).eval_curve_) == 14
+    assert ranker.best_iteration_ == 0, "no list is longer than 20, so no round improves"

@@ -118,6 +118,10 @@ def test_folds_of_cv():
     assert len(lgb.cv(PARAMS, datasets()[0], 2, feval=metric, nfold=3)["valid map@10-mean"]) == 2
     with pytest.raises(ValueError, match="whole queries"):
         lgb.cv(PARAMS, datasets()[0], 2, feval=metric, folds=[*KFold(3, shuffle=True, random_state=0).split(X)])
+    one, others = np.flatnonzero(qid == qid[-1])[:1], np.flatnonzero(qid != qid[-1])
+    assert np.count_nonzero(qid == qid[-1]) > 1
+    with pytest.raises(ValueError, match="rows of 1 queries"):
+        lgb.cv(PARAMS, datasets()[0], 2, feval=metric, folds=[(others, one)])
 
 
 def test_a_constant_first_tree_is_not_perfect():

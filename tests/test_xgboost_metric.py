@@ -71,6 +71,7 @@ WRONG_WAY = [
     ("map@10", {"early_stopping_rounds": 3, "maximize": False}, "maximize=True"),
     ("rmse", {"early_stopping_rounds": 3, "maximize": True}, "maximize=False"),
     ({"pretty bad": "rmse"}, {"early_stopping_rounds": 3}, "maximize=False"),
+    ({"mape": "map"}, {"early_stopping_rounds": 3}, "maximize=True"),
     (["ndcg@3", "mrr"], {"early_stopping_rounds": 3}, "that mrr is to be maximized"),
 ]
 
@@ -88,7 +89,8 @@ def test_a_metric_by_which_nothing_stops_needs_no_direction():
     train(xgboost_metric("mrr@10"), rounds=2)
     by_other = xgb.callback.EarlyStopping(rounds=3, metric_name="ndcg@32")
     train(xgboost_metric("mrr@10"), rounds=2, callbacks=[by_other])
-    train(xgboost_metric("map@10"), rounds=2, early_stopping_rounds=3)
+    for known in ("map@10", "precision@3"):
+        train(xgboost_metric(known), rounds=2, early_stopping_rounds=3)
     train(xgboost_metric(precision_loss, greater_is_better=False), rounds=2)
     with pytest.raises(ValueError, match="precision_loss is to be minimized"):
         train(xgboost_metric(precision_loss, greater_is_better=False), early_stopping_rounds=2)
