@@ -20,7 +20,7 @@ EVALUATOR = RankingEvaluator(["ndcg@5", "map"], cv=3)
 def test_halving_keeps_all_metrics(shuffled, search, resource):
     X, y, qid = shuffled
     limits = {} if resource == "max_queries" else {"max_resources": 30, "min_resources": 10}
-    halving = search(Ridge(solver="lsqr"), {"alpha": ALPHAS}, resource=resource, random_state=0, cv=3, **limits)
+    halving = search(Ridge(solver="lsqr"), {"alpha": ALPHAS}, resource=resource, random_state=0, **limits)
     found = EVALUATOR.search(halving, X, y, qid=qid)
     results = found.cv_results_
     assert {name for name in results if name.startswith("mean_test")} == {

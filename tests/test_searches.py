@@ -335,9 +335,9 @@ def test_models_tried_in_a_step_are_wrapped(shuffled):
 def test_halving_by_queries(shuffled, search, in_pipeline):
     X, y, qid = shuffled
     model, prefix = (make_pipeline(StandardScaler(), Ridge()), "ridge__") if in_pipeline else (Ridge(), "")
-    halving = search(model, {f"{prefix}alpha": [0.1, 1.0, 10.0, 1e6]}, resource="max_queries", random_state=0)
+    halving = search(model, {f"{prefix}alpha": [0.1, 1.0, 10.0, 1e3, 1e4, 1e6]}, resource="max_queries", random_state=0)
     found, again = (EVALUATOR.search(halving, X, y, qid=qid) for _ in range(2))
-    assert found.n_resources_ == ([13, 39] if search is HalvingGridSearchCV else [10, 30])
+    assert found.n_resources_ == ([13, 39] if search is HalvingGridSearchCV else [6, 18])
     assert found.max_resources_ == 40
     assert found.cv_results_["mean_test_score"].tolist() == again.cv_results_["mean_test_score"].tolist()
     (resource,) = {name for name in found.best_params_ if name.endswith("max_queries")}

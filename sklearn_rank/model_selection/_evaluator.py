@@ -386,8 +386,8 @@ class RankingEvaluator:
             go on meaning what they meant. Successive halving decides by the first metric, or by that which `refit`
             names, and takes the resource "max_queries", of which there are as many as queries, or another with
             `max_resources`. A search that is not of scikit-learn, such as `OptunaSearchCV`, `BayesSearchCV` or those of
-            dask-ml, takes this metric alone, and finds qid in the index of y, which needs pandas. The number that it
-            has as `cv` by default counts as None.
+            dask-ml, takes this metric alone, and finds qid in the index of y, which needs pandas. A number of folds
+            that is the default of `cv`, such as 5 of halving, counts as None.
         X : array-like or frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         qid : array-like of shape (n_samples,), default=None

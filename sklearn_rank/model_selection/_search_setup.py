@@ -144,9 +144,8 @@ class SearchSetup:
         if search.max_resources == "auto":
             chosen["max_resources"] = self.n_queries
         if search.min_resources == "smallest":
-            n_splits = (
-                len(search.cv) if isinstance(search.cv, list) else getattr(self._splitter(search.cv), "n_splits", 5)
-            )
+            cv = self._splitter(chosen_cv(search))
+            n_splits = len(cv) if isinstance(cv, list) else getattr(cv, "n_splits", 5)
             chosen["min_resources"] = max(1, min(2 * n_splits, self.n_queries // 2))
         return chosen
 
@@ -162,12 +161,10 @@ def _wrapped(estimator: Estimator) -> Any:
 
 
 def chosen_cv(search: Any) -> Any:
-    """The cv of a search; None for a number that a search not of scikit-learn has unless it is told otherwise."""
-    cv = search.cv
-    if not (is_count(cv) and is_outside(search)):
-        return cv
+    """The cv of a search; None for the number of folds that is its default, such as 5 of halving."""
     parameter = inspect.signature(type(search)).parameters.get("cv")
-    return None if parameter is not None and parameter.default == cv else cv
+    is_default = is_count(search.cv) and parameter is not None and parameter.default == search.cv
+    return None if is_default else search.cv
 
 
 def _decides(search: Any, scorers: RankingScorers) -> str:
