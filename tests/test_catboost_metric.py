@@ -1,5 +1,7 @@
 """Metrics in CatBoost's training loop, which knows no queries: those of the pools that the metric was made with."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -86,3 +88,10 @@ def test_what_is_no_pool_with_queries():
         catboost_metric(["map", "mrr"], pool(VALID))
     with pytest.raises(catboost.CatBoostError, match="Got 4 scores a row"):
         fit(catboost_metric("map", pool(VALID)), pool(VALID), model=catboost.CatBoostClassifier)
+
+
+def test_a_pickle_is_as_new():
+    valid = pool(VALID)
+    metric = catboost_metric("mrr", valid)
+    fit(metric, valid, iterations=2)
+    fit(pickle.loads(pickle.dumps(metric)), valid, train=pool(tuple(part[:40] for part in TRAIN)), iterations=2)

@@ -7,7 +7,9 @@ from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegr
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_rank import QueryKFold, QueryRanker, evaluate, get_scorer
+from sklearn_rank import QueryKFold, QueryRanker, evaluate, get_scorer, parse_metric
+from sklearn_rank.model_selection._early_stopping._monitor import Monitor
+from sklearn_rank.model_selection._fit_arguments import FitData
 
 
 def models():
@@ -189,3 +191,25 @@ def test_hist_gradient_boosting_waits_for_no_rounds_of_its_own_unless_told(ranki
     ranker = QueryRanker(HistGradientBoostingRegressor(max_iter=14), eval_fraction=0.4, eval_metric="recall@20")
     assert len(ranker.fit(X, y, qid=qid).eval_curve_) == 14
     assert ranker.best_iteration_ == 0, "no list is longer than 20, so no round improves"
+
+
+def test_ids_of_two_kinds_are_other_queries(split):
+    """The number 1 is not the text "1"."""
+    (X, y, qid), (X_e, y_e, qid_e) = split
+    numbers, text = (np.unique(ids, return_inverse=True)[1] for ids in (qid, qid_e))
+    ranker = QueryRanker(models()["boosting"], eval_metric="map")
+    assert ranker.fit(X, y, qid=numbers, eval_set=(X_e, y_e, text.astype(str))).eval_qid_.dtype.kind == "U"
+    with pytest.raises(ValueError, match="must not be trained on"):
+        ranker.fit(X, y, qid=numbers, eval_set=(X_e, y_e, text))
+
+
+@pytest.mark.filterwarnings("ignore:.*:UserWarning")
+def test_any_value_is_better_than_none():
+    """Rank correlation is not defined for equal scores, so that a first round may have no value."""
+    metric = parse_metric("kendall(replace_undefined_by=nan)")
+    rows = FitData(None, np.array([0.0, 1, 2]), np.array([3]), None)
+    monitor = Monitor(rows, metric, None, None)
+    for scores in (np.zeros(3), np.zeros(3), np.array([2.0, 1, 0]), np.zeros(3)):
+        monitor.record(scores)
+    assert np.isnan(monitor.curve).tolist() == [True, True, False, True]
+    assert monitor.best == 2

@@ -10,6 +10,7 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier, SGDRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.utils import get_tags
 
 from sklearn_rank import QueryRanker, get_scorer
 from sklearn_rank.metrics import map_score, ndcg_score, query_rmse_error
@@ -129,6 +130,17 @@ def test_a_ranker_is_a_regressor():
     for model in (Ridge(), LogisticRegression(), make_pipeline(StandardScaler(), LogisticRegression())):
         assert is_regressor(QueryRanker(model))
         assert not is_classifier(QueryRanker(model))
+        assert get_tags(QueryRanker(model)).regressor_tags.poor_score
+    assert get_tags(QueryRanker(NeverTheSame())).non_deterministic
+
+
+class NeverTheSame(Ridge):
+    """A model that says of itself that no two fits are alike."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        return tags
 
 
 @pytest.mark.parametrize(
@@ -296,3 +308,17 @@ def test_masked_weights_are_refused(ranking):
     for method in ("fit", "partial_fit"):
         with pytest.raises(ValueError, match="sample_weight must not have masked entries. Got 1"):
             getattr(QueryRanker(SGDRegressor()), method)(X, y, qid=qid, sample_weight=weight)
+
+
+class WeighsQueries(Ridge):
+    """Takes queries in batches, of which each has one weight."""
+
+    def partial_fit(self, X, y, qid, sample_weight=None):
+        return self
+
+
+def test_weights_of_batches_are_those_of_queries(ranking):
+    X, y, qid = ranking
+    ranker = QueryRanker(WeighsQueries()).partial_fit(X, y, qid=qid, sample_weight=1.0 + qid)
+    with pytest.raises(ValueError, match="constant within"):
+        ranker.partial_fit(X, y, qid=qid, sample_weight=np.arange(len(y)) + 1.0)

@@ -39,6 +39,13 @@ def test_names_and_copies(make):
 
 def test_of_different_libraries():
     assert len({make("map") for make in MAKERS.values()}) == len(MAKERS)
+    assert lightgbm_metric("map") != xgboost_metric("map")
+
+
+def test_queries_without_rows_are_none():
+    assert lightgbm_metric("mrr")(Y, SCORES, None, np.array([2, 0, 2, 1, 0])) == lightgbm_metric("mrr")(
+        Y, SCORES, None, SIZES
+    )
 
 
 def test_a_copy_keeps_no_rows():

@@ -118,7 +118,8 @@ class LightGBMMetric(TrainingMetric):
                 n_own = max(n_own, getattr(frame.f_locals.get("self"), "_Booster__num_inner_eval", 0))
                 self._refuse_same_name(frame.f_locals.get("ret"))
             elif frame.f_globals.get("__name__") == "lightgbm.engine":
-                stops |= any(map(_is_early_stopping, frame.f_locals.get("callbacks_after_iter", ())))
+                callbacks = frame.f_locals.get("callbacks_after_iter", ())
+                stops |= any(hasattr(callback, "stopping_rounds") for callback in callbacks)
             elif "_lightgbm_tuner" in str(frame.f_globals.get("__name__")):
                 self._refuse_tuner(frame.f_locals.get("self"))
             frame = frame.f_back
@@ -137,10 +138,6 @@ class LightGBMMetric(TrainingMetric):
         minimizes = hasattr(tuner, "higher_is_better") and not tuner.higher_is_better()
         if minimizes and any(spec.metric.greater_is_better for spec in self._specs.values()):
             raise ValueError(TUNER.format(name=self.__name__))
-
-
-def _is_early_stopping(callback: Any) -> bool:
-    return hasattr(callback, "stopping_rounds") and getattr(callback, "enabled", True)
 
 
 def _refuse_torn(dataset: Any) -> None:
