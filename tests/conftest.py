@@ -7,6 +7,7 @@ from importlib.util import find_spec
 import pytest
 
 os.environ["MPLBACKEND"] = "agg"  # pictures are drawn, but no window is opened
+os.environ["NUMBA_DISABLE_JIT"] = "1"  # ranx would be compiled for half a minute, and gives the same values without
 for limit in ("OMP_THREAD_LIMIT", "OMP_NUM_THREADS"):  # of models and BLAS, which would wait for one another's threads
     os.environ.setdefault(limit, "1")
 

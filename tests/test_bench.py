@@ -26,10 +26,9 @@ SCRIPTS += ["asv_benchmarks", "asv_benchmarks.calls", "asv_benchmarks.growth"]
 
 @pytest.fixture(scope="module")
 def bench():
-    """Import one of the scripts as its neighbours do; ranx without its compiler, which takes half a minute."""
+    """Import one of the scripts as its neighbours do."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(BENCH)
-        patch.setenv("NUMBA_DISABLE_JIT", "1")
         patch.setenv("POLARS_MAX_THREADS", "1")
         for name in SCRIPTS:
             patch.delitem(sys.modules, name, raising=False)

@@ -135,10 +135,7 @@ RANX = {
 
 @pytest.fixture(scope="module")
 def ranx():
-    """Without its compiler, which takes half a minute and then gives the same values."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NUMBA_DISABLE_JIT", "1")
-        yield pytest.importorskip("ranx")
+    return pytest.importorskip("ranx")
 
 
 @pytest.fixture(scope="module", params=KINDS)

@@ -182,7 +182,9 @@ def test_more_queries_are_drawn_on_top_of_fewer(shuffled):
 def test_held_out_queries_are_among_those_drawn(shuffled):
     pytest.importorskip("xgboost")
     features, y, qid = shuffled
-    ranker = QueryRanker(_models()["xgb"], max_queries=10, eval_fraction=0.2, random_state=0).fit(features, y, qid=qid)
+    ranker = QueryRanker(_models()["xgb"], eval_fraction=0.2, eval_metric="map", max_queries=10, random_state=0).fit(
+        features, y, qid=qid
+    )
     assert len(ranker.eval_qid_) == 2
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Estimator
-from sklearn_rank.model_selection._fit_arguments import comes_from
+from sklearn_rank.model_selection._fit_arguments import comes_from, last_step
 from sklearn_rank.model_selection._routing import consumes
 
 WAY_OUT = (
@@ -83,7 +83,7 @@ def check_estimator(estimator: Estimator, name: str, *, must_predict: bool = Tru
     TypeError
         If it is a class, or has no `fit`, no `get_params`, or nothing to predict with.
     ValueError
-        If it is a model of CatBoost with a list among its parameters, or has one inside.
+        If it is a model of CatBoost with a list among its parameters, or a Pipeline that ends in one.
     """
     hint = f" Make one of the class: {estimator.__name__}()." if isinstance(estimator, type) else ""
     needed = ("fit", "get_params")
@@ -95,15 +95,15 @@ def check_estimator(estimator: Estimator, name: str, *, must_predict: bool = Tru
 
 
 def _refuse_copied_lists(estimator: Estimator) -> None:
-    """Refuse models of CatBoost with a list among their parameters, which `clone` says nothing helpful of."""
-    for model in (inner for inner in with_inner(estimator) if comes_from(inner, "catboost")):
-        for name, value in model.get_params(deep=False).items():
-            if isinstance(value, list):
-                raise ValueError(
-                    "CatBoost copies a list among its parameters, which scikit-learn's clone refuses. Give columns as "
-                    "a tuple, as in cat_features=('word',), with X as a frame, and others as a tuple or a str, as "
-                    f"CatBoost takes them. Got {name}={echo(value)}."
-                )
+    """Refuse a model of CatBoost with a list among its parameters, which `clone` says nothing helpful of."""
+    model = last_step(estimator)[1]
+    for name, value in model.get_params(deep=False).items() if comes_from(model, "catboost") else ():
+        if isinstance(value, list):
+            raise ValueError(
+                "CatBoost copies a list among its parameters, which scikit-learn's clone refuses. Give columns as "
+                "a tuple, as in cat_features=('word',), with X as a frame, and others as a tuple or a str, as "
+                f"CatBoost takes them. Got {name}={echo(value)}."
+            )
 
 
 def refuse_searches(estimator: Estimator, outer: Any = None, *, unless_whole: bool = False) -> None:
