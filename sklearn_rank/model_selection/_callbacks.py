@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from sklearn_rank._engine.rows import one_column, queries_in
 from sklearn_rank._utils.optional import import_optional
 from sklearn_rank._utils.typing import Estimator, MatrixLike
+from sklearn_rank.model_selection._routing import with_index
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -70,5 +71,4 @@ def _with_queries(y: Any, qid: Any) -> Any:
     if qid is None or queries_in(y) is not None:
         return y
     pandas = import_optional("pandas", extra="pandas", purpose="A callback that scores a fit with qid=")
-    index = pandas.Index(np.asarray(one_column(qid)), name="qid", tupleize_cols=False)
-    return pandas.Series(np.asarray(one_column(y)), index=index)
+    return with_index(one_column(y), {"qid": np.asarray(one_column(qid))}, pandas)

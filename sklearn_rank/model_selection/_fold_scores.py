@@ -63,7 +63,7 @@ class ModelFolds:
 
     @property
     def errors(self) -> dict[int, Exception]:
-        """What was raised, by number of the fold."""
+        """Exceptions that were raised, by number of the fold."""
         return {i: result.error for i, result in enumerate(self.results) if result.error is not None}
 
 

@@ -7,18 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import sklearn
 from numpy.typing import ArrayLike
 
 from sklearn_rank._utils.optional import import_optional
 from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank.model_selection._estimator_checks import tunes, with_inner
-from sklearn_rank.model_selection._routing import Metadata, consumes
+from sklearn_rank.model_selection._routing import Metadata, consumes, with_index
 from sklearn_rank.model_selection._search_outcome import check_outcome
-
-LEVELS = ("qid", "clusters", "time")
-"""Metadata that splitters and scorers of this library find in the index of y."""
 
 
 def is_outside(search: Any) -> bool:
@@ -38,7 +34,7 @@ def fit_with_metadata(estimator: Any, X: MatrixLike, y: ArrayLike, metadata: Met
         if search is None:
             estimator.fit(X, y, **{name: rows for name, rows in metadata.items() if consumes(estimator, "fit", name)})
         else:
-            estimator.fit(X, _indexed(y, metadata, type(search).__name__))
+            estimator.fit(X, with_index(y, metadata, _import_pandas(type(search).__name__)))
             check_outcome(estimator, type(search).__name__)
 
 
@@ -62,17 +58,6 @@ def refuse_lost_metadata(estimator: Estimator, metadata: Metadata) -> None:
             f"{name} hands on no metadata, so its models would be fitted and scored without sample_weight: use a "
             "search of scikit-learn, such as GridSearchCV, or leave sample_weight out."
         )
-
-
-def _indexed(y: ArrayLike, metadata: Metadata, search_name: str) -> Any:
-    """Labels as a Series with the query of each row in its index."""
-    pd = _import_pandas(search_name)
-    levels = {name: metadata[name] for name in LEVELS if name in metadata}
-    if len(levels) > 1:
-        index = pd.MultiIndex.from_arrays([*levels.values()], names=[*levels])
-    else:
-        index = pd.Index(levels["qid"], name="qid")
-    return pd.Series(np.asarray(y), index=index)
 
 
 def _import_pandas(search_name: str) -> Any:

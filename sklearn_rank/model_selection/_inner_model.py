@@ -1,4 +1,4 @@
-"""What a fitted `QueryRanker` says of the model inside: importances, coefficients, classes, and its tags.
+"""Attributes of the model inside a fitted `QueryRanker`: importances, coefficients, classes; and its tags.
 
 Uses the public API of scikit-learn alone; no ranking library is imported.
 """

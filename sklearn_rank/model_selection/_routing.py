@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
 import sklearn
 from numpy.typing import ArrayLike
 from sklearn.base import clone
@@ -18,6 +19,9 @@ from sklearn_rank._engine.grouping import find_qid
 
 Metadata = Mapping[str, Any]
 """One entry for each row, by the name under which scikit-learn routes it."""
+
+LEVELS = ("qid", "clusters", "time")
+"""Metadata that splitters and scorers of this library find in the index of y."""
 
 ROUTING_IS_OFF = (
     " Metadata routing is off, so scikit-learn does not hand on qid from params={'qid': qid} or fit(..., qid=qid): "
@@ -51,3 +55,13 @@ def with_weights_on_request(estimator: Any) -> Any:
                 with suppress(TypeError):  # its fit takes none
                     inner.set_fit_request(sample_weight=False)
     return ready
+
+
+def with_index(y: ArrayLike, metadata: Metadata, pandas: Any) -> Any:
+    """Labels as a Series, in whose index are the query of each row, and its cluster and time where they are known."""
+    levels = {name: metadata[name] for name in LEVELS if name in metadata}
+    if len(levels) > 1:
+        index = pandas.MultiIndex.from_arrays([*levels.values()], names=[*levels])
+    else:
+        index = pandas.Index(levels["qid"], name="qid", tupleize_cols=False)
+    return pandas.Series(np.asarray(y), index=index)

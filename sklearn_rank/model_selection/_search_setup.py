@@ -43,7 +43,7 @@ SPACES = (
     "param_grid", "param_distributions", "search_spaces", "param_space", "parameters", "params", "space",
     "warm_start_configs",
 )  # fmt: skip
-"""What searches call values of parameters to try, by name."""
+"""Names under which searches take the values of parameters to try."""
 
 
 @dataclass(frozen=True)
