@@ -23,6 +23,7 @@ X = RNG.normal(size=(48, 3))
 Y = np.clip((X[:, 0] + RNG.normal(size=48)).round(), 0, 2).astype(int)
 LABELLED = pd.Series(Y, index=pd.Index(QID, name="qid"))
 GIVEN = {"index": (LABELLED, {}), "argument": (Y, {"qid": QID}), "column": (Y[:, None], {"qid": QID[:, None]})}
+GIVEN["tuples"] = Y, {"qid": [(ord(q), 1) for q in QID]}
 
 
 class Tasks:

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_rank._engine.grouping import find_qid
+from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.rows import one_column, queries_in
 from sklearn_rank._utils.optional import import_optional
 from sklearn_rank._utils.typing import Estimator, MatrixLike
@@ -71,4 +72,4 @@ def _with_queries(y: Any, qid: Any) -> Any:
     if qid is None or queries_in(y) is not None:
         return y
     pandas = import_optional("pandas", extra="pandas", purpose="A callback that scores a fit with qid=")
-    return with_index(one_column(y), {"qid": np.asarray(one_column(qid))}, pandas)
+    return with_index(one_column(y), {"qid": ids_of(find_qid(y, qid, name="y"))}, pandas)
