@@ -31,7 +31,7 @@ def check_labels(
             "unless unjudged='nonrelevant' or unjudged='drop' says how to read it. "
             f"Got {missing.sum()} NaN, the first in {queries.origin.names.place} {queries.first_row(missing)}."
         )
-    filled = unjudged == "nonrelevant" or (unjudged == "drop" and queries.label.ndim == 2)
+    filled = unjudged == "nonrelevant" or (unjudged == "drop" and queries.has_subtopics)
     if queries.summary.has_unjudged and filled and min_relevance <= 0:
         raise ValueError(
             f"unjudged={unjudged!r} reads documents without a judgement as label 0, so min_relevance must be "
@@ -61,7 +61,7 @@ def check_one_label(queries: Queries, function_name: str) -> None:
     ValueError
         If `y_true` has a second axis.
     """
-    if queries.label.ndim == 2:
+    if queries.has_subtopics:
         raise ValueError(
             f"{function_name} takes one label per document, so y_true must have one dimension, or two if y_score has "
             "two and a row is a query; labels of subtopics are for metrics such as alpha_ndcg_score. "

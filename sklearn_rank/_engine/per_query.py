@@ -16,6 +16,7 @@ from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.protocols import MetricRequest
 from sklearn_rank._engine.queries import Queries, rows_of
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
+from sklearn_rank._engine.sorted_queries import SortedQueries
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._utils.threads import for_each, heed, query_blocks
 
@@ -99,19 +100,16 @@ def rank_block(
     queries: Queries, first: int, last: int, key: RankingKey, depth: int, known: dict[Any, BlockLabels] | None = None
 ) -> Ranking:
     """Ranking of the queries `first` to `last`; labels that are not `known` are added there."""
+    as_it_stands = (
+        key.ties in ("average", "stable") and key.unjudged is None and not key.pointwise and depth == NO_CUTOFF
+    )
+    if as_it_stands and key.negative == "keep" and isinstance(queries, SortedQueries):
+        return queries.ranking(first, last, key.ties)
     known, read = {} if known is None else known, (key.unjudged, key.negative)
     labels = known.get(read)
     if labels is None:
         labels = known[read] = _labels_of(queries, first, last, *read)
     score = rows_of(queries.score, queries.indptr, queries.order, first, last)
-    as_it_stands = (
-        key.ties in ("average", "stable") and key.unjudged is None and not key.pointwise and depth == NO_CUTOFF
-    )
-    if queries.tie_ends is not None and as_it_stands:
-        start, stop = queries.indptr[first], queries.indptr[last]
-        begin, end = np.searchsorted(queries.tie_ends, [start, stop], side="right")
-        ends = queries.tie_ends[begin:end] - start if key.ties == "average" else None
-        return Ranking.as_given(labels.label, score, labels.indptr, ends).sharing(labels)
     score = score.astype(np.float64, copy=False)
     if labels.kept is not None:
         score = score[labels.kept]

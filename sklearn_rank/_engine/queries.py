@@ -53,8 +53,7 @@ class Queries:
 
     `label` and `score` are in the order of the input; query q has the rows ``order[indptr[q]:indptr[q + 1]]``, or those
     from ``indptr[q]`` up to ``indptr[q + 1]`` where `order` is None because rows were grouped already. `label` has a
-    second axis if there are several labels per row, one for each subtopic. `unlisted` are documents without a row;
-    `tie_ends` are where runs of equal scores end, known where the rows of each query stand by falling score already.
+    second axis if there are several labels per row, one for each subtopic. `unlisted` are documents without a row.
     """
 
     label: Array
@@ -65,13 +64,17 @@ class Queries:
     weight: Array | None
     summary: DataSummary
     unlisted: DocumentsWithoutRow | None = None
-    tie_ends: Index | None = None
     origin: Origin = Origin()
 
     @property
     def n_documents(self) -> Index:
         """Rows of each query."""
         return np.diff(self.indptr)
+
+    @property
+    def has_subtopics(self) -> bool:
+        """Whether there are several labels per row."""
+        return self.label.ndim == 2
 
     @cached_property
     def longest(self) -> int:
@@ -92,6 +95,10 @@ class Queries:
             unlisted = replace(unlisted, label=pooled_if_negative(unlisted.label))
         summary = self.summary._replace(label_range=(0.0, max(highest, 0.0)), has_unjudged=True)
         return replace(self, label=pooled_if_negative(self.label), summary=summary, unlisted=unlisted)
+
+    def named(self, names: InputNames) -> Queries:
+        """The same queries with other names in errors."""
+        return replace(self, origin=self.origin._replace(names=names))
 
     def first_row(self, invalid: NDArray[np.bool_]) -> int:
         """First invalid row of the input, or its query where a row is a query; RowNotBuilt if it is unlisted."""

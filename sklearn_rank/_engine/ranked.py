@@ -242,6 +242,16 @@ class Ranked:
         rank_kernels.joint(self._flat(x), self._flat(y), most, self._ranking.ptr, self._ranking.tie_end, out)
         return out
 
+    def sums_of_means(self, *, of_labels: bool = False) -> Array:
+        """Sum over the relevant items down to each cutoff: of the share of relevant items down to each, or mean label.
+
+        Lists whose labels were counted need no positions for it.
+        """
+        known = self._ranking.sums_of_means(self._cutoffs, self._min_relevance, of_labels)
+        if known is not None:
+            return known
+        return self.cumsum(weight=self.joint(self.relevant, self.label if of_labels else self.relevant) / self.rank)
+
     def at_cutoff(self, x: ArrayLike) -> Array:
         """Value of `x` at the last position down to each cutoff; 0 for a list without a document."""
         start, length = self._ranking.ptr[:-1, None], self._ranking.length[:, None]

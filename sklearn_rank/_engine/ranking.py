@@ -109,15 +109,9 @@ class Ranking:
         return cls(label, np.zeros(len(label)), indptr, ptr, order=by_labels[order[: ptr[-1]]], depth=depth)
 
     @classmethod
-    def as_given(cls, label: Array, score: NDArray[Any], indptr: Index, tie_ends: Index | None = None) -> Ranking:
-        """Take rows in the order in which they stand; runs of equal scores end at `tie_ends`, None: ties are no ties.
-
-        Few formulas read scores, which may be of a smaller type until then.
-        """
-        tie_end = None
-        if tie_ends is not None and len(tie_ends) < len(score):
-            tie_end = np.repeat(tie_ends, np.diff(tie_ends, prepend=0))
-        return cls(label, score, indptr, indptr, tie_end=tie_end)
+    def as_given(cls, label: Array, score: NDArray[Any], indptr: Index) -> Ranking:
+        """Take rows in the order in which they stand: ties are no ties."""
+        return cls(label, score, indptr, indptr)
 
     def cut(self, depth: int) -> Ranking:
         """The order down to a depth, as if it had never been ranked deeper: to the end of the tie block at `depth`."""
@@ -189,6 +183,10 @@ class Ranking:
         rank = np.empty(self.ptr[-1], dtype=np.int64)
         rank_kernels.number(self.ptr, rank)
         return _read_only(rank)
+
+    def sums_of_means(self, cutoffs: Index, min_relevance: float, of_labels: bool) -> Array | None:
+        """See `Ranked.sums_of_means`; None where only positions tell."""
+        return None
 
     @cached_property
     def shared(self) -> dict[Any, Array]:

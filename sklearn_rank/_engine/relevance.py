@@ -19,12 +19,18 @@ Groups = tuple[Index, Array, Index]
 class Grades(ABC):
     """Grades of `n_documents` documents for queries, which are asked for in slices.
 
-    To look them up, a query takes room for `width` numbers; all of them fit into `dtype`, or into float64.
+    To look them up, a query takes room for `width` numbers. They are whole numbers from 0 to `highest` that bytes hold,
+    or any numbers if it is None.
     """
 
     n_documents: int
     width: int = 1
-    dtype: type = np.float64
+    highest: int | None = None
+
+    @property
+    def dtype(self) -> type:
+        """Smallest type that holds all grades."""
+        return np.float64 if self.highest is None else np.uint8
 
     @abstractmethod
     def write(self, rows: slice, out: Array) -> None:

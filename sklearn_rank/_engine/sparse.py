@@ -32,19 +32,22 @@ def as_queries(
     first: int,
     *,
     unlisted: DocumentsWithoutRow | None = None,
-    tie_ends: Index | None = None,
 ) -> Queries:
     """Queries of rows that need no check; the first query is row `first` of the input."""
     labels = label if unlisted is None else np.append(label, unlisted.label[unlisted.count > 0])
+    return Queries(
+        label, score, indptr, None, np.arange(len(indptr) - 1), None, summary_of(labels),
+        unlisted=unlisted, origin=Origin(first_query=first),
+    )  # fmt: skip
+
+
+def summary_of(labels: Array) -> DataSummary:
+    """Summary of labels of documents that all have a finite score."""
     low, high = labels.min(initial=0.0), labels.max(initial=0.0)
     unjudged = bool(np.isnan(low))
     if unjudged:
         low, high = np.nanmin(labels, initial=0.0), np.nanmax(labels, initial=0.0)
-    summary = DataSummary((float(low), float(high)), has_unjudged=unjudged, has_unretrieved=False)
-    return Queries(
-        label, score, indptr, None, np.arange(len(indptr) - 1), None, summary,
-        unlisted=unlisted, tie_ends=tie_ends, origin=Origin(first_query=first),
-    )  # fmt: skip
+    return DataSummary((float(low), float(high)), has_unjudged=unjudged, has_unretrieved=False)
 
 
 def list_batches(

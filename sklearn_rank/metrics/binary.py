@@ -109,7 +109,7 @@ def map_score(r: Ranked, *, denominator: str = "relevant", precision_at: str = "
     0.5
     """
     if precision_at == "rank":
-        precisions = r.cumsum(weight=r.joint(r.relevant, r.relevant) / r.rank)
+        precisions = r.sums_of_means()
     else:
         precisions = r.cumsum(r.relevant, weight=r.at_tie_end(r.joint(1, r.relevant) / r.rank))
     if denominator == "relevant":

@@ -171,7 +171,7 @@ def wap_score(r: Ranked) -> Curve:
     >>> wap_score([2, 0, 1], [3, 2, 1], qid=[0] * 3)
     1.5
     """
-    return r.cumsum(weight=r.joint(r.relevant, r.label) / r.rank), r.n_relevant
+    return r.sums_of_means(of_labels=True), r.n_relevant
 
 
 @metric(

@@ -152,8 +152,7 @@ def in_words(batches: LazyQueries) -> LazyQueries:
     """LazyQueries in which errors name what the user gave: features and classes, neither labels nor rows."""
 
     def make(*block: Any) -> Queries:
-        queries = batches.make(*block)
-        return replace(queries, origin=queries.origin._replace(names=NAMES))
+        return batches.make(*block).named(NAMES)
 
     return replace(batches, make=make)
 

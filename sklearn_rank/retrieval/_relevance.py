@@ -13,6 +13,7 @@ from scipy import sparse
 
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.relevance import Grades, Groups, Judgements, csr
+from sklearn_rank._engine.sorted_queries import HIGHEST_GRADE
 from sklearn_rank._utils.numbers import refuse_masked
 from sklearn_rank._utils.tensors import as_numpy
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
@@ -75,7 +76,7 @@ def _label_array(labels: Any, name: str) -> Any:
 class Classes(Grades):
     """Grade 1 for the same label, 0 otherwise."""
 
-    dtype = np.uint8
+    highest = 1
 
     def __init__(self, query: NDArray[Any], items: NDArray[Any]) -> None:
         numeric = {x.dtype.kind in "biuf" for x in (query, items) if x.dtype != object}
@@ -117,7 +118,8 @@ class SharedLabels(Grades):
         self.kind, first = _kinds(items)
         self.query, self.of_kind = query.astype(np.float64), items[first].astype(np.float64)
         self.size = np.bincount(self.kind)
-        self.dtype = np.uint8 if query.shape[1] < 2**8 else np.float64
+        most = int(self.query.sum(axis=1).max())
+        self.highest = most if most <= HIGHEST_GRADE else None
         self.n_documents, self.width = len(self.kind), len(first)
 
     def _table(self, rows: slice) -> Array:

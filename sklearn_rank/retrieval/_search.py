@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.kernels import bits as bits_kernels
-from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.queries import DataSummary, Queries
 from sklearn_rank._engine.relevance import Grades
-from sklearn_rank._engine.sparse import as_queries, cut_rows, drop_self
+from sklearn_rank._engine.sorted_queries import SortedQueries, SortedRows
+from sklearn_rank._engine.sparse import as_queries, cut_rows, drop_self, summary_of
 from sklearn_rank._utils.typing import Index
 from sklearn_rank.retrieval._similarity import Similarity
 
@@ -100,19 +101,29 @@ def write(similarity: Similarity, rows: slice, columns: slice, out: NDArray[Any]
 
 
 def _whole(similarity: Similarity, grades: Grades, rows: slice, without_self: bool) -> Queries:
-    """Queries with a row for each item, sorted if features are codes."""
-    shape = rows.stop - rows.start, similarity.n_items
-    near = np.empty(shape, dtype=similarity.dtype)
-    label = np.empty(shape, dtype=np.float64 if similarity.n_bits is None else grades.dtype)
-    write(similarity, rows, slice(0, shape[1]), near)
+    """Queries with a row for each item, counted and sorted if features are codes."""
+    n_queries, n_bits = rows.stop - rows.start, similarity.n_bits
+    near = np.empty((n_queries, similarity.n_items), dtype=similarity.dtype)
+    label = np.empty(near.shape, dtype=np.float64 if n_bits is None else grades.dtype)
+    write(similarity, rows, slice(0, similarity.n_items), near)
     grades.write(rows, label)
     if without_self:
         near, label = drop_self(near, rows.start), drop_self(label, rows.start)
-    indptr = np.arange(shape[0] + 1) * near.shape[1]
-    if similarity.n_bits is None:
+    indptr = np.arange(n_queries + 1) * near.shape[1]
+    if n_bits is None:
         return as_queries(label.ravel(), near.ravel(), indptr, rows.start)
-    by_score, ends = np.empty(near.size), np.empty((len(near), similarity.n_bits + 1), dtype=np.int64)
-    bits_kernels.sort_counts(near, label, ends, by_score)
-    distance = np.tile(np.arange(similarity.n_bits + 1, dtype=np.int16), len(near))
-    score = np.repeat(-distance, np.diff(ends.ravel(), prepend=0))
-    return as_queries(by_score, score, indptr, rows.start, tie_ends=np.unique(ends))
+
+    def make_rows() -> SortedRows:
+        sorted_label, ends = np.empty(near.size, dtype=label.dtype), np.empty((n_queries, n_bits + 1), dtype=np.int64)
+        bits_kernels.sort_counts(near, label, ends, sorted_label)
+        distance = np.tile(np.arange(n_bits + 1, dtype=np.int16), n_queries)
+        return SortedRows(sorted_label, np.repeat(-distance, np.diff(ends.ravel(), prepend=0)), np.unique(ends))
+
+    if label.dtype != np.uint8:
+        return SortedQueries(make_rows, indptr, summary_of(label), rows.start)
+    of_tie = np.empty((n_queries, n_bits + 1, grades.highest + 1), dtype=np.int64)
+    bits_kernels.count_grades(near, label, of_tie)
+    of_grade = of_tie.sum(axis=1)
+    high = np.flatnonzero(of_grade.any(axis=0))[-1]
+    summary = DataSummary((0.0, float(high)), has_unjudged=False, has_unretrieved=False)
+    return SortedQueries(make_rows, indptr, summary, rows.start, of_grade=of_grade, of_tie=of_tie)

@@ -61,8 +61,21 @@ def equal_bits(const uint64_t[:, ::1] queries, const uint64_t[:, ::1] codes, int
                     sklearn_rank_equal_bits_16(&codes[w, start], queries[w, q], out.shape[1], w == 0, &out[q, 0])
 
 
+def count_grades(const count_t[:, :] near, const uint8_t[:, :] grade, int64_t[:, :, ::1] count):
+    """Count the items of each row by their distance, one less the width of `count` less `near`, and their grade."""
+    cdef int64_t q, i, top = count.shape[1] - 1, width = count.shape[2], n = near.shape[1], v
+    cdef int64_t* of_row
+    with nogil:
+        for q in range(near.shape[0]):
+            of_row = &count[q, 0, 0]
+            for v in range((top + 1) * width):
+                of_row[v] = 0
+            for i in range(n):
+                of_row[(top - near[q, i]) * width + grade[q, i]] += 1
+
+
 def sort_counts(
-    const count_t[:, :] near, const grade_t[:, :] label, int64_t[:, ::1] end, double[::1] sorted_label,
+    const count_t[:, :] near, const grade_t[:, :] label, int64_t[:, ::1] end, grade_t[::1] sorted_label,
 ):
     """Write the labels of each row, nearest first; equal ones keep their order.
 

@@ -376,3 +376,82 @@ cdef int64_t _begins(const double* best, int64_t n, double label) noexcept nogil
         else:
             high = middle
     return low
+
+
+def means_of_grades(
+    const uint8_t[::1] grade, const double[::1] relevant, const double[::1] value, const int64_t[::1] ptr,
+    const int64_t[::1] cutoffs, double[:, ::1] out,
+):
+    """Sum the mean value down to each relevant item, down to each cutoff; both are looked up by grade."""
+    cdef int64_t q, c, i, stop
+    cdef double total, before
+    with nogil:
+        for q in range(ptr.shape[0] - 1):
+            total = before = 0.0
+            i = ptr[q]
+            for c in range(cutoffs.shape[0]):
+                stop = min(ptr[q + 1], ptr[q] + min(cutoffs[c], ptr[q + 1] - ptr[q]))
+                while i < stop:
+                    before += value[grade[i]]
+                    i += 1
+                    if relevant[grade[i - 1]] > 0:
+                        total += before / (i - ptr[q])
+                out[q, c] = total
+
+
+def means_of_counts(
+    const int64_t[:, :, ::1] count, const double[::1] relevant, const double[::1] value, const int64_t[::1] cutoffs,
+    double[:, ::1] out,
+):
+    """The same in expectation over tied items, of which `count` says how many each block has of each grade.
+
+    At offset j of a block the expectation is (level + slope * j) / rank, as in `joint`; what is summed in which order
+    is the same too. Values are whole numbers, so that their sums are exact.
+    """
+    cdef int64_t q, b, g, n, m, offset, done, c, n_cutoffs = cutoffs.shape[0]
+    cdef double total, before, n_relevant, sum_y, sum_xy, level, slope
+    with nogil:
+        for q in range(count.shape[0]):
+            total = before = 0.0
+            done = c = 0
+            for b in range(count.shape[1]):
+                m = 0
+                n_relevant = sum_y = sum_xy = 0.0
+                for g in range(count.shape[2]):
+                    n = count[q, b, g]
+                    m += n
+                    n_relevant += relevant[g] * n
+                    sum_y += value[g] * n
+                    sum_xy += relevant[g] * value[g] * n
+                level = (n_relevant * before + sum_xy) / max(m, 1)
+                slope = (n_relevant * sum_y - sum_xy) / max(m * (m - 1), 1)
+                before += sum_y
+                offset = 0
+                while offset < m and c < n_cutoffs:
+                    n = min(m - offset, cutoffs[c] - done)
+                    if n_relevant > 0:
+                        total = _add_means(total, level, slope, offset, done, n)
+                    offset += n
+                    done += n
+                    if done == cutoffs[c]:
+                        out[q, c] = total
+                        c += 1
+            while c < n_cutoffs:
+                out[q, c] = total
+                c += 1
+
+
+cdef double _add_means(
+    double total, double level, double slope, int64_t offset, int64_t done, int64_t n,
+) noexcept nogil:
+    """Add (level + slope * offset) / rank of n positions in turn; the first two steps of few at a time are vectors."""
+    cdef double[64] mean
+    cdef int64_t i, start = 0, m
+    while start < n:
+        m = min(64, n - start)
+        for i in range(m):
+            mean[i] = (level + slope * <double> (offset + start + i)) / <double> (done + start + i + 1)
+        for i in range(m):
+            total += mean[i]
+        start += m
+    return total

@@ -1,0 +1,173 @@
+"""Whole lists that were counted, or sorted, as they were made: nothing is sorted again, nor made unless it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._engine.block_labels import BlockLabels
+from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._engine.queries import DataSummary, InputNames, Origin, Queries
+from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
+from sklearn_rank._utils.lazy import cached_property
+from sklearn_rank._utils.typing import Array, Index
+
+HIGHEST_GRADE = 31
+"""Highest label that is kept as a byte."""
+
+Grades = NDArray[np.uint8]
+
+
+class SortedRows(NamedTuple):
+    """Rows of each query, highest score first: labels, as bytes if all are grades, scores, and where ties end."""
+
+    label: NDArray[Any]
+    score: NDArray[Any]
+    tie_ends: Index
+
+
+class SortedQueries(Queries):
+    """Queries whose rows stand by falling score; `make_rows` is called when the first of them is read.
+
+    `of_grade` counts the documents of each query by grade, shape (n_queries, n_grades), and `of_tie` those of each tie
+    block besides, the best first, shape (n_queries, n_blocks, n_grades); blocks may be empty. None: not counted.
+    """
+
+    def __init__(
+        self,
+        make_rows: Callable[[], SortedRows],
+        indptr: Index,
+        summary: DataSummary,
+        first: int,
+        *,
+        of_grade: Index | None = None,
+        of_tie: Index | None = None,
+    ) -> None:
+        vars(self).update(
+            indptr=indptr, order=None, qid=np.arange(len(indptr) - 1), weight=None, summary=summary, unlisted=None,
+            origin=Origin(first_query=first), make_rows=make_rows, of_grade=of_grade, of_tie=of_tie,
+        )  # fmt: skip
+
+    make_rows: Callable[[], SortedRows]
+    of_grade: Index | None
+    of_tie: Index | None
+    has_subtopics = False
+
+    @cached_property
+    def _rows(self) -> SortedRows:
+        return self.make_rows()
+
+    @cached_property
+    def label(self) -> Array:  # type: ignore[override]
+        """Label of each row."""
+        return self._rows.label.astype(np.float64, copy=False)
+
+    @cached_property
+    def grade(self) -> Grades | None:
+        """Label of each row as a byte; None if labels are no grades."""
+        return self._rows.label if self.of_grade is not None else None
+
+    @cached_property
+    def score(self) -> NDArray[Any]:  # type: ignore[override]
+        """Score of each row, which may be of a smaller type."""
+        return self._rows.score
+
+    def tie_ends_of(self, first: int, last: int) -> Index:
+        """Where runs of equal scores end, counted from the first row of the query `first`."""
+        ends, (start, stop) = self._rows.tie_ends, self.indptr[[first, last]]
+        begin, end = np.searchsorted(ends, [start, stop], side="right")
+        return ends[begin:end] - start
+
+    @cached_property
+    def without_negative(self) -> Queries:
+        """The same queries without negative labels, as other queries have them."""
+        return Queries(
+            self.label, self.score, self.indptr, None, self.qid, None, self.summary, origin=self.origin
+        ).without_negative
+
+    def named(self, names: InputNames) -> Queries:
+        """The same queries with other names in errors."""
+        other = copy(self)
+        vars(other)["origin"] = self.origin._replace(names=names)
+        return other
+
+    def ranking(self, first: int, last: int, ties: str) -> Ranking:
+        """Ranking of the queries `first` to `last` as they stand, ties as one of the policies that keep their order."""
+        return SortedRanking(self, first, last, ties)
+
+
+class SortedRanking(Ranking):
+    """Ranking of rows as they stand; its arrays are made when they are read."""
+
+    def __init__(self, queries: SortedQueries, first: int, last: int, ties: str) -> None:
+        self._queries, self._first, self._last, self._averages = queries, first, last, ties == "average"
+        self.indptr = self.ptr = queries.indptr[first : last + 1] - queries.indptr[first]
+        self._order = self._sorted_label = self.unlisted = None
+        self.depth = NO_CUTOFF
+
+    def _of_block(self, x: NDArray[Any]) -> NDArray[Any]:
+        return x[self._queries.indptr[self._first] : self._queries.indptr[self._last]]
+
+    @cached_property
+    def row_label(self) -> Array:  # type: ignore[override]
+        """Label of each row."""
+        return self._of_block(self._queries.label)
+
+    @cached_property
+    def _row_score(self) -> NDArray[Any]:  # type: ignore[override]
+        return self._of_block(self._queries.score)
+
+    @cached_property
+    def tie_end(self) -> Index | None:  # type: ignore[override]
+        """End of the tie block around each position; None without ties."""
+        if not self._averages:
+            return None
+        ends = self._queries.tie_ends_of(self._first, self._last)
+        return np.repeat(ends, np.diff(ends, prepend=0)) if len(ends) < self.ptr[-1] else None
+
+    @cached_property
+    def labels(self) -> BlockLabels:
+        """What depends on the labels alone."""
+        if self._queries.of_grade is None:
+            return super().labels
+        return CountedLabels(lambda: self.row_label, self.indptr, self._queries.of_grade[self._first : self._last])
+
+    def sums_of_means(self, cutoffs: Index, min_relevance: float, of_labels: bool) -> Array | None:
+        """Counted by tie block or read from bytes, the same sums in the same order; None if labels are no grades."""
+        queries = self._queries
+        if queries.of_grade is None:
+            return None
+        grades = np.arange(HIGHEST_GRADE + 1.0)
+        relevant = (grades >= min_relevance) * 1.0
+        value, out = grades if of_labels else relevant, np.empty((self._last - self._first, len(cutoffs)))
+        if self._averages and queries.of_tie is not None:
+            rank_kernels.means_of_counts(queries.of_tie[self._first : self._last], relevant, value, cutoffs, out)
+        elif self.tie_end is None:
+            grade = self._of_block(queries.grade)
+            rank_kernels.means_of_grades(grade, relevant, value, self.ptr, cutoffs, out)
+        else:
+            return None
+        return out
+
+
+class CountedLabels(BlockLabels):
+    """Labels of a block that were counted by grade; `make_label` makes them one by one."""
+
+    def __init__(self, make_label: Callable[[], Array], indptr: Index, of_grade: Index) -> None:
+        self._make_label, self.indptr, self._of_grade = make_label, indptr, of_grade
+        self.unlisted = self.kept = None
+        self.shared = {}
+
+    @cached_property
+    def label(self) -> Array:  # type: ignore[override]
+        """Label of each row."""
+        return self._make_label()
+
+    def count_at_least(self, threshold: float) -> Array:
+        """Documents of each query with a label of at least `threshold`, shape (n_queries, 1)."""
+        least = np.arange(self._of_grade.shape[1]) >= threshold
+        return (self._of_grade @ least).astype(np.float64)[:, None]
