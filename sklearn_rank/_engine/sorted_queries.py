@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,66 +19,64 @@ from sklearn_rank._utils.typing import Array, Index
 HIGHEST_GRADE = 31
 """Highest label that is kept as a byte."""
 
-Grades = NDArray[np.uint8]
-
-
-class SortedRows(NamedTuple):
-    """Rows of each query, highest score first: labels, as bytes if all are grades, scores, and where ties end."""
-
-    label: NDArray[Any]
-    score: NDArray[Any]
-    tie_ends: Index
-
 
 class SortedQueries(Queries):
-    """Queries whose rows stand by falling score; `make_rows` is called when the first of them is read.
+    """Queries whose rows stand by falling score, equal ones in their first order; arrays are made when they are read.
 
-    `of_grade` counts the documents of each query by grade, shape (n_queries, n_grades), and `of_tie` those of each tie
-    block besides, the best first, shape (n_queries, n_blocks, n_grades); blocks may be empty. None: not counted.
+    `make_label` makes the label of each row, as bytes if all are grades, `make_score` its score and where runs of equal
+    scores end, if any `has_ties`. `of_grade` counts the documents of each query by grade, shape (n_queries, n_grades),
+    and `of_tie` those of each tie block besides, the best first, shape (n_queries, n_blocks, n_grades); blocks may be
+    empty. None: not counted.
     """
 
     def __init__(
         self,
-        make_rows: Callable[[], SortedRows],
+        make_label: Callable[[], NDArray[Any]],
+        make_score: Callable[[], tuple[NDArray[Any], Index]],
         indptr: Index,
         summary: DataSummary,
         first: int,
         *,
+        has_ties: bool = True,
         of_grade: Index | None = None,
         of_tie: Index | None = None,
     ) -> None:
         vars(self).update(
             indptr=indptr, order=None, qid=np.arange(len(indptr) - 1), weight=None, summary=summary, unlisted=None,
-            origin=Origin(first_query=first), make_rows=make_rows, of_grade=of_grade, of_tie=of_tie,
+            origin=Origin(first_query=first), make_label=make_label, make_score=make_score, has_ties=has_ties,
+            of_grade=of_grade, of_tie=of_tie,
         )  # fmt: skip
 
-    make_rows: Callable[[], SortedRows]
+    make_label: Callable[[], NDArray[Any]]
+    make_score: Callable[[], tuple[NDArray[Any], Index]]
+    has_ties: bool
     of_grade: Index | None
     of_tie: Index | None
     has_subtopics = False
 
     @cached_property
-    def _rows(self) -> SortedRows:
-        return self.make_rows()
+    def row_label(self) -> NDArray[Any]:
+        """Label of each row, as a byte if all are grades."""
+        return self.make_label()
 
     @cached_property
     def label(self) -> Array:  # type: ignore[override]
         """Label of each row."""
-        return self._rows.label.astype(np.float64, copy=False)
+        return self.row_label.astype(np.float64, copy=False)
 
     @cached_property
-    def grade(self) -> Grades | None:
-        """Label of each row as a byte; None if labels are no grades."""
-        return self._rows.label if self.of_grade is not None else None
+    def scores(self) -> tuple[NDArray[Any], Index]:
+        """Score of each row, which may be of a smaller type, and where runs of equal scores end."""
+        return self.make_score()
 
-    @cached_property
+    @property
     def score(self) -> NDArray[Any]:  # type: ignore[override]
         """Score of each row, which may be of a smaller type."""
-        return self._rows.score
+        return self.scores[0]
 
     def tie_ends_of(self, first: int, last: int) -> Index:
         """Where runs of equal scores end, counted from the first row of the query `first`."""
-        ends, (start, stop) = self._rows.tie_ends, self.indptr[[first, last]]
+        ends, (start, stop) = self.scores[1], self.indptr[[first, last]]
         begin, end = np.searchsorted(ends, [start, stop], side="right")
         return ends[begin:end] - start
 
@@ -124,7 +122,7 @@ class SortedRanking(Ranking):
     @cached_property
     def tie_end(self) -> Index | None:  # type: ignore[override]
         """End of the tie block around each position; None without ties."""
-        if not self._averages:
+        if not (self._averages and self._queries.has_ties):
             return None
         ends = self._queries.tie_ends_of(self._first, self._last)
         return np.repeat(ends, np.diff(ends, prepend=0)) if len(ends) < self.ptr[-1] else None
@@ -147,7 +145,7 @@ class SortedRanking(Ranking):
         if self._averages and queries.of_tie is not None:
             rank_kernels.means_of_counts(queries.of_tie[self._first : self._last], relevant, value, cutoffs, out)
         elif self.tie_end is None:
-            grade = self._of_block(queries.grade)
+            grade = self._of_block(queries.row_label)
             rank_kernels.means_of_grades(grade, relevant, value, self.ptr, cutoffs, out)
         else:
             return None

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.kernels import bits as bits_kernels
-from sklearn_rank._engine.queries import DataSummary, Queries
+from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.relevance import Grades
-from sklearn_rank._engine.sorted_queries import SortedQueries, SortedRows
-from sklearn_rank._engine.sparse import as_queries, cut_rows, drop_self, summary_of
+from sklearn_rank._engine.sparse import as_queries, cut_rows, drop_self
 from sklearn_rank._utils.typing import Index
+from sklearn_rank.retrieval._lists import sorted_codes, sorted_scores
 from sklearn_rank.retrieval._similarity import Similarity
 
 PAIRS = 2**20
@@ -33,6 +33,9 @@ ROWS = 256
 
 LANES = 4
 """Lanes per item that is asked for."""
+
+Tile = tuple[Index, Index, NDArray[Any]]
+"""Query, item and nearness of what is kept of a tile."""
 
 
 def search(similarity: Similarity, grades: Grades, *, without_self: bool, memory: float, n_threads: int) -> LazyQueries:
@@ -51,7 +54,7 @@ def search(similarity: Similarity, grades: Grades, *, without_self: bool, memory
     def make(first: int, last: int, depth: int | None) -> Queries:
         rows = slice(first, last)
         if depth is None or is_deep(depth):
-            return _whole(similarity, grades, rows, without_self)
+            return _whole(similarity, grades, rows, without_self, is_cut=depth is not None and depth < n_items)
         query, item, near = nearest(similarity, rows, depth + without_self, pairs)
         if without_self:
             others = item != query + first
@@ -64,15 +67,24 @@ def search(similarity: Similarity, grades: Grades, *, without_self: bool, memory
 
 
 def nearest(similarity: Similarity, rows: slice, depth: int, pairs: int) -> tuple[Index, Index, NDArray[Any]]:
-    """Find the `depth` nearest items of each query and all ties of the last one: query, item, nearness.
+    """Find the `depth` nearest items of each query and all ties of the last one: query, item, nearness."""
+    select = _select_codes if similarity.codes is not None else _select
+    tiles, bar = select(similarity, rows, depth, pairs)
+    query, item, near = (np.concatenate(x) for x in zip(*tiles, strict=True))
+    kept = np.flatnonzero(near >= bar[query])
+    kept = kept[np.argsort(query[kept], kind="stable")]
+    return query[kept], item[kept], near[kept]
+
+
+def _select(similarity: Similarity, rows: slice, depth: int, pairs: int) -> tuple[list[Tile], NDArray[Any]]:
+    """Items of each tile that may be among the nearest, and what the nearest of each query reach.
 
     Distribute items over lanes; the depth-th largest lane maximum is a lower bound for the depth-th nearest item.
     """
     n_queries, n_lanes = rows.stop - rows.start, max(LANES * depth, 256)
     width = max(pairs // n_queries // n_lanes, 1) * n_lanes
-    room = np.empty(n_queries * width, dtype=similarity.dtype)
-    best = np.full((n_queries, n_lanes), 0 if similarity.n_bits else -np.inf, dtype=similarity.dtype)
-    kept_tiles = []
+    room = np.empty(n_queries * width)
+    best, tiles = np.full((n_queries, n_lanes), -np.inf), []
     for start in range(0, similarity.n_items, width):
         stop = min(start + width, similarity.n_items)
         near = room[: n_queries * (stop - start)].reshape(n_queries, -1)
@@ -85,11 +97,26 @@ def nearest(similarity: Similarity, rows: slice, depth: int, pairs: int) -> tupl
         bar = np.partition(best, n_lanes - depth, axis=1)[:, n_lanes - depth]
         at = np.flatnonzero(near >= bar[:, None])
         query, item = np.divmod(at, stop - start)
-        kept_tiles.append((query, item + start, near.ravel()[at]))
-    query, item, value = (np.concatenate(x) for x in zip(*kept_tiles, strict=True))
-    kept = np.flatnonzero(value >= bar[query])
-    kept = kept[np.argsort(query[kept], kind="stable")]
-    return query[kept], item[kept], value[kept]
+        tiles.append((query, item + start, near.ravel()[at]))
+    return tiles, bar
+
+
+def _select_codes(similarity: Similarity, rows: slice, depth: int, pairs: int) -> tuple[list[Tile], NDArray[Any]]:
+    """The same for codes, whose nearness is looked at as it is counted, and not kept."""
+    queries, codes = similarity.codes
+    n_queries, n_bits, n_items = rows.stop - rows.start, similarity.n_bits, similarity.n_items
+    width = min(max(pairs // n_queries, 1), n_items)
+    query, item = np.empty((2, n_queries * width), dtype=np.int64)
+    near = np.empty(n_queries * width, dtype=np.uint16)
+    count, (bar, n_above) = np.zeros((n_queries, n_bits + 1), dtype=np.int64), np.zeros((2, n_queries), dtype=np.int64)
+    tiles = []
+    for start in range(0, n_items, width):
+        stop = min(start + width, n_items)
+        n = bits_kernels.select_codes(
+            queries[rows], codes, start, stop, depth, count, bar, n_above, query, item, near
+        )
+        tiles.append((query[:n].copy(), item[:n].copy(), near[:n].copy()))
+    return tiles, bar
 
 
 def write(similarity: Similarity, rows: slice, columns: slice, out: NDArray[Any]) -> None:
@@ -100,30 +127,20 @@ def write(similarity: Similarity, rows: slice, columns: slice, out: NDArray[Any]
         raise ValueError(f"Distances must be finite. Got one that is not, to query {rows.start + at}.")
 
 
-def _whole(similarity: Similarity, grades: Grades, rows: slice, without_self: bool) -> Queries:
-    """Queries with a row for each item, counted and sorted if features are codes."""
+def _whole(
+    similarity: Similarity, grades: Grades, rows: slice, without_self: bool, *, is_cut: bool
+) -> Queries:
+    """Queries with a row for each item, sorted unless only their heads are read."""
     n_queries, n_bits = rows.stop - rows.start, similarity.n_bits
     near = np.empty((n_queries, similarity.n_items), dtype=similarity.dtype)
-    label = np.empty(near.shape, dtype=np.float64 if n_bits is None else grades.dtype)
+    label = np.empty(near.shape, dtype=np.float64 if n_bits is None and is_cut else grades.dtype)
     write(similarity, rows, slice(0, similarity.n_items), near)
     grades.write(rows, label)
     if without_self:
         near, label = drop_self(near, rows.start), drop_self(label, rows.start)
     indptr = np.arange(n_queries + 1) * near.shape[1]
-    if n_bits is None:
+    if n_bits is not None:
+        return sorted_codes(near, label, n_bits, indptr, rows.start)
+    if is_cut:
         return as_queries(label.ravel(), near.ravel(), indptr, rows.start)
-
-    def make_rows() -> SortedRows:
-        sorted_label, ends = np.empty(near.size, dtype=label.dtype), np.empty((n_queries, n_bits + 1), dtype=np.int64)
-        bits_kernels.sort_counts(near, label, ends, sorted_label)
-        distance = np.tile(np.arange(n_bits + 1, dtype=np.int16), n_queries)
-        return SortedRows(sorted_label, np.repeat(-distance, np.diff(ends.ravel(), prepend=0)), np.unique(ends))
-
-    if label.dtype != np.uint8:
-        return SortedQueries(make_rows, indptr, summary_of(label), rows.start)
-    of_tie = np.empty((n_queries, n_bits + 1, grades.highest + 1), dtype=np.int64)
-    bits_kernels.count_grades(near, label, of_tie)
-    of_grade = of_tie.sum(axis=1)
-    high = np.flatnonzero(of_grade.any(axis=0))[-1]
-    summary = DataSummary((0.0, float(high)), has_unjudged=False, has_unretrieved=False)
-    return SortedQueries(make_rows, indptr, summary, rows.start, of_grade=of_grade, of_tie=of_tie)
+    return sorted_scores(near, label, indptr, rows.start)

@@ -35,13 +35,19 @@ ROWS = 2**16
 class Similarity:
     """Nearness of items to queries: ``write(queries, items, out)`` fills a tile, shape (n_queries, n_items).
 
-    `n_bits` is the length of codes, whose nearness is the number of equal bits; None if nearness is a score.
+    `codes` are those of queries, shape (n_queries, n_words), and of items, shape (n_words, n_items), whose nearness is
+    the number of equal bits; None if nearness is a score.
     """
 
     write: Write
     n_queries: int
     n_items: int
-    n_bits: int | None = None
+    codes: tuple[NDArray[np.uint64], NDArray[np.uint64]] | None = None
+
+    @property
+    def n_bits(self) -> int | None:
+        """Length of codes, padded to whole words."""
+        return None if self.codes is None else 64 * len(self.codes[1])
 
     @property
     def dtype(self) -> type:
@@ -85,11 +91,12 @@ def make_similarity(distance: Any, queries: Any, items: Any, params: Mapping[str
     n_queries, n_items = queries.shape[0], items.shape[0]
     if built_in and distance == "hamming":
         words, codes = _words(queries, items)
+        words = np.ascontiguousarray(words.T)
 
         def write(rows: slice, columns: slice, out: NDArray[Any]) -> None:
-            bits_kernels.equal_bits(np.ascontiguousarray(words[:, rows]), codes, columns.start, out)
+            bits_kernels.equal_bits(words[rows], codes, columns.start, out)
 
-        return Similarity(write, n_queries, n_items, 64 * len(codes))
+        return Similarity(write, n_queries, n_items, (words, codes))
     return Similarity(_writer(distance, queries, items, dict(params)), n_queries, n_items)
 
 

@@ -383,8 +383,9 @@ def means_of_grades(
     const int64_t[::1] cutoffs, double[:, ::1] out,
 ):
     """Sum the mean value down to each relevant item, down to each cutoff; both are looked up by grade."""
-    cdef int64_t q, c, i, stop
+    cdef int64_t q, c, i, stop, g
     cdef double total, before
+    cdef bint skips = value[0] == 0.0 and relevant[0] == 0.0
     with nogil:
         for q in range(ptr.shape[0] - 1):
             total = before = 0.0
@@ -392,9 +393,12 @@ def means_of_grades(
             for c in range(cutoffs.shape[0]):
                 stop = min(ptr[q + 1], ptr[q] + min(cutoffs[c], ptr[q + 1] - ptr[q]))
                 while i < stop:
-                    before += value[grade[i]]
+                    g = grade[i]
                     i += 1
-                    if relevant[grade[i - 1]] > 0:
+                    if g == 0 and skips:
+                        continue
+                    before += value[g]
+                    if relevant[g] > 0:
                         total += before / (i - ptr[q])
                 out[q, c] = total
 
@@ -444,13 +448,21 @@ def means_of_counts(
 cdef double _add_means(
     double total, double level, double slope, int64_t offset, int64_t done, int64_t n,
 ) noexcept nogil:
-    """Add (level + slope * offset) / rank of n positions in turn; the first two steps of few at a time are vectors."""
-    cdef double[64] mean
+    """Add (level + slope * offset) / rank of n positions in turn.
+
+    A few quotients are made before they are added: with steps that are doubles already the compiler takes two at once.
+    """
+    cdef double[64] step, mean
+    cdef double first, rank
     cdef int64_t i, start = 0, m
+    for i in range(64):
+        step[i] = i
     while start < n:
         m = min(64, n - start)
+        first = offset + start
+        rank = done + start + 1
         for i in range(m):
-            mean[i] = (level + slope * <double> (offset + start + i)) / <double> (done + start + i + 1)
+            mean[i] = (level + slope * (first + step[i])) / (rank + step[i])
         for i in range(m):
             total += mean[i]
         start += m

@@ -1,0 +1,86 @@
+"""Whole lists by nearness: labels are counted, and rows sorted, in ways that fit what is ranked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._engine.kernels import bits as bits_kernels
+from sklearn_rank._engine.kernels import nearness as nearness_kernels
+from sklearn_rank._engine.queries import DataSummary, Queries
+from sklearn_rank._engine.sorted_queries import HIGHEST_GRADE, SortedQueries
+from sklearn_rank._engine.sparse import summary_of
+from sklearn_rank._utils.typing import Array, Index
+
+
+def sorted_codes(near: NDArray[Any], label: NDArray[Any], n_bits: int, indptr: Index, first: int) -> Queries:
+    """Lists by the number of equal bits, shape (n_queries, n_items): grades are counted for each distance."""
+    n_queries, of_tie = len(near), None
+
+    def count() -> Index:
+        """Items at each distance."""
+        if of_tie is not None:
+            return of_tie.sum(axis=2)
+        place = n_bits - near.astype(np.int64) + (n_bits + 1) * np.arange(n_queries)[:, None]
+        return np.bincount(place.ravel(), minlength=n_queries * (n_bits + 1)).reshape(n_queries, -1)
+
+    def make_label() -> NDArray[Any]:
+        ends, out = np.cumsum(count()).reshape(n_queries, -1), np.zeros(near.size, dtype=label.dtype)
+        bits_kernels.sort_counts(near, label, ends - count(), out)
+        return out
+
+    def make_score() -> tuple[NDArray[Any], Index]:
+        distance = np.tile(np.arange(n_bits + 1, dtype=np.int16), n_queries)
+        return np.repeat(-distance, count().ravel()), np.unique(np.cumsum(count()))
+
+    if label.dtype != np.uint8:
+        return SortedQueries(make_label, make_score, indptr, summary_of(label), first)
+    of_tie = np.empty((n_queries, n_bits + 1, int(label.max()) + 1), dtype=np.int64)
+    bits_kernels.count_grades(near, label, of_tie)
+    of_grade = of_tie.sum(axis=1)
+    return SortedQueries(
+        make_label, make_score, indptr, summary_of_grades(of_grade), first, of_grade=of_grade, of_tie=of_tie
+    )
+
+
+def sorted_scores(near: Array, label: NDArray[Any], indptr: Index, first: int) -> Queries:
+    """Lists by numbers, shape (n_queries, n_items)."""
+    order, is_tied = order_rows(near)
+
+    def make_label() -> NDArray[Any]:
+        return label.ravel().take(order)
+
+    def make_score() -> tuple[Array, Index]:
+        score = near.ravel().take(order)
+        starts = np.append(score[1:] != score[:-1], True)
+        starts[indptr[1:] - 1] = True
+        return score, np.flatnonzero(starts) + 1
+
+    if label.dtype != np.uint8:
+        return SortedQueries(make_label, make_score, indptr, summary_of(label), first, has_ties=is_tied)
+    of_grade = np.stack([np.bincount(row, minlength=HIGHEST_GRADE + 1) for row in label])
+    return SortedQueries(
+        make_label, make_score, indptr, summary_of_grades(of_grade), first, has_ties=is_tied, of_grade=of_grade
+    )
+
+
+def order_rows(near: Array) -> tuple[Index, bool]:
+    """Places of all items, row after row, the nearest first, equal ones as they stand; and whether any are equal."""
+    n_queries, n_items = near.shape
+    order = np.empty(near.shape, dtype=np.int64)
+    is_sorted, is_tied = np.empty((2, n_queries), dtype=bool)
+    nearness_kernels.order_rows(
+        near, order, is_sorted, is_tied, np.empty((2, n_items), dtype=np.uint64), np.empty((3, 2**11), dtype=np.int64)
+    )
+    for row in np.flatnonzero(~is_sorted):  # numbers so far from evenly spread that comparing is faster
+        order[row] = np.argsort(-near[row], kind="stable") + row * n_items
+        is_tied[row] = True  # as far as one knows
+    return order.ravel(), bool(is_tied.any())
+
+
+def summary_of_grades(of_grade: Index) -> DataSummary:
+    """Summary of labels that were counted by grade."""
+    high = float(np.flatnonzero(of_grade.any(axis=0))[-1])
+    return DataSummary((0.0, high), has_unjudged=False, has_unretrieved=False)
