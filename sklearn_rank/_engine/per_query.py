@@ -19,7 +19,6 @@ from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._utils.threads import for_each, heed, query_blocks
 
-
 KnownLabels = dict[tuple[int, int], dict[Any, BlockLabels]]
 """Labels of blocks of queries, by the first and the last query and by how they are read."""
 
