@@ -37,9 +37,9 @@ def bench():
             sys.modules.pop(name, None)
 
 
-PEERS = ["lightgbm", "xgboost", "catboost", "scikit-learn", "pytrec_eval", "ranx", "polars", "pandas"]
+PEERS = ["lightgbm", "xgboost", "catboost", "scikit-learn", "pytrec_eval", "ranx", "polars", "polars_ds", "pandas"]
 SHAPES = ["mslr", "tiny", "huge", "shuffled", "strings", "shuffled_strings", "shuffled_objects", "narrow", "ties"]
-SHAPES += ["constant", "single"]
+SHAPES += ["constant", "recommender", "rare", "no_relevant", "float32_scores", "zipf", "single"]
 
 
 def test_lists_are_those_of_the_scripts(bench):
@@ -53,7 +53,7 @@ def test_peers_give_the_same_number(bench, name, shape):
     peer = bench("peers").PEERS[name]
     pytest.importorskip(peer.module)
     data = bench("shapes").make(shape, 400)
-    for metric in ["ndcg@10", "map", "auc", "err@10", "pfound@10", "group", "sort", "suite"]:
+    for metric in ["ndcg@10", "ndcg@1", "ndcg@100", "map", "auc", "err@10", "pfound@10", "group", "sort", "suite"]:
         if peer.asked(metric):
             peer.contest(data, metric).check()
 
@@ -70,7 +70,27 @@ def test_shapes_are_what_they_are_called(bench):
     assert len(set(make("huge", 600).qid)) == 20
     assert len(set(make("ties", 600).y_score)) == 100
     assert make("narrow", 600).y_true.dtype == np.int32
-    assert make("narrow", 600).y_score.dtype == np.float32
+    assert make("narrow", 600).y_score.dtype == make("float32_scores", 600).y_score.dtype == np.float32
+    assert make("float32_scores", 600).y_true.dtype == np.float64
+
+
+def test_shapes_have_the_relevant_documents_that_they_say(bench):
+    make = bench("shapes").make
+    lists = make("recommender", 60_000)
+    assert np.array_equal(np.bincount(lists.qid, lists.y_true), np.ones(600))
+    assert 0.4 < np.mean(lists.y_score[lists.y_true == 1] > np.median(lists.y_score)) < 0.9  # not all known, not none
+    rare = make("rare", 60_000)
+    assert np.mean(rare.y_true) == pytest.approx(0.01, rel=0.01)
+    assert 0.2 < np.mean(np.bincount(rare.qid, rare.y_true) == 0) < 0.5
+    some = make("no_relevant", 60_000)
+    assert np.mean(np.bincount(some.qid, some.y_true) == 0) == pytest.approx(0.1, abs=0.02)
+
+
+def test_lengths_of_zipf_have_a_long_tail(bench):
+    of = np.bincount(bench("shapes").make("zipf", 300_000).qid)
+    assert np.median(of) <= 3
+    assert 1000 < of.max() <= 10_000
+    assert of.min() == 1
 
 
 def test_what_a_peer_cannot_do_is_said(bench):

@@ -14,7 +14,7 @@ from importlib.metadata import packages_distributions, version
 from typing import Any, NamedTuple
 
 import numpy as np
-from shapes import CUTOFFS, SUITE, Data
+from shapes import DEPTHS, SUITE, Data
 
 from sklearn_rank import evaluate, parse_metric
 from sklearn_rank._engine.check import check_queries
@@ -280,11 +280,17 @@ def _pandas(data: Data, names: list[str], theirs: list[str], n_jobs: int) -> Con
     return Contest(group, _grouped(data, n_jobs), lambda of: _in_place(of[0]), lambda of: _in_place(of[0]))
 
 
-def _polars(data: Data, names: list[str], theirs: list[str], n_jobs: int) -> Contest:
+def _frame(data: Data) -> Any:
     import polars as pl
 
     qid = data.qid.tolist() if data.qid.dtype.kind in "UO" else data.qid
-    frame = pl.DataFrame({"qid": qid, "y": data.y_true, "s": data.y_score})
+    return pl.DataFrame({"qid": qid, "y": data.y_true, "s": data.y_score})
+
+
+def _polars(data: Data, names: list[str], theirs: list[str], n_jobs: int) -> Contest:
+    import polars as pl
+
+    frame = _frame(data)
     if names == ["group"]:
         return Contest(
             lambda: frame.group_by("qid", maintain_order=True).agg("y", "s"),
@@ -298,11 +304,27 @@ def _polars(data: Data, names: list[str], theirs: list[str], n_jobs: int) -> Con
         return Contest(lambda: frame.group_by("qid").agg(ranked), ours, lambda of: _ndcg_of_lists(of["y"]))
     formulas = [_expression(name).alias(name) for name in names]
     ours = our_call(data, names, n_jobs, ties="stable")
-    return Contest(
-        lambda: frame.lazy().group_by("qid").agg(formulas).select(pl.col(names).fill_nan(0).mean()).collect(),
-        ours,
-        lambda of: of.row(0),
-    )
+    return Contest(partial(_means_of, frame, formulas), ours, lambda of: of.row(0))
+
+
+def _means_of(frame: Any, formulas: list[Any]) -> Any:
+    """Means of expressions over queries; nan, which is 0 / 0, counts as 0."""
+    import polars.selectors as cs
+
+    return frame.lazy().group_by("qid").agg(formulas).select(cs.exclude("qid").fill_nan(0).mean()).collect()
+
+
+def _polars_ds(data: Data, names: list[str], theirs: list[str], n_jobs: int) -> Contest:
+    """nDCG with `ignore_ties`, as its default calls what polars 2 has not: the last of tied rows stands first."""
+    import polars_ds
+
+    formulas = [
+        polars_ds.query_ndcg_score("y", "s", k=int(k) if k else None, ignore_ties=True).alias(name)
+        for name, k in ((name, name.partition("@")[2]) for name in theirs)
+    ]
+    backwards = Data(*(np.ascontiguousarray(column[::-1]) for column in data))
+    ours = our_call(backwards, names, n_jobs, gain="linear", ties="stable")
+    return Contest(partial(_means_of, _frame(data), formulas), ours, lambda of: of.row(0))
 
 
 def _expression(name: str) -> Any:
@@ -344,7 +366,7 @@ def _alone(data: Data, names: list[str], theirs: list[str], n_jobs: int) -> Cont
 def each_cutoff(table: Mapping[str, str], cut: str | None, full: str | None) -> dict[str, str]:
     """Our names and theirs, at each cutoff and on the whole list, where a peer has that."""
     whole = {} if full is None else {ours: full.format(theirs) for ours, theirs in table.items()}
-    cuts = {} if cut is None else {f"{o}@{k}": cut.format(t, k=k) for o, t in table.items() for k in CUTOFFS}
+    cuts = {} if cut is None else {f"{o}@{k}": cut.format(t, k=k) for o, t in table.items() for k in DEPTHS}
     return whole | cuts
 
 
@@ -358,10 +380,11 @@ CATBOOST = {"ndcg": "NDCG", "dcg": "DCG", "map": "MAP", "mrr": "MRR", "precision
 CATBOOST_ONLY = {"err@10": "ERR:top=10", "pfound@10": "PFound:top=10;decay=0.85", "auc": "QueryAUC:type=Ranking"}
 TREC = {"ndcg": "ndcg_cut", "map": "map_cut", "precision": "P", "recall": "recall", "hit": "success"}
 TREC_WHOLE = same("ndcg", "map") | {"mrr": "recip_rank", "precision": "set_P", "recall": "set_recall"}
+OURS = [*SUITE, "ndcg@100", "auc", "pfound@10"]
 RANX = same("dcg", "ndcg", "map", "mrr", "precision", "recall", "f1") | {"hit": "hit_rate"}
 
 PEERS: dict[str, Peer] = {
-    "ours": Peer("sklearn_rank", "sklearn_rank", same(*SUITE, "auc", "pfound@10", "group") | {"sort": "ndcg"}, _alone),
+    "ours": Peer("sklearn_rank", "sklearn_rank", same(*OURS, "group") | {"sort": "ndcg"}, _alone),
     "lightgbm": Peer("LightGBM", "lightgbm", each_cutoff(RANKER, "{}@{k}", f"{{}}@{LONGEST}"), _lightgbm),
     "xgboost": Peer(
         "XGBoost", "xgboost", each_cutoff(RANKER | {"precision": "pre"}, "{}@{k}", "{}@2000000"), _xgboost
@@ -378,5 +401,6 @@ PEERS: dict[str, Peer] = {
     ),
     "ranx": Peer("ranx", "ranx", each_cutoff(RANX, "{}@{k}", "{}"), _ranx, 200_000),
     "polars": Peer("polars", "polars", each_cutoff(same("ndcg"), "", "") | same("map", "group", "sort"), _polars),
+    "polars_ds": Peer("polars_ds", "polars_ds", each_cutoff(same("ndcg"), "{}@{k}", "{}"), _polars_ds),
     "pandas": Peer("pandas", "pandas", {"group": ""}, _pandas),
 }  # fmt: skip
