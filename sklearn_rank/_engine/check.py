@@ -282,7 +282,7 @@ def queries_of(
     if math.isinf(lowest) or math.isinf(highest):
         raise ValueError(f"y_true must be finite. Got an infinite label in row {queries.first_row(np.isinf(label))}.")
     if not score_range[1] < np.inf:  # catches NaN too
-        _refuse_scores(score, origin.names.score, queries.first_row)
+        refuse_scores(score, origin.names.score, queries.first_row)
     return queries
 
 
@@ -300,11 +300,18 @@ def check_scores(score: Any, name: str) -> Array:
     if len(array) == 0:
         raise ValueError(f"At least one row is needed. Got empty {name}.")
     if not (array < np.inf).all():
-        _refuse_scores(array, name)
+        refuse_scores(array, name)
     return array
 
 
-def _refuse_scores(score: Array, name: str, row_of: Callable[[NDArray[np.bool_]], int] = first_row) -> None:
+def refuse_scores(score: Array, name: str, row_of: Callable[[NDArray[np.bool_]], int] = first_row) -> None:
+    """Refuse scores of which one is NaN or +inf.
+
+    Raises
+    ------
+    ValueError
+        Naming the first and its row.
+    """
     bad = ~(score < np.inf)
     raise ValueError(
         f"{name} must not contain NaN or +inf (-inf marks a document that was judged but not retrieved). "

@@ -39,6 +39,11 @@ class BoundMetrics:
             alike.setdefault(spec.curve_key, []).append(spec)
         self.specs, self.curves = specs, {key: _bind(queries, group) for key, group in alike.items()}
 
+    def check_scores(self, queries: Queries) -> None:
+        """Refuse scores that one of the metrics does not take."""
+        for curve in self.curves.values():
+            curve.spec.check_scores(queries)
+
     def compute(self, queries: Queries, n_jobs: int | None, known: KnownLabels | None = None) -> list[PerQuery]:
         """Values of each metric; what depends on labels alone is kept in `known`."""
         n_queries = len(queries.indptr) - 1
