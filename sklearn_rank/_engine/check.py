@@ -278,7 +278,7 @@ def queries_of(
     if math.isinf(summary.label_range[0]) or math.isinf(summary.label_range[1]):
         raise ValueError(f"y_true must be finite. Got an infinite label in row {queries.first_row(np.isinf(label))}.")
     if not is_good:
-        _refuse_scores(score, origin.names.score, queries.first_row)
+        refuse_scores(score, origin.names.score, queries.first_row)
     return queries
 
 
@@ -296,11 +296,18 @@ def check_scores(score: Any, name: str) -> Array:
     if len(array) == 0:
         raise ValueError(f"At least one row is needed. Got empty {name}.")
     if not (array < np.inf).all():
-        _refuse_scores(array, name)
+        refuse_scores(array, name)
     return array
 
 
-def _refuse_scores(score: Array, name: str, row_of: Callable[[NDArray[np.bool_]], int] = first_row) -> None:
+def refuse_scores(score: Array, name: str, row_of: Callable[[NDArray[np.bool_]], int] = first_row) -> None:
+    """Refuse scores of which one is NaN or +inf.
+
+    Raises
+    ------
+    ValueError
+        Naming the first and its row.
+    """
     bad = ~(score < np.inf)
     raise ValueError(
         f"{name} must not contain NaN or +inf (-inf marks a document that was judged but not retrieved). "
