@@ -143,7 +143,7 @@ class Ranking:
         return other.sharing(labels)
 
     def sharing(self, labels: BlockLabels) -> Ranking:
-        """This ranking, which shares what depends on its labels alone with others of the same labels."""
+        """Return the ranking; it shares what depends on its labels alone with others of the same labels."""
         self.labels = labels
         return self
 
