@@ -7,14 +7,15 @@ timed is the call that it returns. `number` then makes a number of the call's re
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import IntEnum
 from functools import partial
 from importlib import import_module
 from importlib.metadata import packages_distributions, version
 from typing import Any, NamedTuple
 
 import numpy as np
-from shapes import CUTOFFS, SUITE, Data
+from shapes import DEPTHS, SUITE, Data
 
 from sklearn_rank import evaluate, parse_metric
 from sklearn_rank._engine.check import check_queries
@@ -22,6 +23,18 @@ from sklearn_rank._engine.queries import rows_of  # what every metric does befor
 from sklearn_rank._utils.threads import for_each, query_blocks
 
 LONGEST = 10_000  # rows of a query in LightGBM
+
+
+class Start(IntEnum):
+    """What a peer's timed call starts from: the more, the more of the work of ours it does too."""
+
+    OWN_DATA = 0  # labels and queries that it has taken in
+    GROUPED = 1  # arrays or a matrix, the rows of a query adjacent
+    ROWS = 2  # rows in any order, each with its id
+
+
+SAME_START = {"single": Start.GROUPED}
+"""What the call of a peer must start from to do the same work as ours in a shape of rows in order."""
 
 
 class Impossible(Exception):
@@ -36,6 +49,12 @@ class Contest:
     ours: Callable[[], Any]
     number: Callable[[Any], Any] = np.asarray
     our_number: Callable[[Any], Any] = np.asarray
+
+    def prepared(self) -> Contest:
+        """The same contest; ours too has taken in labels and queries before it is timed."""
+        if not isinstance(self.ours, OurCall):
+            raise Impossible("grouping is what is prepared")
+        return replace(self, ours=self.ours.prepare())
 
     def check(self) -> float:
         """Refuse to go on if the numbers differ; the first of them."""
@@ -75,14 +94,30 @@ def by_query(data: Data) -> Queries:
     return Queries(label, score, data.qid[order], number[order], np.bincount(number), order)
 
 
-def our_call(data: Data, names: Sequence[str], n_jobs: int, **keywords: Any) -> Callable[[], Any]:
+class OurCall(partial):
+    """A call of ours; `prepare` makes the call that scores alone are given to."""
+
+    prepare: Callable[[], Callable[[], Any]]
+
+
+def our_call(data: Data, names: Sequence[str], n_jobs: int, **keywords: Any) -> OurCall:
     """What a user would type: the metric's function for one name, `evaluate` for several."""
     if len(names) > 1:
-        return partial(_means, data, names, n_jobs, **keywords)
-    spec = parse_metric(names[0])
-    if spec.k is not None:
-        keywords["k"] = spec.k
-    return partial(spec.metric.function, data.y_true, data.y_score, qid=data.qid, n_jobs=n_jobs, **keywords)
+        call = OurCall(_means, data, names, n_jobs, **keywords)
+    else:
+        spec = parse_metric(names[0])
+        k = {} if spec.k is None else {"k": spec.k}
+        call = OurCall(spec.metric.function, data.y_true, data.y_score, qid=data.qid, n_jobs=n_jobs, **keywords, **k)
+    call.prepare = partial(_prepared, data, names, n_jobs, **keywords)
+    return call
+
+
+def _prepared(data: Data, names: Sequence[str], n_jobs: int, **keywords: Any) -> Callable[[], Any]:
+    import sklearn_rank
+
+    metrics = names[0] if len(names) == 1 else names
+    scorer = sklearn_rank.prepare(data.y_true, metrics=metrics, qid=data.qid, n_jobs=n_jobs, **keywords)
+    return partial(scorer, data.y_score) if len(names) == 1 else lambda: list(scorer(data.y_score).values())
 
 
 def _means(data: Data, names: Sequence[str], n_jobs: int, **keywords: Any) -> list[float]:
@@ -99,6 +134,7 @@ class Peer:
     names: Mapping[str, str]
     prepare: Callable[[Data, list[str], list[str], int], Contest]
     max_rows: int | None = None
+    start: Start = Start.OWN_DATA
 
     def load(self) -> str:
         """Import it, which raises ImportError where it is missing; its name and version."""
@@ -113,6 +149,16 @@ class Peer:
         """Prepare both sides; `Impossible` says why that cannot be."""
         names = self.asked(metric)
         return self.prepare(data, names, [self.names[name] for name in names], n_jobs)
+
+    def does_same_work(self, shape: str, prepared: bool = False) -> bool:
+        """Whether both timed calls do the same work, up to steps that cost little in a shape.
+
+        Ours groups shuffled rows, which is most of its time, and in a call on ten rows checks are. If it is `prepared`,
+        it does neither.
+        """
+        if prepared:
+            return self.start < Start.ROWS
+        return self.start >= (Start.ROWS if shape.startswith("shuffled") else SAME_START.get(shape, Start.OWN_DATA))
 
 
 # --- rankers: the metric alone, on data that they have taken in; scores are those of a model without trees -----
@@ -280,11 +326,17 @@ def _pandas(data: Data, names: list[str], theirs: list[str], n_jobs: int) -> Con
     return Contest(group, _grouped(data, n_jobs), lambda of: _in_place(of[0]), lambda of: _in_place(of[0]))
 
 
-def _polars(data: Data, names: list[str], theirs: list[str], n_jobs: int) -> Contest:
+def _frame(data: Data) -> Any:
     import polars as pl
 
     qid = data.qid.tolist() if data.qid.dtype.kind in "UO" else data.qid
-    frame = pl.DataFrame({"qid": qid, "y": data.y_true, "s": data.y_score})
+    return pl.DataFrame({"qid": qid, "y": data.y_true, "s": data.y_score})
+
+
+def _polars(data: Data, names: list[str], theirs: list[str], n_jobs: int) -> Contest:
+    import polars as pl
+
+    frame = _frame(data)
     if names == ["group"]:
         return Contest(
             lambda: frame.group_by("qid", maintain_order=True).agg("y", "s"),
@@ -298,11 +350,27 @@ def _polars(data: Data, names: list[str], theirs: list[str], n_jobs: int) -> Con
         return Contest(lambda: frame.group_by("qid").agg(ranked), ours, lambda of: _ndcg_of_lists(of["y"]))
     formulas = [_expression(name).alias(name) for name in names]
     ours = our_call(data, names, n_jobs, ties="stable")
-    return Contest(
-        lambda: frame.lazy().group_by("qid").agg(formulas).select(pl.col(names).fill_nan(0).mean()).collect(),
-        ours,
-        lambda of: of.row(0),
-    )
+    return Contest(partial(_means_of, frame, formulas), ours, lambda of: of.row(0))
+
+
+def _means_of(frame: Any, formulas: list[Any]) -> Any:
+    """Means of expressions over queries; nan, which is 0 / 0, counts as 0."""
+    import polars.selectors as cs
+
+    return frame.lazy().group_by("qid").agg(formulas).select(cs.exclude("qid").fill_nan(0).mean()).collect()
+
+
+def _polars_ds(data: Data, names: list[str], theirs: list[str], n_jobs: int) -> Contest:
+    """nDCG with `ignore_ties`, as its default calls what polars 2 has not: the last of tied rows stands first."""
+    import polars_ds
+
+    formulas = [
+        polars_ds.query_ndcg_score("y", "s", k=int(k) if k else None, ignore_ties=True).alias(name)
+        for name, k in ((name, name.partition("@")[2]) for name in theirs)
+    ]
+    backwards = Data(*(np.ascontiguousarray(column[::-1]) for column in data))
+    ours = our_call(backwards, names, n_jobs, gain="linear", ties="stable")
+    return Contest(partial(_means_of, _frame(data), formulas), ours, lambda of: of.row(0))
 
 
 def _expression(name: str) -> Any:
@@ -344,7 +412,7 @@ def _alone(data: Data, names: list[str], theirs: list[str], n_jobs: int) -> Cont
 def each_cutoff(table: Mapping[str, str], cut: str | None, full: str | None) -> dict[str, str]:
     """Our names and theirs, at each cutoff and on the whole list, where a peer has that."""
     whole = {} if full is None else {ours: full.format(theirs) for ours, theirs in table.items()}
-    cuts = {} if cut is None else {f"{o}@{k}": cut.format(t, k=k) for o, t in table.items() for k in CUTOFFS}
+    cuts = {} if cut is None else {f"{o}@{k}": cut.format(t, k=k) for o, t in table.items() for k in DEPTHS}
     return whole | cuts
 
 
@@ -358,25 +426,33 @@ CATBOOST = {"ndcg": "NDCG", "dcg": "DCG", "map": "MAP", "mrr": "MRR", "precision
 CATBOOST_ONLY = {"err@10": "ERR:top=10", "pfound@10": "PFound:top=10;decay=0.85", "auc": "QueryAUC:type=Ranking"}
 TREC = {"ndcg": "ndcg_cut", "map": "map_cut", "precision": "P", "recall": "recall", "hit": "success"}
 TREC_WHOLE = same("ndcg", "map") | {"mrr": "recip_rank", "precision": "set_P", "recall": "set_recall"}
+OURS = [*SUITE, "ndcg@100", "auc", "pfound@10"]
 RANX = same("dcg", "ndcg", "map", "mrr", "precision", "recall", "f1") | {"hit": "hit_rate"}
 
 PEERS: dict[str, Peer] = {
-    "ours": Peer("sklearn_rank", "sklearn_rank", same(*SUITE, "auc", "pfound@10", "group") | {"sort": "ndcg"}, _alone),
+    "ours": Peer("sklearn_rank", "sklearn_rank", same(*OURS, "group") | {"sort": "ndcg"}, _alone),
     "lightgbm": Peer("LightGBM", "lightgbm", each_cutoff(RANKER, "{}@{k}", f"{{}}@{LONGEST}"), _lightgbm),
     "xgboost": Peer(
         "XGBoost", "xgboost", each_cutoff(RANKER | {"precision": "pre"}, "{}@{k}", "{}@2000000"), _xgboost
     ),
     "catboost": Peer(
-        "CatBoost", "catboost", each_cutoff(CATBOOST, "{}:top={k}", "{}:top=-1") | CATBOOST_ONLY, _catboost, 1_000_000
+        "CatBoost", "catboost", each_cutoff(CATBOOST, "{}:top={k}", "{}:top=-1") | CATBOOST_ONLY, _catboost, 1_000_000,
+        Start.GROUPED,
     ),
     "scikit-learn": Peer(
         "scikit-learn", "sklearn",
         each_cutoff({"ndcg": "ndcg_score", "dcg": "dcg_score"}, "{}@{k}", "{}"), _scikit_learn, 1_000_000,
+        Start.GROUPED,
     ),
     "pytrec_eval": Peer(
         "pytrec_eval", "pytrec_eval", each_cutoff(TREC, "{}_{k}", None) | TREC_WHOLE, _pytrec_eval, 200_000
     ),
     "ranx": Peer("ranx", "ranx", each_cutoff(RANX, "{}@{k}", "{}"), _ranx, 200_000),
-    "polars": Peer("polars", "polars", each_cutoff(same("ndcg"), "", "") | same("map", "group", "sort"), _polars),
-    "pandas": Peer("pandas", "pandas", {"group": ""}, _pandas),
+    "polars": Peer(
+        "polars", "polars", each_cutoff(same("ndcg"), "", "") | same("map", "group", "sort"), _polars, None, Start.ROWS
+    ),
+    "polars_ds": Peer(
+        "polars_ds", "polars_ds", each_cutoff(same("ndcg"), "{}@{k}", "{}"), _polars_ds, None, Start.ROWS
+    ),
+    "pandas": Peer("pandas", "pandas", {"group": ""}, _pandas, None, Start.ROWS),
 }  # fmt: skip

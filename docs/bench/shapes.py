@@ -13,6 +13,7 @@ import numpy as np
 from sklearn_rank.datasets import make_ranking
 
 GRADES = (0.515, 0.325, 0.134, 0.018, 0.008)  # share of the grades 0 to 4 in MSLR-WEB30K
+TAIL = 10_000  # rows of the longest query of `zipf`, the most that LightGBM takes
 
 
 class Data(NamedTuple):
@@ -28,9 +29,11 @@ class Data(NamedTuple):
         return sum(array.nbytes for array in self)
 
 
-def _ranking(n_queries: int, n_documents: tuple[int, int], seed: int, **keywords: bool) -> Data:
+def _ranking(
+    n_queries: int, n_documents: tuple[int, int], seed: int, grades: tuple[float, ...] = GRADES, **keywords: bool
+) -> Data:
     X, y, qid = make_ranking(
-        max(n_queries, 1), 1, n_informative=1, n_documents=n_documents, grades=GRADES, noise=2.0, random_state=seed,
+        max(n_queries, 1), 1, n_informative=1, n_documents=n_documents, grades=grades, noise=2.0, random_state=seed,
         **keywords,
     )  # fmt: skip
     return Data(y.astype(np.float64), X[:, 0].astype(np.float32).astype(np.float64), qid)
@@ -101,9 +104,43 @@ def constant(rows: int, seed: int) -> Data:
     return data._replace(y_score=np.zeros(len(data.y_score)))
 
 
+def recommender(rows: int, seed: int) -> Data:
+    """Lists of 100 with one relevant document each, one of the best grade that the list had."""
+    data = of_length(100, rows // 100, seed)
+    grade = data.y_true.reshape(-1, 100)
+    best = np.argmax(grade + np.random.default_rng(seed).random(grade.shape), axis=1)
+    return data._replace(y_true=(np.arange(100) == best[:, None]).astype(np.float64).ravel())
+
+
+def rare(rows: int, seed: int) -> Data:
+    """Lists of 100, one document in a hundred relevant: more than a third of the lists have none."""
+    return _ranking(rows // 100, (100, 100), seed, grades=(0.99, 0.01))
+
+
+def no_relevant(rows: int, seed: int) -> Data:
+    """`mslr` with no relevant document in one query of ten."""
+    data = mslr(rows, seed)
+    return data._replace(y_true=np.where(data.qid % 10 == 0, 0.0, data.y_true))
+
+
+def float32_scores(rows: int, seed: int) -> Data:
+    """`mslr` with the float32 scores that a booster or a network gives."""
+    data = mslr(rows, seed)
+    return data._replace(y_score=data.y_score.astype(np.float32))
+
+
+def zipf(rows: int, seed: int) -> Data:
+    """Rows of `mslr` in queries with a long tail: a length l has a probability like l**-1.5, up to `TAIL`."""
+    data, length = mslr(rows, seed), np.arange(1, TAIL + 1)
+    share = length**-1.5
+    end = np.cumsum(np.random.default_rng(seed).choice(length, len(data.qid), p=share / share.sum()))
+    return data._replace(qid=np.searchsorted(end, np.arange(len(data.qid)), side="right"))
+
+
 ROWS = {
     mslr: 3_800_000, tiny: 5_000_000, huge: 20_000_000, single: 10, shuffled: 3_800_000, strings: 3_800_000,
     shuffled_strings: 3_800_000, shuffled_objects: 3_800_000, narrow: 3_800_000, ties: 3_800_000, constant: 3_800_000,
+    recommender: 10_000_000, rare: 10_000_000, no_relevant: 3_800_000, float32_scores: 3_800_000, zipf: 3_800_000,
 }  # fmt: skip
 """Each shape and about how many rows it has when none are asked for: 31,531 queries, if they are those of `mslr`."""
 
@@ -117,6 +154,7 @@ def make(name: str, rows: int | None = None, seed: int = 0) -> Data:
 
 
 METRICS = ("dcg", "ndcg", "map", "wap", "mrr", "precision", "recall", "f1", "hit", "err", "rbp", "q")
-CUTOFFS = (1, 3, 5, 10, 20)
+CUTOFFS = (1, 3, 5, 10, 20)  # of the suite
+DEPTHS = (*CUTOFFS, 100)  # of peers
 SUITE = [f"{metric}{at}" for metric in METRICS for at in [*(f"@{k}" for k in CUTOFFS), ""]]
 """Twelve metrics at five cutoffs and on the whole list."""

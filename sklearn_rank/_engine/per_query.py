@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._engine.block_labels import BlockLabels
 from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.protocols import MetricRequest
 from sklearn_rank._engine.queries import Queries, rows_of
@@ -18,21 +19,31 @@ from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._utils.threads import for_each, heed, query_blocks
 
+KnownLabels = dict[tuple[int, int], dict[Any, BlockLabels]]
+"""Labels of blocks of queries, by the first and the last query and by how they are read."""
+
 
 def depth_of(specs: Sequence[MetricRequest]) -> int | None:
     """Depth to which documents must have a row, None for all of them."""
     return None if any(spec.needs_all_documents for spec in specs) else max(spec.depth for spec in specs)
 
 
-def fill(queries: Queries, curves: Sequence[tuple[PerQuery, Mapping[str, Any]]], n_jobs: int | None) -> None:
-    """Compute curves, each with the keywords of its formula; those that rank alike share one sort."""
+def fill(
+    queries: Queries, curves: Sequence[tuple[PerQuery, Mapping[str, Any]]], n_jobs: int | None,
+    known: KnownLabels | None = None,
+) -> None:  # fmt: skip
+    """Compute curves, each with the keywords of its formula; those that rank alike share one sort.
+
+    What depends on labels alone is kept in `known`, of queries with the same labels in the same rows.
+    """
     plan = [(curve, ranking_key(curve.spec, queries), keywords) for curve, keywords in curves]
     depth: dict[RankingKey, int] = {}
     for curve, key, _ in plan:
         depth[key] = max(depth.get(key, 0), curve.spec.depth)
 
     def fill_block(first: int, last: int) -> None:
-        rankings = {key: rank_block(queries, first, last, key, d) for key, d in depth.items()}
+        of_block = {} if known is None else known.setdefault((first, last), {})
+        rankings = {key: rank_block(queries, first, last, key, d, of_block) for key, d in depth.items()}
         with np.errstate(over="ignore", invalid="ignore"):  # each metric looks for what is not finite
             for curve, key, keywords in plan:
                 heed()
@@ -83,35 +94,49 @@ def ranking_key(spec: MetricRequest, queries: Queries) -> RankingKey:
     )
 
 
-def rank_block(queries: Queries, first: int, last: int, key: RankingKey, depth: int) -> Ranking:
-    """Ranking of the queries `first` to `last`."""
-    queries = queries if key.negative == "keep" else queries.without_negative
-    label, score = (rows_of(x, queries.indptr, queries.order, first, last) for x in (queries.label, queries.score))
-    indptr = queries.indptr[first : last + 1] - queries.indptr[first]
-    unlisted = queries.unlisted
-    if unlisted is not None:
-        unlisted = unlisted.of_queries(first, last).read_unjudged(key.unjudged)
+def rank_block(
+    queries: Queries, first: int, last: int, key: RankingKey, depth: int, known: dict[Any, BlockLabels] | None = None
+) -> Ranking:
+    """Ranking of the queries `first` to `last`; labels that are not `known` are added there."""
+    known, read = {} if known is None else known, (key.unjudged, key.negative)
+    labels = known.get(read)
+    if labels is None:
+        labels = known[read] = _labels_of(queries, first, last, *read)
+    score = rows_of(queries.score, queries.indptr, queries.order, first, last)
     as_it_stands = (
         key.ties in ("average", "stable") and key.unjudged is None and not key.pointwise and depth == NO_CUTOFF
     )
     if queries.tie_ends is not None and as_it_stands:
         start, stop = queries.indptr[first], queries.indptr[last]
         begin, end = np.searchsorted(queries.tie_ends, [start, stop], side="right")
-        return Ranking.as_given(
-            label, score, indptr, queries.tie_ends[begin:end] - start if key.ties == "average" else None
-        )
+        ends = queries.tie_ends[begin:end] - start if key.ties == "average" else None
+        return Ranking.as_given(labels.label, score, labels.indptr, ends).sharing(labels)
     score = score.astype(np.float64, copy=False)
-    if key.unjudged == "nonrelevant":
+    if labels.kept is not None:
+        score = score[labels.kept]
+    if key.pointwise:
+        return Ranking.as_given(labels.label, score, labels.indptr).sharing(labels)
+    return Ranking.by_score(
+        labels.label, score, labels.indptr, depth=depth, ties=key.ties, keep_unretrieved=key.keep_unretrieved,
+        unlisted=labels.unlisted,
+    ).sharing(labels)  # fmt: skip
+
+
+def _labels_of(queries: Queries, first: int, last: int, unjudged: str | None, negative: str) -> BlockLabels:
+    """Labels of the queries `first` to `last` as metrics with these keywords read them."""
+    queries = queries if negative == "keep" else queries.without_negative
+    label = rows_of(queries.label, queries.indptr, queries.order, first, last)
+    indptr, unlisted = queries.indptr[first : last + 1] - queries.indptr[first], queries.unlisted
+    judged: NDArray[np.bool_] | None = None
+    if unlisted is not None:
+        unlisted = unlisted.of_queries(first, last).read_unjudged(unjudged)
+    if unjudged == "nonrelevant":
         label = np.nan_to_num(label)
-    elif key.unjudged == "drop":
+    elif unjudged == "drop":
         missing = np.isnan(label)
-        judged = ~(missing if label.ndim == 1 else missing.all(axis=1))
-        label, score = label[judged], score[judged]
+        judged = np.logical_not(missing if label.ndim == 1 else missing.all(axis=1))
+        label = label[judged]
         if label.ndim == 2:  # judged for another subtopic
             label = np.nan_to_num(label)
         indptr = np.append(0, np.cumsum(judged))[indptr]
-    if key.pointwise:
-        return Ranking.as_given(label, score, indptr)
-    return Ranking.by_score(
-        label, score, indptr, depth=depth, ties=key.ties, keep_unretrieved=key.keep_unretrieved, unlisted=unlisted
-    )
+    return BlockLabels(label, indptr, unlisted, judged)

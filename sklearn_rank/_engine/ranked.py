@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_rank._engine.block_labels import rows_at_least
 from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.pooled import is_pooled
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
@@ -80,12 +81,12 @@ class Ranked:
     @property
     def n_relevant(self) -> Array:
         """Relevant documents of each query, also those not retrieved."""
-        return self._once("n_relevant", lambda: self._count_labels(self._min_relevance))
+        return self._once_for_labels("n_relevant", self._min_relevance)
 
     @property
     def n_judged(self) -> Array:
         """Judged documents of each query, also those not retrieved."""
-        return self._once("n_judged", lambda: self._count_labels(np.finfo(np.float64).min))
+        return self._once_for_labels("n_judged", np.finfo(np.float64).min)
 
     @property
     def n(self) -> Array:
@@ -100,20 +101,19 @@ class Ranked:
             shared[key].flags.writeable = False
         return shared[key]
 
-    def _count_labels(self, threshold: float) -> Array:
-        """Documents of each query with a label of at least `threshold`."""
-        count, unlisted = self._count(self._ranking.row_label, threshold), self._ranking.unlisted
-        return count if unlisted is None else count + unlisted.count_at_least(threshold)
+    def _once_for_labels(self, name: str, threshold: float) -> Array:
+        """Count documents with a label of at least `threshold`, for all rankings of the same labels."""
+        labels, key = self._ranking.labels, (name, threshold)
+        if key not in labels.shared:
+            labels.shared[key] = labels.count_at_least(threshold)
+            labels.shared[key].flags.writeable = False
+        count: Array = labels.shared[key]
+        return count
 
     def _count_ranked(self) -> Array:
-        count, unlisted = self._count(self._ranking.row_score, np.finfo(np.float64).min), self._ranking.unlisted
-        return count if unlisted is None else count + unlisted.n_ranked
-
-    def _count(self, x: Array, threshold: float) -> Array:
-        """Rows of each query with a value of at least `threshold`, shape (n_queries, 1)."""
-        count = np.empty((len(self._ranking.indptr) - 1, 1))
-        rank_kernels.count_at_least(x, self._ranking.indptr, threshold, count)
-        return count
+        ranking = self._ranking
+        count = rows_at_least(ranking.row_score, ranking.indptr, np.finfo(np.float64).min)
+        return count if ranking.unlisted is None else count + ranking.unlisted.n_ranked
 
     @cached_property
     def k(self) -> Array:
@@ -145,7 +145,7 @@ class Ranked:
         """All judged documents in the order in which each adds most, one subtopic's being worth less each time."""
         ranking, depth = self._ranking, int(self._cutoffs[-1])
         return self._of(
-            Ranking.by_novelty(*ranking.judged, depth=depth, alpha=alpha, min_relevance=self._min_relevance)
+            Ranking.by_novelty(*ranking.labels.judged, depth=depth, alpha=alpha, min_relevance=self._min_relevance)
         )
 
     def _of(self, ranking: Ranking) -> Ranked:

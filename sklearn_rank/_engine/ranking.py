@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._engine.block_labels import BlockLabels
 from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.unlisted import DocumentsWithoutRow
 from sklearn_rank._utils.lazy import cached_property
@@ -130,16 +131,26 @@ class Ranking:
         return Ranking(
             self.row_label, self._row_score, self.indptr, ptr, order=self.order[kept], tie_end=tie_end, depth=depth,
             unlisted=self.unlisted,
-        )  # fmt: skip
+        ).sharing(self.labels)  # fmt: skip
 
-    def _with_labels(self, row_label: Array) -> Ranking:
+    def _with_labels(self, labels: BlockLabels) -> Ranking:
         """The same order of rows with other labels."""
         other = Ranking(
-            row_label, self._row_score, self.indptr, self.ptr, order=self.order, tie_end=self.tie_end,
+            labels.label, self._row_score, self.indptr, self.ptr, order=self.order, tie_end=self.tie_end,
             depth=self.depth, unlisted=self.unlisted,
         )  # fmt: skip
         vars(other).update(rank=self.rank, length=self.length)
-        return other
+        return other.sharing(labels)
+
+    def sharing(self, labels: BlockLabels) -> Ranking:
+        """Return the ranking; it shares what depends on its labels alone with others of the same labels."""
+        self.labels = labels
+        return self
+
+    @cached_property
+    def labels(self) -> BlockLabels:
+        """What depends on the labels alone."""
+        return BlockLabels(self.row_label, self.indptr, self.unlisted)
 
     @cached_property
     def order(self) -> Index:
@@ -185,22 +196,20 @@ class Ranking:
         return {}
 
     @cached_property
-    def judged(self) -> tuple[Array, Index]:
-        """Labels of the documents that an ideal list is made of, and where each query starts."""
-        rows = self.row_label, self.indptr
-        return rows if self.unlisted is None else self.unlisted.add_kept(*rows)
-
-    @cached_property
     def ideal(self) -> Ranking:
         """The ideal order of all judged documents, to the same depth."""
-        return Ranking.by_label(*self.judged, self.depth)
+        ideals = self.labels.shared
+        if ("ideal", self.depth) not in ideals:
+            ideals["ideal", self.depth] = Ranking.by_label(*self.labels.judged, self.depth)
+        ranking: Ranking = ideals["ideal", self.depth]
+        return ranking
 
     @cached_property
     def subtopics(self) -> list[Ranking]:
         """The same order with the labels of each subtopic; labels without a second axis are one subtopic."""
         if self.row_label.ndim == 1:
             return [self]
-        return [self._with_labels(label) for label in np.ascontiguousarray(self.row_label.T)]
+        return [self._with_labels(labels) for labels in self.labels.subtopics]
 
 
 def _read_only(x: NDArray[Any]) -> Any:

@@ -376,12 +376,18 @@ cdef double _worth_of(const double[:, ::1] relevant, int64_t row, const double[:
 
 
 def exp2_minus_1(const double[::1] x, double[::1] out):
-    """Write 2**x - 1, of which near 0 only the difference is computed."""
-    cdef int64_t i
+    """Write 2**x - 1, of which near 0 only the difference is computed.
+
+    Whole numbers, as grades are, are shifted: the same digits in a tenth of the time of exp2.
+    """
+    cdef int64_t i, whole
     with nogil:
         for i in range(x.shape[0]):
-            if -1.0 < x[i] < 1.0:
-                out[i] = expm1(x[i] * LOG_2) if x[i] != 0.0 else 0.0
+            whole = <int64_t> x[i] if 0.0 <= x[i] < 63.0 else -1
+            if whole >= 0 and whole == x[i]:
+                out[i] = <double> ((<int64_t> 1 << whole) - 1)
+            elif -1.0 < x[i] < 1.0:
+                out[i] = expm1(x[i] * LOG_2)
             else:
                 out[i] = exp2(x[i]) - 1.0
 
