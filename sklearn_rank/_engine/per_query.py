@@ -20,7 +20,6 @@ from sklearn_rank._engine.sorted_queries import SortedQueries
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._utils.threads import for_each, heed, query_blocks
 
-
 KnownLabels = dict[tuple[int, int], dict[Any, BlockLabels]]
 """Labels of blocks of queries, by the first and the last query and by how they are read."""
 
@@ -125,14 +124,15 @@ def _labels_of(queries: Queries, first: int, last: int, unjudged: str | None, ne
     """Labels of the queries `first` to `last` as metrics with these keywords read them."""
     queries = queries if negative == "keep" else queries.without_negative
     label = rows_of(queries.label, queries.indptr, queries.order, first, last)
-    indptr, unlisted, judged = queries.indptr[first : last + 1] - queries.indptr[first], queries.unlisted, None
+    indptr, unlisted = queries.indptr[first : last + 1] - queries.indptr[first], queries.unlisted
+    judged: NDArray[np.bool_] | None = None
     if unlisted is not None:
         unlisted = unlisted.of_queries(first, last).read_unjudged(unjudged)
     if unjudged == "nonrelevant":
         label = np.nan_to_num(label)
     elif unjudged == "drop":
         missing = np.isnan(label)
-        judged = ~(missing if label.ndim == 1 else missing.all(axis=1))
+        judged = np.logical_not(missing if label.ndim == 1 else missing.all(axis=1))
         label = label[judged]
         if label.ndim == 2:  # judged for another subtopic
             label = np.nan_to_num(label)

@@ -13,6 +13,8 @@ from sklearn_rank._engine.unlisted import DocumentsWithoutRow
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Index
 
+Grade = NDArray[np.uint8]
+
 
 class RowNotBuilt(Exception):
     """The invalid document has no row that an error could name."""
@@ -30,7 +32,7 @@ class Origin(NamedTuple):
     """Origin of the rows, for errors.
 
     `first_query` is the number of the first query where each row is a query; `rows` are those of the input that were
-    kept of `n_given`, None for all.
+    kept of `n_given`, in the order in which they stand here, None for all as they were given.
     """
 
     names: InputNames = InputNames()
@@ -53,7 +55,8 @@ class Queries:
 
     `label` and `score` are in the order of the input; query q has the rows ``order[indptr[q]:indptr[q + 1]]``, or those
     from ``indptr[q]`` up to ``indptr[q + 1]`` where `order` is None because rows were grouped already. `label` has a
-    second axis if there are several labels per row, one for each subtopic. `unlisted` are documents without a row.
+    second axis if there are several labels per row, one for each subtopic. `unlisted` are documents without a row;
+    `grade` is `label` as bytes where every label is a whole number from 0 to 31; None where one is not, or may not be.
     """
 
     label: Array
@@ -64,6 +67,7 @@ class Queries:
     weight: Array | None
     summary: DataSummary
     unlisted: DocumentsWithoutRow | None = None
+    grade: Grade | None = None
     origin: Origin = Origin()
 
     @property
@@ -94,7 +98,26 @@ class Queries:
         if unlisted is not None:
             unlisted = replace(unlisted, label=pooled_if_negative(unlisted.label))
         summary = self.summary._replace(label_range=(0.0, max(highest, 0.0)), has_unjudged=True)
-        return replace(self, label=pooled_if_negative(self.label), summary=summary, unlisted=unlisted)
+        label = pooled_if_negative(self.label)
+        return replace(self, label=label, grade=None, summary=summary, unlisted=unlisted)
+
+    def with_scores(self, score: Array, has_unretrieved: bool) -> Queries:
+        """The same queries with other scores, in the same order of rows."""
+        other = replace(self, score=score, summary=self.summary._replace(has_unretrieved=has_unretrieved))
+        for name in {"longest", "without_negative"} & vars(self).keys():
+            known = vars(self)[name]
+            if known is not self:
+                vars(other)[name] = known.with_scores(score, has_unretrieved) if isinstance(known, Queries) else known
+        return other
+
+    def by_query(self) -> Queries:
+        """The same queries with their rows in order, to be given scores in this order."""
+        if self.order is None:
+            return self
+        label, score = (x.take(self.order, axis=0) for x in (self.label, self.score))
+        grade = None if self.grade is None else self.grade.take(self.order)
+        rows = self.order if self.origin.rows is None else self.origin.rows[self.order]
+        return replace(self, label=label, score=score, grade=grade, order=None, origin=self.origin._replace(rows=rows))
 
     def named(self, names: InputNames) -> Queries:
         """The same queries with other names in errors."""
@@ -103,8 +126,8 @@ class Queries:
     def first_row(self, invalid: NDArray[np.bool_]) -> int:
         """First invalid row of the input, or its query where a row is a query; RowNotBuilt if it is unlisted."""
         if self.origin.first_query is None:
-            row = first_row(invalid)
-            return row if self.origin.rows is None else int(self.origin.rows[row])
+            rows = self.origin.rows
+            return first_row(invalid) if rows is None else int(rows[np.nonzero(invalid)[0]].min())
         if not invalid.any():
             raise RowNotBuilt
         return self.origin.first_query + int(np.searchsorted(self.indptr, first_row(invalid), side="right")) - 1

@@ -60,7 +60,7 @@ class SortedQueries(Queries):
         return self.make_label()
 
     @cached_property
-    def label(self) -> Array:  # type: ignore[override]
+    def label(self) -> Array:
         """Label of each row."""
         return self.row_label.astype(np.float64, copy=False)
 
@@ -70,7 +70,7 @@ class SortedQueries(Queries):
         return self.make_score()
 
     @property
-    def score(self) -> NDArray[Any]:  # type: ignore[override]
+    def score(self) -> NDArray[Any]:
         """Score of each row, which may be of a smaller type."""
         return self.scores[0]
 
@@ -111,16 +111,16 @@ class SortedRanking(Ranking):
         return x[self._queries.indptr[self._first] : self._queries.indptr[self._last]]
 
     @cached_property
-    def row_label(self) -> Array:  # type: ignore[override]
+    def row_label(self) -> Array:
         """Label of each row."""
         return self._of_block(self._queries.label)
 
     @cached_property
-    def _row_score(self) -> NDArray[Any]:  # type: ignore[override]
+    def _row_score(self) -> NDArray[Any]:
         return self._of_block(self._queries.score)
 
     @cached_property
-    def tie_end(self) -> Index | None:  # type: ignore[override]
+    def tie_end(self) -> Index | None:
         """End of the tie block around each position; None without ties."""
         if not (self._averages and self._queries.has_ties):
             return None
@@ -139,8 +139,8 @@ class SortedRanking(Ranking):
         queries = self._queries
         if queries.of_grade is None:
             return None
-        grades = np.arange(HIGHEST_GRADE + 1.0)
-        relevant = (grades >= min_relevance) * 1.0
+        grades: Array = np.arange(HIGHEST_GRADE + 1, dtype=np.float64)
+        relevant: Array = (grades >= min_relevance).astype(np.float64)
         value, out = grades if of_labels else relevant, np.empty((self._last - self._first, len(cutoffs)))
         if self._averages and queries.of_tie is not None:
             rank_kernels.means_of_counts(queries.of_tie[self._first : self._last], relevant, value, cutoffs, out)
@@ -161,7 +161,7 @@ class CountedLabels(BlockLabels):
         self.shared = {}
 
     @cached_property
-    def label(self) -> Array:  # type: ignore[override]
+    def label(self) -> Array:
         """Label of each row."""
         return self._make_label()
 

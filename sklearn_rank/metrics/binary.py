@@ -148,7 +148,7 @@ def mrr_score(r: Ranked) -> Curve:
     >>> round(mrr_score(y_true, y_score, qid=[1, 1, 1, 2, 2, 3, 3]), 4)
     0.6111
     """
-    return r.cumsum(weight=r.cascade(r.relevant) / r.rank)
+    return r.cumsum(weight=r.cascade(r.relevant), over_rank=True)
 
 
 @metric(

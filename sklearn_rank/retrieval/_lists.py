@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.kernels import bits as bits_kernels
 from sklearn_rank._engine.kernels import nearness as nearness_kernels
 from sklearn_rank._engine.queries import DataSummary, Queries
-from sklearn_rank._engine.sorted_queries import HIGHEST_GRADE, SortedQueries
+from sklearn_rank._engine.sorted_queries import SortedQueries
 from sklearn_rank._engine.sparse import summary_of
 from sklearn_rank._utils.typing import Array, Index
 
@@ -47,37 +47,37 @@ def sorted_codes(near: NDArray[Any], label: NDArray[Any], n_bits: int, indptr: I
 
 def sorted_scores(near: Array, label: NDArray[Any], indptr: Index, first: int) -> Queries:
     """Lists by numbers, shape (n_queries, n_items)."""
-    order, is_tied = order_rows(near)
-
-    def make_label() -> NDArray[Any]:
-        return label.ravel().take(order)
+    sorted_label, is_tied = sort_labels(near, label)
 
     def make_score() -> tuple[Array, Index]:
-        score = near.ravel().take(order)
-        starts = np.append(score[1:] != score[:-1], True)
-        starts[indptr[1:] - 1] = True
-        return score, np.flatnonzero(starts) + 1
+        score = -np.sort(-near, axis=1)
+        ends = np.ones(score.shape, dtype=bool)
+        np.not_equal(score[:, 1:], score[:, :-1], out=ends[:, :-1])
+        return score.ravel(), np.flatnonzero(ends) + 1
 
+    known: dict[str, Any] = {"has_ties": is_tied}
     if label.dtype != np.uint8:
-        return SortedQueries(make_label, make_score, indptr, summary_of(label), first, has_ties=is_tied)
-    of_grade = np.stack([np.bincount(row, minlength=HIGHEST_GRADE + 1) for row in label])
-    return SortedQueries(
-        make_label, make_score, indptr, summary_of_grades(of_grade), first, has_ties=is_tied, of_grade=of_grade
-    )
+        return SortedQueries(sorted_label.ravel, make_score, indptr, summary_of(label), first, **known)
+    grades = np.arange(int(label.max()) + 1)
+    of_grade = np.array([[np.count_nonzero(row == grade) for grade in grades] for row in label])
+    summary = summary_of_grades(of_grade)
+    return SortedQueries(sorted_label.ravel, make_score, indptr, summary, first, of_grade=of_grade, **known)
 
 
-def order_rows(near: Array) -> tuple[Index, bool]:
-    """Places of all items, row after row, the nearest first, equal ones as they stand; and whether any are equal."""
+def sort_labels(near: Array, label: NDArray[Any]) -> tuple[NDArray[Any], bool]:
+    """Labels of each row, the nearest first, equally near ones as they stand; and whether any are equally near."""
     n_queries, n_items = near.shape
-    order = np.empty(near.shape, dtype=np.int64)
+    out = np.empty(near.shape, dtype=label.dtype)
     is_sorted, is_tied = np.empty((2, n_queries), dtype=bool)
-    nearness_kernels.order_rows(
-        near, order, is_sorted, is_tied, np.empty((2, n_items), dtype=np.uint64), np.empty((3, 2**11), dtype=np.int64)
-    )
+    nearness_kernels.sort_labels(
+        near, label, out, is_sorted, is_tied,
+        np.empty(n_items, dtype=np.int64), np.empty((2, n_items), dtype=np.uint64),
+        np.empty((3, 2**11), dtype=np.int64),
+    )  # fmt: skip
     for row in np.flatnonzero(~is_sorted):  # numbers so far from evenly spread that comparing is faster
-        order[row] = np.argsort(-near[row], kind="stable") + row * n_items
-        is_tied[row] = True  # as far as one knows
-    return order.ravel(), bool(is_tied.any())
+        out[row] = label[row].take(np.argsort(-near[row], kind="stable"))
+        is_tied[row] = True  # as far as is known
+    return out, bool(is_tied.any())
 
 
 def summary_of_grades(of_grade: Index) -> DataSummary:

@@ -83,7 +83,7 @@ class Classes(Grades):
         try:
             if len(numeric) > 1:
                 raise TypeError(f"dtypes {query.dtype} and {items.dtype}")
-            classes, self.item = np.unique(items, return_inverse=True)
+            classes, self.item = _distinct(items)
             at = np.minimum(np.searchsorted(classes, query), len(classes) - 1)
         except TypeError as error:
             raise ValueError(f"Labels of queries and of the database must be of one kind. Got {error}.") from None
@@ -104,6 +104,17 @@ class Classes(Grades):
         rest = self.size[wanted] - np.bincount(query[label > 0], minlength=n_queries)
         others = self.n_documents - np.bincount(query, minlength=n_queries) - rest
         return label, (np.tile(np.arange(n_queries), 2), np.repeat([1.0, 0.0], n_queries), np.append(rest, others))
+
+
+def _distinct(labels: NDArray[Any]) -> tuple[NDArray[Any], Index]:
+    """Distinct labels, ascending, and the number of each entry's; whole numbers close together are not sorted."""
+    if labels.dtype.kind not in "iu" or (span := int(labels.max()) - int(labels.min())) > len(labels):
+        return np.unique(labels, return_inverse=True)
+    low = labels.min()
+    place = labels.astype(np.uint64) - low.astype(np.uint64)  # modulo 2**64, so nothing overflows
+    found = np.bincount(place.astype(np.int64), minlength=span + 1) > 0
+    classes = (np.flatnonzero(found).astype(np.uint64) + low.astype(np.uint64)).astype(labels.dtype)
+    return classes, (np.cumsum(found) - 1)[place]
 
 
 class SharedLabels(Grades):

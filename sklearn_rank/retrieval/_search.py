@@ -17,13 +17,17 @@ from sklearn_rank._engine.relevance import Grades
 from sklearn_rank._engine.sparse import as_queries, cut_rows, drop_self
 from sklearn_rank._utils.typing import Index
 from sklearn_rank.retrieval._lists import sorted_codes, sorted_scores
-from sklearn_rank.retrieval._similarity import Similarity
+from sklearn_rank.retrieval._similarity import Codes, Similarity
 
 PAIRS = 2**20
 """Pairs of a query and an item per chunk, if memory allows: they fit in the cache."""
 
 BYTES = 100
 """Memory per pair."""
+
+LISTED = 2**23
+"""The same for whole lists by numbers: features are read once for all queries of a chunk, which takes most of the time
+if there are few. Most arrays are of a query at a time, or of bytes, so that a pair takes half the memory."""
 
 AHEAD = 4
 """Factor for the pairs of a chunk if only the nearest are kept; ties can keep all of them."""
@@ -41,20 +45,24 @@ Tile = tuple[Index, Index, NDArray[Any]]
 def search(similarity: Similarity, grades: Grades, *, without_self: bool, memory: float, n_threads: int) -> LazyQueries:
     """Lists of items for all queries, made lazily; `without_self` leaves item i out of the list of query i."""
     n_queries, n_items = similarity.n_queries, similarity.n_items
-    pairs = int(min(PAIRS, memory * 2**20 / BYTES / n_threads))
+    room = memory * 2**20 / BYTES / n_threads
+    pairs, listed = int(min(PAIRS, room)), int(min(LISTED, 2 * room)) if similarity.codes is None else 0
 
     def is_deep(depth: int | None) -> bool:
         return depth is None or 4 * LANES * depth > n_items
 
+    def is_cut(depth: int | None) -> bool:
+        return depth is not None and depth < n_items
+
     def blocks(depth: int | None) -> list[tuple[int, int]]:
         if is_deep(depth):
-            return cut_rows(n_queries, pairs // n_items)
+            return cut_rows(n_queries, (pairs if is_cut(depth) else max(pairs, listed)) // n_items)
         return cut_rows(n_queries, min(AHEAD * pairs // max(n_items, grades.width), ROWS))
 
     def make(first: int, last: int, depth: int | None) -> Queries:
         rows = slice(first, last)
         if depth is None or is_deep(depth):
-            return _whole(similarity, grades, rows, without_self, is_cut=depth is not None and depth < n_items)
+            return _whole(similarity, grades, rows, without_self, is_cut(depth))
         query, item, near = nearest(similarity, rows, depth + without_self, pairs)
         if without_self:
             others = item != query + first
@@ -68,8 +76,10 @@ def search(similarity: Similarity, grades: Grades, *, without_self: bool, memory
 
 def nearest(similarity: Similarity, rows: slice, depth: int, pairs: int) -> tuple[Index, Index, NDArray[Any]]:
     """Find the `depth` nearest items of each query and all ties of the last one: query, item, nearness."""
-    select = _select_codes if similarity.codes is not None else _select
-    tiles, bar = select(similarity, rows, depth, pairs)
+    if similarity.codes is None:
+        tiles, bar = _select(similarity, rows, depth, pairs)
+    else:
+        tiles, bar = _select_codes(similarity.codes, rows, depth, pairs)
     query, item, near = (np.concatenate(x) for x in zip(*tiles, strict=True))
     kept = np.flatnonzero(near >= bar[query])
     kept = kept[np.argsort(query[kept], kind="stable")]
@@ -101,10 +111,10 @@ def _select(similarity: Similarity, rows: slice, depth: int, pairs: int) -> tupl
     return tiles, bar
 
 
-def _select_codes(similarity: Similarity, rows: slice, depth: int, pairs: int) -> tuple[list[Tile], NDArray[Any]]:
+def _select_codes(codes: Codes, rows: slice, depth: int, pairs: int) -> tuple[list[Tile], NDArray[Any]]:
     """The same for codes, whose nearness is looked at as it is counted, and not kept."""
-    queries, codes = similarity.codes
-    n_queries, n_bits, n_items = rows.stop - rows.start, similarity.n_bits, similarity.n_items
+    queries, items = codes
+    n_queries, n_items, n_bits = rows.stop - rows.start, len(items), 64 * items.shape[1]
     width = min(max(pairs // n_queries, 1), n_items)
     query, item = np.empty((2, n_queries * width), dtype=np.int64)
     near = np.empty(n_queries * width, dtype=np.uint16)
@@ -112,9 +122,7 @@ def _select_codes(similarity: Similarity, rows: slice, depth: int, pairs: int) -
     tiles = []
     for start in range(0, n_items, width):
         stop = min(start + width, n_items)
-        n = bits_kernels.select_codes(
-            queries[rows], codes, start, stop, depth, count, bar, n_above, query, item, near
-        )
+        n = bits_kernels.select_codes(queries[rows], items, start, stop, depth, count, bar, n_above, query, item, near)
         tiles.append((query[:n].copy(), item[:n].copy(), near[:n].copy()))
     return tiles, bar
 
@@ -127,13 +135,11 @@ def write(similarity: Similarity, rows: slice, columns: slice, out: NDArray[Any]
         raise ValueError(f"Distances must be finite. Got one that is not, to query {rows.start + at}.")
 
 
-def _whole(
-    similarity: Similarity, grades: Grades, rows: slice, without_self: bool, *, is_cut: bool
-) -> Queries:
+def _whole(similarity: Similarity, grades: Grades, rows: slice, without_self: bool, is_cut: bool) -> Queries:
     """Queries with a row for each item, sorted unless only their heads are read."""
     n_queries, n_bits = rows.stop - rows.start, similarity.n_bits
     near = np.empty((n_queries, similarity.n_items), dtype=similarity.dtype)
-    label = np.empty(near.shape, dtype=np.float64 if n_bits is None and is_cut else grades.dtype)
+    label: NDArray[Any] = np.empty(near.shape, dtype=np.float64 if n_bits is None and is_cut else grades.dtype)
     write(similarity, rows, slice(0, similarity.n_items), near)
     grades.write(rows, label)
     if without_self:

@@ -22,6 +22,7 @@ from sklearn_rank._utils.numbers import refuse_masked
 from sklearn_rank._utils.tensors import as_numpy
 
 Write = Callable[[slice, slice, NDArray[Any]], Any]
+Codes = tuple[NDArray[np.uint64], NDArray[np.uint64]]
 
 HAMMING_RULE = (
     "Codes for distance='hamming' must all be of -1 and 1, of 0 and 1, or packed into uint8 as numpy.packbits does. "
@@ -35,19 +36,19 @@ ROWS = 2**16
 class Similarity:
     """Nearness of items to queries: ``write(queries, items, out)`` fills a tile, shape (n_queries, n_items).
 
-    `codes` are those of queries, shape (n_queries, n_words), and of items, shape (n_words, n_items), whose nearness is
-    the number of equal bits; None if nearness is a score.
+    `codes` are those of queries and of items, whose nearness is the number of equal bits, as 64-bit words, shape (n,
+    n_words); None if nearness is a score.
     """
 
     write: Write
     n_queries: int
     n_items: int
-    codes: tuple[NDArray[np.uint64], NDArray[np.uint64]] | None = None
+    codes: Codes | None = None
 
     @property
     def n_bits(self) -> int | None:
         """Length of codes, padded to whole words."""
-        return None if self.codes is None else 64 * len(self.codes[1])
+        return None if self.codes is None else 64 * self.codes[1].shape[1]
 
     @property
     def dtype(self) -> type:
@@ -91,7 +92,6 @@ def make_similarity(distance: Any, queries: Any, items: Any, params: Mapping[str
     n_queries, n_items = queries.shape[0], items.shape[0]
     if built_in and distance == "hamming":
         words, codes = _words(queries, items)
-        words = np.ascontiguousarray(words.T)
 
         def write(rows: slice, columns: slice, out: NDArray[Any]) -> None:
             bits_kernels.equal_bits(words[rows], codes, columns.start, out)
@@ -145,7 +145,7 @@ def _euclidean(queries: Any, items: Any) -> Write:
 
 
 def _words(queries: Any, items: Any) -> list[NDArray[np.uint64]]:
-    """Codes as 64-bit words, shape (n_words, n)."""
+    """Codes as 64-bit words, shape (n, n_words)."""
     codes = [queries, items]
     if any(sparse.issparse(c) for c in codes):
         raise TypeError(HAMMING_RULE + "Got a sparse matrix.")
@@ -153,7 +153,7 @@ def _words(queries: Any, items: Any) -> list[NDArray[np.uint64]]:
     if not alphabets and not all(c.dtype == np.uint8 for c in codes):
         shown = ", ".join(f"{v:g}" for v in np.unique(np.append(*(c[:ROWS] for c in codes)))[:5])
         raise ValueError(HAMMING_RULE + f"Got dtypes {queries.dtype} and {items.dtype} with values {shown}, ...")
-    return [np.concatenate([_pack(c[rows], bool(alphabets)) for rows in _parts(c)], axis=1) for c in codes]
+    return [np.concatenate([_pack(c[rows], bool(alphabets)) for rows in _parts(c)]) for c in codes]
 
 
 def _parts(codes: NDArray[Any]) -> list[slice]:
@@ -166,6 +166,8 @@ def _alphabets(codes: NDArray[Any]) -> set[int]:
         return {0}
     alphabets = {-1, 0}
     for rows in _parts(codes):
+        if not alphabets:
+            break
         part = codes[rows]
         alphabets = {low for low in alphabets if ((part == 1) | (part == low)).all()}
     return alphabets
@@ -173,5 +175,6 @@ def _alphabets(codes: NDArray[Any]) -> set[int]:
 
 def _pack(codes: NDArray[Any], unpacked: bool) -> NDArray[np.uint64]:
     packed = np.packbits(codes > 0, axis=1) if unpacked else codes
-    padded = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
-    return np.ascontiguousarray(np.ascontiguousarray(padded).view(np.uint64).T)
+    if packed.shape[1] % 8:
+        packed = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
+    return np.ascontiguousarray(packed).view(np.uint64)

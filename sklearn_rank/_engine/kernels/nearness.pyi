@@ -3,11 +3,15 @@
 import numpy as np
 from numpy.typing import NDArray
 
-def order_rows(
+Labels = NDArray[np.uint8] | NDArray[np.float64]
+
+def sort_labels(
     near: NDArray[np.float64],
-    order: NDArray[np.int64],
+    label: Labels,
+    out: Labels,
     is_sorted: NDArray[np.bool_],
     is_tied: NDArray[np.bool_],
+    order: NDArray[np.int64],
     word: NDArray[np.uint64],
     count: NDArray[np.int64],
 ) -> None: ...

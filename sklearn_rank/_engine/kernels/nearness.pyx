@@ -14,24 +14,37 @@ cdef enum:
 cdef int64_t PATIENCE = 16      # moves per item that insertion is given before the row is given up
 
 
-def order_rows(
-    const double[:, :] near, int64_t[:, ::1] order, uint8_t[::1] is_sorted, uint8_t[::1] is_tied,
-    uint64_t[:, ::1] word, int64_t[:, ::1] count,
+ctypedef fused label_t:
+    uint8_t
+    double
+
+
+def sort_labels(
+    const double[:, :] near, const label_t[:, :] label, label_t[:, ::1] out, uint8_t[::1] is_sorted,
+    uint8_t[::1] is_tied, int64_t[::1] order, uint64_t[:, ::1] word, int64_t[:, ::1] count,
 ):
-    """Write the places of the items of each row, highest first, equal ones as they stand, counted on from row to row.
+    """Write the labels of each row by `near`, highest first; equal ones keep their order, and the row `is_tied`.
 
     Numbers become whole ones, evenly over their range, and are dealt out by their digits, the place in the lower half
     of the word: a third of the bytes, and of the time, of a sort of doubles with their places. Insertion then tells
     apart what is equal in all digits. A row whose numbers are far from evenly spread is given up: it is not
-    `is_sorted`. `word` is room for two words per item, `count` for the piles of three digits.
+    `is_sorted`. `order` is room for the places of a row, `word` for two words each, `count` for the piles of three
+    digits.
     """
-    cdef int64_t q, n = near.shape[1]
+    cdef int64_t q, i, n = near.shape[1]
     cdef uint64_t* words
+    cdef int64_t* place = &order[0]
+    cdef const label_t* labels
+    cdef label_t* sorted_labels
     with nogil:
         for q in range(near.shape[0]):
             words = _deal(&near[q, 0], n, &word[0, 0], &word[1, 0], &count[0, 0])
             is_tied[q] = False
-            is_sorted[q] = _tell_apart(&near[q, 0], n, words, q * n, &order[q, 0], &is_tied[q])
+            is_sorted[q] = _tell_apart(&near[q, 0], n, words, place, &is_tied[q])
+            if is_sorted[q]:
+                labels, sorted_labels = &label[q, 0], &out[q, 0]
+                for i in range(n):
+                    sorted_labels[i] = labels[place[i]]
 
 
 cdef uint64_t* _deal(const double* x, int64_t n, uint64_t* word, uint64_t* spare, int64_t* count) noexcept nogil:
@@ -68,20 +81,23 @@ cdef uint64_t* _deal(const double* x, int64_t n, uint64_t* word, uint64_t* spare
 
 
 cdef bint _tell_apart(
-    const double* x, int64_t n, const uint64_t* word, int64_t offset, int64_t* order, uint8_t* is_tied,
+    const double* x, int64_t n, const uint64_t* word, int64_t* order, uint8_t* is_tied,
 ) noexcept nogil:
     """Write the places of the items, and sort those of equal words by x; False after too many moves."""
     cdef int64_t i, j, place, moves = 0
-    cdef uint64_t mask = (<uint64_t> 1 << PLACE) - 1
+    cdef uint64_t value, last = <uint64_t> -1, mask = (<uint64_t> 1 << PLACE) - 1
     for i in range(n):
         place = word[i] & mask
+        value = word[i] >> PLACE
         j = i
-        while j > 0 and word[j - 1] >> PLACE == word[i] >> PLACE and x[order[j - 1] - offset] < x[place]:
-            order[j] = order[j - 1]
-            j -= 1
-        if j > 0 and word[j - 1] >> PLACE == word[i] >> PLACE and x[order[j - 1] - offset] == x[place]:
-            is_tied[0] = True
-        order[j] = offset + place
+        if value == last:
+            while j > 0 and x[order[j - 1]] < x[place]:
+                order[j] = order[j - 1]
+                j -= 1
+            if j > 0 and x[order[j - 1]] == x[place]:
+                is_tied[0] = True
+        order[j] = place
+        last = value
         moves += i - j
         if moves > PATIENCE * n:
             return False

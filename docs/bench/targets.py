@@ -1,0 +1,30 @@
+"""What is asked of each shape and metric, and whether it is met. The targets are of two threads and of all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+
+from tables import Judged
+
+LEAST = 1.0
+"""How many times as long as ours the fastest peer takes at least, where nothing else is asked."""
+
+RATIOS = {("mslr", "ndcg@10"): 5.0, ("mslr", "map"): 3.5}
+RATIOS |= dict.fromkeys(product(("tiny", "constant", "ties", "huge"), ("ndcg@10", "map")), 3.0)
+"""The same of a shape and a metric."""
+
+SUITE_IN_MAPS = 3.0
+"""Full-depth MAPs that the 72 numbers of the suite take at most."""
+
+
+def judge_ratio(shape: str, metric: str, ratios: Mapping[str, float]) -> Judged:
+    """The fastest peer, of those that do the same work."""
+    fastest = min(ratios, key=lambda peer: ratios[peer])
+    target = RATIOS.get((shape, metric), LEAST)
+    return Judged(f"{shape} {metric}", ratios[fastest], f"times as fast as {fastest}", target)
+
+
+def judge_suite(shape: str, in_maps: float) -> Judged:
+    """All metrics at all cutoffs against one metric on whole lists."""
+    return Judged(f"{shape} suite", in_maps, "full-depth MAPs", SUITE_IN_MAPS, at_most=True)
