@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.attributes import QueryRows, constant_within
 from sklearn_rank._engine.grouping import find_qid, group_rows, refuse_other_queries
+from sklearn_rank._engine.kernels.checks import read_rows
 from sklearn_rank._engine.mask import as_mask, group_kept_rows, kept_rows, lengths
 from sklearn_rank._engine.qid import ids_of
-from sklearn_rank._engine.queries import DataSummary, InputNames, Origin, Queries, first_row
+from sklearn_rank._engine.queries import DataSummary, Grade, InputNames, Origin, Queries, first_row
 from sklearn_rank._engine.rows import check_columns, check_rows, one_column, queries_in
 from sklearn_rank._utils.doors import SYSTEMS, refuse_elsewhere, refuse_table
 from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
@@ -272,16 +273,11 @@ def queries_of(
     ValueError
         If a label is infinite, or a score NaN or +inf.
     """
-    (lowest, highest), score_range = _ranges(label, score, n_jobs)
-    unjudged = False
-    if math.isnan(lowest):
-        unjudged = True
-        lowest, highest = (float(f.reduce(label, axis=None, initial=0.0)) for f in (np.fmin, np.fmax))  # of the others
-    summary = DataSummary((lowest, highest), unjudged, score_range[0] == -np.inf)
-    queries = Queries(label, score, indptr, order, ids, weight, summary, origin=origin)
-    if math.isinf(lowest) or math.isinf(highest):
+    summary, grade, is_good = _read_rows(label, score, n_jobs)
+    queries = Queries(label, score, indptr, order, ids, weight, summary, grade=grade, origin=origin)
+    if math.isinf(summary.label_range[0]) or math.isinf(summary.label_range[1]):
         raise ValueError(f"y_true must be finite. Got an infinite label in row {queries.first_row(np.isinf(label))}.")
-    if not score_range[1] < np.inf:  # catches NaN too
+    if not is_good:
         _refuse_scores(score, origin.names.score, queries.first_row)
     return queries
 
@@ -312,13 +308,21 @@ def _refuse_scores(score: Array, name: str, row_of: Callable[[NDArray[np.bool_]]
     )
 
 
-def _ranges(label: Array, score: Array, n_jobs: int | None) -> list[tuple[float, float]]:
-    """Lowest and highest label, lowest and highest score; NaN if there is any."""
-    ranges = for_each(lambda a, b: [_range(label[a:b]), _range(score[a:b])], row_blocks(len(score)), n_jobs)
-    if len(ranges) == 1:
-        return ranges[0]
-    low, high = np.min(ranges, axis=0)[:, 0], np.max(ranges, axis=0)[:, 1]
-    return list(zip(low.tolist(), high.tolist(), strict=True))
+def _read_rows(label: Array, score: Array, n_jobs: int | None) -> tuple[DataSummary, Grade | None, bool]:
+    """Facts about labels and scores, labels as bytes if all are grades, and whether no score is NaN or +inf."""
+    grade = None if label.ndim == 2 else np.empty(len(label), dtype=np.uint8)
+
+    def read(a: int, b: int) -> tuple[float, float, bool, bool, bool, bool]:
+        return read_rows(label[a:b].ravel(), score[a:b], None if grade is None else grade[a:b])
+
+    lowest, highest, unjudged, are_grades, unretrieved, bad = zip(
+        *for_each(read, row_blocks(len(score)), n_jobs), strict=True
+    )
+    low, high = min(lowest), max(highest)
+    if any(unjudged):
+        low, high = min(low, 0.0), max(high, 0.0)
+    summary = DataSummary((low, high), any(unjudged), any(unretrieved))
+    return summary, grade if all(are_grades) else None, not any(bad)
 
 
 def _range(x: Array) -> tuple[float, float]:

@@ -13,6 +13,8 @@ from sklearn_rank._engine.unlisted import DocumentsWithoutRow
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Index
 
+Grade = NDArray[np.uint8]
+
 
 class RowNotBuilt(Exception):
     """The invalid document has no row that an error could name."""
@@ -55,6 +57,7 @@ class Queries:
     from ``indptr[q]`` up to ``indptr[q + 1]`` where `order` is None because rows were grouped already. `label` has a
     second axis if there are several labels per row, one for each subtopic. `unlisted` are documents without a row;
     `tie_ends` are where runs of equal scores end, known where the rows of each query stand by falling score already.
+    `grade` is `label` as bytes where every label is a whole number from 0 to 31; None where one is not, or may not be.
     """
 
     label: Array
@@ -66,6 +69,7 @@ class Queries:
     summary: DataSummary
     unlisted: DocumentsWithoutRow | None = None
     tie_ends: Index | None = None
+    grade: Grade | None = None
     origin: Origin = Origin()
 
     @property
@@ -91,7 +95,8 @@ class Queries:
         if unlisted is not None:
             unlisted = replace(unlisted, label=pooled_if_negative(unlisted.label))
         summary = self.summary._replace(label_range=(0.0, max(highest, 0.0)), has_unjudged=True)
-        return replace(self, label=pooled_if_negative(self.label), summary=summary, unlisted=unlisted)
+        label = pooled_if_negative(self.label)
+        return replace(self, label=label, grade=None, summary=summary, unlisted=unlisted)
 
     def first_row(self, invalid: NDArray[np.bool_]) -> int:
         """First invalid row of the input, or its query where a row is a query; RowNotBuilt if it is unlisted."""

@@ -1,0 +1,86 @@
+"""One pass over labels and scores: their range, what is odd in them, and labels as bytes."""
+
+import numpy as np
+import pytest
+
+from sklearn_rank._engine.check import check_queries
+from sklearn_rank._engine.kernels.checks import read_rows
+
+RNG = np.random.default_rng(0)
+NO_GRADES = [0.5, -1.0, 32.0, 31.000000000000004, 255.0, 256.0, 2.0**32, 2.0**52, 2.0**53, -(2.0**52), 5e-324, 1e308]
+LENGTHS = [1, 2, 3, 4, 5, 7, 511, 512, 513, 1027]
+
+
+def facts(label, score):
+    """What one pass finds, said by NumPy."""
+    known = label[~np.isnan(label)]
+    are_grades = bool(np.isin(label, np.arange(32)).all())
+    return (
+        known.min(initial=np.inf), known.max(initial=-np.inf), len(known) < len(label), are_grades,
+        bool(np.isneginf(score).any()), bool((np.isnan(score) | np.isposinf(score)).any()),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", [-0.0, 31.0, np.nan, -np.nan, np.inf, -np.inf, *NO_GRADES], ids=str)
+def test_one_odd_label_anywhere(odd):
+    for n in LENGTHS:
+        for row in {0, n // 2, n - 1}:
+            label = RNG.integers(1, 31, n).astype(float)
+            label[row] = odd
+            grade = np.full(n, 77, dtype=np.uint8)
+            found = read_rows(label, np.zeros(n), grade)
+            assert found == facts(label, np.zeros(n))
+            if found[3]:
+                assert grade.tolist() == label.tolist()
+            assert read_rows(label, np.zeros(n), None) == (*found[:3], False, *found[4:])
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf, -0.0, 5e-324, 1.7e308, -1.7e308], ids=str)
+def test_one_odd_score_anywhere(odd):
+    for n in LENGTHS:
+        for row in {0, n // 2, n - 1}:
+            score = RNG.normal(size=n)
+            score[row] = odd
+            assert read_rows(np.zeros(n), score, None)[4:] == facts(np.zeros(n), score)[4:]
+
+
+def test_many_odd_ones():
+    values = np.array([0.0, 1.0, 5.0, np.nan, -2.0, np.inf, -np.inf, 0.25, 31.0, 1e9])
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        label, score = rng.choice(values[: rng.integers(1, 11)], (2, rng.integers(1, 1500)))
+        assert read_rows(label, score, np.empty(len(label), dtype=np.uint8)) == facts(label, score)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_grades_of_many_rows(n_jobs):
+    n = 300_000
+    label, qid = RNG.integers(0, 32, n), np.repeat(np.arange(n // 10), 10)
+    queries = check_queries(label, RNG.random(n), qid=qid, n_jobs=n_jobs)
+    assert queries.grade.dtype == np.uint8
+    np.testing.assert_array_equal(queries.grade, label)
+    for row in (0, 131_072, n - 1):
+        other = label.astype(float)
+        other[row] = 0.5
+        assert check_queries(other, RNG.random(n), qid=qid, n_jobs=n_jobs).grade is None
+
+
+def test_grades_are_of_the_labels_of_the_queries():
+    label, score, qid = np.array([3, 0, 1, 31, 2]), np.arange(5.0), np.array([1, 0, 1, 0, 1])
+    mask = np.array([True, True, False, True, True])
+    assert check_queries(label, score, qid=qid).grade.tolist() == [3, 0, 1, 31, 2]
+    assert check_queries(label, score, qid=qid, mask=mask).grade.tolist() == [3, 0, 31, 2]
+    assert check_queries([label], [score]).grade.tolist() == label.tolist()
+    assert check_queries([label], [score], mask=[mask]).grade.tolist() == [3, 0, 31, 2]
+    for given in (np.stack([label, label], axis=1), label + 0.5, label + 1, label - 1.0, [None, 1, 2, 3, 4]):
+        assert check_queries(given, score, qid=qid).grade is None
+    padded = np.array([3, 0, np.nan, 31, 2])
+    assert check_queries(padded, score, qid=qid, mask=mask).grade.tolist() == [3, 0, 31, 2]
+
+
+def test_labels_that_are_read_anew_have_no_grades():
+    for label in ([0, -1, 2], [0, -0.0, 2]):
+        queries = check_queries(label, [1, 2, 3], qid=[0, 0, 0])
+        anew = queries.without_negative
+        assert anew.grade is None or anew.grade.tolist() == anew.label.tolist()
+    assert anew.grade.tolist() == [0, 0, 2]
