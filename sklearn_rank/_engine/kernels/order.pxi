@@ -179,16 +179,39 @@ cdef void _deal_out(
 
 
 cdef void _sort_few(const double* key, int64_t n, double* sorted_key, int64_t* sorted_item) noexcept nogil:
-    """Sort by key, highest first, without a branch: count how many belong before each. Equal keys keep their order."""
+    """Sort by key, highest first, without a branch: count how many belong before each. Equal keys keep their order.
+
+    With a number that the compiler knows, all is in registers: half of the time of queries of 5 rows.
+    """
+    if n == 2:
+        _compare_all(key, 2, sorted_key, sorted_item)
+    elif n == 3:
+        _compare_all(key, 3, sorted_key, sorted_item)
+    elif n == 4:
+        _compare_all(key, 4, sorted_key, sorted_item)
+    elif n == 5:
+        _compare_all(key, 5, sorted_key, sorted_item)
+    elif n == 6:
+        _compare_all(key, 6, sorted_key, sorted_item)
+    elif n == 7:
+        _compare_all(key, 7, sorted_key, sorted_item)
+    else:
+        _compare_all(key, n, sorted_key, sorted_item)
+
+
+cdef inline void _compare_all(const double* key, int64_t n, double* sorted_key, int64_t* sorted_item) noexcept nogil:
+    cdef int64_t[RUN] place
     cdef int64_t i, j, before
     for i in range(n):
-        before = 0
+        place[i] = 0
+    for i in range(1, n):
         for j in range(i):
-            before += key[j] >= key[i]
-        for j in range(i + 1, n):
-            before += key[j] > key[i]
-        sorted_key[before] = key[i]
-        sorted_item[before] = i
+            before = key[j] >= key[i]
+            place[i] += before
+            place[j] += 1 - before
+    for i in range(n):
+        sorted_key[place[i]] = key[i]
+        sorted_item[place[i]] = i
 
 
 cdef int64_t _insertion_sort(double* key, int64_t* item, int64_t n, int64_t patience) noexcept nogil:

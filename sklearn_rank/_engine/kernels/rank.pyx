@@ -53,13 +53,21 @@ def rank_queries(
     is not written. Scores are `narrow_score` if `score` is None. Labels are read under the policies worst and best
     alone. Grades, if they are not None, are those of the rows and of the positions. `room` is that of `room_for`.
     """
-    cdef const double* wide = NULL if score is None else &score[0]
-    cdef const float* narrow = NULL if score is not None else &narrow_score[0]
-    cdef const double* labels = NULL if label is None else &label[0]
-    cdef const uint8_t* grades = NULL if grade is None else &grade[0]
+    cdef const double* wide = NULL
+    cdef const float* narrow = NULL
+    cdef const double* labels = NULL
+    cdef const uint8_t* grades = NULL
     cdef int64_t q, i, start, n, at = 0, steps = 0
     cdef bint tied = False
     cdef room_t work = _divide(&room[0], longest)
+    if score is None:
+        narrow = &narrow_score[0]
+    else:
+        wide = &score[0]
+    if label is not None:
+        labels = &label[0]
+    if grade is not None:
+        grades = &grade[0]
     with nogil:
         ptr[0] = 0
         for q in range(indptr.shape[0] - 1):
@@ -189,24 +197,32 @@ def rank_grades(
 
 
 cdef void _sort_few_grades(const uint8_t* grade, int64_t n, int64_t depth, uint8_t* out) noexcept nogil:
-    cdef uint8_t[FEW] place
-    cdef int64_t i, j, before
-    for i in range(n):
-        before = 0
-        for j in range(i):
-            before += grade[j] >= grade[i]
-        for j in range(i + 1, n):
-            before += grade[j] > grade[i]
-        place[before] = grade[i]
+    """Sort up to 8 grades in registers, by a network: what it compares does not depend on them, and is never guessed."""
+    cdef int32_t[FEW] x
+    cdef int64_t i
+    for i in range(FEW):
+        x[i] = grade[i] if i < n else 0  # the lowest grade, which ends up last
+    _swap(&x[0], &x[2]); _swap(&x[1], &x[3]); _swap(&x[4], &x[6]); _swap(&x[5], &x[7])
+    _swap(&x[0], &x[4]); _swap(&x[1], &x[5]); _swap(&x[2], &x[6]); _swap(&x[3], &x[7])
+    _swap(&x[0], &x[1]); _swap(&x[2], &x[3]); _swap(&x[4], &x[5]); _swap(&x[6], &x[7])
+    _swap(&x[2], &x[4]); _swap(&x[3], &x[5]); _swap(&x[1], &x[4]); _swap(&x[3], &x[6])
+    _swap(&x[1], &x[2]); _swap(&x[3], &x[4]); _swap(&x[5], &x[6])
     for i in range(min(depth, n)):
-        out[i] = place[i]
+        out[i] = <uint8_t> x[i]
+
+
+cdef inline void _swap(int32_t* a, int32_t* b) noexcept nogil:
+    """Put the higher of two numbers first."""
+    cdef int32_t high = a[0] if a[0] > b[0] else b[0]
+    b[0] = b[0] if a[0] > b[0] else a[0]
+    a[0] = high
 
 
 cdef void _count_grades(const uint8_t* grade, int64_t n, int64_t depth, uint8_t* out) noexcept nogil:
     """Counting sort, cut at `depth`. Neighbours are counted apart: equal ones would wait for each other's count."""
     cdef int32_t[4][N_GRADES] count
     cdef int64_t i, n_left = min(depth, n), n_in_lanes = n - n % 4
-    cdef int32_t g, n_equal
+    cdef int64_t g, n_equal
     memset(count, 0, sizeof(count))
     for i in range(0, n_in_lanes, 4):
         count[0][grade[i]] += 1
@@ -215,13 +231,16 @@ cdef void _count_grades(const uint8_t* grade, int64_t n, int64_t depth, uint8_t*
         count[3][grade[i + 3]] += 1
     for i in range(n_in_lanes, n):
         count[0][grade[i]] += 1
-    g = N_GRADES - 1
+    for g in range(N_GRADES):
+        count[0][g] += count[1][g] + count[2][g] + count[3][g]
+    g = N_GRADES
     while n_left > 0:
-        n_equal = min(count[0][g] + count[1][g] + count[2][g] + count[3][g], n_left)
-        memset(out, g, n_equal)
-        out += n_equal
-        n_left -= n_equal
         g -= 1
+        if count[0][g] > 0:
+            n_equal = min(<int64_t> count[0][g], n_left)
+            memset(out, g, n_equal)
+            out += n_equal
+            n_left -= n_equal
 
 
 def rank_greedily(
