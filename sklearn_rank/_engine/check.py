@@ -17,13 +17,13 @@ from sklearn_rank._engine.grouping import find_qid, group_rows, refuse_other_que
 from sklearn_rank._engine.kernels.checks import read_rows
 from sklearn_rank._engine.mask import as_mask, group_kept_rows, kept_rows, lengths
 from sklearn_rank._engine.qid import ids_of
-from sklearn_rank._engine.queries import DataSummary, Grade, InputNames, Origin, Queries, first_row
+from sklearn_rank._engine.queries import DataSummary, InputNames, Origin, Queries, first_row
 from sklearn_rank._engine.rows import check_columns, check_rows, one_column, queries_in
 from sklearn_rank._utils.doors import SYSTEMS, refuse_elsewhere, refuse_table
 from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
 from sklearn_rank._utils.tensors import as_numpy
 from sklearn_rank._utils.threads import check_n_jobs, for_each, row_blocks
-from sklearn_rank._utils.typing import Array, Index, MatrixLike
+from sklearn_rank._utils.typing import Array, Grade, Index, MatrixLike
 
 NAMES = InputNames()
 ALL_ROWS = Origin()
