@@ -14,6 +14,7 @@ SCRIPTS = [
     "dask_frames",
     "files",
     "growth",
+    "kernels",
     "load",
     "measure",
     "peers",
@@ -220,6 +221,34 @@ def test_load_copies_memory_until_it_is_stopped(bench):
     assert speed > 1e6  # bytes a second
     with bench("load").load(0) as stop:
         assert stop() == []
+
+
+@pytest.mark.parametrize("shape", ["ties", "shuffled_strings"])
+def test_kernels_prints_a_line_for_each_step(bench, capsys, monkeypatch, shape):
+    options = ["--shape", shape, "--rows", "500", "--seconds", "0", "--no-valgrind"]
+    monkeypatch.setattr(sys, "argv", ["x", *options])
+    kernels = bench("kernels")
+    kernels.main()
+    printed = capsys.readouterr().out
+    width = kernels.COLUMNS["step"]
+    assert [line[:width].strip() for line in printed.split("step ")[1].splitlines()[1:]] == [
+        s.name for s in kernels.STEPS
+    ]
+    assert "cannot:" not in printed
+    n = len(bench("shapes").make(shape, 500).qid)
+    (labels,) = (line.split()[3:] for line in printed.splitlines() if line.startswith("labels at positions"))
+    assert labels[1:3] == ["16", "8"]  # bytes in and out
+    assert f"{shape}, {n:,} rows" in printed
+
+
+def test_kernels_count_what_a_step_adds_to_a_mark(bench):
+    kernels = bench("kernels")
+    shapes = ["mslr", "tiny"]
+    dumps = ["events: Ir Bc Bcm Bi Bim\ntotals: 99999 9 9 9 9\n", "events: Ir Bc Bcm Bi Bim\ntotals: 100 9 2\n"]
+    dumps += [f"events: Ir Bc Bcm Bi Bim\ntotals: {1000 * i + 100} 9 {i + 2} 9 1\n" for i in range(len(kernels.STEPS))]
+    counts = kernels.counts_of(dumps * 2, shapes)
+    assert [*counts] == [(shape, step.name) for shape in shapes for step in kernels.STEPS]
+    assert [*counts.values()] == [(1000 * i, i + 1) for i in range(len(kernels.STEPS))] * 2
 
 
 def test_growth_prints_a_line_for_each_step(bench, capsys, monkeypatch, tmp_path):
