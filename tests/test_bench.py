@@ -173,6 +173,18 @@ def test_targets_are_those_of_the_fastest_peer(bench):
     assert {shape for shape, _ in bench("targets").RATIOS} <= set(SHAPES)
 
 
+def test_memory_is_judged_on_all_rows(bench, capsys, monkeypatch):
+    targets, compare_peers = bench("targets"), bench("compare_peers")
+    monkeypatch.setitem(targets.MEMORY, ("tiny", "map"), 0.5)
+    assert targets.judge_memory("tiny", "map", 0.5).met
+    assert not targets.judge_memory("tiny", "map", 0.51).met
+    assert targets.judge_memory("tiny", "err", 9.0) is None
+    for rows, judged in ((5_000_000, True), (1_000_000, False)):
+        found = compare_peers.Found("tiny", "map", "ranx", "ranx", rows, None, (60, 70), 0.6, "")
+        compare_peers.print_verdict([found], [], prepared=False)
+        assert ("ABOVE tiny map, memory: 0.6 times that of the inputs" in capsys.readouterr().out) == judged
+
+
 @pytest.mark.parametrize(
     ("shape", "prepared", "judged"),
     [

@@ -22,7 +22,7 @@ from measure import alternate, memory_of, one_read
 from peers import PEERS, Impossible, our_call
 from shapes import DEPTHS, ROWS, SHAPES, SUITE, Data, make
 from tables import Judged, Lines, machine, ms, options_of, verdict
-from targets import judge_ratio, judge_suite
+from targets import judge_memory, judge_ratio, judge_suite
 
 METRICS = ["ndcg@10", "ndcg@1", "ndcg@100", "map", "group", "sort"]
 ALL_METRICS = [*dict.fromkeys([*METRICS, "suite", "auc", "pfound@10", *SUITE, f"map@{DEPTHS[-1]}"])]
@@ -73,6 +73,11 @@ class Found:
     memory: tuple[int | None, int | None]
     share: float | None
     note: str
+
+    @property
+    def has_all_rows(self) -> bool:
+        """Whether this is the shape as it is without options: fewer rows have a larger share of what is for a block."""
+        return self.rows >= 0.9 * ROWS[SHAPES[self.shape]]
 
     @property
     def ns_a_row(self) -> str:
@@ -172,7 +177,9 @@ def print_verdict(found: Sequence[Found], suites: Sequence[Judged], prepared: bo
     why = "which group rows" if prepared else "whose calls start from data that they have grouped or taken in"
     for shape, titles in others.items():
         print(f"{shape} is not judged against {', '.join(titles)}, {why}.")
-    print(verdict([*(judge_ratio(*key, of) for key, of in ratios.items()), *suites]))
+    shares = {(line.shape, line.metric): line.share for line in found if line.share is not None and line.has_all_rows}
+    memory = (judge_memory(*key, share) for key, share in shares.items())
+    print(verdict([*(judge_ratio(*key, of) for key, of in ratios.items()), *suites, *filter(None, memory)]))
 
 
 def compare_all(

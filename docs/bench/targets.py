@@ -17,6 +17,9 @@ RATIOS |= dict.fromkeys(product(("tiny", "constant", "ties", "huge"), ("ndcg@10"
 SUITE_IN_MAPS = 3.0
 """Full-depth MAPs that the 72 numbers of the suite take at most."""
 
+MEMORY: dict[tuple[str, str], float] = {}
+"""Bytes that a call on two threads adds at its peak at most, over those of its three arrays."""
+
 
 def judge_ratio(shape: str, metric: str, ratios: Mapping[str, float]) -> Judged:
     """The fastest peer, of those that do the same work."""
@@ -28,3 +31,11 @@ def judge_ratio(shape: str, metric: str, ratios: Mapping[str, float]) -> Judged:
 def judge_suite(shape: str, in_maps: float) -> Judged:
     """All metrics at all cutoffs against one metric on whole lists."""
     return Judged(f"{shape} suite", in_maps, "full-depth MAPs", SUITE_IN_MAPS, at_most=True)
+
+
+def judge_memory(shape: str, metric: str, share: float) -> Judged | None:
+    """What a call adds to memory; None where nothing is asked."""
+    target = MEMORY.get((shape, metric))
+    if target is None:
+        return None
+    return Judged(f"{shape} {metric}, memory", share, "times that of the inputs", target, at_most=True)
