@@ -113,6 +113,17 @@ def group_rows(qid: ArrayLike, n_rows: int, n_jobs: int | None = None) -> tuple[
     return distinct, *sort_by_number(number, len(first), starts, n_rows, n_jobs)
 
 
+def distinct_ids(qid: ArrayLike, n_rows: int, n_jobs: int | None = None) -> tuple[NDArray[Any], Number]:
+    """Distinct ids in order of first appearance, and the number of each row's query."""
+    ids, to_qid = id_array(qid)
+    _check_shape(ids, n_rows)
+    starts = _starts(ids, n_jobs)
+    heads = ids if starts is None else ids[starts[:-1]]
+    number, first = _number_in_parts(heads, n_jobs)
+    refuse_missing_ids(distinct := to_qid(heads[first]))
+    return distinct, number if starts is None else np.repeat(number, np.diff(starts))
+
+
 def number_together(ids: list[NDArray[Any]]) -> tuple[NDArray[Any], list[Index]]:
     """Distinct ids of several lists in order of first appearance, and the number of each id of each list."""
     together = joined_ids(ids)

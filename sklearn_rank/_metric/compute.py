@@ -64,9 +64,7 @@ def _compute_lazily(queries: LazyQueries, specs: Sequence[MetricSpec], n_jobs: i
 
     def compute_block(first: int, last: int, block: Queries) -> None:
         for result, part in zip(results, compute(block, specs, 1), strict=True):
-            result.numerator[first:last] = part.numerator
-            result.denominator[first:last] = part.denominator
-            result.undefined[first:last] = part.undefined
+            result.put(first, last, part)
 
     queries.for_each(compute_block, depth_of(specs), n_jobs)
     return results
