@@ -126,9 +126,10 @@ def test_compare_peers_prints_what_is_below_its_target(bench, capsys, monkeypatc
     compare_peers = bench("compare_peers")
     monkeypatch.setattr(compare_peers, "alternate", lambda calls, *_: np.array([[2.0], [2 * times], [0.5]]))
     options = ["--shape", "tiny", "--metric", "map", "ndcg@10", "ndcg@1", "--peer", "scikit-learn", "--rows", "200"]
-    monkeypatch.setattr(sys, "argv", ["x", *options, "--repeats", "1", "--no-memory"])
+    monkeypatch.setattr(sys, "argv", ["x", *options, "--repeats", "1", "--no-memory", "--load"])
     compare_peers.main()
     printed = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("Other processes copied memory meanwhile (1): ") for line in printed) == 1
     below = [line for line in printed if line.startswith("BELOW")]
     assert [line.split(" times")[0] for line in below] == ["BELOW tiny ndcg@10: 2.999"] * said
     assert printed[-1] == ("Verdict: 1 of 2 targets missed." if said else "Verdict: no target is missed, of 2.")

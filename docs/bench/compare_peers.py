@@ -136,9 +136,8 @@ def main() -> None:
     for suite in suites:
         lines.note(f"{suite.what}: {len(SUITE)} numbers take as long as {suite.found:.3g} {suite.unit}.")
     if speeds:
-        lines.note(
-            f"{len(speeds)} processes copied memory meanwhile, {sum(speeds) / 1e9:.3g} GB read and written a second."
-        )
+        speed = f"{sum(speeds) / 1e9:.3g} GB read and written a second"
+        lines.note(f"Other processes copied memory meanwhile ({len(speeds)}): {speed}.")
     print_verdict(found, suites, options.prepared)
 
 
@@ -150,8 +149,9 @@ def rows_of(shape: str, options: argparse.Namespace) -> int:
 def summary(metric: str, found: Sequence[Found], options: argparse.Namespace) -> None:
     """Ratios of one metric, a line for each shape; the other columns from where all rows were asked for."""
     peers = list(dict.fromkeys(line.title for line in found))
-    print(f"\n{metric}: ns a row, time in reads of the inputs, memory over that of them, and how many times as long")
-    print("each peer takes\n")
+    print(
+        f"\n{metric}: ns a row, time in reads of the inputs, memory over theirs, and how many times as long each peer is\n"
+    )
     widths = {"shape": 16, "ns/row": 8, "reads": 8, "of input": 8} | dict.fromkeys(peers, 20)
     lines = Lines(widths, options.markdown)
     for shape in dict.fromkeys(line.shape for line in found):
