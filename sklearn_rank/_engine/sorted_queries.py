@@ -9,15 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.block_labels import BlockLabels
+from sklearn_rank._engine.block_labels import MOST_GRADE, BlockLabels
 from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.queries import DataSummary, InputNames, Origin, Queries
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.typing import Array, Index
-
-HIGHEST_GRADE = 31
-"""Highest label that is kept as a byte."""
+from sklearn_rank._utils.typing import Array, Grade, Index
 
 
 class SortedQueries(Queries):
@@ -63,6 +60,11 @@ class SortedQueries(Queries):
     def label(self) -> Array:
         """Label of each row."""
         return self.row_label.astype(np.float64, copy=False)
+
+    @cached_property
+    def grade(self) -> Grade | None:
+        """Label of each row as a byte; None if labels are no grades."""
+        return None if self.of_grade is None else self.row_label
 
     @cached_property
     def scores(self) -> tuple[NDArray[Any], Index]:
@@ -111,9 +113,13 @@ class SortedRanking(Ranking):
         return x[self._queries.indptr[self._first] : self._queries.indptr[self._last]]
 
     @cached_property
-    def row_label(self) -> Array:
-        """Label of each row."""
+    def _row_label(self) -> Array:
         return self._of_block(self._queries.label)
+
+    @cached_property
+    def grade(self) -> Grade | None:
+        """Label at each position as a byte; None if labels are no grades."""
+        return None if self._queries.grade is None else self._of_block(self._queries.grade)
 
     @cached_property
     def _row_score(self) -> NDArray[Any]:
@@ -132,38 +138,41 @@ class SortedRanking(Ranking):
         """What depends on the labels alone."""
         if self._queries.of_grade is None:
             return super().labels
-        return CountedLabels(lambda: self.row_label, self.indptr, self._queries.of_grade[self._first : self._last])
+        return CountedLabels(
+            lambda: self._of_block(self._queries.row_label),
+            self.indptr,
+            self._queries.of_grade[self._first : self._last],
+        )
 
     def sums_of_means(self, cutoffs: Index, min_relevance: float, of_labels: bool) -> Array | None:
         """Counted by tie block or read from bytes, the same sums in the same order; None if labels are no grades."""
         queries = self._queries
         if queries.of_grade is None:
             return None
-        grades: Array = np.arange(HIGHEST_GRADE + 1, dtype=np.float64)
+        grades: Array = np.arange(MOST_GRADE + 1, dtype=np.float64)
         relevant: Array = (grades >= min_relevance).astype(np.float64)
         value, out = grades if of_labels else relevant, np.empty((self._last - self._first, len(cutoffs)))
         if self._averages and queries.of_tie is not None:
             rank_kernels.means_of_counts(queries.of_tie[self._first : self._last], relevant, value, cutoffs, out)
         elif self.tie_end is None:
-            grade = self._of_block(queries.row_label)
-            rank_kernels.means_of_grades(grade, relevant, value, self.ptr, cutoffs, out)
+            rank_kernels.means_of_grades(self.grade, relevant, value, self.ptr, cutoffs, out)
         else:
             return None
         return out
 
 
 class CountedLabels(BlockLabels):
-    """Labels of a block that were counted by grade; `make_label` makes them one by one."""
+    """Labels of a block that were counted by grade; `make_grade` makes them one by one."""
 
-    def __init__(self, make_label: Callable[[], Array], indptr: Index, of_grade: Index) -> None:
-        self._make_label, self.indptr, self._of_grade = make_label, indptr, of_grade
-        self.unlisted = self.kept = None
+    def __init__(self, make_grade: Callable[[], Grade], indptr: Index, of_grade: Index) -> None:
+        self._make_grade, self.indptr, self._of_grade = make_grade, indptr, of_grade
+        self._label = self.unlisted = self.kept = None
         self.shared = {}
 
     @cached_property
-    def label(self) -> Array:
-        """Label of each row."""
-        return self._make_label()
+    def grade(self) -> Grade | None:
+        """Label of each row as a byte."""
+        return self._make_grade()
 
     def count_at_least(self, threshold: float) -> Array:
         """Documents of each query with a label of at least `threshold`, shape (n_queries, 1)."""

@@ -32,7 +32,7 @@ def sorted_codes(near: NDArray[Any], label: NDArray[Any], n_bits: int, indptr: I
         return out
 
     def make_score() -> tuple[NDArray[Any], Index]:
-        distance = np.tile(np.arange(n_bits + 1, dtype=np.int16), n_queries)
+        distance = np.tile(np.arange(n_bits + 1, dtype=np.float32), n_queries)
         return np.repeat(-distance, count().ravel()), np.unique(np.cumsum(count()))
 
     if label.dtype != np.uint8:
