@@ -6,7 +6,7 @@ Rows are in Parquet files of 250,000 each. `grouped`: queries are whole in each 
 which the rows of each query are spread: `moved`: rows are brought together first; `mean`: the same, but only the means
 come back; `text`: ids are strings; `compute`: the frame is computed, and `sklearn_rank.evaluate` takes it here;
 `batches`: `evaluate_batches` reads the files here, without dask; `groupby`: one call a query, by dask's groupby.
-Floors: `read`: dask reads the files and drops them; `shuffle`, `shuffle text`: it also brings the rows of a query together.
+Floors: `read`: dask reads the files and drops them; `shuffle`, `shuffle text`: it also brings rows of a query together.
 A line says where `moved`, `mean` or `text` is below half the speed of its shuffle.
 Each line is a process of its own, with workers of its own; time is the shorter of two calls, after one on few rows.
 """

@@ -6,9 +6,9 @@ Rows are read from Parquet, in no order, with the columns qid, label (0 or 1), s
 nDCG@10, P@10, MAP, MAP@10, recall@10; or the first alone. `mllib` is `pyspark.mllib.evaluation.RankingMetrics`, `ml` is
 `pyspark.ml.evaluation.RankingEvaluator`. Both take a list of documents a query, which `groupBy` and `collect_list` make
 and which is kept in memory for the five; "lists ready" is their time without it. Ways take turns, each after a call on
-few rows, for its workers to be there. Floors are `read`: Spark reads qid, label and score and drops them, and `shuffle`:
-it also brings the rows of a query together (`repartition("qid")`); a line says where ours is below half the speed of
-it. `workers` is the most memory that all Python workers had at a time. Needs pyspark
+few rows, for its workers to be there. Floors: `read`: Spark reads qid, label and score and drops them; `shuffle`: it
+also brings the rows of a query together (`repartition("qid")`); a line says where ours is below half its speed.
+`workers` is the most memory that all Python workers had at a time. Needs pyspark
 and Java.
 """
 
