@@ -5,39 +5,42 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
+Grade = NDArray[np.uint8]
 
 AVERAGE: int
 STABLE: int
 WORST: int
 BEST: int
 
+def room_for(longest: int) -> int: ...
 def rank_queries(
-    score: Array,
-    label: Array,
+    score: Array | None,
+    narrow_score: NDArray[np.float32] | None,
+    label: Array | None,
+    grade: Grade | None,
     indptr: Index,
     depth: int,
     ties: int,
     keep_unretrieved: bool,
+    longest: int,
     order: Index,
     tie_end: Index,
     ptr: Index,
-    key: Array,
-    spare_key: Array,
-    spare: Index,
-    count: Index,
+    out_grade: Grade | None,
+    room: Array,
 ) -> bool: ...
 def number(ptr: Index, rank: Index) -> None: ...
 def rank_labels(
     label: Array,
     indptr: Index,
     depth: int,
+    longest: int,
     out: Array,
     ptr: Index,
-    spare_key: Array,
     order: Index,
-    spare: Index,
-    count: Index,
+    room: Array,
 ) -> None: ...
+def rank_grades(grade: Grade, indptr: Index, depth: int, out: Grade, ptr: Index) -> None: ...
 def rank_greedily(
     relevant: Array,
     indptr: Index,
@@ -51,6 +54,7 @@ def rank_greedily(
 ) -> None: ...
 def exp2_minus_1(x: Array, out: Array) -> None: ...
 def count_at_least(x: Array, indptr: Index, threshold: float, out: Array) -> None: ...
+def count_grades_at_least(grade: Grade, indptr: Index, least: int, out: Array) -> None: ...
 def pairs(
     label: Array,
     ptr: Index,
@@ -64,9 +68,26 @@ def pairs(
 def centred_ranks(
     x: Array, ptr: Index, out: Array, key: Array, spare_key: Array, item: Index, spare: Index
 ) -> None: ...
-def cumsum(value: Array, weight: Array, ptr: Index, cutoffs: Index, tie_end: Index | None, out: Array) -> None: ...
+def cumsum(
+    value: Array,
+    weight: Array,
+    discount: Array | None,
+    per_rank: bool,
+    ptr: Index,
+    cutoffs: Index,
+    tie_end: Index | None,
+    out: Array,
+) -> None: ...
 def joint(x: Array, y: Array, most: Array | None, ptr: Index, tie_end: Index | None, out: Array) -> None: ...
 def cascade(p: Array, ptr: Index, tie_end: Index | None, depth: int, work: Array, out: Array) -> bool: ...
 def overlap(
     label: Array, best: Array, ptr: Index, best_ptr: Index, tie_end: Index | None, count: Index, out: Array
 ) -> None: ...
+def divide(
+    numerator: Array,
+    denominator: Array,
+    needed: Array | None,
+    otherwise: float,
+    out: Array,
+    undefined: NDArray[np.uint8],
+) -> bool: ...
