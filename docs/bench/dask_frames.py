@@ -6,6 +6,8 @@ Rows are in Parquet files of 250,000 each. `grouped`: queries are whole in each 
 which the rows of each query are spread: `moved`: rows are brought together first; `mean`: the same, but only the means
 come back; `text`: ids are strings; `compute`: the frame is computed, and `sklearn_rank.evaluate` takes it here;
 `batches`: `evaluate_batches` reads the files here, without dask; `groupby`: one call a query, by dask's groupby.
+Floors: `read`: dask reads the files and drops them; `shuffle`, `shuffle text`: it also brings rows of a query together.
+A line says where `moved`, `mean` or `text` is below half the speed of its shuffle.
 Each line is a process of its own, with workers of its own; time is the shorter of two calls, after one on few rows.
 """
 
@@ -30,7 +32,9 @@ from sklearn_rank import evaluate, evaluate_batches
 from sklearn_rank.metrics import map_score, ndcg_score
 
 METRICS = ["ndcg@10", "map"]
-WAYS = ["grouped", "moved", "mean", "text", "compute", "batches", "groupby"]
+FLOORS = {"read": "moved", "shuffle": "moved", "shuffle text": "text"}
+"""What dask does without us, and whose files it reads."""
+WAYS = ["grouped", *FLOORS, "moved", "mean", "text", "compute", "batches", "groupby"]
 IN_A_FILE = 250_000
 STEP = 999_999_937  # a prime, so that a row goes to another place, and each place has a row
 
@@ -68,6 +72,9 @@ def means_of(way: str, folder: Path) -> dict[str, float]:
     import dask.dataframe as dd
 
     ddf = dd.read_parquet(folder)
+    if way in FLOORS:
+        moved = ddf if way == "read" else ddf.shuffle("qid")
+        return {"map": float(moved.map_partitions(len, meta=(None, int)).sum().compute())}
     if way == "groupby":
         return by_groups(ddf)
     if way == "compute":
@@ -119,15 +126,22 @@ def main() -> None:
     widths = {"rows": 13, "way": 9, "seconds": 9, "rows a second": 14, "MiB here": 9, "MiB a worker": 13, "MAP": 16}
     lines = Lines(widths, options.markdown)
     for n_rows in options.rows:
+        of_way: dict[str, float] = {}
         for way in options.way:
             with tempfile.TemporaryDirectory() as folder:
                 for name, n in (("few", min(n_rows, 10_000)), ("all", n_rows)):
                     Path(folder, name).mkdir()
-                    write(Path(folder, name), way, n, options.length)
+                    write(Path(folder, name), FLOORS.get(way, way), n, options.length)
                 command = [sys.executable, __file__, "--way", way, "--one", folder]
                 out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
             taken, *others = out.split()
+            of_way[way] = float(taken)
             lines.add([f"{n_rows:,}", way, f"{float(taken):.2f}", f"{n_rows / float(taken):,.0f}", *others])
+        for way, floor in (("moved", "shuffle"), ("mean", "shuffle"), ("text", "shuffle text")):
+            if {way, floor} <= of_way.keys():
+                ratio = of_way[floor] / of_way[way]
+                verdict = "" if ratio >= 0.5 else ": BELOW ONE HALF"
+                lines.note(f"{n_rows:,} rows: {way} has {ratio:.2f} of the speed of {floor}{verdict}")
     lines.note(machine())
 
 

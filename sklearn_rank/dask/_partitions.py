@@ -6,6 +6,7 @@ Knows dask and rows; may not touch averages.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_rank._chunks.columns import find_column, read_columns
 from sklearn_rank._chunks.named_columns import ColumnNames, check_column_names, refuse_missing_columns
 from sklearn_rank._chunks.parts import check_part, evaluate_part
+from sklearn_rank._engine.grouping import sort_by_number
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.spec import MetricSpec
@@ -181,13 +183,22 @@ def _prepared(frame: Any, request: EvaluationRequest, known: Any, partition_info
 
 
 def _score_moved(rows: Any, request: EvaluationRequest) -> PartitionResult | None:
-    """Score rows that were brought together, after restoring the order of the frame."""
-    row = rows["row"].to_numpy()
-    if not (row[1:] > row[:-1]).all():
-        order = np.argsort(row)
-        rows, row = rows.take(order), row[order]
-    queries = check_part(read_columns(rows, _names_of_rows(request.names)))
-    return None if queries is None else _part(queries, request, row)
+    """Score rows that were brought together, those of each query in the order of the frame."""
+    if request.names.sample_weight is not None:
+        rows = rows.sort_index()  # an error names the first weight that differs
+    row = rows.index.to_numpy()
+    queries = check_part(read_columns(rows.reset_index(drop=True), _names_of_rows(request.names)))
+    return None if queries is None else _part(_in_order(queries, row), request, row)
+
+
+def _in_order(queries: Queries, row: Index) -> Queries:
+    """The same queries; the rows of each rise."""
+    if (row[1:] > row[:-1]).all():
+        return queries
+    rising = np.argsort(row, kind="stable")  # which merges the runs that came from each partition
+    number = _of_rows(queries, np.arange(len(queries.qid), dtype=np.uint32))
+    _, order = sort_by_number(number.take(rising), len(queries.qid), None, len(row), None)
+    return replace(queries, order=rising.take(order))
 
 
 def _part(queries: Queries, request: EvaluationRequest, row: Index) -> PartitionResult:
@@ -249,7 +260,8 @@ def _buckets(ids: NDArray[Any]) -> NDArray[np.uint32]:
         keys = ids.astype(f"{ids.dtype.kind}8[s]").astype(np.int64)
     else:
         keys = ids.astype(object)
-        other = next((q for q in keys.tolist() if not isinstance(q, str)), None)
+        listed = keys.tolist()
+        other = None if {*map(type, listed)} == {str} else next((q for q in listed if not isinstance(q, str)), None)
         if other is not None:
             raise TypeError(
                 "For rows to be moved to those of the same query, ids must be numbers, all str, or dates without "
@@ -268,12 +280,12 @@ def _names_of_rows(names: ColumnNames) -> ColumnNames:
 
 
 def _rows(names: ColumnNames, label: Any, score: Any, qid: ArrayLike, weight: Any, bucket: Any, row: Any) -> Any:
-    """Frame of rows to be moved: numbers as floats, ids as they are."""
+    """Frame of rows to be moved, their numbers in the index: labels and scores as floats, ids as they are."""
     from pandas import DataFrame
 
     columns = [*np.atleast_2d(label.T), score, qid, *([] if weight is None else [weight])]
     named = dict(zip(_names_of_rows(names).flat(), columns, strict=True))
-    return DataFrame(named | {"bucket": bucket, "row": row})
+    return DataFrame(named | {"bucket": bucket}, index=row)  # dask moves the index anyway
 
 
 def _no_rows(names: ColumnNames, qid_dtype: Any) -> Any:
