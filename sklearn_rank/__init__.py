@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 from sklearn_rank import datasets, metrics
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._evaluation.evaluate import evaluate
+from sklearn_rank._evaluation.prepare import prepare
+from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.segments import Segments
 from sklearn_rank._groups import group_sizes, qid_from_group_sizes, rank_within
@@ -53,6 +55,7 @@ __all__ = [
     "Evaluation",
     "LeaveOneQueryOut",
     "MetricSpec",
+    "PreparedMetrics",
     "QueryKFold",
     "QueryRanker",
     "QueryShuffleSplit",
@@ -78,6 +81,7 @@ __all__ = [
     "metric",
     "metrics",
     "parse_metric",
+    "prepare",
     "qid_from_group_sizes",
     "query_learning_curve",
     "query_permutation_importance",

@@ -14,11 +14,14 @@ SCRIPTS = [
     "dask_frames",
     "files",
     "growth",
+    "kernels",
+    "load",
     "measure",
     "peers",
     "scale",
     "shapes",
     "tables",
+    "targets",
     "training",
 ]
 SCRIPTS += ["asv_benchmarks", "asv_benchmarks.calls", "asv_benchmarks.growth"]
@@ -116,6 +119,149 @@ def test_compare_peers_prints_a_line_for_each(bench, capsys, monkeypatch):
     assert [len(table) for table in tables] == [2 + 4, 2 + 2, 2 + 2]  # all, nDCG in short, grouping in short
     assert all(len({line.count("|") for line in table}) == 1 for table in tables)
     assert "group is not in scikit-learn." in printed
+
+
+@pytest.mark.parametrize(("times", "said"), [(3.0, 0), (2.999, 1)])
+def test_compare_peers_prints_what_is_below_its_target(bench, capsys, monkeypatch, times, said):
+    compare_peers = bench("compare_peers")
+    monkeypatch.setattr(compare_peers, "alternate", lambda calls, *_: np.array([[2.0], [2 * times], [0.5]]))
+    options = ["--shape", "tiny", "--metric", "map", "ndcg@10", "ndcg@1", "--peer", "scikit-learn", "--rows", "200"]
+    monkeypatch.setattr(sys, "argv", ["x", *options, "--repeats", "1", "--no-memory", "--load"])
+    compare_peers.main()
+    printed = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("Other processes copied memory meanwhile (1): ") for line in printed) == 1
+    below = [line for line in printed if line.startswith("BELOW")]
+    assert [line.split(" times")[0] for line in below] == ["BELOW tiny ndcg@10: 2.999"] * said
+    assert printed[-1] == ("Verdict: 1 of 2 targets missed." if said else "Verdict: no target is missed, of 2.")
+    assert sum(" 4 " in line and line.startswith("tiny") for line in printed) == 4  # reads, in both kinds of tables
+
+
+def test_the_suite_is_judged_in_maps(bench, capsys, monkeypatch):
+    compare_peers = bench("compare_peers")
+    monkeypatch.setattr(
+        compare_peers,
+        "alternate",
+        lambda calls, *_: np.array([[3.5], [7.0], [1.0]])[[0, 2] if len(calls) == 2 else slice(3)],
+    )
+    options = ["--shape", "tiny", "single", "--metric", "suite", "--peer", "scikit-learn", "--rows", "200"]
+    monkeypatch.setattr(sys, "argv", ["x", *options, "--repeats", "1", "--no-memory"])
+    compare_peers.main()
+    printed = capsys.readouterr().out.splitlines()
+    above = [line for line in printed if line.startswith(("ABOVE", "BELOW"))]
+    assert above == ["ABOVE tiny suite: 3.5 full-depth MAPs; the target is at most 3"]
+
+
+def test_verdict(bench):
+    judged, verdict = bench("tables").Judged, bench("tables").verdict
+    figures = [judged("a", 5.0, "times", 5), judged("b", 25.0, "us", 25, at_most=True)]
+    assert verdict(figures) == "Verdict: no target is missed, of 2."
+    figures += [judged("c", 4.99, "times", 5), judged("d", 25.01, "us", 25, at_most=True)]
+    assert verdict(figures).splitlines() == [
+        "BELOW c: 4.99 times; the target is at least 5",
+        "ABOVE d: 25.01 us; the target is at most 25",
+        "Verdict: 2 of 4 targets missed.",
+    ]
+    assert verdict([]) == "Verdict: nothing was judged."
+
+
+def test_targets_are_those_of_the_fastest_peer(bench):
+    judge = bench("targets").judge_ratio
+    figure = judge("mslr", "ndcg@10", {"slow": 9.0, "fast": 4.9, "middle": 5.0})
+    assert (figure.found, figure.target, figure.met) == (4.9, 5.0, False)
+    assert "fast" in figure.unit
+    targets = {("mslr", "map"): 3.5, ("huge", "map"): 3.0, ("zipf", "ndcg@10"): 1.0, ("mslr", "group"): 1.0}
+    assert {key: judge(*key, {"peer": 2.0}).target for key in targets} == targets
+    assert {shape for shape, _ in bench("targets").RATIOS} <= set(SHAPES)
+
+
+def test_memory_is_judged_on_all_rows(bench, capsys, monkeypatch):
+    targets, compare_peers = bench("targets"), bench("compare_peers")
+    monkeypatch.setitem(targets.MEMORY, ("tiny", "map"), 0.5)
+    assert targets.judge_memory("tiny", "map", 0.5).met
+    assert not targets.judge_memory("tiny", "map", 0.51).met
+    assert targets.judge_memory("tiny", "err", 9.0) is None
+    for rows, judged in ((5_000_000, True), (1_000_000, False)):
+        found = compare_peers.Found("tiny", "map", "ranx", "ranx", rows, None, (60, 70), 0.6, "")
+        compare_peers.print_verdict([found], [], prepared=False)
+        assert ("ABOVE tiny map, memory: 0.6 times that of the inputs" in capsys.readouterr().out) == judged
+
+
+@pytest.mark.parametrize(
+    ("shape", "prepared", "judged"),
+    [
+        ("mslr", False, PEERS),
+        ("shuffled_strings", False, ["polars", "polars_ds", "pandas"]),
+        ("single", False, ["catboost", "scikit-learn", "polars", "polars_ds", "pandas"]),
+        ("single", True, ["lightgbm", "xgboost", "catboost", "scikit-learn", "pytrec_eval", "ranx"]),
+    ],
+)
+def test_peers_that_do_the_same_work(bench, shape, prepared, judged):
+    peers = bench("peers").PEERS
+    assert [name for name in PEERS if peers[name].does_same_work(shape, prepared)] == judged
+
+
+def test_prepared_calls_agree(bench):
+    import sklearn_rank
+
+    if not hasattr(sklearn_rank, "prepare"):
+        pytest.skip("sklearn_rank.prepare comes later")
+    pytest.importorskip("lightgbm")
+    peers, data = bench("peers"), bench("shapes").make("no_relevant", 2000)
+    for metric in ("ndcg@10", "map", "suite"):
+        contest = peers.PEERS["lightgbm"].contest(data, metric).prepared()
+        contest.check()
+        assert np.array_equal(contest.ours(), peers.PEERS["lightgbm"].contest(data, metric).ours())
+    with pytest.raises(peers.Impossible, match="prepared"):
+        peers.PEERS["polars"].contest(data, "group").prepared()
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_one_read_reads_every_byte(bench, monkeypatch, n_threads):
+    measure, read = bench("measure"), []
+    monkeypatch.setattr(measure, "_read", read.append)
+    arrays = bench("shapes").make("shuffled_objects", 400)
+    measure.one_read(arrays, n_threads)()
+    assert len(read) == n_threads
+    for array, parts in zip(arrays, zip(*read, strict=True), strict=True):
+        assert sum(part.nbytes for part in parts) == array.nbytes
+    numbers = np.arange(7, dtype=">i4")
+    assert measure._bytes_of(numbers).tobytes() == numbers.tobytes()
+
+
+def test_load_copies_memory_until_it_is_stopped(bench):
+    with bench("load").load(1) as stop:
+        (speed,) = stop()
+    assert speed > 1e6  # bytes a second
+    with bench("load").load(0) as stop:
+        assert stop() == []
+
+
+@pytest.mark.parametrize("shape", ["ties", "shuffled_strings"])
+def test_kernels_prints_a_line_for_each_step(bench, capsys, monkeypatch, shape):
+    options = ["--shape", shape, "--rows", "500", "--seconds", "0", "--no-valgrind"]
+    monkeypatch.setattr(sys, "argv", ["x", *options])
+    kernels = bench("kernels")
+    kernels.main()
+    printed = capsys.readouterr().out
+    width = kernels.COLUMNS["step"]
+    assert [line[:width].strip() for line in printed.split("step ")[1].splitlines()[1:]] == [
+        s.name for s in kernels.STEPS
+    ]
+    assert "cannot:" not in printed
+    n = len(bench("shapes").make(shape, 500).qid)
+    (labels,) = (line.split()[3:] for line in printed.splitlines() if line.startswith("labels at positions"))
+    assert labels[1:3] == ["16", "8"]  # bytes in and out
+    assert f"{shape}, {n:,} rows" in printed
+
+
+def test_kernels_count_what_a_step_adds_to_a_mark(bench):
+    kernels = bench("kernels")
+    shapes = ["mslr", "tiny"]
+    dumps = ["events: Ir Bc Bcm Bi Bim\ntotals: 99999 9 9 9 9\n", "events: Ir Bc Bcm Bi Bim\ntotals: 100 9 2\n"]
+    dumps += [f"events: Ir Bc Bcm Bi Bim\ntotals: {1000 * i + 100} 9 {i + 2} 9 1\n" for i in range(len(kernels.STEPS))]
+    counts = kernels.counts_of(dumps * 2, shapes)
+    assert [*counts] == [(shape, step.name) for shape in shapes for step in kernels.STEPS]
+    assert [*counts.values()] == [(1000 * i, i + 1) for i in range(len(kernels.STEPS))] * 2
 
 
 def test_growth_prints_a_line_for_each_step(bench, capsys, monkeypatch, tmp_path):

@@ -1,6 +1,6 @@
-"""Time in alternation, and memory in a fresh process.
+"""Time in alternation, the floor of one read, and memory in a fresh process.
 
-python docs/bench/measure.py PEER SHAPE METRIC ROWS SEED N_JOBS      # bytes that one call adds at its peak
+python docs/bench/measure.py PEER METRIC FILE N_JOBS      # bytes that one call adds at its peak
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,25 @@ def _time(call: Callable[[], Any], loops: int) -> float:
     for _ in range(loops):
         call()
     return time.perf_counter() - start
+
+
+def one_read(arrays: Sequence[np.ndarray], n_threads: int) -> Callable[[], object]:
+    """A call that reads each byte of some arrays once; of objects, their pointers."""
+    parts = list(zip(*(np.array_split(_bytes_of(array), n_threads) for array in arrays), strict=True))
+    if n_threads == 1:
+        return lambda: _read(parts[0])
+    pool = ThreadPoolExecutor(n_threads)
+    return lambda: list(pool.map(_read, parts))
+
+
+def _bytes_of(array: np.ndarray) -> np.ndarray:
+    """The bytes of a contiguous array of any type, which must outlive them."""
+    return np.frombuffer((ctypes.c_uint8 * array.nbytes).from_address(array.ctypes.data), np.uint8)
+
+
+def _read(parts: Sequence[np.ndarray]) -> None:
+    for part in parts:
+        part.max(initial=0)  # the reduction that NumPy does with the widest instructions
 
 
 def added_memory(call: Callable[[], Any]) -> int:

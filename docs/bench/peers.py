@@ -7,7 +7,8 @@ timed is the call that it returns. `number` then makes a number of the call's re
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import IntEnum
 from functools import partial
 from importlib import import_module
 from importlib.metadata import packages_distributions, version
@@ -24,6 +25,18 @@ from sklearn_rank._utils.threads import for_each, query_blocks
 LONGEST = 10_000  # rows of a query in LightGBM
 
 
+class Start(IntEnum):
+    """What a peer's timed call starts from: the more, the more of the work of ours it does too."""
+
+    OWN_DATA = 0  # labels and queries that it has taken in
+    GROUPED = 1  # arrays or a matrix, the rows of a query adjacent
+    ROWS = 2  # rows in any order, each with its id
+
+
+SAME_START = {"single": Start.GROUPED}
+"""What the call of a peer must start from to do the same work as ours in a shape of rows in order."""
+
+
 class Impossible(Exception):
     """Why a peer cannot do a shape or a metric."""
 
@@ -36,6 +49,12 @@ class Contest:
     ours: Callable[[], Any]
     number: Callable[[Any], Any] = np.asarray
     our_number: Callable[[Any], Any] = np.asarray
+
+    def prepared(self) -> Contest:
+        """The same contest; ours too has taken in labels and queries before it is timed."""
+        if not isinstance(self.ours, OurCall):
+            raise Impossible("grouping is what is prepared")
+        return replace(self, ours=self.ours.prepare())
 
     def check(self) -> float:
         """Refuse to go on if the numbers differ; the first of them."""
@@ -75,14 +94,30 @@ def by_query(data: Data) -> Queries:
     return Queries(label, score, data.qid[order], number[order], np.bincount(number), order)
 
 
-def our_call(data: Data, names: Sequence[str], n_jobs: int, **keywords: Any) -> Callable[[], Any]:
+class OurCall(partial):
+    """A call of ours; `prepare` makes the call that scores alone are given to."""
+
+    prepare: Callable[[], Callable[[], Any]]
+
+
+def our_call(data: Data, names: Sequence[str], n_jobs: int, **keywords: Any) -> OurCall:
     """What a user would type: the metric's function for one name, `evaluate` for several."""
     if len(names) > 1:
-        return partial(_means, data, names, n_jobs, **keywords)
-    spec = parse_metric(names[0])
-    if spec.k is not None:
-        keywords["k"] = spec.k
-    return partial(spec.metric.function, data.y_true, data.y_score, qid=data.qid, n_jobs=n_jobs, **keywords)
+        call = OurCall(_means, data, names, n_jobs, **keywords)
+    else:
+        spec = parse_metric(names[0])
+        k = {} if spec.k is None else {"k": spec.k}
+        call = OurCall(spec.metric.function, data.y_true, data.y_score, qid=data.qid, n_jobs=n_jobs, **keywords, **k)
+    call.prepare = partial(_prepared, data, names, n_jobs, **keywords)
+    return call
+
+
+def _prepared(data: Data, names: Sequence[str], n_jobs: int, **keywords: Any) -> Callable[[], Any]:
+    import sklearn_rank
+
+    metrics = names[0] if len(names) == 1 else names
+    scorer = sklearn_rank.prepare(data.y_true, metrics=metrics, qid=data.qid, n_jobs=n_jobs, **keywords)
+    return partial(scorer, data.y_score) if len(names) == 1 else lambda: list(scorer(data.y_score).values())
 
 
 def _means(data: Data, names: Sequence[str], n_jobs: int, **keywords: Any) -> list[float]:
@@ -99,6 +134,7 @@ class Peer:
     names: Mapping[str, str]
     prepare: Callable[[Data, list[str], list[str], int], Contest]
     max_rows: int | None = None
+    start: Start = Start.OWN_DATA
 
     def load(self) -> str:
         """Import it, which raises ImportError where it is missing; its name and version."""
@@ -113,6 +149,16 @@ class Peer:
         """Prepare both sides; `Impossible` says why that cannot be."""
         names = self.asked(metric)
         return self.prepare(data, names, [self.names[name] for name in names], n_jobs)
+
+    def does_same_work(self, shape: str, prepared: bool = False) -> bool:
+        """Whether both timed calls do the same work, up to steps that cost little in a shape.
+
+        Ours groups shuffled rows, which is most of its time, and in a call on ten rows checks are. If it is `prepared`,
+        it does neither.
+        """
+        if prepared:
+            return self.start < Start.ROWS
+        return self.start >= (Start.ROWS if shape.startswith("shuffled") else SAME_START.get(shape, Start.OWN_DATA))
 
 
 # --- rankers: the metric alone, on data that they have taken in; scores are those of a model without trees -----
@@ -390,17 +436,23 @@ PEERS: dict[str, Peer] = {
         "XGBoost", "xgboost", each_cutoff(RANKER | {"precision": "pre"}, "{}@{k}", "{}@2000000"), _xgboost
     ),
     "catboost": Peer(
-        "CatBoost", "catboost", each_cutoff(CATBOOST, "{}:top={k}", "{}:top=-1") | CATBOOST_ONLY, _catboost, 1_000_000
+        "CatBoost", "catboost", each_cutoff(CATBOOST, "{}:top={k}", "{}:top=-1") | CATBOOST_ONLY, _catboost, 1_000_000,
+        Start.GROUPED,
     ),
     "scikit-learn": Peer(
         "scikit-learn", "sklearn",
         each_cutoff({"ndcg": "ndcg_score", "dcg": "dcg_score"}, "{}@{k}", "{}"), _scikit_learn, 1_000_000,
+        Start.GROUPED,
     ),
     "pytrec_eval": Peer(
         "pytrec_eval", "pytrec_eval", each_cutoff(TREC, "{}_{k}", None) | TREC_WHOLE, _pytrec_eval, 200_000
     ),
     "ranx": Peer("ranx", "ranx", each_cutoff(RANX, "{}@{k}", "{}"), _ranx, 200_000),
-    "polars": Peer("polars", "polars", each_cutoff(same("ndcg"), "", "") | same("map", "group", "sort"), _polars),
-    "polars_ds": Peer("polars_ds", "polars_ds", each_cutoff(same("ndcg"), "{}@{k}", "{}"), _polars_ds),
-    "pandas": Peer("pandas", "pandas", {"group": ""}, _pandas),
+    "polars": Peer(
+        "polars", "polars", each_cutoff(same("ndcg"), "", "") | same("map", "group", "sort"), _polars, None, Start.ROWS
+    ),
+    "polars_ds": Peer(
+        "polars_ds", "polars_ds", each_cutoff(same("ndcg"), "{}@{k}", "{}"), _polars_ds, None, Start.ROWS
+    ),
+    "pandas": Peer("pandas", "pandas", {"group": ""}, _pandas, None, Start.ROWS),
 }  # fmt: skip

@@ -7,8 +7,9 @@ import os
 import platform
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,6 +35,36 @@ class Lines:
     def note(self, text: str) -> None:
         """Print a line below the table."""
         print(f"\n{text}", flush=True)
+
+
+class Judged(NamedTuple):
+    """A figure beside its target: what was measured, how much was found, in which unit, and what is asked."""
+
+    what: str
+    found: float
+    unit: str
+    target: float
+    at_most: bool = False  # else at least
+
+    @property
+    def met(self) -> bool:
+        """Whether the figure meets its target; a figure at the target does."""
+        return self.found <= self.target if self.at_most else self.found >= self.target
+
+    def __str__(self) -> str:
+        side, bound = ("ABOVE", "most") if self.at_most else ("BELOW", "least")
+        return f"{side} {self.what}: {self.found:.4g} {self.unit}; the target is at {bound} {self.target:g}"
+
+
+def verdict(judged: Iterable[Judged]) -> str:
+    """A line for each figure that misses its target, and one that counts them."""
+    judged = list(judged)
+    missed = [figure for figure in judged if not figure.met]
+    if not judged:
+        return "Verdict: nothing was judged."
+    if not missed:
+        return f"Verdict: no target is missed, of {len(judged)}."
+    return "\n".join([*map(str, missed), f"Verdict: {len(missed)} of {len(judged)} targets missed."])
 
 
 def options_of(parser: argparse.ArgumentParser) -> argparse.Namespace:

@@ -32,7 +32,7 @@ class Origin(NamedTuple):
     """Origin of the rows, for errors.
 
     `first_query` is the number of the first query where each row is a query; `rows` are those of the input that were
-    kept of `n_given`, None for all.
+    kept of `n_given`, in the order in which they stand here, None for all as they were given.
     """
 
     names: InputNames = InputNames()
@@ -98,11 +98,29 @@ class Queries:
         label = pooled_if_negative(self.label)
         return replace(self, label=label, grade=None, summary=summary, unlisted=unlisted)
 
+    def with_scores(self, score: Array, has_unretrieved: bool) -> Queries:
+        """The same queries with other scores, in the same order of rows."""
+        other = replace(self, score=score, summary=self.summary._replace(has_unretrieved=has_unretrieved))
+        for name in {"longest", "without_negative"} & vars(self).keys():
+            known = vars(self)[name]
+            if known is not self:
+                vars(other)[name] = known.with_scores(score, has_unretrieved) if isinstance(known, Queries) else known
+        return other
+
+    def by_query(self) -> Queries:
+        """The same queries with their rows in order, to be given scores in this order."""
+        if self.order is None:
+            return self
+        label, score = (x.take(self.order, axis=0) for x in (self.label, self.score))
+        grade = None if self.grade is None else self.grade.take(self.order)
+        rows = self.order if self.origin.rows is None else self.origin.rows[self.order]
+        return replace(self, label=label, score=score, grade=grade, order=None, origin=self.origin._replace(rows=rows))
+
     def first_row(self, invalid: NDArray[np.bool_]) -> int:
         """First invalid row of the input, or its query where a row is a query; RowNotBuilt if it is unlisted."""
         if self.origin.first_query is None:
-            row = first_row(invalid)
-            return row if self.origin.rows is None else int(self.origin.rows[row])
+            rows = self.origin.rows
+            return first_row(invalid) if rows is None else int(rows[np.nonzero(invalid)[0]].min())
         if not invalid.any():
             raise RowNotBuilt
         return self.origin.first_query + int(np.searchsorted(self.indptr, first_row(invalid), side="right")) - 1

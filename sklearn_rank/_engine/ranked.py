@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,8 +45,11 @@ class Ranked:
       if every list stops at rank k.
     """
 
-    def __init__(self, ranking: Ranking, cutoffs: Index, min_relevance: float = 1.0) -> None:
+    def __init__(
+        self, ranking: Ranking, cutoffs: Index, min_relevance: float = 1.0, *, keeps_results: bool = False
+    ) -> None:
         self._ranking, self._cutoffs, self._min_relevance = ranking, cutoffs, min_relevance
+        self._keeps_results = keeps_results
 
     @property
     def rank(self) -> Index:
@@ -56,7 +59,7 @@ class Ranked:
     @property
     def label(self) -> Array:
         """Label of each item."""
-        return self._ranking.label
+        return self._ranking.shared.once("label", lambda: self._ranking.label)
 
     @property
     def score(self) -> Array:
@@ -93,13 +96,19 @@ class Ranked:
         """Ranked documents of each query: all but those not retrieved."""
         return self._once("n", self._count_ranked)
 
+    def by_label(self, function: Callable[[Array], Array]) -> Array:
+        """A function of each item's label, computed once for all formulas that ask for the same function."""
+        return self._ranking.shared.once(("by_label", function), lambda: function(self.label))
+
     def _once(self, name: str, compute: Callable[[], Array]) -> Array:
         """Compute it for the first of the formulas that share the ranking and `min_relevance`, for all to read."""
-        shared, key = self._ranking.shared, (name, self._min_relevance)
-        if key not in shared:
-            shared[key] = compute()
-            shared[key].flags.writeable = False
-        return shared[key]
+        return self._ranking.shared.once((name, self._min_relevance), compute)
+
+    def _kept(self, name: Any, compute: Callable[..., Array], *operands: Any) -> Array:
+        """Result of a primitive, which other formulas read too if no formula writes to it."""
+        if not self._keeps_results:
+            return compute(*operands)
+        return self._ranking.shared.result(name, compute, operands)
 
     def _once_for_labels(self, name: str, threshold: float) -> Array:
         """Count documents with a label of at least `threshold`, for all rankings of the same labels."""
@@ -150,7 +159,7 @@ class Ranked:
 
     def _of(self, ranking: Ranking) -> Ranked:
         """Another ranking, read in the same way."""
-        return type(self)(ranking, self._cutoffs, self._min_relevance)
+        return type(self)(ranking, self._cutoffs, self._min_relevance, keeps_results=self._keeps_results)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -195,15 +204,37 @@ class Ranked:
     def ideal_sum(self, value: Callable[[Array], Array]) -> Array:
         """Sum of a function of the label over the best items, as many as the rank at each position says."""
         ideal, length = self._ranking.ideal, self._ranking.length
+        sums = self.ideal.joint(1.0, self.ideal.by_label(value))
+        if np.array_equal(ideal.ptr, self._ranking.ptr):  # as many in the best order as in this one
+            return sums
         last = np.minimum(self.rank, np.repeat(ideal.length, length))  # tied items go on past the last cutoff
-        return self.ideal.joint(1.0, value(ideal.label))[np.repeat(ideal.ptr[:-1], length) + last - 1]
+        return sums[np.repeat(ideal.ptr[:-1], length) + last - 1]
 
-    def cumsum(self, value: ArrayLike = 1.0, weight: ArrayLike = 1.0) -> Array:
-        """Sum of the value of each item times the weight of its position, down to each cutoff."""
-        out = np.empty(self.shape)
+    def cumsum(
+        self,
+        value: ArrayLike = 1.0,
+        weight: ArrayLike = 1.0,
+        *,
+        by_rank: Callable[[Index], Array] | None = None,
+        over_rank: bool = False,
+    ) -> Array:
+        """Sum of the value of each item times the weight of its position, down to each cutoff.
+
+        The weight is multiplied by a function of the rank, `by_rank`, and divided by the rank with `over_rank`: as
+        ``weight * by_rank(r.rank) / r.rank`` is, but for the time to make arrays of these.
+        """
+        return self._kept(("cumsum", self._cutoffs.tobytes()), self._cumsum, value, weight, by_rank, over_rank)
+
+    def _cumsum(
+        self, value: ArrayLike, weight: ArrayLike, by_rank: Callable[[Index], Array] | None, over_rank: bool
+    ) -> Array:
+        n_queries, n_cutoffs = self.shape
+        out = np.empty((n_cutoffs, n_queries)).T  # sums over queries read a cutoff at a time
         rank_kernels.cumsum(
             self._one_or_flat(value),
             self._one_or_flat(weight),
+            None if by_rank is None else self._of_ranks(by_rank),
+            over_rank,
             self._ranking.ptr,
             self._cutoffs,
             self._ranking.tie_end,
@@ -211,18 +242,28 @@ class Ranked:
         )
         return out
 
+    def _of_ranks(self, function: Callable[[Index], Array]) -> Array:
+        """A function of the rank at each rank of the longest list."""
+        return self._ranking.shared.once(
+            ("by_rank", function),
+            lambda: np.asarray(function(np.arange(1, self._longest + 1)), dtype=np.float64),
+        )
+
     def cascade(self, p: ArrayLike, *, upwards: bool = False) -> Array:
         """Probability of each position to be the last one seen.
 
         A user goes down the list, or up from its end, and stops at an item with probability `p`:
         p_i * prod over j < i (upwards: j > i) of (1 - p_j).
         """
+        return self._kept("cascade", self._cascade, p, upwards)
+
+    def _cascade(self, p: ArrayLike, upwards: bool) -> Array:
         p, ptr, tie_end, n = self._flat(p), self._ranking.ptr, self._ranking.tie_end, self._n_positions
         if upwards:  # the lists turned round
             self._refuse_ties_at_the_cutoff("cascade(upwards=True) of a formula")
             p, ptr = np.ascontiguousarray(p[::-1]), n - ptr[::-1]
             tie_end = None if tie_end is None else n - np.searchsorted(tie_end, tie_end)[::-1]
-        out, work = np.empty(n), np.empty(int(self._ranking.length.max(initial=0)) + 1)
+        out, work = np.empty(n), np.empty(self._longest + 1)
         if not rank_kernels.cascade(p, ptr, tie_end, self._ranking.depth, work, out):
             wrong = p[~((p >= 0) & (p <= 1))][0]
             raise ValueError(f"What cascade() of a formula takes must be probabilities, from 0 to 1. Got {wrong:g}.")
@@ -238,8 +279,13 @@ class Ranked:
         `most` is what that sum counts for at most, a whole number for each query; x and y are then 0 or 1, and never
         both 1.
         """
+        return self._kept("joint", self._joint, x, y, most)
+
+    def _joint(self, x: ArrayLike, y: ArrayLike, most: Array | None) -> Array:
         out, most = np.empty(self._n_positions), None if most is None else most.ravel()
-        rank_kernels.joint(self._flat(x), self._flat(y), most, self._ranking.ptr, self._ranking.tie_end, out)
+        rank_kernels.joint(
+            self._one_or_flat(x), self._one_or_flat(y), most, self._ranking.ptr, self._ranking.tie_end, out
+        )
         return out
 
     def at_cutoff(self, x: ArrayLike) -> Array:
@@ -283,8 +329,12 @@ class Ranked:
 
     def _room(self) -> tuple[Array, Array, Index, Index]:
         """Room to sort the longest query in."""
-        longest = int(self._ranking.length.max(initial=1))
+        longest = max(self._longest, 1)
         return np.empty(longest), np.empty(longest), *np.empty((2, longest), dtype=np.int64)
+
+    @cached_property
+    def _longest(self) -> int:
+        return int(self._ranking.length.max(initial=0))
 
     @property
     def _n_positions(self) -> int:

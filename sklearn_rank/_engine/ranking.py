@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.block_labels import BlockLabels, as_grades
 from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._engine.shared import SharedArrays
 from sklearn_rank._engine.unlisted import DocumentsWithoutRow
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Grade, Index
@@ -213,9 +214,9 @@ class Ranking:
         return _read_only(rank)
 
     @cached_property
-    def shared(self) -> dict[Any, Array]:
+    def shared(self) -> SharedArrays:
         """Arrays that one formula has computed and others read."""
-        return {}
+        return SharedArrays()
 
     @cached_property
     def ideal(self) -> Ranking:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.protocols import MetricRequest
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import Ranking
@@ -21,9 +22,6 @@ Transform = Callable[[Any], Any]
 
 FLOOR = 1e-5
 """Least value of a query in a geometric mean, as in trec_eval; without it a single 0 would make the mean 0."""
-
-
-HIGHEST = float(np.finfo(np.float64).max)
 
 
 LEAST = 1e-292
@@ -49,7 +47,8 @@ class PerQuery:
     cutoffs : ndarray of shape (n_cutoffs,)
         Points of the curve, ascending.
     numerator, denominator : ndarray of shape (n_queries, n_cutoffs)
-        Macro averages are means of the ratios, micro averages are ratios of the sums.
+        For micro averages, which are ratios of their sums. For others, which are means of the ratios, the numerator is
+        the ratio already, and the denominator 1.
     undefined : ndarray of bool, shape (n_queries, n_cutoffs)
         Whether the metric is not defined for a query: mostly, where the denominator is 0.
     """
@@ -62,39 +61,64 @@ class PerQuery:
 
     @classmethod
     def empty(cls, spec: MetricRequest, cutoffs: Index, n_queries: int) -> PerQuery:
-        """Room for a curve, which may have more cutoffs than the metric that asks for it."""
-        shape = n_queries, len(cutoffs)
-        return cls(spec, cutoffs, np.empty(shape), np.empty(shape), np.empty(shape, dtype=bool))
+        """Room for a curve, which may have more cutoffs than the metric that asks for it; a cutoff is contiguous."""
+        shape = len(cutoffs), n_queries
+        denominator = np.empty(shape) if spec["average"] == "micro" else np.broadcast_to(1.0, shape)
+        return cls(spec, cutoffs, np.empty(shape).T, denominator.T, np.zeros(shape, dtype=bool).T)
 
     def fill(self, first: int, last: int, ranking: Ranking, keywords: Mapping[str, Any]) -> None:
         """Compute the queries from `first` up to `last`, and write them to the arrays."""
-        metric, undefined = self.spec.metric, self.undefined[first:last]
-        numerator, denominator = self.numerator[first:last], self.denominator[first:last]
+        write = self._write_parts if self.spec["average"] == "micro" else self._write_ratio
         for points, ranked in self._ranked_at(ranking):
-            numerator[:, points], denominator[:, points] = metric.ratio(ranked, keywords)
-        np.equal(denominator, 0, out=undefined)
-        if metric.needs_relevant:
-            undefined |= ranked.n_relevant == 0
-        if not (_within(numerator, -HIGHEST) and _within(denominator, LEAST)):
-            self._check_range(numerator, denominator, undefined)
-        if math.isnan(self.spec["replace_undefined_by"]):  # left out of all means, pooled ones too
-            numerator[undefined] = denominator[undefined] = 0
+            write((slice(first, last), points), *self.spec.metric.ratio(ranked, keywords), self._needed(ranked))
 
-    def _check_range(self, numerator: Array, denominator: Array, undefined: NDArray[np.bool_]) -> None:
-        """Refuse values that are infinite or lost digits; where the metric is undefined, set them to 0."""
-        lost = ~(np.isfinite(numerator) & np.isfinite(denominator) & (np.abs(denominator) >= LEAST))
-        numerator[lost & undefined] = 0
-        denominator[lost & undefined] = 0
-        if self.spec.metric.finite and (lost := lost & ~undefined).any():
-            refuse_range(
-                self.spec.metric.function_name, f"{numerator[lost][0]:g} over {denominator[lost][0]:g} for a query"
-            )
+    def put(self, first: int, last: int, part: PerQuery) -> None:
+        """Write the queries from `first` up to `last`, computed on their own."""
+        self.numerator[first:last], self.undefined[first:last] = part.numerator, part.undefined
+        if self.spec["average"] == "micro":
+            self.denominator[first:last] = part.denominator
+
+    def _needed(self, ranked: Ranked) -> Array | None:
+        return ranked.n_relevant if self.spec.metric.needs_relevant else None
+
+    def _write_ratio(self, at: Any, numerator: Array, denominator: Array, needed: Array | None) -> None:
+        if needed is denominator:
+            needed = None
+        otherwise = self.spec["replace_undefined_by"]
+        in_range = rank_kernels.divide(
+            _table(numerator),
+            _table(denominator),
+            needed,
+            0.0 if math.isnan(otherwise) else otherwise,
+            self.numerator[at],
+            self.undefined[at].view(np.uint8),
+        )
+        if not in_range:
+            self._refuse_lost(_lost(numerator, denominator) & ~self.undefined[at], numerator, denominator)
+
+    def _write_parts(self, at: Any, numerator: Array, denominator: Array, needed: Array | None) -> None:
+        self.numerator[at], self.denominator[at] = numerator, denominator
+        numerator, denominator, undefined = self.numerator[at], self.denominator[at], self.undefined[at]
+        np.equal(denominator, 0, out=undefined)
+        if needed is not None:
+            undefined |= needed == 0
+        lost = _lost(numerator, denominator)
+        self._refuse_lost(lost & ~undefined, numerator, denominator)
+        if not math.isnan(self.spec["replace_undefined_by"]):
+            undefined = lost & undefined
+        numerator[undefined] = denominator[undefined] = 0  # with NaN left out of all means, pooled ones too
+
+    def _refuse_lost(self, lost: NDArray[np.bool_], numerator: Array, denominator: Array) -> None:
+        """Refuse values that are infinite or lost digits."""
+        if self.spec.metric.finite and lost.any():
+            first = [np.broadcast_to(part, lost.shape)[lost][0] for part in (numerator, denominator)]
+            refuse_range(self.spec.metric.function_name, f"{first[0]:g} over {first[1]:g} for a query")
 
     def _ranked_at(self, ranking: Ranking) -> Iterator[tuple[slice, Ranked]]:
         """Points of the curve with the queries for the formula; an author's formula gets lists cut at each point."""
         least = self.spec["min_relevance"]
         if self.spec.metric.is_built_in:
-            yield slice(None), Ranked(ranking, self.cutoffs, least)
+            yield slice(None), Ranked(ranking, self.cutoffs, least, keeps_results=True)
             return
         for i, cutoff in enumerate(self.cutoffs.tolist()):
             yield slice(i, i + 1), Ranked(ranking.cut(cutoff), self.cutoffs[i : i + 1], least)
@@ -103,7 +127,9 @@ class PerQuery:
         """Values of one of the metrics on this curve."""
         if len(self.cutoffs) == len(spec.cutoffs):
             return self
-        at = np.searchsorted(self.cutoffs, spec.cutoffs)
+        at: Any = np.searchsorted(self.cutoffs, spec.cutoffs)
+        if len(at) == 1:
+            at = slice(at[0], at[0] + 1)  # a view
         return PerQuery(spec, spec.cutoffs, self.numerator[:, at], self.denominator[:, at], self.undefined[:, at])
 
     def take(self, rows: Any, name: str, weight: Array | None) -> PerQuery:
@@ -129,7 +155,20 @@ class PerQuery:
 
     def values(self) -> Array:
         """Value of each query at each cutoff, undefined queries replaced."""
-        return self._ratio(~self.undefined)
+        return np.array(self._values())
+
+    def _values(self) -> Array:
+        """The values, which may be those that are kept: not to be written to."""
+        transform, otherwise = self.spec.metric.transform, self.spec["replace_undefined_by"]
+        if self.spec["average"] == "micro":
+            return _ratio(self.numerator, self.denominator, ~self.undefined, transform, otherwise)
+        values = self.numerator
+        if transform is not None:
+            values, defined = values.copy(), ~self.undefined
+            values[defined] = transform(values[defined])
+        if math.isnan(otherwise) and self.undefined.any():
+            values = np.where(self.undefined, np.nan, values)
+        return values
 
     def average(self, weight: Array | None) -> Array:
         """Mean over queries at each cutoff, of the kind that the keyword `average` names."""
@@ -138,25 +177,21 @@ class PerQuery:
     @np.errstate(over="ignore", invalid="ignore")  # the mean is checked
     def sums(self, weight: Array | None) -> PartialSums:
         """Sums that the mean is computed from."""
-        average, defined = self.spec["average"], ~self.undefined
+        average = self.spec["average"]
 
         def total(x: NDArray[Any]) -> NDArray[Any]:
             return _sum(x if weight is None else weight[:, None] * x)
 
         if average == "micro":
-            return PartialSums(total(self.numerator), total(self.denominator), total(defined))
-        values = self._ratio(defined)
+            return PartialSums(total(self.numerator), total(self.denominator), total(~self.undefined))
+        values = self._values()
         if average == "geometric":
             values = np.log(np.maximum(values, FLOOR))
-        if math.isnan(self.spec["replace_undefined_by"]):
-            counted = total(defined)  # undefined queries count neither with value nor weight
-            return PartialSums(total(np.where(defined, values, 0.0)), counted, counted)
+        if math.isnan(self.spec["replace_undefined_by"]) and self.undefined.any():
+            counted = total(~self.undefined)  # undefined queries count neither with value nor weight
+            return PartialSums(total(np.where(self.undefined, 0.0, values)), counted, counted)
         counted = np.full(values.shape[1:], len(values) if weight is None else weight.sum())
         return PartialSums(total(values), counted, counted)
-
-    def _ratio(self, defined: NDArray[np.bool_]) -> Array:
-        transform, otherwise = self.spec.metric.transform, self.spec["replace_undefined_by"]
-        return _ratio(self.numerator, self.denominator, defined, transform, otherwise)
 
 
 @dataclass(frozen=True)
@@ -214,9 +249,16 @@ class PartialSums:
         return np.exp(mean) if average == "geometric" else mean
 
 
-def _within(x: Array, least: float) -> bool:
-    """Whether all are numbers from `least` to the highest float; faster than min() and max() for few numbers."""
-    return bool(least <= x.item(x.argmin()) and x.item(x.argmax()) <= HIGHEST)
+def _lost(numerator: Array, denominator: Array) -> NDArray[np.bool_]:
+    """Where one is infinite or NaN, or the denominator has few digits."""
+    lost: NDArray[np.bool_] = ~(np.isfinite(numerator) & np.isfinite(denominator) & (np.abs(denominator) >= LEAST))
+    return lost
+
+
+def _table(x: Array) -> Array:
+    """As float64, with rows and columns: one of each, if it is a number."""
+    x = np.asarray(x, dtype=np.float64)
+    return x if x.ndim else x.reshape(1, 1)
 
 
 def _ratio(

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike, QueryAttributes, QueryRows, check_attributes
-from sklearn_rank._engine.check import check_shapes, queries_of, query_weight, refuse_bad_weight
+from sklearn_rank._engine.check import queries_of, query_weight, refuse_bad_weight
 from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._engine.id_order import id_order
 from sklearn_rank._evaluation.all_relevant import LabelRange
-from sklearn_rank._evaluation.evaluate import evaluate_queries
+from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.score_rows import ScoreRows
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import as_floats, column
@@ -91,9 +92,13 @@ class GroupedRows:
         """Number of queries of which some rows are."""
         return int(np.count_nonzero(np.bincount(self.number[rows])))
 
+    def prepare(self, metrics: Mapping[str, MetricSpec], n_jobs: int | None = None) -> PreparedMetrics:
+        """Metrics of these rows, to be given scores again and again."""
+        none = np.zeros(len(self.label))
+        queries = queries_of(self.label, none, self.indptr, self.ids, self.order, self.weight, n_jobs)
+        rows = ScoreRows((len(self.label),), self.indptr, self.order)
+        return PreparedMetrics(queries, rows, metrics, n_jobs, properties=self.properties)
+
     def evaluate(self, y_score: ArrayLike, metrics: Mapping[str, MetricSpec], n_jobs: int | None = None) -> Evaluation:
         """Metrics of scores, one for each row."""
-        score = column(as_floats(y_score, "y_score"))
-        check_shapes(self.label, score)
-        queries = queries_of(self.label, score, self.indptr, self.ids, self.order, self.weight, n_jobs)
-        return evaluate_queries(queries, metrics, self.ids, self.weight, n_jobs, self.properties)
+        return self.prepare(metrics, n_jobs).evaluate(y_score)

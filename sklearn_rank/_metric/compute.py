@@ -2,34 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sklearn_rank._engine.blocks import LazyQueries
-from sklearn_rank._engine.per_query import depth_of, fill
+from sklearn_rank._engine.per_query import KnownLabels, depth_of, fill
 from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.quick import Curve, QuickMeans
+from sklearn_rank._engine.traced import NotTraced
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.typing import Array, Index
 
 
 def compute(queries: Queries | LazyQueries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
     """Compute all metrics on all queries; those that differ in their cutoff alone are points of one curve."""
     if isinstance(queries, LazyQueries):
         return _compute_lazily(queries, specs, n_jobs)
-    alike: dict[Any, list[MetricSpec]] = {}
-    for spec in specs:
-        alike.setdefault(spec.curve_key, []).append(spec)
-    curves: dict[Any, PerQuery] = {}
-    bound = []
-    for key, group in alike.items():
-        deepest = max(group, key=lambda spec: spec.depth)
-        cutoffs = group[0].cutoffs if len(group) == 1 else np.unique(np.concatenate([s.cutoffs for s in group]))
-        curves[key] = PerQuery.empty(deepest, cutoffs, len(queries.indptr) - 1)
-        bound.append((curves[key], deepest.bind(queries)))
-    fill(queries, bound, n_jobs)
-    return [curves[spec.curve_key].at(spec) for spec in specs]
+    return BoundMetrics(queries, specs).compute(queries, n_jobs)
+
+
+class BoundCurve(NamedTuple):
+    """Curve of the deepest of some metrics that differ in their cutoff alone, and the keywords of its formula."""
+
+    spec: MetricSpec
+    cutoffs: Index
+    keywords: Mapping[str, Any]
+
+
+class BoundMetrics:
+    """Metrics whose keywords are bound to the labels of queries: to be computed on any scores of these."""
+
+    def __init__(self, queries: Queries, specs: Sequence[MetricSpec]) -> None:
+        alike: dict[Any, list[MetricSpec]] = {}
+        for spec in specs:
+            alike.setdefault(spec.curve_key, []).append(spec)
+        self.specs, self.curves = specs, {key: _bind(queries, group) for key, group in alike.items()}
+
+    def check_scores(self, queries: Queries) -> None:
+        """Refuse scores that one of the metrics does not take."""
+        for curve in self.curves.values():
+            curve.spec.check_scores(queries)
+
+    def compute(self, queries: Queries, n_jobs: int | None, known: KnownLabels | None = None) -> list[PerQuery]:
+        """Values of each metric; what depends on labels alone is kept in `known`."""
+        n_queries = len(queries.indptr) - 1
+        values = {key: PerQuery.empty(c.spec, c.cutoffs, n_queries) for key, c in self.curves.items()}
+        fill(queries, [(values[key], c.keywords) for key, c in self.curves.items()], n_jobs, known)
+        return [values[spec.curve_key].at(spec) for spec in self.specs]
+
+    def quick_means(self, queries: Queries, known: KnownLabels) -> Callable[[Array], list[float] | None]:
+        """Mean of each metric for scores of few rows; None where `compute` has more to do."""
+        try:
+            of_block = known.setdefault((0, len(queries.indptr) - 1), {})
+            means = QuickMeans(queries, [Curve(*curve) for curve in self.curves.values()], of_block)
+        except NotTraced:
+            return lambda score: None
+        numbers = {key: number for number, key in enumerate(self.curves)}
+        places = []
+        for spec in self.specs:
+            curve = self.curves[spec.curve_key]
+            places.append((numbers[spec.curve_key], int(np.searchsorted(curve.cutoffs, spec.depth))))
+
+        def of_metrics(score: Array) -> list[float] | None:
+            of_curves = means(score)
+            return None if of_curves is None else [of_curves[curve][point] for curve, point in places]
+
+        return of_metrics
+
+
+def _bind(queries: Queries, group: Sequence[MetricSpec]) -> BoundCurve:
+    """Curve of metrics that differ in their cutoff alone."""
+    deepest = max(group, key=lambda spec: spec.depth)
+    cutoffs = group[0].cutoffs if len(group) == 1 else np.unique(np.concatenate([s.cutoffs for s in group]))
+    return BoundCurve(deepest, cutoffs, deepest.bind(queries))
 
 
 def _compute_lazily(queries: LazyQueries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
@@ -37,9 +85,7 @@ def _compute_lazily(queries: LazyQueries, specs: Sequence[MetricSpec], n_jobs: i
 
     def compute_block(first: int, last: int, block: Queries) -> None:
         for result, part in zip(results, compute(block, specs, 1), strict=True):
-            result.numerator[first:last] = part.numerator
-            result.denominator[first:last] = part.denominator
-            result.undefined[first:last] = part.undefined
+            result.put(first, last, part)
 
     queries.for_each(compute_block, depth_of(specs), n_jobs)
     return results

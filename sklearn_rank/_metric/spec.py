@@ -224,8 +224,12 @@ class MetricSpec:
             takes_gain="gain" in values, unjudged=self["unjudged"],
             reads_unjudged=self.metric.reads_unjudged, min_relevance=self["min_relevance"],
         )  # fmt: skip
+        self.check_scores(queries)
+
+    def check_scores(self, queries: Queries) -> None:
+        """Refuse scores that the metric does not take."""
         if self.metric.pointwise and self.metric.finite:
-            _labels.check_retrieved(queries, function_name)
+            _labels.check_retrieved(queries, self.metric.function_name)
 
     def _bind_gain(self, queries: Queries, values: Mapping[str, Any]) -> Any:
         gain, top, function_name = values["gain"], values.get("max_grade"), self.metric.function_name

@@ -109,7 +109,7 @@ def map_score(r: Ranked, *, denominator: str = "relevant", precision_at: str = "
     0.5
     """
     if precision_at == "rank":
-        precisions = r.cumsum(weight=r.joint(r.relevant, r.relevant) / r.rank)
+        precisions = r.cumsum(weight=r.joint(r.relevant, r.relevant), over_rank=True)
     else:
         precisions = r.cumsum(r.relevant, weight=r.at_tie_end(r.joint(1, r.relevant) / r.rank))
     if denominator == "relevant":
@@ -148,7 +148,7 @@ def mrr_score(r: Ranked) -> Curve:
     >>> round(mrr_score(y_true, y_score, qid=[1, 1, 1, 2, 2, 3, 3]), 4)
     0.6111
     """
-    return r.cumsum(weight=r.cascade(r.relevant) / r.rank)
+    return r.cumsum(weight=r.cascade(r.relevant), over_rank=True)
 
 
 @metric(

@@ -63,7 +63,7 @@ def alpha_dcg_score(r: Ranked, *, alpha: float = 0.5, discount: Any = "log2", ba
     >>> round(alpha_dcg_score(y_true, [4, 3, 2, 1], qid=[0] * 4), 4)
     2.5308
     """
-    return r.over_subtopics(lambda s: s.cumsum(weight=novelty(s, alpha) * discount(s.rank))).sum(axis=0)
+    return r.over_subtopics(lambda s: s.cumsum(weight=novelty(s, alpha), by_rank=discount)).sum(axis=0)
 
 
 @metric("alpha_ndcg", bounds=(0, e / (e - 1)), max_weight=np.inf, undefined_when=NO_SUBTOPIC, subtopics=True)
@@ -222,5 +222,5 @@ def nrbp_score(r: Ranked, *, alpha: float = 0.5, p: float = 0.5) -> Curve:
     >>> nrbp_score([[1, 0], [1, 1]], [2, 1], qid=[0, 0])
     0.65625
     """
-    seen = r.over_subtopics(lambda s: s.cumsum(weight=novelty(s, alpha) * p ** (s.rank - 1.0)))
+    seen = r.over_subtopics(lambda s: s.cumsum(weight=novelty(s, alpha), by_rank=lambda rank: p ** (rank - 1.0)))
     return (1 - p + alpha * p) * seen.sum(axis=0), r.n_subtopics

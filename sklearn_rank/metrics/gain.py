@@ -88,7 +88,8 @@ def position_weighted_average_score(r: Ranked) -> Curve:
     >>> round(position_weighted_average_score([3, 0, 1], [3, 2, 1], qid=[0] * 3), 4)
     1.8182
     """
-    return r.cumsum(r.label, weight=1 / r.rank), np.maximum(r.cumsum(weight=1 / r.rank), 1)  # nothing ranked is worth 0
+    most = np.maximum(r.cumsum(over_rank=True), 1)  # nothing ranked is worth 0
+    return r.cumsum(r.label, by_rank=lambda rank: 1 / rank), most
 
 
 @metric("dcg", bounds=(-INF, INF))
@@ -119,7 +120,7 @@ def dcg_score(r: Ranked, *, gain: Any = "exp2", discount: Any = "log2", base: fl
     >>> round(dcg_score(y_true, y_score, qid=qid, gain="linear", discount="jarvelin"), 3)
     8.097
     """
-    return r.cumsum(gain(r.label), weight=discount(r.rank))
+    return r.cumsum(r.by_label(gain), by_rank=discount)
 
 
 @metric("ndcg", bounds=(0, 1), labels=(0, None), max_weight=INF, undefined_when="an ideal DCG of zero")
@@ -171,7 +172,7 @@ def wap_score(r: Ranked) -> Curve:
     >>> wap_score([2, 0, 1], [3, 2, 1], qid=[0] * 3)
     1.5
     """
-    return r.cumsum(weight=r.joint(r.relevant, r.label) / r.rank), r.n_relevant
+    return r.cumsum(weight=r.joint(r.relevant, r.label), over_rank=True), r.n_relevant
 
 
 @metric(
@@ -211,5 +212,5 @@ def q_score(r: Ranked, *, gain: Any = "linear", beta: float = 1) -> Curve:
     0.75
     """
     beta = min(beta, LARGE)
-    blended = r.joint(r.relevant, r.relevant + beta * gain(r.label)) / (r.rank + beta * r.ideal_sum(gain))
+    blended = r.joint(r.relevant, r.relevant + beta * r.by_label(gain)) / (r.rank + beta * r.ideal_sum(gain))
     return r.cumsum(weight=blended), r.n_relevant

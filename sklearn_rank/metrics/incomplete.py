@@ -153,4 +153,4 @@ def rbp_residual_error(r: Ranked, *, p: float = 0.8) -> Curve:
     0.375
     """
     below = p ** r.cumsum()  # the weight of all ranks below the last one read
-    return (1 - p) * r.cumsum(1 - r.judged, weight=p ** (r.rank - 1.0)) + below
+    return (1 - p) * r.cumsum(1 - r.judged, by_rank=lambda rank: p ** (rank - 1.0)) + below

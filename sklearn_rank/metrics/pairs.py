@@ -279,7 +279,7 @@ def arp_error(r: Ranked) -> Curve:
     >>> round(arp_error([0, 2, 1], [3, 2, 1], qid=[0] * 3), 4)
     2.3333
     """
-    return r.cumsum(r.label, weight=r.rank), r.cumsum(r.label)
+    return r.cumsum(r.label, by_rank=lambda rank: rank), r.cumsum(r.label)
 
 
 @metric(
@@ -313,7 +313,7 @@ def coverage_error(r: Ranked) -> Curve:
     >>> coverage_error([1, 0, 1, 0], [4, 3, 2, 2], qid=[0] * 4)
     3.5
     """
-    return r.cumsum(weight=r.cascade(r.relevant, upwards=True) * r.rank)
+    return r.cumsum(weight=r.cascade(r.relevant, upwards=True), by_rank=lambda rank: rank)
 
 
 @metric(

@@ -49,7 +49,7 @@ def err_score(
     >>> round(err_score([2, 0, 1], [3, 2, 1], qid=[0] * 3, max_grade=2), 4)
     0.7708
     """
-    return r.cumsum(weight=r.cascade(stop(r.label)) * discount(r.rank))
+    return r.cumsum(weight=r.cascade(r.by_label(stop)), by_rank=discount)
 
 
 @metric("nerr", bounds=(0, 1), labels=(0, "max_grade"), max_weight=np.inf, undefined_when="an ideal ERR of zero")
@@ -114,7 +114,7 @@ def pfound_score(r: Ranked, *, stop: Any = "exp2", max_grade: float = 4, decay: 
     >>> round(pfound_score([0.4, 0, 0.5], [3, 2, 1], qid=[0] * 3, stop="label"), 5)
     0.61675
     """
-    return r.cumsum(weight=r.cascade(stop(r.label)) * decay ** (r.rank - 1.0))
+    return r.cumsum(weight=r.cascade(r.by_label(stop)), by_rank=lambda rank: decay ** (rank - 1.0))
 
 
 @metric(
@@ -142,4 +142,5 @@ def rbp_score(r: Ranked, *, p: float = 0.8, gain: Any = "binary", max_grade: flo
     >>> rbp_score([1, 0, 1], [3, 2, 1], qid=[0] * 3, p=0.5)
     0.625
     """
-    return (1 - p) * r.cumsum(gain(r.label) / gain(np.array([max_grade])), weight=p ** (r.rank - 1.0))
+    most = gain(np.array([max_grade]))
+    return (1 - p) * r.cumsum(r.by_label(gain) / most, by_rank=lambda rank: p ** (rank - 1.0))

@@ -68,9 +68,26 @@ def pairs(
 def centred_ranks(
     x: Array, ptr: Index, out: Array, key: Array, spare_key: Array, item: Index, spare: Index
 ) -> None: ...
-def cumsum(value: Array, weight: Array, ptr: Index, cutoffs: Index, tie_end: Index | None, out: Array) -> None: ...
+def cumsum(
+    value: Array,
+    weight: Array,
+    discount: Array | None,
+    per_rank: bool,
+    ptr: Index,
+    cutoffs: Index,
+    tie_end: Index | None,
+    out: Array,
+) -> None: ...
 def joint(x: Array, y: Array, most: Array | None, ptr: Index, tie_end: Index | None, out: Array) -> None: ...
 def cascade(p: Array, ptr: Index, tie_end: Index | None, depth: int, work: Array, out: Array) -> bool: ...
 def overlap(
     label: Array, best: Array, ptr: Index, best_ptr: Index, tie_end: Index | None, count: Index, out: Array
 ) -> None: ...
+def divide(
+    numerator: Array,
+    denominator: Array,
+    needed: Array | None,
+    otherwise: float,
+    out: Array,
+    undefined: NDArray[np.uint8],
+) -> bool: ...

@@ -2,17 +2,24 @@
 #
 # Every array is flat over positions; query q owns `ptr[q]:ptr[q+1]`.
 
+cdef double HALF = 0.5 + 1e-9   # how far from 1/2 a probability may be, up to rounding
+
+
 def cumsum(
-    const double[::1] value, const double[::1] weight, const int64_t[::1] ptr, const int64_t[::1] cutoffs,
-    const int64_t[::1] tie_end, double[:, ::1] out,
+    const double[::1] value, const double[::1] weight, const double[::1] discount, bint per_rank,
+    const int64_t[::1] ptr, const int64_t[::1] cutoffs, const int64_t[::1] tie_end, double[:, :] out,
 ):
     """Sum value * weight of each query down to each cutoff (ascending); tied items share their mean value.
 
-    A `value` or `weight` of length 1 is that of all.
+    A `value` or `weight` of length 1 is that of all. The weight of a position is multiplied by the `discount` of its
+    rank, if there is one, and divided by the rank, if it counts `per_rank`: so no array of ranks is made.
     """
     cdef int64_t q, c, i, j, stop, block_stop, v = value.shape[0] > 1, w = weight.shape[0] > 1
+    cdef const double* by_rank = NULL
     cdef double total, mean = 0.0
     cdef bint tied = tie_end is not None
+    if discount is not None:
+        by_rank = <const double*> &discount[0]
     with nogil:
         for q in range(ptr.shape[0] - 1):
             total = 0.0
@@ -30,13 +37,20 @@ def cumsum(
                             for j in range(i, block_stop):
                                 mean += value[v * j]
                             mean /= block_stop - i
-                        total += mean * weight[w * i]
+                        total += mean * _weight_at(weight[w * i], by_rank, per_rank, i - ptr[q])
                         i += 1
                 else:
                     while i < stop:
-                        total += value[v * i] * weight[w * i]
+                        total += value[v * i] * _weight_at(weight[w * i], by_rank, per_rank, i - ptr[q])
                         i += 1
                 out[q, c] = total
+
+
+cdef inline double _weight_at(double weight, const double* discount, bint per_rank, int64_t before) noexcept nogil:
+    """Weight of a position with so many before it."""
+    if discount != NULL:
+        weight *= discount[before]
+    return weight / (before + 1) if per_rank else weight
 
 
 def joint(
@@ -45,9 +59,9 @@ def joint(
 ):
     """Expected x_i * min(y_1 + ... + y_i, most) at each position, over all orders of tied items.
 
-    With `most`, a whole number for each query, x and y are 0 or 1, and never both 1.
+    An `x` or `y` of length 1 is that of all. With `most`, a whole number for each query, x and y are 0 or 1, and never both 1.
     """
-    cdef int64_t q, i, j, stop
+    cdef int64_t q, i, j, stop, u = x.shape[0] > 1, v = y.shape[0] > 1
     cdef double before, m, sum_x, sum_y, sum_xy, level, slope, limit = INFINITY
     cdef bint tied = tie_end is not None
     with nogil:
@@ -59,15 +73,15 @@ def joint(
             while i < ptr[q + 1]:
                 stop = tie_end[i] if tied else i + 1
                 if stop == i + 1:
-                    before += y[i]
-                    out[i] = x[i] * min(before, limit)
+                    before += y[v * i]
+                    out[i] = x[u * i] * min(before, limit)
                     i = stop
                     continue
                 sum_x = sum_y = sum_xy = 0.0
                 for j in range(i, stop):
-                    sum_x += x[j]
-                    sum_y += y[j]
-                    sum_xy += x[j] * y[j]
+                    sum_x += x[u * j]
+                    sum_y += y[v * j]
+                    sum_xy += x[u * j] * y[v * j]
                 m = stop - i
                 if sum_x > 0 and before + sum_y > limit:
                     _joint_block(stop - i, sum_x / m, sum_y, before, limit, &out[i])
@@ -124,11 +138,12 @@ def cascade(
             i = ptr[q]
             while i < ptr[q + 1]:
                 stop = tie_end[i] if tied else i + 1
-                valid &= _are_probabilities(&p[i], stop - i)
                 if stop == i + 1:
+                    valid &= fabs(p[i] - 0.5) <= HALF
                     out[i] = survive * p[i]
                     survive *= 1.0 - p[i]
                 else:
+                    valid &= _are_probabilities(&p[i], stop - i)
                     survive = _cascade_block(&p[i], stop - i, ptr[q] + depth - i, survive, &work[0], &out[i], &steps)
                 i = stop
     return valid
@@ -139,7 +154,7 @@ cdef bint _are_probabilities(const double* p, int64_t m) noexcept nogil:
     cdef int64_t t
     cdef bint valid = True
     for t in range(m):
-        valid &= fabs(p[t] - 0.5) <= 0.5 + 1e-9
+        valid &= fabs(p[t] - 0.5) <= HALF
     return valid
 
 

@@ -1,0 +1,131 @@
+"""Metrics of labels that stay: given scores again and again, they are checked, grouped and bound once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from sklearn_rank._engine.attributes import QueryAttributes
+from sklearn_rank._engine.per_query import KnownLabels
+from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.values import PerQuery
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.score_rows import ScoreRows
+from sklearn_rank._evaluation.source import RankedData
+from sklearn_rank._metric.compute import BoundMetrics
+from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.typing import Array, MatrixLike
+
+MADE = ("_bound", "_known", "_quick")
+"""Attributes that are made of the others."""
+NO_PROPERTIES = QueryAttributes({}, None)
+
+
+class PreparedMetrics:
+    """Metrics of labels that stay, to be called with scores again and again; made by `prepare`.
+
+    Threads may call it at the same time. A copy or a pickle has the labels, the queries and the metrics, and makes the
+    rest anew when it is first called.
+
+    Attributes
+    ----------
+    names : list of str
+        Metrics, as they were named.
+    """
+
+    def __init__(
+        self,
+        queries: Queries,
+        rows: ScoreRows,
+        specs: Mapping[str, MetricSpec],
+        n_jobs: int | None = None,
+        *,
+        is_single: bool = False,
+        properties: QueryAttributes = NO_PROPERTIES,
+    ) -> None:
+        self._queries = queries.by_query().with_scores(np.empty(0), False)
+        self._rows, self._specs, self._n_jobs = rows, dict(specs), n_jobs
+        self._is_single, self._properties = is_single, properties
+        self._bind()
+
+    def _bind(self) -> None:
+        """Bind the metrics to the labels, of which nothing else is known yet."""
+        self._bound = BoundMetrics(self._queries, [*self._specs.values()])
+        self._known: KnownLabels = {}
+        self._quick = self._bound.quick_means(self._queries, self._known)
+
+    @property
+    def names(self) -> list[str]:
+        """Metrics, as they were named."""
+        return [*self._specs]
+
+    def __call__(self, y_score: MatrixLike) -> float | dict[str, float]:
+        """Mean of each metric over queries.
+
+        Parameters
+        ----------
+        y_score : array-like of shape (n_samples,) or (n_queries, n_documents)
+            Output of a model for the rows that were prepared, in their order.
+
+        Returns
+        -------
+        float, or dict of str to float
+            A dict if there are several metrics: the same numbers as ``evaluate(...).mean()``, to the last bit.
+
+        Raises
+        ------
+        ValueError
+            If there is not one score for each label, or one is NaN or +inf.
+        TypeError
+            If scores are no real numbers.
+        """
+        score, has_unretrieved = self._rows.read(y_score, self._n_jobs)
+        means = None if has_unretrieved else self._quick(score)
+        if means is None:
+            _, values = self._compute(score, has_unretrieved)
+            means = [float(one.average(self._queries.weight)[0]) for one in values]
+        return means[0] if self._is_single else dict(zip(self._specs, means, strict=True))
+
+    def evaluate(self, y_score: MatrixLike) -> Evaluation:
+        """Compute the metrics of every query.
+
+        Parameters
+        ----------
+        y_score : array-like of shape (n_samples,) or (n_queries, n_documents)
+            Output of a model for the rows that were prepared, in their order.
+
+        Returns
+        -------
+        Evaluation
+            As `sklearn_rank.evaluate` returns it.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As a call does.
+        """
+        queries, values = self._compute(*self._rows.read(y_score, self._n_jobs))
+        metrics = dict(zip(self._specs, values, strict=True))
+        return Evaluation(queries.qid, queries.weight, metrics, RankedData(queries, self._n_jobs), *self._properties)
+
+    def _compute(self, score: Array, has_unretrieved: bool) -> tuple[Queries, list[PerQuery]]:
+        """Queries with these scores, and the values of each metric."""
+        queries = self._queries.with_scores(score, has_unretrieved)
+        if has_unretrieved:
+            self._bound.check_scores(queries)
+        return queries, self._bound.compute(queries, self._n_jobs, self._known)
+
+    def __repr__(self) -> str:
+        """Metrics and the number of queries."""
+        return f"PreparedMetrics of {', '.join(self._specs)} for {len(self._queries.indptr) - 1} queries"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """State without what is made of labels and metrics."""
+        return {name: value for name, value in vars(self).items() if name not in MADE}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the state, and bind the metrics again."""
+        vars(self).update(state)
+        self._bind()

@@ -1,0 +1,134 @@
+"""Rows of labels that are given scores again and again: which scores fit them, and in which order they are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sklearn_rank._engine.check import refuse_scores
+from sklearn_rank._engine.grouping import refuse_other_queries
+from sklearn_rank._engine.rows import check_columns, check_rows, labels_of, queries_in
+from sklearn_rank._utils.numbers import as_floats, column
+from sklearn_rank._utils.threads import for_each, row_blocks
+from sklearn_rank._utils.typing import Array, Index
+
+SHAPE = (
+    "{name} must have one score for each label that was prepared, so shape {shape}. Got shape {got} instead.{hint} "
+    "Other rows are prepared by themselves."
+)
+FEW_ROWS = 2**10
+"""Rows that are taken at once faster than block by block."""
+SYSTEMS = " Scores of several systems are given one after the other: [prepared(column) for column in y_score.T]."
+
+
+class Labelled(NamedTuple):
+    """Labels of rows and columns of an object of pandas, without the object."""
+
+    index: Any
+    columns: Any = None
+
+
+@dataclass(frozen=True)
+class ScoreRows:
+    """Rows of prepared labels, as scores for them must have them.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Shape of the scores: (n_rows,), or (n_queries, n_documents) where a row is a query.
+    indptr : ndarray of shape (n_queries + 1,)
+        Where each query starts, rows being by query.
+    rows : ndarray or None
+        Row of the input at each row by query; None if they are the same. Rows under a mask are left out.
+    labelled : dict of str to Labelled
+        Arguments that had labels, which scores with labels must have too.
+    """
+
+    shape: tuple[int, ...]
+    indptr: Index
+    rows: Index | None = None
+    labelled: dict[str, Labelled] = field(default_factory=dict)
+
+    def read(self, y_score: Any, n_jobs: int | None, name: str = "y_score") -> tuple[Array, bool]:
+        """Scores by query, and whether any of them is -inf.
+
+        Raises
+        ------
+        ValueError
+            If there is not one for each label, one is NaN or +inf, or labels of rows differ.
+        TypeError
+            If they are no real numbers.
+        """
+        if type(y_score) is not np.ndarray:
+            self._check_labels(y_score, name)
+        score = as_floats(y_score, name)
+        if len(self.shape) == 1:
+            score = column(score)
+        if score.shape != self.shape:
+            several = score.ndim == 2 and score.shape[:1] == self.shape
+            got = np.shape(score)
+            raise ValueError(SHAPE.format(name=name, shape=self.shape, got=got, hint=SYSTEMS * several))
+        if score.ndim == 2:
+            score = score.ravel()
+        by_query = score if self.rows is None else self._taken(score, self.rows, n_jobs)
+        lowest, highest = score_range(by_query, n_jobs)
+        if not highest < np.inf:  # NaN too
+            self._refuse(score, name)
+        return by_query, lowest == -np.inf
+
+    def _taken(self, score: Array, rows: Index, n_jobs: int | None) -> Array:
+        """Scores by query."""
+        if len(rows) <= FEW_ROWS:
+            return score.take(rows)
+        by_query = np.empty(len(rows))
+        for_each(lambda a, b: score.take(rows[a:b], out=by_query[a:b], mode="clip"), row_blocks(len(rows)), n_jobs)
+        return by_query
+
+    def _refuse(self, score: Array, name: str) -> None:
+        """Refuse the first score that is NaN or +inf, under no mask."""
+        kept, n_documents = score, self.shape[-1] if len(self.shape) == 2 else 1
+        if self.rows is not None:
+            kept = np.zeros(len(score))
+            kept[self.rows] = score[self.rows]
+        refuse_scores(kept, name, lambda invalid: int(np.argmax(invalid)) // n_documents)
+
+    def _check_labels(self, y_score: Any, name: str) -> None:
+        """Refuse scores whose rows or columns have other labels than those of the labels."""
+        check_rows(**self.labelled, **{name: y_score})
+        if "y_true" in self.labelled:
+            check_columns(self.labelled["y_true"], y_score, name)
+        if queries_in(y_score) is None or len(labels_of(y_score)) != self.shape[0]:  # which is told of later
+            return
+        if len(self.shape) == 2:
+            refuse_other_queries(y_score, np.arange(self.shape[0]), name=name)
+            return
+        number = np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
+        if self.rows is None:
+            refuse_other_queries(y_score, number, name=name)
+        else:
+            kept = Labelled(labels_of(y_score)[np.sort(self.rows)])
+            refuse_other_queries(kept, number[np.argsort(self.rows)], name=name)
+
+
+def score_range(score: Array, n_jobs: int | None) -> tuple[float, float]:
+    """Lowest and highest score; NaN if there is any."""
+    blocks = row_blocks(len(score))
+    if len(blocks) == 1:
+        return _range(score)
+    low, high = np.transpose(for_each(lambda a, b: _range(score[a:b]), blocks, n_jobs))
+    return float(low.min()), float(high.max())
+
+
+def _range(x: Array) -> tuple[float, float]:
+    return x.item(x.argmin()), x.item(x.argmax())
+
+
+def labels_of_rows(**given: Any) -> dict[str, Labelled]:
+    """Labels of the arguments that have some."""
+    return {
+        name: Labelled(index, getattr(x, "columns", None))
+        for name, x in given.items()
+        if (index := labels_of(x)) is not None
+    }
