@@ -197,16 +197,30 @@ def rank_grades(
 
 
 cdef void _sort_few_grades(const uint8_t* grade, int64_t n, int64_t depth, uint8_t* out) noexcept nogil:
-    """Sort up to 8 grades in registers, by a network: what it compares does not depend on them, and is never guessed."""
+    """Sort up to 8 grades in registers, by a network: what is compared does not depend on them, so no branch does."""
     cdef int32_t[FEW] x
     cdef int64_t i
     for i in range(FEW):
         x[i] = grade[i] if i < n else 0  # the lowest grade, which ends up last
-    _swap(&x[0], &x[2]); _swap(&x[1], &x[3]); _swap(&x[4], &x[6]); _swap(&x[5], &x[7])
-    _swap(&x[0], &x[4]); _swap(&x[1], &x[5]); _swap(&x[2], &x[6]); _swap(&x[3], &x[7])
-    _swap(&x[0], &x[1]); _swap(&x[2], &x[3]); _swap(&x[4], &x[5]); _swap(&x[6], &x[7])
-    _swap(&x[2], &x[4]); _swap(&x[3], &x[5]); _swap(&x[1], &x[4]); _swap(&x[3], &x[6])
-    _swap(&x[1], &x[2]); _swap(&x[3], &x[4]); _swap(&x[5], &x[6])
+    _swap(&x[0], &x[2])
+    _swap(&x[1], &x[3])
+    _swap(&x[4], &x[6])
+    _swap(&x[5], &x[7])
+    _swap(&x[0], &x[4])
+    _swap(&x[1], &x[5])
+    _swap(&x[2], &x[6])
+    _swap(&x[3], &x[7])
+    _swap(&x[0], &x[1])
+    _swap(&x[2], &x[3])
+    _swap(&x[4], &x[5])
+    _swap(&x[6], &x[7])
+    _swap(&x[2], &x[4])
+    _swap(&x[3], &x[5])
+    _swap(&x[1], &x[4])
+    _swap(&x[3], &x[6])
+    _swap(&x[1], &x[2])
+    _swap(&x[3], &x[4])
+    _swap(&x[5], &x[6])
     for i in range(min(depth, n)):
         out[i] = <uint8_t> x[i]
 
