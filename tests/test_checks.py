@@ -1,8 +1,11 @@
 """One pass over labels and scores: their range, what is odd in them, and labels as bytes."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 
+from sklearn_rank._engine import check
 from sklearn_rank._engine.check import check_queries
 from sklearn_rank._engine.kernels.checks import read_rows
 
@@ -84,3 +87,77 @@ def test_labels_that_are_read_anew_have_no_grades():
         anew = queries.without_negative
         assert anew.grade is None or anew.grade.tolist() == anew.label.tolist()
     assert anew.grade.tolist() == [0, 0, 2]
+
+
+def said(label, score, qid, **keywords):
+    """All that is known of queries, or the error."""
+    try:
+        queries = check_queries(label, score, qid=qid, **keywords)
+    except (TypeError, ValueError) as error:
+        return type(error), str(error)
+    found = {field.name: getattr(queries, field.name) for field in fields(queries)}
+    return {
+        name: (x.dtype, x.shape, repr(x.tolist())) if isinstance(x, np.ndarray) else repr(x)
+        for name, x in found.items()
+    }
+
+
+def few_rows():
+    """Rows that go by one call, and rows that differ from them in one respect."""
+    label, score, qid = (
+        np.array([3.0, 0, 1, 31, 2, 0]),
+        np.array([0.5, 0.1, 0.5, -1, 2, 3]),
+        np.array([-5, -5, 0, 7, 7, 9]),
+    )
+    odd = [np.nan, np.inf, -np.inf, -0.0, 0.5, -1.0, 32.0]
+    for row in (0, 2, 5):
+        yield from ((np.where(np.arange(6) == row, x, label), score, qid) for x in odd)
+        yield from ((label, np.where(np.arange(6) == row, x, score), qid) for x in odd)
+    for dtype in ("f4", ">f8", "i8", "i4", "bool", "O", "c16", "M8[s]", "U3", "f2", "longdouble"):
+        yield label.astype(dtype), score, qid
+        yield label, score.astype(dtype if dtype != "c16" else "O"), qid
+        yield label, score, qid.astype(dtype)
+    for ids in (
+        qid[::-1],
+        qid[::-1].copy(),
+        np.zeros(6, int),
+        np.arange(6),
+        qid % 2,
+        qid[:5],
+        qid[:0],
+        qid[:, None],
+        qid[0:1],
+    ):
+        yield label, score, ids
+    yield label, score, np.array(7)
+    yield label, score, np.array([np.iinfo(int).min, *[0] * 4, np.iinfo(int).max])
+    yield label, score, qid.astype("u8")
+    yield label[::-1], score, qid
+    yield np.repeat(label, 2)[::2], np.repeat(score, 2)[::2], np.repeat(qid, 2)[::2]
+    yield label[:5], score, qid
+    yield label, score[:5], qid
+    yield label[:, None], score, qid
+    yield label[None], score[None], qid
+    yield np.stack([label, label], axis=1), score, qid
+    yield from ((label[:n], score[:n], qid[:n]) for n in range(3))
+    yield np.ma.array(label), score, qid
+    yield label.tolist(), score, qid
+
+
+@pytest.mark.parametrize("case", range(len([*few_rows()])))
+def test_few_rows_by_one_call(case, monkeypatch):
+    """They are what the general way makes of them, and errors are its errors."""
+    label, score, qid = [*few_rows()][case]
+    for array in (label, score, qid):
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False
+    for keywords in ({}, {"score_name": "scores of b"}):
+        few = said(label, score, qid, **keywords)
+        with monkeypatch.context() as patch:
+            patch.setattr(check, "FEW_ROWS", 0)
+            assert said(label, score, qid, **keywords) == few
+
+
+def test_few_rows_are_checked_by_one_call(monkeypatch):
+    monkeypatch.setattr(check, "as_floats", None)
+    assert check_queries(np.zeros(3), np.ones(3), qid=np.array([1, 1, 2])).indptr.tolist() == [0, 2, 3]

@@ -15,7 +15,7 @@ import pytest
 
 from sklearn_rank import evaluate, group_sizes
 from sklearn_rank._engine import grouping as _grouping
-from sklearn_rank._engine.grouping import group_rows
+from sklearn_rank._engine.grouping import distinct_ids, group_rows
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
 from sklearn_rank.io import join, read_trec_qrels, read_trec_run
 from sklearn_rank.metrics import ndcg_score
@@ -42,6 +42,9 @@ def check(qid, ids=None):
     np.testing.assert_array_equal(np.arange(len(ids)) if order is None else order, np.concatenate(rows))
     assert (order is None) == (np.concatenate(rows) == np.arange(len(ids))).all()
     assert found.tolist() == list(expected)
+    found, number = distinct_ids(qid, len(ids))
+    assert found.tolist() == list(expected)
+    assert number.tolist() == [*map({q: i for i, q in enumerate(expected)}.get, ids)]
 
 
 DTYPES = [

@@ -96,9 +96,10 @@ def group_rows(qid: ArrayLike, n_rows: int, n_jobs: int | None = None) -> tuple[
     order : ndarray of shape (n_rows,) or None
         Rows in that order; None if they are adjacent already.
     """
-    text = None if isinstance(qid, (np.ndarray, list)) else arrow_text(one_column(qid))
-    if text is not None and len(text) == n_rows > 0:
-        return _group_text(text, n_jobs)
+    text = _text_of(qid, n_rows)
+    if text is not None:
+        number, first = _number_in_parts(text, n_jobs)
+        return text[first].ids(), *_group_runs(number, first, None, n_rows, n_jobs)
     ids, to_qid = id_array(qid)
     _check_shape(ids, n_rows)
     try:
@@ -115,12 +116,14 @@ def group_rows(qid: ArrayLike, n_rows: int, n_jobs: int | None = None) -> tuple[
     return distinct, *_group_runs(number, first, starts, n_rows, n_jobs)
 
 
-def _group_text(text: ArrowText, n_jobs: int | None) -> tuple[NDArray[Any], Index, Index | None]:
-    """As `group_rows`, of strings in the memory of Arrow."""
+def _text_of(qid: ArrayLike, n_rows: int) -> ArrowText | None:
+    """Ids that are strings in the memory of Arrow, one for each row; None for others."""
+    text = None if isinstance(qid, (np.ndarray, list)) else arrow_text(one_column(qid))
+    if text is None or not len(text) == n_rows > 0:
+        return None
     if text.has_missing:
         raise ValueError(MISSING)
-    number, first = _number_in_parts(text, n_jobs)
-    return text[first].ids(), *_group_runs(number, first, None, len(text), n_jobs)
+    return text
 
 
 def _group_runs(
@@ -134,9 +137,13 @@ def _group_runs(
 
 def distinct_ids(qid: ArrayLike, n_rows: int, n_jobs: int | None = None) -> tuple[NDArray[Any], Number]:
     """Distinct ids in order of first appearance, and the number of each row's query."""
+    text = _text_of(qid, n_rows)
+    if text is not None:
+        number, first = _number_in_parts(text, n_jobs)
+        return text[first].ids(), number
     ids, to_qid = id_array(qid)
     _check_shape(ids, n_rows)
-    starts = _starts(ids, n_jobs)
+    starts, _ = _starts(ids, n_jobs)
     heads = ids if starts is None else ids[starts[:-1]]
     number, first = _number_in_parts(heads, n_jobs)
     refuse_missing_ids(distinct := to_qid(heads[first]))

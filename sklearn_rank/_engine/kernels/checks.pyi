@@ -1,5 +1,7 @@
 """Types of `checks.pyx`."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -8,3 +10,6 @@ Array = NDArray[np.float64]
 def read_rows(
     label: Array, score: Array, grade: NDArray[np.uint8] | None
 ) -> tuple[float, float, bool, bool, bool, bool]: ...
+def read_few(
+    label: NDArray[Any], score: NDArray[Any], ids: NDArray[Any], grade: NDArray[np.uint8], starts: NDArray[np.int64]
+) -> tuple[float, float, bool, bool, int] | None: ...

@@ -4,6 +4,7 @@
 
 Loops are over chunks that stay in the cache, and no row waits for the one before, so that compilers use vectors.
 """
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDES, PyBuffer_Release, PyObject_GetBuffer
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 
@@ -18,6 +19,14 @@ cdef union word_t:
     double value
     uint64_t bits
 
+cdef struct facts_t:
+    double lowest
+    double highest
+    bint has_nan
+    bint are_grades
+    int64_t n_unretrieved
+    int64_t n_bad
+
 
 def read_rows(const double[::1] label, const double[::1] score, uint8_t[::1] grade):
     """Return lowest and highest label, whether one is NaN and all are grades, and as numbers of scores: -inf, and bad.
@@ -25,25 +34,83 @@ def read_rows(const double[::1] label, const double[::1] score, uint8_t[::1] gra
     Grades are whole numbers from 0 to 31, and written to `grade` if it is not None; -0.0 is 0. Range is that of labels
     but NaN, inf and -inf if there are no others. Bad scores are NaN and +inf. What is counted is 0 or more.
     """
-    cdef double lowest = INFINITY, highest = -INFINITY
-    cdef bint has_nan = False, are_grades = grade is not None
-    cdef int64_t n_unretrieved = 0, n_bad = 0, chunk, i, n
+    cdef facts_t facts
     with nogil:
-        for chunk in range((label.shape[0] + CHUNK - 1) // CHUNK):
-            i = chunk * CHUNK
-            n = min(label.shape[0] - i, <int64_t> CHUNK)
-            if are_grades:
-                are_grades = _write_grades(&label[i], n, &grade[i])
-            if are_grades:
-                _add_bytes(&grade[i], n, &lowest, &highest)
-            else:
-                _add_range(&label[i], n, &lowest, &highest, &has_nan)
-        for chunk in range((score.shape[0] + CHUNK - 1) // CHUNK):
-            i = chunk * CHUNK
-            n = min(score.shape[0] - i, <int64_t> CHUNK)
-            if not _are_finite(&score[i], n):
-                _count_odd(&score[i], n, &n_unretrieved, &n_bad)
-    return lowest, highest, has_nan, are_grades, n_unretrieved > 0, n_bad > 0
+        _read(
+            &label[0], label.shape[0], &score[0], score.shape[0], &grade[0] if grade is not None else NULL, &facts
+        )
+    return facts.lowest, facts.highest, facts.has_nan, facts.are_grades, facts.n_unretrieved > 0, facts.n_bad > 0
+
+
+cdef void _read(
+    const double* label, int64_t n_labels, const double* score, int64_t n_scores, uint8_t* grade, facts_t* facts
+) noexcept nogil:
+    cdef int64_t chunk, i, n
+    facts.lowest, facts.highest, facts.has_nan = INFINITY, -INFINITY, False
+    facts.are_grades, facts.n_unretrieved, facts.n_bad = grade != NULL, 0, 0
+    for chunk in range((n_labels + CHUNK - 1) // CHUNK):
+        i = chunk * CHUNK
+        n = min(n_labels - i, <int64_t> CHUNK)
+        if facts.are_grades:
+            facts.are_grades = _write_grades(label + i, n, grade + i)
+        if facts.are_grades:
+            _add_bytes(grade + i, n, &facts.lowest, &facts.highest)
+        else:
+            _add_range(label + i, n, &facts.lowest, &facts.highest, &facts.has_nan)
+    for chunk in range((n_scores + CHUNK - 1) // CHUNK):
+        i = chunk * CHUNK
+        n = min(n_scores - i, <int64_t> CHUNK)
+        if not _are_finite(score + i, n):
+            _count_odd(score + i, n, &facts.n_unretrieved, &facts.n_bad)
+
+
+def read_few(label, score, ids, uint8_t[::1] grade, int64_t[::1] starts):
+    """What there is to know of float64 labels and scores, and int64 ids that never fall; None for all else.
+
+    Returned are lowest and highest label, whether all are grades and a score is -inf, and the number of queries, whose
+    starts are written, and the end. None is also for what is refused, and for NaN: others read that.
+    """
+    cdef Py_buffer[3] given
+    cdef int64_t n_rows = grade.shape[0], n_queries = 0
+    cdef facts_t facts
+    cdef int n = 0
+    try:
+        for x in (label, score, ids):
+            PyObject_GetBuffer(x, &given[n], PyBUF_FORMAT | PyBUF_STRIDES)
+            n += 1
+            if not _is_plain(&given[n - 1], n_rows, b"d" if n < 3 else b"l"):
+                return None
+        n_queries = _find_rising(<const int64_t*> given[2].buf, n_rows, &starts[0])
+        _read(<const double*> given[0].buf, n_rows, <const double*> given[1].buf, n_rows, &grade[0], &facts)
+    except (ValueError, BufferError):    # a type that has no buffer
+        return None
+    finally:
+        while n > 0:
+            n -= 1
+            PyBuffer_Release(&given[n])
+    if n_queries == 0 or facts.has_nan or facts.n_bad or facts.lowest == -INFINITY or facts.highest == INFINITY:
+        return None
+    return facts.lowest, facts.highest, facts.are_grades, facts.n_unretrieved > 0, n_queries
+
+
+cdef bint _is_plain(Py_buffer* x, int64_t n_rows, char kind) noexcept nogil:
+    """Whether a buffer is one column of numbers without gaps, 8 bytes wide in the order of the machine."""
+    if x.ndim != 1 or x.shape[0] != n_rows or x.itemsize != 8 or (x.strides[0] != 8 and n_rows > 1):
+        return False
+    return x.format[1] == 0 and (x.format[0] == kind or (kind == b"l" and x.format[0] == b"q"))
+
+
+cdef int64_t _find_rising(const int64_t* ids, int64_t n_rows, int64_t* starts) noexcept nogil:
+    """Write where runs of ids start, and the end; return how many, or 0 if ids fall."""
+    cdef int64_t i, n = 1
+    starts[0] = 0
+    for i in range(1, n_rows):
+        if ids[i] < ids[i - 1]:
+            return 0
+        starts[n] = i
+        n += ids[i] > ids[i - 1]
+    starts[n] = n_rows
+    return n
 
 
 cdef bint _write_grades(const double* x, int64_t n, uint8_t* out) noexcept nogil:
