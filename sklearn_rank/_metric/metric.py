@@ -36,12 +36,12 @@ class Metric(ValueProperties, LabelProperties, OrderProperties):
     aliases: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     parameter_constraints: Mapping[str, Constraint] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def is_built_in(self) -> bool:
         """Whether it is one of ours, which the tests hold to what is asked of all: no cutoff reads below it."""
         return getattr(self.formula, "__module__", "").startswith("sklearn_rank.metrics.")
 
-    @property
+    @cached_property
     def function_name(self) -> str:
         """Name of the public function, for messages."""
         return str(getattr(self.function, "__name__", self.name))
