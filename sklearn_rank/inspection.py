@@ -16,6 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.rows import check_features, check_rows
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
+from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._metric.names import is_single_metric
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.arguments import named_arguments
@@ -109,10 +110,12 @@ def query_permutation_importance(
     scorers, random = get_scorers(metric), check_random_state(random_state)
     group = rows.number if scope == "within" else np.zeros_like(rows.number)
     orders = [_shuffle(group, random) for _ in range(n_repeats)]
-    baseline = scorers.score_rows(estimator, X, rows)
+    prepared = scorers.prepare(rows)
+    baseline = scorers.score_rows(estimator, X, prepared)
     columns = X.tocsc() if sparse.issparse(X) else X
     shuffled = Parallel(n_jobs=n_jobs)(
-        delayed(_scores_without)(scorers, estimator, columns, feature, orders, rows) for feature in range(X.shape[1])
+        delayed(_scores_without)(scorers, estimator, columns, feature, orders, prepared)
+        for feature in range(X.shape[1])
     )
     by_metric = {}
     for name, value in baseline.items():
@@ -131,8 +134,9 @@ def _shuffle(number: Index, random: np.random.RandomState) -> Index:
 
 
 def _scores_without(
-    scorers: RankingScorers, estimator: Estimator, X: MatrixLike, feature: int, orders: list[Index], rows: GroupedRows
-) -> list[dict[str, float]]:
+    scorers: RankingScorers, estimator: Estimator, X: MatrixLike, feature: int, orders: list[Index],
+    rows: PreparedMetrics,
+) -> list[dict[str, float]]:  # fmt: skip
     """Scores after each way to shuffle one feature."""
     return [scorers.score_rows(estimator, _with_shuffled(X, feature, order), rows) for order in orders]
 

@@ -135,21 +135,22 @@ def test_nothing_is_left_by_a_process_that_was_killed(name, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("memory_limit", [2_000, 20_000, 200_000])
-def test_parts_fit_the_memory(memory_limit, monkeypatch):
+def test_parts_fit_the_memory(memory_limit, n_jobs, monkeypatch):
     """No more rows are read at a time than the limit allows, but for a single query."""
     sizes = []
-    real = _spool.Spool.read
+    real = _scattered_queries._read
 
-    def read(self, extents, kind):
-        records = real(self, extents, kind)
-        if len(set(records["number"].tolist())) > 1:
-            sizes.append(records.nbytes)
-        return records
+    def read(spool, extents):
+        rows = real(spool, extents)
+        if len(set(rows.number.tolist())) > 1:
+            sizes.append(20 * len(rows.number))
+        return rows
 
-    monkeypatch.setattr(_scattered_queries.Spool, "read", read)
-    check(make(n_queries=2500, longest=9, shuffle=True), 1000, memory_limit=memory_limit)
-    assert max(sizes) <= memory_limit // _scattered_queries.MEMORY_SHARE
+    monkeypatch.setattr(_scattered_queries, "_read", read)
+    check(make(n_queries=2500, longest=9, shuffle=True), 1000, memory_limit=memory_limit, n_jobs=n_jobs)
+    assert max(sizes) <= memory_limit // (_scattered_queries.MEMORY_SHARE * n_jobs)
 
 
 def test_many_subtopics_go_to_disk_and_back():

@@ -14,8 +14,8 @@ ROWS_PER_PART = 2**18
 """Rows that are collected before they are evaluated, so that small batches cost little more than large ones."""
 
 
-def adjacent_queries(batches: Iterable[Rows], n_jobs: int | None) -> Iterator[Queries]:
-    """Yield whole queries; the last query of a batch may continue in the next one."""
+def adjacent_queries(batches: Iterable[Rows]) -> Iterator[Rows]:
+    """Yield rows of whole queries; the last query of a batch may continue in the next one."""
     held: list[Rows] = []
     n_held = 0
     for rows in batches:
@@ -26,12 +26,11 @@ def adjacent_queries(batches: Iterable[Rows], n_jobs: int | None) -> Iterator[Qu
             end = joined.indptr[-2]
             rest = Rows(joined.label[end:], joined.score[end:], joined.indptr[-2:] - end, None, joined.number[-1:])
             held, n_held = [_copied(rest)], len(rest.score)
-            whole = Rows(joined.label[:end], joined.score[:end], joined.indptr[:-1], None, joined.number[:-1])
-            yield queries_of_rows(whole, n_jobs)
+            yield Rows(joined.label[:end], joined.score[:end], joined.indptr[:-1], None, joined.number[:-1])
         else:
             held[-1] = _copied(rows)  # the memory of a batch may be used again for the next
     if held:
-        yield queries_of_rows(_joined(held), n_jobs)
+        yield _joined(held)
 
 
 def _joined(held: Sequence[Rows]) -> Rows:
@@ -48,6 +47,6 @@ def _copied(rows: Rows) -> Rows:
     return rows._replace(label=rows.label.copy(), score=rows.score.copy())
 
 
-def queries_of_rows(rows: Rows, n_jobs: int | None) -> Queries:
+def queries_of_rows(rows: Rows, n_jobs: int | None = None) -> Queries:
     """Queries of rows that are whole."""
     return queries_of(rows.label, rows.score, rows.indptr, rows.number, rows.order, None, n_jobs)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from sklearn_rank._chunks.batch_kind import BatchKind
-from sklearn_rank._chunks.columns import read_columns
+from sklearn_rank._chunks.columns import Columns, read_columns
 from sklearn_rank._chunks.named_columns import ColumnNames
 from sklearn_rank._chunks.parts import check_part
 from sklearn_rank._chunks.query_ids import QueryIdIndex
+from sklearn_rank._chunks.scattered_rows import ScatteredRows, check_ungrouped, narrow_labels
 from sklearn_rank._engine.grouping import Number
 from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.rows import queries_in
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.typing import Array, Index
+
+R = TypeVar("R", "Rows", ScatteredRows)
 
 
 class Rows(NamedTuple):
@@ -40,34 +44,49 @@ class BatchValidator:
         self._last = -1  # number of the query that the last batch ended with
 
     def validate(self, batches: Iterable[Any]) -> Iterator[Rows]:
-        """Yield the rows of each batch that has any; errors name the batch and its first row in the stream."""
-        start = 0
-        for i, batch in enumerate(batches):
-            try:
-                rows = self._check(batch)
-            except (TypeError, ValueError) as error:
-                kind = TypeError if isinstance(error, TypeError) else ValueError
-                raise kind(f"{error} This is batch {i}, whose row 0 is row {start} of the stream.") from error
-            if rows is not None:
-                yield rows
-                start += len(rows.score)
-        if start == 0:
-            raise ValueError("At least one row is needed. Got batches without rows.")
+        """Yield the rows of each batch by query; errors name the batch and its first row in the stream."""
+        return _each(batches, lambda batch: self._check(read_columns(batch, self._names)))
+
+    def validate_scattered(self, batches: Iterable[Any]) -> Iterator[ScatteredRows]:
+        """Yield the rows of each batch as they come; errors are those of `validate`."""
+        return _each(batches, lambda batch: self._check_scattered(read_columns(batch, self._names)))
 
     @property
     def weight(self) -> Array | None:
         """Weight of each query so far."""
         return self._weight[: self.seen.n] if self._kind is not None and self._kind.weighted else None
 
-    def _check(self, batch: Any) -> Rows | None:
-        queries = check_part(read_columns(batch, self._names), self._n_jobs)
-        if queries is None:
+    def _check_scattered(self, columns: Columns) -> ScatteredRows | None:
+        """Rows as they come: each id is numbered once, where the general way groups rows first."""
+        if columns.sample_weight is None and columns.qid is not None and queries_in(columns.y_true) is None:
+            try:
+                queries, score = check_ungrouped(columns, self._n_jobs)
+                self._accept(queries)
+                number = self.seen.number_rows(columns.qid, len(score))
+                return ScatteredRows(number, narrow_labels(queries.label), score.copy())
+            except (TypeError, ValueError):
+                pass
+        rows = self._check(columns)
+        if rows is None:
             return None
+        number = np.repeat(rows.number, np.diff(rows.indptr))
+        if rows.order is not None:
+            number[rows.order] = number.copy()
+        return ScatteredRows(number, narrow_labels(rows.label), rows.score.copy())
+
+    def _accept(self, queries: Queries) -> None:
+        """Raise ValueError if rows are of another kind than those before, or have labels that a metric refuses."""
         kind = BatchKind.of(queries)
         kind.check_after(self._kind)
         self._kind = kind
         for spec in self._specs:
-            spec.bind(queries)  # refuses labels
+            spec.bind(queries)
+
+    def _check(self, columns: Columns) -> Rows | None:
+        queries = check_part(columns, self._n_jobs)
+        if queries is None:
+            return None
+        self._accept(queries)
         n_before, number = self.seen.n, self.seen.number(queries.qid)
         if self._grouped:
             self._check_adjacent(queries, number, n_before)
@@ -106,6 +125,22 @@ class BatchValidator:
                 "sample_weight weights whole queries, so it must be constant within each. Got "
                 f"{self._weight[number[query]]:g} and {weight[query]:g} in query {_id(queries, query)}."
             )
+
+
+def _each(batches: Iterable[Any], check: Callable[[Any], R | None]) -> Iterator[R]:
+    """Yield the rows of each batch that has any; errors name the batch."""
+    start = 0
+    for i, batch in enumerate(batches):
+        try:
+            rows = check(batch)
+        except (TypeError, ValueError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"{error} This is batch {i}, whose row 0 is row {start} of the stream.") from error
+        if rows is not None:
+            yield rows
+            start += len(rows.score)
+    if start == 0:
+        raise ValueError("At least one row is needed. Got batches without rows.")
 
 
 def _id(queries: Queries, query: int) -> str:

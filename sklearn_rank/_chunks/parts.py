@@ -5,10 +5,12 @@ The values of a query do not depend on other queries, so parts can be computed a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from sklearn_rank._chunks.columns import Columns
@@ -18,13 +20,16 @@ from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.values import PerQuery
+from sklearn_rank._evaluation.all_relevant import LabelRange
 from sklearn_rank._evaluation.result import Evaluation, computed_values
 from sklearn_rank._evaluation.source import DataCounts
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.numbers import refuse_inexact
+from sklearn_rank._utils.threads import with_helpers
 from sklearn_rank._utils.typing import Array, Index
 
+P = TypeVar("P")
 FIELDS = ("numerator", "denominator", "undefined")
 """Columns of a metric's result."""
 
@@ -48,15 +53,46 @@ def evaluate_part(queries: Queries, specs: Mapping[str, MetricSpec], n_jobs: int
     return Evaluation(queries.qid, queries.weight, named, DataCounts(queries.n_documents, sums))
 
 
+class PartResult(NamedTuple):
+    """Values of the queries of a part, and what must be known of all parts together."""
+
+    evaluation: Evaluation
+    labels: LabelRange
+    longest: int
+
+
 def evaluate_parts(
-    whole: Iterable[Queries], specs: Mapping[str, MetricSpec], n_jobs: int | None = None
-) -> Iterator[Evaluation]:
-    """Evaluate each part; raise ValueError if a callable discount differs between parts."""
-    discounts = discounts_of(specs.values())
-    for queries in whole:
+    parts: Iterable[P],
+    queries_of_part: Callable[[P, int | None], Queries],
+    specs: Mapping[str, MetricSpec],
+    n_jobs: int | None = None,
+) -> Iterator[PartResult]:
+    """Evaluate whole queries part by part; raise ValueError if a callable discount differs between parts.
+
+    Parts are taken by the calling thread, while other threads evaluate those before. One alone is divided among them.
+    """
+    discounts, n_threads, inside = discounts_of(specs.values()), effective_n_jobs(n_jobs), 1
+    if n_threads > 1:
+        parts = iter(parts)
+        first = [*islice(parts, 2)]
+        if len(first) < 2:
+            n_threads, inside = 1, n_threads
+        parts = chain(_popped(first), parts)
+
+    def evaluate(part: P) -> PartResult:
+        queries = queries_of_part(part, inside)
+        return PartResult(evaluate_part(queries, specs, inside), LabelRange.of(queries), queries.longest)
+
+    for result in with_helpers(evaluate, parts, n_threads):
         for discount in discounts:
-            discount.check(queries.longest)
-        yield evaluate_part(queries, specs, n_jobs)
+            discount.check(result.longest)
+        yield result
+
+
+def _popped(items: list[P]) -> Iterator[P]:
+    """Items that are freed as soon as they are taken."""
+    while items:
+        yield items.pop(0)
 
 
 def join_parts(

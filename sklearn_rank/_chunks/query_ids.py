@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.grouping import Distinct, Keys, Number, joined
+from sklearn_rank._engine.grouping import Distinct, Keys, Number, distinct_ids, joined
+from sklearn_rank._engine.qid import ids_of, refuse_missing_ids
 
 
 class QueryIdIndex:
-    """Distinct ids of a stream, numbered in order of first appearance; each part is distinct ids from `group_rows`."""
+    """Distinct ids of a stream, numbered in order of first appearance."""
 
     def __init__(self, where: str = "batches") -> None:
         self._where = where
@@ -19,7 +20,7 @@ class QueryIdIndex:
         self._distinct, self._entry = Distinct(), dict[Any, int]()
 
     def number(self, ids: NDArray[Any]) -> Number:
-        """Number of each of some distinct ids; numbers from the previous `n` on are new.
+        """Number of each of some distinct ids, as `group_rows` returns them; numbers from the previous `n` on are new.
 
         Raises
         ------
@@ -36,10 +37,33 @@ class QueryIdIndex:
             self._parts.append(ids[number >= n_before])
         return number
 
+    def number_rows(self, qid: Any, n_rows: int) -> Number:
+        """Number of the query of each row; ids come in any container, and as often as they want.
+
+        Raises
+        ------
+        ValueError or TypeError
+            As `group_rows` and `number`.
+        """
+        dtype = getattr(qid, "dtype", None)
+        if not isinstance(dtype, np.dtype) or dtype.kind not in "iuf" or dtype.itemsize > 8:
+            distinct, number = distinct_ids(qid, n_rows)
+            return self.number(distinct).take(number)
+        ids = ids_of(qid)
+        refuse_missing_ids(ids)
+        if ids.shape != (n_rows,):
+            raise ValueError(f"qid must name the query of each row. Got shape {ids.shape} for {n_rows} rows.")
+        self._kind = kind_after(self._kind, ids, self._where)
+        number, n_before = self._number(ids), self.n
+        self.n = self._distinct.n
+        if self.n > n_before:
+            self._parts.append(ids[self._distinct.first[n_before : self.n]])
+        return number
+
     def _number(self, ids: NDArray[Any]) -> Number:
         number = np.empty(len(ids), dtype=np.uint32)
         if self._kind in ("integers", "uint64"):
-            self._distinct.number(Keys(ids.astype(np.int64)), 0, number)
+            self._distinct.number(Keys(np.ascontiguousarray(ids, dtype=np.int64)), 0, number)
         elif self._kind == "floats":
             self._distinct.number(Keys((ids.astype(np.float64) + 0.0).view(np.int64)), 0, number)
         elif self._kind == "text":

@@ -19,6 +19,8 @@ from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._utils.threads import for_each, heed, query_blocks
 
+MOST_KEPT = 100
+"""Arrays that formulas may leave at an ideal order; a formula that makes a function in each call leaves more and more."""
 KnownLabels = dict[tuple[int, int], dict[Any, BlockLabels]]
 """Labels of blocks of queries, by the first and the last query and by how they are read."""
 
@@ -100,10 +102,7 @@ def rank_block(
     queries: Queries, first: int, last: int, key: RankingKey, depth: int, known: dict[Any, BlockLabels] | None = None
 ) -> Ranking:
     """Ranking of the queries `first` to `last`; labels that are not `known` are added there."""
-    known, read = {} if known is None else known, (key.unjudged, key.negative)
-    labels = known.get(read)
-    if labels is None:
-        labels = known[read] = _labels_of(queries, first, last, *read)
+    labels = labels_of(queries, key, {} if known is None else known, first, last)
     score = rows_of(queries.score, queries.indptr, queries.order, first, last)
     as_it_stands = (
         key.ties in ("average", "stable") and key.unjudged is None and not key.pointwise and depth == NO_CUTOFF
@@ -113,32 +112,49 @@ def rank_block(
         begin, end = np.searchsorted(queries.tie_ends, [start, stop], side="right")
         ends = queries.tie_ends[begin:end] - start if key.ties == "average" else None
         return Ranking.as_given(labels.label, score, labels.indptr, ends).sharing(labels)
-    score = score.astype(np.float64, copy=False)
     if labels.kept is not None:
         score = score[labels.kept]
     if key.pointwise:
         return Ranking.as_given(labels.label, score, labels.indptr).sharing(labels)
+    label = labels.label if labels.grade is None or key.ties in ("worst", "best") else None
     return Ranking.by_score(
-        labels.label, score, labels.indptr, depth=depth, ties=key.ties, keep_unretrieved=key.keep_unretrieved,
-        unlisted=labels.unlisted,
+        label, score, labels.indptr, depth=depth, ties=key.ties, keep_unretrieved=key.keep_unretrieved,
+        unlisted=labels.unlisted, grade=labels.grade,
     ).sharing(labels)  # fmt: skip
+
+
+def labels_of(
+    queries: Queries, key: RankingKey, known: dict[Any, BlockLabels], first: int = 0, last: int = -1
+) -> BlockLabels:
+    """Labels of the queries `first` to `last` as a ranking of theirs reads them; added to those that are `known`."""
+    read = key.unjudged, key.negative
+    if read not in known:
+        known[read] = _labels_of(queries, first, last if last >= 0 else len(queries.indptr) - 1, *read)
+    labels = known[read]
+    for ranking in labels.shared.values():
+        if isinstance(ranking, Ranking) and len(ranking.shared) > MOST_KEPT:
+            vars(ranking).pop("shared", None)
+    return labels
 
 
 def _labels_of(queries: Queries, first: int, last: int, unjudged: str | None, negative: str) -> BlockLabels:
     """Labels of the queries `first` to `last` as metrics with these keywords read them."""
     queries = queries if negative == "keep" else queries.without_negative
-    label = rows_of(queries.label, queries.indptr, queries.order, first, last)
     indptr, unlisted = queries.indptr[first : last + 1] - queries.indptr[first], queries.unlisted
-    judged: NDArray[np.bool_] | None = None
     if unlisted is not None:
         unlisted = unlisted.of_queries(first, last).read_unjudged(unjudged)
+    if queries.grade is not None and unjudged is None:
+        grade = rows_of(queries.grade, queries.indptr, queries.order, first, last)
+        return BlockLabels(None, indptr, unlisted, grade=grade)
+    label = rows_of(queries.label, queries.indptr, queries.order, first, last)
+    judged: NDArray[np.bool_] | None = None
     if unjudged == "nonrelevant":
         label = np.nan_to_num(label)
     elif unjudged == "drop":
         missing = np.isnan(label)
-        judged = np.logical_not(missing if label.ndim == 1 else missing.all(axis=1))
-        label = label[judged]
+        kept: NDArray[np.bool_] = ~(missing if label.ndim == 1 else np.all(missing, axis=1))
+        label, judged = label[kept], kept
         if label.ndim == 2:  # judged for another subtopic
             label = np.nan_to_num(label)
-        indptr = np.append(0, np.cumsum(judged))[indptr]
+        indptr = np.append(0, np.cumsum(kept))[indptr]
     return BlockLabels(label, indptr, unlisted, judged)

@@ -22,6 +22,10 @@ class MetricProperties(Protocol):
         """Name of the public function, for messages."""
 
     @property
+    def formula(self) -> Callable[..., Any]:
+        """Function of ranked queries."""
+
+    @property
     def is_built_in(self) -> bool:
         """Whether the formula is known not to read below a cutoff."""
 

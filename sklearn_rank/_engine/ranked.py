@@ -100,6 +100,8 @@ class Ranked:
 
     def by_label(self, function: Callable[[Array], Array]) -> Array:
         """A function of each item's label, computed once for all formulas that ask for the same function."""
+        if not self._keeps_results:
+            return function(self.label)
         return self._kept("by_label", self._by_label, function)
 
     def _by_label(self, function: Callable[[Array], Array]) -> Array:
@@ -254,6 +256,8 @@ class Ranked:
 
     def _of_ranks(self, function: Callable[[Index], Any]) -> Array:
         """A function of the rank at each rank of the longest list."""
+        if not self._keeps_results:
+            return self._by_rank(function)
         return self._kept("by_rank", self._by_rank, function)
 
     def _by_rank(self, function: Callable[[Index], Any]) -> Array:

@@ -20,6 +20,10 @@ class SharedArrays:
     def __init__(self) -> None:
         self._arrays: dict[Hashable, Array] = {}
 
+    def __len__(self) -> int:
+        """Number of arrays, each under two names."""
+        return len(self._arrays) // 2
+
     def once(self, key: Hashable, compute: Callable[[], Array]) -> Array:
         """The array of this key, computed when it is first asked for."""
         array = self._arrays.get(key)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -41,15 +41,6 @@ class LabelRange(NamedTuple):
 
 
 NO_LABELS = LabelRange(0, math.inf, -math.inf)
-
-
-def watch(whole: Iterable[Queries], specs: Mapping[str, MetricSpec]) -> Iterator[Queries]:
-    """The queries of each part; warn after the last."""
-    labels = NO_LABELS
-    for queries in whole:
-        labels = labels.joined(LabelRange.of(queries))
-        yield queries
-    warn_if_all_relevant(labels, specs)
 
 
 def warn_if_all_relevant(labels: LabelRange, specs: Mapping[str, MetricSpec]) -> None:

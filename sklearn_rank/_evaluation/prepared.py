@@ -16,8 +16,10 @@ from sklearn_rank._evaluation.score_rows import ScoreRows
 from sklearn_rank._evaluation.source import RankedData
 from sklearn_rank._metric.compute import BoundMetrics
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._utils.typing import MatrixLike
+from sklearn_rank._utils.typing import Array, MatrixLike
 
+MADE = ("_bound", "_known", "_quick")
+"""Attributes that are made of the others."""
 NO_PROPERTIES = QueryAttributes({}, None)
 
 
@@ -52,6 +54,7 @@ class PreparedMetrics:
         """Bind the metrics to the labels, of which nothing else is known yet."""
         self._bound = BoundMetrics(self._queries, [*self._specs.values()])
         self._known: KnownLabels = {}
+        self._quick = self._bound.quick_means(self._queries, self._known)
 
     @property
     def names(self) -> list[str]:
@@ -78,8 +81,11 @@ class PreparedMetrics:
         TypeError
             If scores are no real numbers.
         """
-        _, values = self._compute(y_score)
-        means = [float(one.average(self._queries.weight)[0]) for one in values]
+        score, has_unretrieved = self._rows.read(y_score, self._n_jobs)
+        means = None if has_unretrieved else self._quick(score)
+        if means is None:
+            _, values = self._compute(score, has_unretrieved)
+            means = [float(one.average(self._queries.weight)[0]) for one in values]
         return means[0] if self._is_single else dict(zip(self._specs, means, strict=True))
 
     def evaluate(self, y_score: MatrixLike) -> Evaluation:
@@ -100,13 +106,12 @@ class PreparedMetrics:
         ValueError, TypeError
             As a call does.
         """
-        queries, values = self._compute(y_score)
+        queries, values = self._compute(*self._rows.read(y_score, self._n_jobs))
         metrics = dict(zip(self._specs, values, strict=True))
         return Evaluation(queries.qid, queries.weight, metrics, RankedData(queries, self._n_jobs), *self._properties)
 
-    def _compute(self, y_score: MatrixLike) -> tuple[Queries, list[PerQuery]]:
+    def _compute(self, score: Array, has_unretrieved: bool) -> tuple[Queries, list[PerQuery]]:
         """Queries with these scores, and the values of each metric."""
-        score, has_unretrieved = self._rows.read(y_score, self._n_jobs)
         queries = self._queries.with_scores(score, has_unretrieved)
         if has_unretrieved:
             self._bound.check_scores(queries)
@@ -118,7 +123,7 @@ class PreparedMetrics:
 
     def __getstate__(self) -> dict[str, Any]:
         """State without what is made of labels and metrics."""
-        return {name: value for name, value in vars(self).items() if name not in ("_bound", "_known")}
+        return {name: value for name, value in vars(self).items() if name not in MADE}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the state, and bind the metrics again."""

@@ -18,6 +18,8 @@ SHAPE = (
     "{name} must have one score for each label that was prepared, so shape {shape}. Got shape {got} instead.{hint} "
     "Other rows are prepared by themselves."
 )
+FEW_ROWS = 2**10
+"""Rows that are taken at once faster than block by block."""
 SYSTEMS = " Scores of several systems are given one after the other: [prepared(column) for column in y_score.T]."
 
 
@@ -62,12 +64,14 @@ class ScoreRows:
         if type(y_score) is not np.ndarray:
             self._check_labels(y_score, name)
         score = as_floats(y_score, name)
-        score = column(score) if len(self.shape) == 1 else score
+        if len(self.shape) == 1:
+            score = column(score)
         if score.shape != self.shape:
             several = score.ndim == 2 and score.shape[:1] == self.shape
             got = np.shape(score)
             raise ValueError(SHAPE.format(name=name, shape=self.shape, got=got, hint=SYSTEMS * several))
-        score = score.ravel()
+        if score.ndim == 2:
+            score = score.ravel()
         by_query = score if self.rows is None else self._taken(score, self.rows, n_jobs)
         lowest, highest = score_range(by_query, n_jobs)
         if not highest < np.inf:  # NaN too
@@ -76,6 +80,8 @@ class ScoreRows:
 
     def _taken(self, score: Array, rows: Index, n_jobs: int | None) -> Array:
         """Scores by query."""
+        if len(rows) <= FEW_ROWS:
+            return score.take(rows)
         by_query = np.empty(len(rows))
         for_each(lambda a, b: score.take(rows[a:b], out=by_query[a:b], mode="clip"), row_blocks(len(rows)), n_jobs)
         return by_query
@@ -108,10 +114,10 @@ class ScoreRows:
 
 def score_range(score: Array, n_jobs: int | None) -> tuple[float, float]:
     """Lowest and highest score; NaN if there is any."""
-    ranges = for_each(lambda a, b: _range(score[a:b]), row_blocks(len(score)), n_jobs)
-    if len(ranges) == 1:
-        return ranges[0]
-    low, high = np.transpose(ranges)
+    blocks = row_blocks(len(score))
+    if len(blocks) == 1:
+        return _range(score)
+    low, high = np.transpose(for_each(lambda a, b: _range(score[a:b]), blocks, n_jobs))
     return float(low.min()), float(high.max())
 
 

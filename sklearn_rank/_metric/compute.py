@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,9 +10,11 @@ import numpy as np
 from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.per_query import KnownLabels, depth_of, fill
 from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.quick import Curve, QuickMeans
+from sklearn_rank._engine.traced import NotTraced
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._utils.typing import Index
+from sklearn_rank._utils.typing import Array, Index
 
 
 def compute(queries: Queries | LazyQueries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
@@ -50,6 +52,25 @@ class BoundMetrics:
         values = {key: PerQuery.empty(c.spec, c.cutoffs, n_queries) for key, c in self.curves.items()}
         fill(queries, [(values[key], c.keywords) for key, c in self.curves.items()], n_jobs, known)
         return [values[spec.curve_key].at(spec) for spec in self.specs]
+
+    def quick_means(self, queries: Queries, known: KnownLabels) -> Callable[[Array], list[float] | None]:
+        """Mean of each metric for scores of few rows; None where `compute` has more to do."""
+        try:
+            of_block = known.setdefault((0, len(queries.indptr) - 1), {})
+            means = QuickMeans(queries, [Curve(*curve) for curve in self.curves.values()], of_block)
+        except NotTraced:
+            return lambda score: None
+        numbers = {key: number for number, key in enumerate(self.curves)}
+        places = []
+        for spec in self.specs:
+            curve = self.curves[spec.curve_key]
+            places.append((numbers[spec.curve_key], int(np.searchsorted(curve.cutoffs, spec.depth))))
+
+        def of_metrics(score: Array) -> list[float] | None:
+            of_curves = means(score)
+            return None if of_curves is None else [of_curves[curve][point] for curve, point in places]
+
+        return of_metrics
 
 
 def _bind(queries: Queries, group: Sequence[MetricSpec]) -> BoundCurve:

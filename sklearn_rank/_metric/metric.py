@@ -101,7 +101,7 @@ class Metric(ValueProperties, LabelProperties, OrderProperties):
     def ratio(self, ranked: Ranked, keywords: Mapping[str, Any]) -> tuple[Any, Any]:
         """Numerator and denominator that the formula returns, each a number or with a row per query."""
         curve, (rows, columns) = self.formula(ranked, **keywords), ranked.shape
-        parts = [np.asarray(part) for part in (curve if isinstance(curve, tuple) else (curve, 1.0))]
+        parts = [*map(np.asarray, curve if isinstance(curve, tuple) else (curve, 1.0))]
         shapes = (rows, columns), (rows, 1), (1, columns), ()
         right = [p for p in parts if p.shape in shapes and p.dtype.kind in "biuf"]
         if len(parts) != 2 or len(right) != 2:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
 from numbers import Integral
 from threading import Event, Lock, local
@@ -109,6 +109,41 @@ def on_threads(function: Callable[[S], T], items: Iterable[S], n_threads: int) -
     if errors:
         raise errors.pop(0)
     return [results[i] for i in range(len(results))]
+
+
+def with_helpers(function: Callable[[S], T], items: Iterable[S], n_threads: int) -> Iterator[T]:
+    """Yield ``function(item)`` in order. This thread alone takes items, and calls the function where others are busy.
+
+    So items may be made by what bears only one thread, and no more of them are there than threads.
+    """
+    if n_threads == 1:
+        yield from map(function, items)
+        return
+    stop, before = Event(), _stops()
+
+    def help_with(item: S) -> T:
+        _thread.stops = (*before, stop)
+        return function(item)
+
+    results: list[Future[T]] = []
+    with ThreadPoolExecutor(n_threads - 1) as pool:
+        try:
+            busy: list[Future[T]] = []
+            for item in items:
+                for future in [future for future in busy if future.done()]:
+                    future.result()  # raises what it raised
+                    busy.remove(future)
+                if len(busy) < n_threads - 1:
+                    busy.append(pool.submit(help_with, item))
+                    results.append(busy[-1])
+                else:
+                    results.append(Future())
+                    results[-1].set_result(function(item))
+                del item
+            wait(results)
+        finally:
+            stop.set()
+    yield from (future.result() for future in results)
 
 
 def heed() -> None:

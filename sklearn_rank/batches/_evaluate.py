@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
-from sklearn_rank._chunks.adjacent_queries import adjacent_queries
+from sklearn_rank._chunks.adjacent_queries import adjacent_queries, queries_of_rows
 from sklearn_rank._chunks.batch_validator import BatchValidator
 from sklearn_rank._chunks.columns import iterate_batches
 from sklearn_rank._chunks.named_columns import ColumnNames, check_column_names
 from sklearn_rank._chunks.parts import evaluate_parts, join_parts
-from sklearn_rank._evaluation.all_relevant import watch
+from sklearn_rank._evaluation.all_relevant import NO_LABELS, warn_if_all_relevant
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.threads import check_n_jobs
-from sklearn_rank.batches._scattered_queries import scattered_queries
+from sklearn_rank.batches._scattered_queries import Part, scattered_parts
 
 
 @named_arguments
@@ -104,11 +104,17 @@ def evaluate_batches(
     if not isinstance(memory_limit, Integral) or isinstance(memory_limit, bool) or memory_limit < 1:
         raise ValueError(f"The 'memory_limit' parameter must be a number of bytes, an int >= 1. Got {memory_limit!r}.")
     validator = BatchValidator(names, specs.values(), assume_grouped, n_jobs)
-    rows = validator.validate(iterate_batches(data, names))
+    stream = iterate_batches(data, names)
     if assume_grouped:
-        whole = adjacent_queries(rows, n_jobs)
+        parts = evaluate_parts(adjacent_queries(validator.validate(stream)), queries_of_rows, specs, n_jobs)
     else:
-        whole = scattered_queries(rows, lambda: validator.seen.n, int(memory_limit), folder, n_jobs)
-    parts = [*evaluate_parts(watch(whole, specs), specs, n_jobs)]
-    numbers = [part.qid for part in parts]  # until here a query is known by its number
-    return join_parts(parts, numbers, validator.seen.ids(), validator.weight)
+        rows = validator.validate_scattered(stream)
+        whole = scattered_parts(rows, lambda: validator.seen.n, int(memory_limit), folder, n_jobs)
+        parts = evaluate_parts(whole, Part.queries, specs, n_jobs)
+    results, labels = list[Evaluation](), NO_LABELS
+    for part in parts:
+        results.append(part.evaluation)
+        labels = labels.joined(part.labels)
+    warn_if_all_relevant(labels, specs)
+    numbers = [result.qid for result in results]  # until here a query is known by its number
+    return join_parts(results, numbers, validator.seen.ids(), validator.weight)

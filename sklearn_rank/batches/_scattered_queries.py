@@ -1,92 +1,219 @@
 """Whole queries from batches with rows in any order: partition rows on disk until each part fits in memory.
 
-Rows are partitioned by the base-64 digits of their query number. Ids in the results are these numbers.
+Rows are partitioned by the digits of their query number. Ids in the results are these numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from sklearn_rank._chunks.adjacent_queries import queries_of_rows
 from sklearn_rank._chunks.batch_validator import Rows
-from sklearn_rank._engine.grouping import group_rows
+from sklearn_rank._chunks.scattered_rows import ScatteredRows, widened
+from sklearn_rank._engine.grouping import sort_by_number
 from sklearn_rank._engine.queries import Queries
-from sklearn_rank.batches._spool import Extent, Records, Spool, pieces
+from sklearn_rank._utils.threads import BLOCK_ROWS
+from sklearn_rank._utils.typing import Index
+from sklearn_rank.batches._spool import Spool
 
 BASE = 64
 """Parts that rows are divided into at a time, one for each digit."""
 
+RUN_ROWS = 2**18
+"""Rows that are sorted and written at a time: few enough for the cache, and enough for a read of each digit to pay."""
+
 MEMORY_SHARE = 5
-"""Ratio of the memory that rows take while they are divided or evaluated to what they take on disk."""
+"""Ratio of the memory that rows take while they are divided or evaluated to what a row of float64 takes."""
 
 
-def scattered_queries(
-    batches: Iterable[Rows], n_queries: Callable[[], int], memory_limit: int, folder: Any, n_jobs: int | None
-) -> Iterator[Queries]:
-    """Yield whole queries; `n_queries` returns the number of queries so far."""
-    for records in _divided(map(_records, batches), n_queries, memory_limit, folder, 0):
-        label, score = (np.ascontiguousarray(records[name]) for name in ("label", "score"))
-        number, indptr, order = group_rows(np.ascontiguousarray(records["number"]), len(records))
-        del records
-        yield queries_of_rows(Rows(label, score, indptr, order, number), n_jobs)
+class Part(NamedTuple):
+    """Rows of whole queries: of those whose number, divided by `step`, has a last digit from one up to another."""
+
+    rows: ScatteredRows
+    step: int
+    digits: tuple[int, int] | None = None
+
+    def queries(self, n_jobs: int | None = None) -> Queries:
+        """The rows by query. Numbers without gaps follow from the digits, so that rows need only be counted."""
+        number, label, score = self.rows
+        dense = number // np.uint32(self.step)
+        if self.digits is not None:
+            first, last = self.digits
+            high = dense // np.uint32(BASE)
+            dense -= high * np.uint32(BASE - (last - first)) + np.uint32(first)
+        indptr, order = sort_by_number(dense, int(dense.max()) + 1, None, len(dense), n_jobs)
+        indptr = np.append(indptr[:-1][np.diff(indptr) > 0], len(order))
+        label, score = widened(label.take(order, axis=0)), widened(score.take(order))
+        return queries_of_rows(Rows(label, score, indptr, None, number[order[indptr[:-1]]]), n_jobs)
 
 
-def _records(rows: Rows) -> Records:
-    """Rows in the order of the batch with the number of their query."""
-    kinds: list[Any] = [("number", "u4"), ("score", "f8"), ("label", "f8", rows.label.shape[1:])]
-    records = np.empty(len(rows.score), dtype=kinds)
-    number = np.repeat(rows.number, np.diff(rows.indptr))
-    records["label"], records["score"] = rows.label, rows.score
-    records["number"][slice(None) if rows.order is None else rows.order] = number
-    return records
+def scattered_parts(
+    batches: Iterable[ScatteredRows], n_queries: Callable[[], int], memory_limit: int, folder: Any, n_jobs: int | None
+) -> Iterator[Part]:
+    """Yield rows of whole queries; `n_queries` returns the number of queries so far."""
+    return _Division(n_queries, memory_limit, folder, effective_n_jobs(n_jobs)).divided(batches, 1)
 
 
-def _divided(
-    parts: Iterable[Records], n_queries: Callable[[], int], memory_limit: int, folder: Any, level: int
-) -> Iterator[Records]:
-    """Yield rows of whole queries that fit in memory; divide by one more digit while they are too many.
+class _Division(NamedTuple):
+    """How rows are divided by the digits of their numbers, the lowest first.
 
     All queries of a level agree in the previous digits, and the last level has one query per digit.
     """
-    share, held, n_bytes = memory_limit // MEMORY_SHARE, list[Records](), 0
-    extents = [list[Extent]() for _ in range(BASE)]
-    with Spool(folder) as spool:
-        if folder is not None and level == 0:
-            spool.open()  # fail before rows are read if the folder cannot be used
-        for part in parts:
-            held.append(part)
-            n_bytes += part.nbytes
-            kind = part.dtype
-            del part  # free it before its rows are evaluated
-            if n_bytes > share and BASE**level < n_queries():
-                _append(held, spool, extents, level)
-                held, n_bytes = [], 0
-        if held and any(extents):
-            _append(held, spool, extents, level)
-        elif held:
-            held = [np.concatenate(held)] if len(held) > 1 else held
-            yield held.pop()
-        held.clear()
-        for of_digit in filter(None, extents):
-            size = sum(stop - start for start, stop in of_digit)
-            if size > share and BASE ** (level + 1) < n_queries():
-                at_once = max(share // 2 // kind.itemsize, 1) * kind.itemsize
-                rows = (spool.read([piece], kind) for piece in pieces(of_digit, at_once))
-                yield from _divided(rows, n_queries, memory_limit, folder, level + 1)
+
+    n_queries: Callable[[], int]
+    memory_limit: int
+    folder: Any
+    n_threads: int
+
+    def divided(self, batches: Iterable[ScatteredRows], step: int) -> Iterator[Part]:
+        """Yield the rows in parts, as many of which fit in memory as there are threads."""
+        held, n_rows = list[ScatteredRows](), 0
+        with Spool(self.folder) as spool, _Writer(spool, step, self.n_threads) as writer:
+            if self.folder is not None and step == 1:
+                spool.open()  # fail before rows are read if the folder cannot be used
+            for rows in batches:
+                held.append(rows)
+                n_rows += len(rows.number)
+                most = max(self.memory_limit // (MEMORY_SHARE * _bytes_of_row(rows)), 1)
+                del rows  # free them before they are evaluated
+                if n_rows > (min(most, RUN_ROWS) if writer.has_written else most) and step < self.n_queries():
+                    writer.write(held)
+                    held, n_rows = [], 0
+            if not writer.has_written:
+                yield Part(_joined(held), step)
+                return
+            if held:
+                writer.write(held)
+            yield from self._read(spool, writer.runs(), step, most)
+
+    def _read(self, spool: Spool, runs: Sequence[_Run], step: int, most: int) -> Iterator[Part]:
+        """Yield what was written, and divide what does not fit by one digit more."""
+        most_of_part = max(most // self.n_threads, 1)
+        size = np.sum([np.diff(run.starts) for run in runs], axis=0)
+        for digits in _digits_together(size.tolist(), min(most_of_part, BLOCK_ROWS)):
+            extents = [(run, *run.starts[[*digits]].tolist()) for run in runs]
+            if size[slice(*digits)].sum() > most_of_part and step * BASE < self.n_queries():
+                pieces = (_read(spool, [piece]) for piece in _pieces(extents, max(most // 2, 1)))
+                yield from self.divided(pieces, step * BASE)
             else:
-                yield spool.read(of_digit, kind)
+                yield Part(_read(spool, extents), step, digits)
 
 
-def _append(held: Sequence[Records], spool: Spool, extents: Sequence[list[Extent]], level: int) -> None:
-    """Write rows sorted by digit, stable within each query, and record the extent of each digit."""
-    records = np.concatenate(held)
-    digit = (records["number"] // BASE**level % BASE).astype(np.uint8)
-    start = spool.append(records[np.argsort(digit, kind="stable")])
-    for of_digit, n_rows in zip(extents, np.bincount(digit, minlength=BASE).tolist(), strict=True):
-        stop = start + n_rows * records.itemsize
-        if n_rows:
-            of_digit.append((start, stop))
-        start = stop
+def _digits_together(size: list[int], most: int) -> Iterator[tuple[int, int]]:
+    """Join digits whose rows are few, so that parts are neither many nor large: the first of each part, and the end."""
+    first = n_rows = 0
+    for digit, n in enumerate(size):
+        if n and n_rows and n_rows + n > most:
+            yield first, digit
+            first, n_rows = digit, 0
+        n_rows += n
+    yield first, len(size)
+
+
+def _bytes_of_row(rows: ScatteredRows) -> int:
+    """Bytes of a number, and of labels and a score of float64."""
+    return 12 + 8 * (rows.label[:1].size or 1)
+
+
+def _joined(held: list[ScatteredRows]) -> ScatteredRows:
+    """Rows of several batches, which are freed column by column."""
+    columns = [[*column] for column in zip(*held, strict=True)]
+    held.clear()
+    return ScatteredRows(*(np.concatenate(columns.pop(0)) for _ in range(len(columns))))
+
+
+# --- on disk -------------------------------------------------------------------------------------------------
+
+
+class _Run(NamedTuple):
+    """Rows in a file by digit, column by column: the first row of each digit, and where and what each column is."""
+
+    starts: Index
+    begin: list[int]
+    dtypes: list[np.dtype[Any]]
+    shapes: list[tuple[int, ...]]
+
+
+Extent = tuple[_Run, int, int]
+"""Some rows of a run: the first, and the end."""
+
+
+class _Writer:
+    """Writes rows by digit; with several threads, while the next rows are read."""
+
+    def __init__(self, spool: Spool, step: int, n_threads: int) -> None:
+        self._spool, self._step = spool, step
+        self._pool = ThreadPoolExecutor(1) if n_threads > 1 else None
+        self._runs: list[Future[list[_Run]]] = []
+
+    def __enter__(self) -> Self:
+        """The writer itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Wait for what is being written."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    @property
+    def has_written(self) -> bool:
+        """Whether any rows were to be written."""
+        return bool(self._runs)
+
+    def write(self, held: list[ScatteredRows]) -> None:
+        """Write rows, which are the writer's from now on; those before must have been written."""
+        for runs in self._runs[-1:]:
+            runs.result()
+        if self._pool is None:
+            self._runs.append(Future())
+            self._runs[-1].set_result(_write(self._spool, held, self._step))
+        else:
+            self._runs.append(self._pool.submit(_write, self._spool, held, self._step))
+
+    def runs(self) -> list[_Run]:
+        """All that was written."""
+        return [run for runs in self._runs for run in runs.result()]
+
+
+def _write(spool: Spool, held: list[ScatteredRows], step: int) -> list[_Run]:
+    """Write rows in runs."""
+    rows = _joined(held)
+    starts = range(0, len(rows.number), RUN_ROWS)
+    return [_write_run(spool, ScatteredRows(*(column[a : a + RUN_ROWS] for column in rows)), step) for a in starts]
+
+
+def _write_run(spool: Spool, rows: ScatteredRows, step: int) -> _Run:
+    """Sort rows by digit, stable within each query, and append their columns."""
+    digit = rows.number // np.uint32(step) % np.uint32(BASE)
+    starts, order = sort_by_number(digit, BASE, None, len(digit), None)
+    begin = [spool.append(column.take(order, axis=0)) for column in rows]
+    return _Run(starts, begin, [column.dtype for column in rows], [column.shape[1:] for column in rows])
+
+
+def _pieces(extents: Iterable[Extent], most: int) -> Iterator[Extent]:
+    """Cut extents into pieces of so many rows."""
+    for run, start, stop in extents:
+        yield from ((run, a, min(a + most, stop)) for a in range(start, stop, most))
+
+
+def _read(spool: Spool, extents: Sequence[Extent]) -> ScatteredRows:
+    """Rows of some extents, each column in a type that holds those of all."""
+    columns = []
+    for i in range(len(ScatteredRows._fields)):
+        dtype = np.result_type(*(run.dtypes[i] for run, _, _ in extents))
+        n_rows = sum(stop - start for _, start, stop in extents)
+        column, at = np.empty((n_rows, *extents[0][0].shapes[i]), dtype), 0
+        for run, start, stop in extents:
+            room = column[at : at + stop - start]
+            written = room if run.dtypes[i] == dtype else np.empty(room.shape, run.dtypes[i])
+            spool.read(run.begin[i] + start * written[:1].nbytes, written)
+            if written is not room:
+                room[:] = written
+            at += stop - start
+        columns.append(column)
+    return ScatteredRows(*columns)

@@ -1,21 +1,18 @@
-"""Rows on disk in a file without a name: nothing is left of it however the process ends."""
+"""Arrays on disk in a file without a name: nothing is left of it however the process ends."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-Records = NDArray[np.void]
-Extent = tuple[int, int]
-
 
 class Spool:
-    """A temporary file of records, which counts what is written and read.
+    """A temporary file of arrays, which counts what is written and read; one thread at a time may use it.
 
     The file is created when it is first needed. It is removed from its folder as soon as it is open (on Windows when it
     is closed), so that signals and crashes leave nothing behind.
@@ -42,10 +39,10 @@ class Spool:
             with _explained(self._folder, 0):
                 self._file = tempfile.TemporaryFile(prefix="sklearn_rank_", dir=self._folder, buffering=0)
 
-    def append(self, records: Records) -> int:
-        """Append records and return their start in bytes; raise OSError unless all are written."""
+    def append(self, array: NDArray[Any]) -> int:
+        """Append a contiguous array and return its start in bytes; raise OSError unless all is written."""
         self.open()
-        start, left = self._n_bytes, records.view(np.uint8).data
+        start, left = self._n_bytes, array.reshape(-1).view(np.uint8).data
         self._file.seek(start)
         while left:
             with _explained(self._folder, self._n_bytes):
@@ -54,29 +51,21 @@ class Spool:
             left = left[n_written:]
         return start
 
-    def read(self, extents: Iterable[Extent], kind: np.dtype[Any]) -> Records:
-        """Read the records of some extents (start, stop) in bytes; raise OSError if the file is too short."""
-        extents = [*extents]
-        records = np.empty(sum(stop - start for start, stop in extents) // kind.itemsize, kind)
-        room = records.view(np.uint8).data
-        for start, stop in extents:
-            self._file.seek(start)
-            while start < stop:
-                with _explained(self._folder, self._n_bytes):
-                    n_read = self._file.readinto(room[: stop - start])
-                if n_read == 0:
-                    raise OSError(
-                        f"Rows that were written to a temporary file in {str(self._folder)!r} must be there when they "
-                        f"are read. Got {start} of {self._n_bytes} bytes: the file was cut short."
-                    )
-                start, room = start + n_read, room[n_read:]
-        return records
-
-
-def pieces(extents: Iterable[Extent], n_bytes: int) -> Iterator[Extent]:
-    """Cut extents into pieces of at most `n_bytes`."""
-    for start, stop in extents:
-        yield from ((a, min(a + n_bytes, stop)) for a in range(start, stop, n_bytes))
+    def read(self, start: int, out: NDArray[Any]) -> None:
+        """Fill a contiguous array with what is in the file from `start` on; raise OSError if the file is too short."""
+        room = out.reshape(-1).view(np.uint8).data
+        self._file.seek(start)
+        while room:
+            try:  # a context manager for each of many short reads costs more than they do
+                n_read = self._file.readinto(room)
+            except OSError as error:
+                raise _explanation(error, self._folder, self._n_bytes) from error
+            if n_read == 0:
+                raise OSError(
+                    f"Rows that were written to a temporary file in {str(self._folder)!r} must be there when they "
+                    f"are read. Got {start} of {self._n_bytes} bytes: the file was cut short."
+                )
+            start, room = start + n_read, room[n_read:]
 
 
 @contextmanager
@@ -85,9 +74,13 @@ def _explained(folder: Any, n_bytes: int) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise OSError(
-            error.errno,
-            f"Rows beyond memory_limit= go to a temporary file, so the folder {str(folder)!r} must take about 20 bytes "
-            f"a row; name another with folder=, raise memory_limit=, or use assume_grouped=True, which writes nothing. "
-            f"Got {error.strerror or error} after {n_bytes} bytes.",
-        ) from error
+        raise _explanation(error, folder, n_bytes) from error
+
+
+def _explanation(error: OSError, folder: Any, n_bytes: int) -> OSError:
+    return OSError(
+        error.errno,
+        f"Rows beyond memory_limit= go to a temporary file, so the folder {str(folder)!r} must take about 20 bytes "
+        f"a row; name another with folder=, raise memory_limit=, or use assume_grouped=True, which writes nothing. "
+        f"Got {error.strerror or error} after {n_bytes} bytes.",
+    )

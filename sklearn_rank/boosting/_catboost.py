@@ -132,8 +132,8 @@ class CatBoostMetric(TrainingMetric):
             return self._value_of_training_rows(label), 1.0
         self._training = label[:0] if self._training is None else self._training
         weight = None if weight is None else np.array(weight)  # memory of CatBoost's, which it takes back
-        rows = self._seen.rows_of(known[0], known[0], known[1], weight)
-        return self._values(rows, np.asarray(approxes[0]))[self._name], 1.0
+        prepared = self._seen.metrics_of(known[0], known[0], known[1], weight)
+        return self._values(prepared, np.asarray(approxes[0]))[self._name], 1.0
 
     def _value_of_training_rows(self, label: NDArray[Any]) -> float:
         """Value shown for training rows, which CatBoost evaluates before all others."""

@@ -104,8 +104,8 @@ class LightGBMMetric(TrainingMetric):
         if group is None:
             raise ValueError(NO_QUERIES.format(name=self._one))
         self._refuse_other_judges()
-        rows = self._seen.rows_of(label, label, group, weight, check=lambda: _refuse_torn(second))
-        values = self._values(rows, scores_of(predictions))
+        prepared = self._seen.metrics_of(label, label, group, weight, check=lambda: _refuse_torn(second))
+        values = self._values(prepared, scores_of(predictions))
         results = [(n, v, self._specs[n].metric.greater_is_better) for n, v in values.items()]
         return results[0] if len(results) == 1 else results
 

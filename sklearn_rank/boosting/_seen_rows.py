@@ -1,4 +1,4 @@
-"""Rows of the data sets that a training loop evaluates each round: checked and grouped once."""
+"""Rows of the data sets that a training loop evaluates each round: checked, grouped and prepared once."""
 
 from __future__ import annotations
 
@@ -13,50 +13,54 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.check import check_shapes, query_weight
 from sklearn_rank._evaluation.all_relevant import warn_if_all_relevant
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
+from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.numbers import as_floats, column
-from sklearn_rank._utils.typing import Index
+from sklearn_rank._utils.typing import Array, Index
 
 Arrays = tuple[NDArray[Any] | None, ...]
 
 
 @dataclass(frozen=True)
 class SeenRowsEntry:
-    """Rows of one data set, and the labels, sizes and weights that they were made of.
+    """Metrics of the rows of one data set, and the labels, sizes and weights that they were made of.
 
     Arrays that are the owner itself are None, so that the entry does not keep the owner alive.
     """
 
     owner: weakref.ref[Any]
     arrays: Arrays
-    rows: GroupedRows
+    label: Array
+    prepared: PreparedMetrics
 
-    def are_of(self, owner: Any, arrays: Arrays) -> bool:
+    def is_of(self, owner: Any, arrays: Arrays, label: NDArray[Any]) -> bool:
         """Whether these are still the rows of the owner: its labels, queries or weights may have been set anew."""
-        return self.owner() is owner and all(map(_same, self.arrays, arrays))
+        same = self.owner() is owner and all(map(_same, self.arrays, arrays))
+        return same and np.array_equal(self.label, np.ravel(label))  # which may have been changed in place
 
 
 class SeenRows:
-    """Grouped rows by the object that owns them, for as long as it lives."""
+    """Metrics of grouped rows by the object that owns these, for as long as it lives."""
 
-    def __init__(self, specs: Mapping[str, MetricSpec]) -> None:
-        self._specs = specs
+    def __init__(self, specs: Mapping[str, MetricSpec], n_jobs: int | None) -> None:
+        self._specs, self._n_jobs = specs, n_jobs
         self._entries: dict[int, SeenRowsEntry] = {}
 
-    def rows_of(
+    def metrics_of(
         self, owner: Any, label: NDArray[Any], sizes: NDArray[Any], weight: NDArray[Any] | None,
         check: Callable[[], None] = lambda: None,
-    ) -> GroupedRows:  # fmt: skip
-        """Rows of the owner; checked, also by `check`, and grouped when they are first asked for."""
+    ) -> PreparedMetrics:  # fmt: skip
+        """Metrics of the owner's rows; checked, also by `check`, and grouped when they are first asked for."""
         key, arrays = id(owner), tuple(None if x is owner else x for x in (label, sizes, weight))
         entry = self._entries.get(key)
-        if entry is None or not entry.are_of(owner, arrays):
+        if entry is None or not entry.is_of(owner, arrays, label):
             check()
             rows = group_adjacent(label, sizes, weight)
             warn_if_all_relevant(rows.label_range, self._specs)
             forget = weakref.ref(owner, lambda _: self._entries.pop(key, None))
-            entry = self._entries[key] = SeenRowsEntry(forget, arrays, rows)
-        return entry.rows
+            prepared = rows.prepare(self._specs, self._n_jobs)
+            entry = self._entries[key] = SeenRowsEntry(forget, arrays, rows.label, prepared)
+        return entry.prepared
 
 
 def group_adjacent(label: NDArray[Any], sizes: NDArray[Any], weight: NDArray[Any] | None) -> GroupedRows:
@@ -67,7 +71,7 @@ def group_adjacent(label: NDArray[Any], sizes: NDArray[Any], weight: NDArray[Any
     ValueError
         If the sizes are not those of the rows, or weights vary inside a query.
     """
-    y, kept = column(as_floats(label, "y")), np.asarray(sizes)[np.asarray(sizes) > 0].astype(np.int64)
+    y, kept = np.array(column(as_floats(label, "y"))), np.asarray(sizes)[np.asarray(sizes) > 0].astype(np.int64)
     indptr = np.append(0, np.cumsum(kept))
     check_shapes(y, y)
     if indptr[-1] != len(y):

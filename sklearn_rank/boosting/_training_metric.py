@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._evaluation.grouped_rows import GroupedRows
+from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.threads import check_n_jobs
@@ -29,7 +29,7 @@ class TrainingMetric:
         check_n_jobs(n_jobs)
         self._specs = parse_metrics(metrics, **keywords)
         self._n_jobs = n_jobs
-        self._seen = SeenRows(self._specs)
+        self._seen = SeenRows(self._specs, n_jobs)
 
     @property
     def __name__(self) -> str:
@@ -60,9 +60,9 @@ class TrainingMetric:
 
     def __getstate__(self) -> dict[str, Any]:
         """State without the rows that were seen."""
-        return {**vars(self), "_seen": SeenRows(self._specs)}
+        return {**vars(self), "_seen": SeenRows(self._specs, self._n_jobs)}
 
-    def _values(self, rows: GroupedRows, y_score: NDArray[Any]) -> dict[str, float]:
+    def _values(self, prepared: PreparedMetrics, y_score: NDArray[Any]) -> dict[str, float]:
         """Mean of each metric.
 
         Raises
@@ -70,10 +70,11 @@ class TrainingMetric:
         ValueError
             If one is not defined for any query.
         """
-        result = rows.evaluate(y_score, self._specs, n_jobs=self._n_jobs)
+        result = prepared.evaluate(y_score)
+        n_queries = len(result.qid)
         for name, spec in self._specs.items():
-            if math.isnan(spec["replace_undefined_by"]) and result.n_undefined[name] == len(rows.ids):
-                raise ValueError(f"{name} is not defined for any of the {len(rows.ids)} queries, so no round is best.")
+            if math.isnan(spec["replace_undefined_by"]) and result.n_undefined[name] == n_queries:
+                raise ValueError(f"{name} is not defined for any of the {n_queries} queries, so no round is best.")
         return result.mean()
 
 

@@ -114,8 +114,8 @@ class XGBoostMetric(TrainingMetric):
         if len(indptr) < 2:
             raise ValueError(NO_QUERIES.format(name=self._one))
         weight = data.get_weight()
-        rows = self._seen.rows_of(data, data.get_label(), np.diff(indptr), weight if len(weight) else None)
-        values = self._values(rows, scores_of(predictions))
+        prepared = self._seen.metrics_of(data, data.get_label(), np.diff(indptr), weight if len(weight) else None)
+        values = self._values(prepared, scores_of(predictions))
         results = [(_shown(name), value) for name, value in values.items()]
         return results[0] if len(results) == 1 else results
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
+from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.lazy import cached_property
@@ -22,6 +23,7 @@ class OutOfFold:
 
     rows: GroupedRows
     folds: Sequence[Split]
+    _known: dict[tuple[int, int], PreparedMetrics] = field(default_factory=dict)
 
     @cached_property
     def n_repeats(self) -> int | None:
@@ -57,15 +59,22 @@ class OutOfFold:
     def evaluate(self, y_score: Array, metrics: Mapping[str, MetricSpec]) -> Evaluation:
         """Result over the queries that were tested; with repeats of the mean value of each query."""
         if y_score.ndim == 2:
-            return _mean_result([self.rows.evaluate(one, metrics) for one in y_score.T])
+            return _mean_result([self._prepared(self.rows, metrics).evaluate(one) for one in y_score.T])
         tested = ~np.isnan(y_score)
-        return self.tested.evaluate(y_score if tested.all() else y_score[tested], metrics)
+        return self._prepared(self.tested, metrics).evaluate(y_score if tested.all() else y_score[tested])
 
     def mean(self, fold: int, y_score: Array | None, metrics: Mapping[str, MetricSpec]) -> dict[str, float]:
         """Mean of each metric in one test set; NaN without scores."""
         if y_score is None:
             return dict.fromkeys(metrics, np.nan)
-        return self.test_sets[fold].evaluate(y_score, metrics).mean()
+        return self._prepared(self.test_sets[fold], metrics).evaluate(y_score).mean()
+
+    def _prepared(self, rows: GroupedRows, metrics: Mapping[str, MetricSpec]) -> PreparedMetrics:
+        """Metrics of some rows, prepared for all models that score them."""
+        key = id(rows), id(metrics)  # both live as long as all folds are evaluated
+        if key not in self._known:
+            self._known[key] = rows.prepare(metrics)
+        return self._known[key]
 
 
 def _mean_result(results: Sequence[Evaluation]) -> Evaluation:

@@ -18,6 +18,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn_rank._engine.check import check_queries
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
+from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.names import listed_metrics, parse_metric, parse_metrics
@@ -250,9 +251,13 @@ class RankingScorers:
         queries = check_queries(y, y_score, qid=qid, sample_weight=sample_weight)
         return self._signed(evaluate_queries(queries, self._specs, queries.qid, queries.weight, None))
 
-    def score_rows(self, estimator: Estimator, X: MatrixLike, rows: GroupedRows) -> dict[str, float]:
-        """Values of all metrics on rows that are grouped, where it is known that no query is cut in two."""
-        return self._signed(rows.evaluate(predict_scores(estimator, X, self.response_method), self._specs))
+    def prepare(self, rows: GroupedRows) -> PreparedMetrics:
+        """Metrics of rows that are scored again and again, for `score_rows`."""
+        return rows.prepare(self._specs)
+
+    def score_rows(self, estimator: Estimator, X: MatrixLike, rows: PreparedMetrics) -> dict[str, float]:
+        """Values of all metrics on rows that are prepared, where it is known that no query is cut in two."""
+        return self._signed(rows.evaluate(predict_scores(estimator, X, self.response_method)))
 
     def _signed(self, result: Evaluation) -> dict[str, float]:
         """Means, those of errors negative."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._chunks.adjacent_queries import adjacent_queries
+from sklearn_rank._chunks.adjacent_queries import adjacent_queries, queries_of_rows
 from sklearn_rank._chunks.batch_validator import BatchValidator, Rows
 from sklearn_rank._chunks.named_columns import ColumnNames
 from sklearn_rank._chunks.parts import evaluate_parts, result_to_columns
@@ -63,9 +63,8 @@ def evaluate_partition(
         return
     validator = BatchValidator(names, specs.values(), assume_grouped=True, n_jobs=1)
     rows = _validate(validator, chain([first], batches), names, specs)
-    whole = map(_in_one_order, adjacent_queries(rows, n_jobs=1))
     id_type = first.schema.field(names.qid).type
-    for part in evaluate_parts(whole, specs, n_jobs=1):
+    for part, _, _ in evaluate_parts(adjacent_queries(rows), _in_one_order, specs, n_jobs=1):
         start, stop = int(part.qid[0]), int(part.qid[-1]) + 1  # queries come in the order of their numbers
         columns = {"qid": pa.array(validator.seen.ids_between(start, stop), type=id_type)} | columns_of(part, specs)
         if validator.weight is not None:
@@ -73,8 +72,9 @@ def evaluate_partition(
         yield pa.record_batch(columns)
 
 
-def _in_one_order(queries: Queries) -> Queries:
+def _in_one_order(rows: Rows, n_jobs: int | None) -> Queries:
     """Order the rows of each query by falling score and rising label: a shuffle has no order, and sums depend on it."""
+    queries = queries_of_rows(rows, n_jobs)
     label, score, indptr = queries.label, queries.score, queries.indptr
     if label.ndim == 2:
         query = np.repeat(np.arange(len(indptr) - 1), queries.n_documents)

@@ -33,6 +33,7 @@ class Monitor:
 
     def __init__(self, validation: FitData, spec: MetricSpec, patience: int | None, on_round: OnRound | None) -> None:
         self.rows = GroupedRows.of(validation.y, validation.query, _weight_of_queries(validation))
+        self._prepared = self.rows.prepare({"metric": spec})
         self.spec, self.patience, self.on_round = spec, patience, on_round
         self.greater_is_better = spec.metric.greater_is_better
         self.curve: list[float] = []
@@ -71,7 +72,7 @@ class Monitor:
         ValueError
             If the metric is defined for no query, however its documents are ranked.
         """
-        ideal = self.rows.evaluate(np.nan_to_num(self.rows.label), {"metric": self.spec})
+        ideal = self._prepared.evaluate(np.nan_to_num(self.rows.label))
         if ideal.n_undefined["metric"] == len(self.rows.ids):
             raise ValueError(
                 "Early stopping needs a validation query for which the metric is defined, such as one with a relevant "
@@ -80,7 +81,7 @@ class Monitor:
             )
 
     def _value_of(self, y_score: ArrayLike) -> float:
-        return float(self.rows.evaluate(y_score, {"metric": self.spec}).mean()["metric"])
+        return float(self._prepared.evaluate(y_score).mean()["metric"])
 
     def _is_better(self, value: float, best: float) -> bool:
         """Whether a value is strictly better; any number is better than NaN."""

@@ -1,0 +1,155 @@
+"""Means of metrics on few rows, whose labels stay: where a general path takes longer than the work.
+
+Each formula is traced once. After that a call ranks the rows into arrays that are kept, takes the steps of the
+formulas, and divides. What is rare is left to the general path.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._engine.block_labels import BlockLabels
+from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._engine.per_query import RankingKey, labels_of, ranking_key
+from sklearn_rank._engine.protocols import MetricRequest
+from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.ranked import Ranked
+from sklearn_rank._engine.ranking import TIE_POLICIES, Ranking
+from sklearn_rank._engine.traced import NotTraced, Steps
+from sklearn_rank._utils.typing import Array, Index
+
+FEW_ROWS = 2**10
+"""Rows up to which the work is less than what the general path does beside it."""
+
+
+class Curve(NamedTuple):
+    """A metric at some cutoffs, and the keywords of its formula."""
+
+    spec: MetricRequest
+    cutoffs: Index
+    keywords: Mapping[str, Any]
+
+
+class TracedCurve(NamedTuple):
+    """Steps of the formula, the ranking that they read, and how an undefined query is found and replaced."""
+
+    steps: Steps
+    key: RankingKey
+    n_cutoffs: int
+    needed: Array | None
+    otherwise: float
+
+
+class QuickMeans:
+    """Means of metrics on the same few rows, which stand by query, for any finite scores.
+
+    Raises
+    ------
+    NotTraced
+        If a metric, or the data, are not simple enough.
+    """
+
+    def __init__(self, queries: Queries, curves: Iterable[Curve], known: dict[Any, BlockLabels]) -> None:
+        self._queries, self._known = queries, known
+        if len(queries.label) > FEW_ROWS or queries.summary.has_unjudged or queries.label.ndim == 2:
+            raise NotTraced
+        self._n_queries, self._weight = len(queries.indptr) - 1, queries.weight
+        self._total = self._n_queries if self._weight is None else self._weight.sum()
+        self._depth: dict[RankingKey, int] = {}
+        self._curves = [self._traced(curve) for curve in curves]
+        self._has_ufuncs = any(curve.steps.has_ufuncs for curve in self._curves)
+        self._rooms = [self._room()]
+
+    def _traced(self, curve: Curve) -> TracedCurve:
+        spec, metric = curve.spec, curve.spec.metric
+        rare = metric.pointwise or not metric.is_built_in or metric.transform is not None
+        if rare or spec["average"] != "macro" or math.isnan(spec["replace_undefined_by"]):
+            raise NotTraced
+        key = ranking_key(spec, self._queries)
+        self._depth[key] = max(self._depth.get(key, 0), spec.depth)
+        labels = labels_of(self._queries, key, self._known)
+        rows = Ranking.as_given(labels.label, np.zeros(len(labels.label)), labels.indptr).sharing(labels)
+        rows.depth = spec.depth
+        ranked = Ranked(rows, curve.cutoffs, spec["min_relevance"], keeps_results=True)
+        steps = Steps(ranked, curve.cutoffs, metric.formula, curve.keywords)
+        needed = ranked.n_relevant if metric.needs_relevant else None
+        return TracedCurve(steps, key, len(curve.cutoffs), needed, spec["replace_undefined_by"])
+
+    def __call__(self, score: Array) -> list[list[float]] | None:
+        """Mean of each curve at its cutoffs; None where the general path has more to say."""
+        try:
+            room = self._rooms.pop()  # each thread has its own
+        except IndexError:
+            room = self._room()
+        try:
+            if not self._has_ufuncs:
+                return self._means(score, room)
+            with np.errstate(over="ignore", invalid="ignore"):
+                return self._means(score, room)
+        except NotTraced:
+            return None
+        finally:
+            self._rooms.append(room)
+
+    def _means(self, score: Array, room: Room) -> list[list[float]] | None:
+        for ranking in room.rankings.values():
+            ranking.rank(score)
+        means = []
+        for curve, (out, undefined) in zip(self._curves, room.values, strict=True):
+            numerator, denominator = curve.steps.take(room.rankings[curve.key])
+            if not rank_kernels.divide(numerator, denominator, curve.needed, curve.otherwise, out, undefined):
+                return None
+            means.append(self._mean(out))
+            if not all(map(math.isfinite, means[-1])):
+                return None
+        return means
+
+    def _mean(self, values: Array) -> list[float]:
+        """Mean over queries at each cutoff, with the digits of `PerQuery.average`."""
+        if self._weight is None and self._n_queries == 1:
+            return values.tolist()[0]
+        if self._weight is not None:
+            values = self._weight[:, None] * values
+        total: Array = np.add.reduce(np.ascontiguousarray(values.T), axis=-1)
+        return (total / self._total).tolist()
+
+    def _room(self) -> Room:
+        rankings = {
+            key: RankRoom(labels_of(self._queries, key, self._known), key.ties, depth)
+            for key, depth in self._depth.items()
+        }
+        shapes = [(curve.n_cutoffs, self._n_queries) for curve in self._curves]
+        return Room(rankings, [(np.empty(shape).T, np.zeros(shape, dtype=np.uint8).T) for shape in shapes])
+
+
+class Room(NamedTuple):
+    """Arrays that one call at a time writes to."""
+
+    rankings: dict[RankingKey, RankRoom]
+    values: list[tuple[Array, NDArray[np.uint8]]]
+
+
+class RankRoom:
+    """A ranking of the same labels by one score after the other, in arrays that are kept."""
+
+    def __init__(self, labels: BlockLabels, ties: str, depth: int) -> None:
+        n_rows = len(labels.label)
+        self.label, self.indptr, self.depth, self._ties = labels.label, labels.indptr, depth, TIE_POLICIES[ties]
+        self.ptr = np.empty(len(labels.indptr), dtype=np.int64)
+        self._order, self._tie_end = np.empty((2, n_rows), dtype=np.int64)
+        self._room = np.empty(n_rows), np.empty(2 * n_rows), *np.empty((2, 2 * n_rows + 1), dtype=np.int64)
+
+    def rank(self, score: Array) -> None:
+        """Rank the rows by falling score."""
+        order, tie_end, ptr = self._order, self._tie_end, self.ptr
+        tied = rank_kernels.rank_queries(
+            score, self.label, self.indptr, self.depth, self._ties, False, order, tie_end, ptr, *self._room
+        )
+        n = ptr.item(-1)
+        self.order = order if n == len(order) else order[:n]
+        self.tie_end = tie_end[:n] if tied else None

@@ -1,0 +1,186 @@
+"""A formula as the steps that it takes: recorded once, and taken again for other scores of the same labels.
+
+A formula is called with a `TracedRanked`. What depends on labels alone it gets as arrays, for good. What scores decide
+it gets as a `Step`, which knows how to be computed from a ranking, and of which primitives and ufuncs make new steps. A
+formula that does anything else with one, such as to look at its values, is not traced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn, Protocol
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._engine.ranked import Ranked
+from sklearn_rank._utils.typing import Array, Index
+
+OF_LABELS = frozenset({"cutoff", "ideal", "k", "n", "n_judged", "n_relevant", "n_subtopics", "shape"})
+"""Attributes of ranked queries that are the same for all scores, if none is -inf."""
+
+
+class Order(Protocol):
+    """A ranking as steps read it."""
+
+    order: Index
+    ptr: Index
+    tie_end: Index | None
+    depth: int
+
+
+Computation = Callable[[Order, list[Any]], Array]
+
+
+class NotTraced(Exception):
+    """The formula does something that has no step."""
+
+
+class Step(NDArrayOperatorsMixin):
+    """An array that scores decide: the place of its value among those of all steps."""
+
+    def __init__(self, steps: Steps, compute: Computation) -> None:
+        self._steps, self.place = steps, len(steps.computations)
+        steps.computations.append(compute)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Step:
+        """Make a step of a function of each entry."""
+        if method != "__call__" or options:
+            raise NotTraced
+        read = [operand(x) for x in inputs]
+        self._steps.has_ufuncs = True
+        return Step(self._steps, lambda _, values: ufunc(*[x(values) for x in read]))
+
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        """Refuse to be an array: its values are not known yet."""
+        raise NotTraced
+
+    __bool__ = __len__ = __iter__ = __getitem__ = __float__ = __array__
+
+
+class Steps:
+    """Steps of one formula, and which of them are its numerator and its denominator."""
+
+    def __init__(self, rows: Ranked, cutoffs: Index, formula: Callable[..., Any], keywords: Mapping[str, Any]) -> None:
+        self.computations: list[Computation] = []
+        self.has_ufuncs = False
+        try:
+            curve = formula(TracedRanked(rows, cutoffs, self), **keywords)
+        except Exception as error:  # of whatever a formula does with what is no array
+            raise NotTraced from error
+        self._parts = [_table(part) for part in (curve if isinstance(curve, tuple) else (curve, 1.0))]
+
+    def take(self, ranking: Order) -> tuple[Array, Array]:
+        """Numerator and denominator, each with two axes, for the scores behind a ranking."""
+        values: list[Any] = []
+        for compute in self.computations:
+            values.append(compute(ranking, values))
+        numerator, denominator = self._parts
+        return numerator(values), denominator(values)
+
+
+def _table(part: Any) -> Callable[[list[Any]], Array]:
+    """How to get the numerator or the denominator, which may be a number."""
+    if isinstance(part, Step):
+        return operand(part)
+    array = np.asarray(part, dtype=np.float64)
+    array = array if array.ndim else array.reshape(1, 1)
+    return lambda _: array
+
+
+def operand(x: Any) -> Callable[[list[Any]], Array]:
+    """How to get an operand of a step: the value of another one, or an array that is the same for all scores."""
+    if isinstance(x, Step):
+        place = x.place
+        return lambda values: values[place]
+    array = np.asarray(x, dtype=np.float64)
+    array = array.reshape(1) if array.ndim == 0 else array
+    return lambda _: array
+
+
+class TracedRanked:
+    """Ranked queries whose order is not known yet, as a formula reads them; `rows` are the queries as they stand."""
+
+    def __init__(self, rows: Ranked, cutoffs: Index, steps: Steps) -> None:
+        self._rows, self._cutoffs, self._steps = rows, cutoffs, steps
+        self._known: dict[Any, Step] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        """What depends on labels alone; NotTraced for all that has no step."""
+        if name not in OF_LABELS:
+            raise NotTraced
+        return getattr(self._rows, name)
+
+    @property
+    def label(self) -> Step:
+        """Label of each item."""
+        return self._of_rows("label", lambda rows: rows.label)
+
+    @property
+    def relevant(self) -> Step:
+        """Whether each item's label is at least `min_relevance`."""
+        return self._of_rows("relevant", lambda rows: rows.relevant)
+
+    @property
+    def judged(self) -> Step:
+        """Whether each item has a label that is not NaN."""
+        return self._of_rows("judged", lambda rows: rows.judged)
+
+    def by_label(self, function: Callable[[Array], Array]) -> Step:
+        """A function of each item's label."""
+        return self._of_rows(function, lambda rows: rows.by_label(function))
+
+    def _of_rows(self, key: Any, function: Callable[[Ranked], Array]) -> Step:
+        """Values of rows, in the order of the ranking."""
+        if key not in self._known:
+            of_rows = np.array(function(self._rows), dtype=np.float64)
+            self._known[key] = Step(self._steps, lambda ranking, _: of_rows.take(ranking.order))
+        return self._known[key]
+
+    def cumsum(
+        self, value: Any = 1.0, weight: Any = 1.0, *, by_rank: Callable[[Index], Array] | None = None,
+        over_rank: bool = False,
+    ) -> Step:  # fmt: skip
+        """Sum of the value of each item times the weight of its position, down to each cutoff."""
+        of_value, of_weight = operand(value), operand(weight)
+        (n_queries, n_cutoffs), cutoffs = self._rows.shape, self._cutoffs
+        table = None if by_rank is None else np.asarray(by_rank(self._ranks), dtype=np.float64)
+
+        def compute(ranking: Order, values: list[Any]) -> Array:
+            out = np.empty((n_cutoffs, n_queries)).T
+            operands = of_value(values), of_weight(values), table, over_rank
+            rank_kernels.cumsum(*operands, ranking.ptr, cutoffs, ranking.tie_end, out)
+            return out
+
+        return Step(self._steps, compute)
+
+    @property
+    def _ranks(self) -> Index:
+        """Ranks of the longest list."""
+        return np.arange(1, int(self._rows.n.max()) + 1)
+
+    def joint(self, x: Any, y: Any, most: Array | None = None) -> Step:
+        """`x` of the item at each position times the sum of `y` over the items down to it."""
+        of_x, of_y, most = operand(x), operand(y), None if most is None else most.ravel()
+
+        def compute(ranking: Order, values: list[Any]) -> Array:
+            out = np.empty(len(ranking.order))
+            rank_kernels.joint(of_x(values), of_y(values), most, ranking.ptr, ranking.tie_end, out)
+            return out
+
+        return Step(self._steps, compute)
+
+    def cascade(self, p: Any) -> Step:
+        """Probability of each position to be the last one seen."""
+        if not isinstance(p, Step):
+            raise NotTraced
+        of_p, work = operand(p), len(self._ranks) + 1
+
+        def compute(ranking: Order, values: list[Any]) -> Array:
+            out = np.empty(len(ranking.order))
+            if not rank_kernels.cascade(of_p(values), ranking.ptr, ranking.tie_end, ranking.depth, np.empty(work), out):
+                raise NotTraced  # which the formula itself says more of
+            return out
+
+        return Step(self._steps, compute)
