@@ -44,13 +44,15 @@ def fill(
     for curve, key, _ in plan:
         depth[key] = max(depth.get(key, 0), curve.spec.depth)
 
+    keeps_results = len(plan) > 1 or known is not None  # else nobody asks again
+
     def fill_block(first: int, last: int) -> None:
         of_block = {} if known is None else known.setdefault((first, last), {})
         rankings = {key: rank_block(queries, first, last, key, d, of_block) for key, d in depth.items()}
         with np.errstate(over="ignore", invalid="ignore"):  # each metric looks for what is not finite
             for curve, key, keywords in plan:
                 heed()
-                curve.fill(first, last, rankings[key], keywords)
+                curve.fill(first, last, rankings[key], keywords, keeps_results=keeps_results)
 
     for_each(fill_block, query_blocks(queries.indptr, max(depth.values())), n_jobs)
 

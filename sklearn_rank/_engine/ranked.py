@@ -59,6 +59,8 @@ class Ranked:
     @property
     def label(self) -> Array:
         """Label of each item."""
+        if not self._keeps_results:
+            return self._ranking.label
         return self._ranking.shared.once("label", lambda: self._ranking.label)
 
     @property
@@ -98,7 +100,12 @@ class Ranked:
 
     def by_label(self, function: Callable[[Array], Array]) -> Array:
         """A function of each item's label, computed once for all formulas that ask for the same function."""
-        return self._ranking.shared.once(("by_label", function), lambda: function(self.label))
+        if not self._keeps_results:
+            return function(self.label)
+        return self._kept("by_label", self._by_label, function)
+
+    def _by_label(self, function: Callable[[Array], Array]) -> Array:
+        return function(self.label)
 
     def _once(self, name: str, compute: Callable[[], Array]) -> Array:
         """Compute it for the first of the formulas that share the ranking and `min_relevance`, for all to read."""
@@ -129,7 +136,11 @@ class Ranked:
         """Cutoff at each point of the curve; a list read to its end is cut at its length (at least 1)."""
         if self._cutoffs[-1] < NO_CUTOFF:
             return self.cutoff
-        return np.where(self._cutoffs == NO_CUTOFF, np.maximum(self.n, 1.0), self._cutoffs)
+        return self._kept(("k", self._cutoffs.tobytes()), self._cutoffs_or_lengths)
+
+    def _cutoffs_or_lengths(self) -> Array:
+        cutoffs = self._cutoffs[:, None]
+        return np.where(cutoffs == NO_CUTOFF, np.maximum(self.n, 1.0).T, cutoffs).T
 
     @cached_property
     def cutoff(self) -> Array:
@@ -215,7 +226,7 @@ class Ranked:
         value: ArrayLike = 1.0,
         weight: ArrayLike = 1.0,
         *,
-        by_rank: Callable[[Index], Array] | None = None,
+        by_rank: Callable[[Index], Any] | None = None,
         over_rank: bool = False,
     ) -> Array:
         """Sum of the value of each item times the weight of its position, down to each cutoff.
@@ -223,13 +234,14 @@ class Ranked:
         The weight is multiplied by a function of the rank, `by_rank`, and divided by the rank with `over_rank`: as
         ``weight * by_rank(r.rank) / r.rank`` is, but for the time to make arrays of these.
         """
+        if not self._keeps_results:
+            return self._cumsum(value, weight, by_rank, over_rank)
         return self._kept(("cumsum", self._cutoffs.tobytes()), self._cumsum, value, weight, by_rank, over_rank)
 
     def _cumsum(
-        self, value: ArrayLike, weight: ArrayLike, by_rank: Callable[[Index], Array] | None, over_rank: bool
+        self, value: ArrayLike, weight: ArrayLike, by_rank: Callable[[Index], Any] | None, over_rank: bool
     ) -> Array:
-        n_queries, n_cutoffs = self.shape
-        out = np.empty((n_cutoffs, n_queries)).T  # sums over queries read a cutoff at a time
+        out = np.empty(self.shape[::-1]).T  # sums over queries read a cutoff at a time
         rank_kernels.cumsum(
             self._one_or_flat(value),
             self._one_or_flat(weight),
@@ -242,12 +254,14 @@ class Ranked:
         )
         return out
 
-    def _of_ranks(self, function: Callable[[Index], Array]) -> Array:
+    def _of_ranks(self, function: Callable[[Index], Any]) -> Array:
         """A function of the rank at each rank of the longest list."""
-        return self._ranking.shared.once(
-            ("by_rank", function),
-            lambda: np.asarray(function(np.arange(1, self._longest + 1)), dtype=np.float64),
-        )
+        if not self._keeps_results:
+            return self._by_rank(function)
+        return self._kept("by_rank", self._by_rank, function)
+
+    def _by_rank(self, function: Callable[[Index], Any]) -> Array:
+        return np.asarray(function(np.arange(1, self._ranking.longest + 1)), dtype=np.float64)
 
     def cascade(self, p: ArrayLike, *, upwards: bool = False) -> Array:
         """Probability of each position to be the last one seen.
@@ -263,7 +277,7 @@ class Ranked:
             self._refuse_ties_at_the_cutoff("cascade(upwards=True) of a formula")
             p, ptr = np.ascontiguousarray(p[::-1]), n - ptr[::-1]
             tie_end = None if tie_end is None else n - np.searchsorted(tie_end, tie_end)[::-1]
-        out, work = np.empty(n), np.empty(self._longest + 1)
+        out, work = np.empty(n), np.empty(self._ranking.longest + 1)
         if not rank_kernels.cascade(p, ptr, tie_end, self._ranking.depth, work, out):
             wrong = p[~((p >= 0) & (p <= 1))][0]
             raise ValueError(f"What cascade() of a formula takes must be probabilities, from 0 to 1. Got {wrong:g}.")
@@ -340,12 +354,8 @@ class Ranked:
 
     def _room(self) -> tuple[Array, Array, Index, Index]:
         """Room to sort the longest query in."""
-        longest = max(self._longest, 1)
+        longest = max(self._ranking.longest, 1)
         return np.empty(longest), np.empty(longest), *np.empty((2, longest), dtype=np.int64)
-
-    @cached_property
-    def _longest(self) -> int:
-        return int(self._ranking.length.max(initial=0))
 
     @property
     def _n_positions(self) -> int:

@@ -198,7 +198,12 @@ class Ranking:
     @cached_property
     def length(self) -> Index:
         """Positions per query."""
-        return np.diff(self.ptr)
+        return self.ptr[1:] - self.ptr[:-1]
+
+    @cached_property
+    def longest(self) -> int:
+        """Positions of the query that has most."""
+        return _longest(self.ptr)
 
     @cached_property
     def rank(self) -> Index:

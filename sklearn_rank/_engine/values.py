@@ -24,6 +24,10 @@ FLOOR = 1e-5
 """Least value of a query in a geometric mean, as in trec_eval; without it a single 0 would make the mean 0."""
 
 
+ONE = np.broadcast_to(1.0, 1)
+"""The denominator of ratios, read only; for as many of them as there are."""
+
+
 LEAST = 1e-292
 """Least positive denominator: smaller ones have few digits."""
 
@@ -63,13 +67,18 @@ class PerQuery:
     def empty(cls, spec: MetricRequest, cutoffs: Index, n_queries: int) -> PerQuery:
         """Room for a curve, which may have more cutoffs than the metric that asks for it; a cutoff is contiguous."""
         shape = len(cutoffs), n_queries
-        denominator = np.empty(shape) if spec["average"] == "micro" else np.broadcast_to(1.0, shape)
+        denominator = np.empty(shape) if spec["average"] == "micro" else np.ndarray(shape, buffer=ONE, strides=(0, 0))
         return cls(spec, cutoffs, np.empty(shape).T, denominator.T, np.zeros(shape, dtype=bool).T)
 
-    def fill(self, first: int, last: int, ranking: Ranking, keywords: Mapping[str, Any]) -> None:
-        """Compute the queries from `first` up to `last`, and write them to the arrays."""
+    def fill(
+        self, first: int, last: int, ranking: Ranking, keywords: Mapping[str, Any], *, keeps_results: bool = False
+    ) -> None:
+        """Compute the queries from `first` up to `last`, and write them to the arrays.
+
+        With `keeps_results` other curves of the same ranking find what was computed for this one.
+        """
         write = self._write_parts if self.spec["average"] == "micro" else self._write_ratio
-        for points, ranked in self._ranked_at(ranking):
+        for points, ranked in self._ranked_at(ranking, keeps_results):
             write((slice(first, last), points), *self.spec.metric.ratio(ranked, keywords), self._needed(ranked))
 
     def put(self, first: int, last: int, part: PerQuery) -> None:
@@ -114,11 +123,11 @@ class PerQuery:
             first = [np.broadcast_to(part, lost.shape)[lost][0] for part in (numerator, denominator)]
             refuse_range(self.spec.metric.function_name, f"{first[0]:g} over {first[1]:g} for a query")
 
-    def _ranked_at(self, ranking: Ranking) -> Iterator[tuple[slice, Ranked]]:
+    def _ranked_at(self, ranking: Ranking, keeps_results: bool) -> Iterator[tuple[slice, Ranked]]:
         """Points of the curve with the queries for the formula; an author's formula gets lists cut at each point."""
         least = self.spec["min_relevance"]
         if self.spec.metric.is_built_in:
-            yield slice(None), Ranked(ranking, self.cutoffs, least, keeps_results=True)
+            yield slice(None), Ranked(ranking, self.cutoffs, least, keeps_results=keeps_results)
             return
         for i, cutoff in enumerate(self.cutoffs.tolist()):
             yield slice(i, i + 1), Ranked(ranking.cut(cutoff), self.cutoffs[i : i + 1], least)
@@ -190,7 +199,7 @@ class PerQuery:
         if math.isnan(self.spec["replace_undefined_by"]) and self.undefined.any():
             counted = total(~self.undefined)  # undefined queries count neither with value nor weight
             return PartialSums(total(np.where(self.undefined, 0.0, values)), counted, counted)
-        counted = np.full(values.shape[1:], len(values) if weight is None else weight.sum())
+        counted = np.array([len(values) if weight is None else weight.sum()] * values.shape[1], dtype=np.float64)
         return PartialSums(total(values), counted, counted)
 
 
@@ -245,7 +254,8 @@ class PartialSums:
             refuse_range(function_name, "a sum over queries that is not finite")
         if average == "micro":
             return _ratio(self.numerator, self.denominator, self.counted > 0, transform, otherwise)
-        mean = self.numerator / np.where(self.counted > 0, self.denominator, np.nan)
+        some = min(self.counted.tolist()) > 0
+        mean = self.numerator / (self.denominator if some else np.where(self.counted > 0, self.denominator, np.nan))
         return np.exp(mean) if average == "geometric" else mean
 
 

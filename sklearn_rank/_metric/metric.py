@@ -36,12 +36,12 @@ class Metric(ValueProperties, LabelProperties, OrderProperties):
     aliases: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     parameter_constraints: Mapping[str, Constraint] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def is_built_in(self) -> bool:
         """Whether it is one of ours, which the tests hold to what is asked of all: no cutoff reads below it."""
         return getattr(self.formula, "__module__", "").startswith("sklearn_rank.metrics.")
 
-    @property
+    @cached_property
     def function_name(self) -> str:
         """Name of the public function, for messages."""
         return str(getattr(self.function, "__name__", self.name))
@@ -101,7 +101,7 @@ class Metric(ValueProperties, LabelProperties, OrderProperties):
     def ratio(self, ranked: Ranked, keywords: Mapping[str, Any]) -> tuple[Any, Any]:
         """Numerator and denominator that the formula returns, each a number or with a row per query."""
         curve, (rows, columns) = self.formula(ranked, **keywords), ranked.shape
-        parts = [np.asarray(part) for part in (curve if isinstance(curve, tuple) else (curve, 1.0))]
+        parts = [*map(np.asarray, curve if isinstance(curve, tuple) else (curve, 1.0))]
         shapes = (rows, columns), (rows, 1), (1, columns), ()
         right = [p for p in parts if p.shape in shapes and p.dtype.kind in "biuf"]
         if len(parts) != 2 or len(right) != 2:

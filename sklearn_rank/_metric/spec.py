@@ -187,8 +187,8 @@ class MetricSpec:
 
     def bind(self, queries: Queries) -> dict[str, Any]:
         """Check the labels and turn the formula's keywords into what it is called with."""
-        queries = self.read(queries)
-        values: dict[str, Any] = {name: self[name] for name in self.metric.formula_params}
+        queries, own = self.read(queries), self._values
+        values = {name: own[name] for name in self.metric.formula_params}
         if "max_grade" in values and is_word(values.get("gain"), "binary"):
             values["max_grade"] = np.inf  # every scale has relevant and not
         self._check_labels(queries, values)
@@ -209,7 +209,7 @@ class MetricSpec:
             check_weights(weights, self.metric.max_weight, self.metric.function_name)
 
     def _check_labels(self, queries: Queries, values: Mapping[str, Any]) -> None:
-        function_name = self.metric.function_name
+        function_name, own = self.metric.function_name, self._values
         if not self.metric.subtopics:
             _labels.check_one_label(queries, function_name)
         low, high = self.metric.labels
@@ -221,8 +221,8 @@ class MetricSpec:
             scale = f"max_grade={high:g}" if high is not None else ""
         _labels.check_labels(
             queries, function_name, low=None if gain_of_any else low, high=high, scale=scale,
-            takes_gain="gain" in values, unjudged=self["unjudged"],
-            reads_unjudged=self.metric.reads_unjudged, min_relevance=self["min_relevance"],
+            takes_gain="gain" in values, unjudged=own["unjudged"],
+            reads_unjudged=self.metric.reads_unjudged, min_relevance=own["min_relevance"],
         )  # fmt: skip
         self.check_scores(queries)
 
@@ -233,7 +233,7 @@ class MetricSpec:
 
     def _bind_gain(self, queries: Queries, values: Mapping[str, Any]) -> Any:
         gain, top, function_name = values["gain"], values.get("max_grade"), self.metric.function_name
-        table = gain_table(gain)
+        table = None if isinstance(gain, str) else gain_table(gain)
         if table is not None:
             _labels.check_grades(queries, function_name, table[0], max_grade=top, unjudged=self["unjudged"])
         if is_word(gain, "exp2"):

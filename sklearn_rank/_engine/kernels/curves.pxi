@@ -10,22 +10,72 @@ def divide(
     """Write the ratio of each query (row) and cutoff, or `otherwise` where it is undefined; one pass for all checks.
 
     It is undefined where the denominator, or what is `needed` of a query, is 0: such places are marked in `undefined`,
-    which is written to nowhere else. A row or a column that stands alone counts for all. Return whether all numbers of
+    which is written to nowhere else. A row or a column that stands alone counts for all, and columns of `out` are
+    contiguous. Return whether all numbers of
     the others are finite and no denominator is too small for its digits.
     """
-    cdef int64_t q, c, nq = numerator.shape[0] > 1, nc = numerator.shape[1] > 1
-    cdef int64_t dq = denominator.shape[0] > 1, dc = denominator.shape[1] > 1
-    cdef double x, y
+    cdef int64_t c, n = out.shape[0], n_step = 0, d_step = 0, needed_step = 0
     cdef bint valid = True
+    cdef const double* x
+    cdef const double* y
+    cdef const double* z = NULL
+    if n == 0:
+        return True
+    if numerator.shape[0] > 1:
+        n_step = numerator.strides[0] // <int64_t> sizeof(double)
+    if denominator.shape[0] > 1:
+        d_step = denominator.strides[0] // <int64_t> sizeof(double)
+    if needed is not None:
+        z = <const double*> &needed[0, 0]
+        needed_step = needed.strides[0] // <int64_t> sizeof(double)
     with nogil:
         for c in range(out.shape[1]):
-            for q in range(out.shape[0]):
-                x = numerator[nq * q, nc * c]
-                y = denominator[dq * q, dc * c]
-                if y == 0.0 or (needed is not None and needed[q, 0] == 0.0):
-                    out[q, c] = otherwise
-                    undefined[q, c] = True
-                else:
-                    out[q, c] = x / y
-                    valid &= fabs(x) <= DBL_MAX and LEAST <= fabs(y) <= DBL_MAX
+            x = &numerator[0, c if numerator.shape[1] > 1 else 0]
+            y = &denominator[0, c if denominator.shape[1] > 1 else 0]
+            if not _divide_all(x, n_step, y, d_step, n, &out[0, c]) or z != NULL:
+                valid &= _replace_undefined(
+                    x, n_step, y, d_step, z, needed_step, n, otherwise, &out[0, c], &undefined[0, c],
+                    undefined.strides[0],
+                )
+    return valid
+
+
+cdef bint _divide_all(
+    const double* x, int64_t x_step, const double* y, int64_t y_step, int64_t n, double* out
+) noexcept nogil:
+    """Ratios, and whether all numbers are in range and no denominator is 0.
+
+    Bits of numbers that are not negative rise with them, so differences from those of the bounds have the sign bit
+    where one is out of range. Compilers vectorize this, and no comparison: half the time.
+    """
+    cdef int64_t q, a, b, wrong = 0, infinite = _bits(INFINITY), least = _bits(LEAST)
+    for q in range(n):
+        out[q] = x[x_step * q] / y[y_step * q]
+        a = _bits(fabs(x[x_step * q]))
+        b = _bits(fabs(y[y_step * q]))
+        wrong |= (infinite - 1 - a) | (infinite - 1 - b) | (b - least)
+    return wrong >= 0
+
+
+cdef inline int64_t _bits(double x) noexcept nogil:
+    cdef int64_t bits
+    memcpy(&bits, &x, sizeof(bits))
+    return bits
+
+
+cdef bint _replace_undefined(
+    const double* x, int64_t x_step, const double* y, int64_t y_step, const double* needed, int64_t needed_step,
+    int64_t n, double otherwise, double* out, uint8_t* undefined, int64_t undefined_step,
+) noexcept nogil:
+    """Replace ratios that are undefined, and return whether all numbers of the others are in range."""
+    cdef int64_t q
+    cdef double b
+    cdef bint valid = True
+    for q in range(n):
+        b = y[y_step * q]
+        if b == 0.0 or (needed != NULL and needed[needed_step * q] == 0.0):
+            out[q] = otherwise
+            undefined[undefined_step * q] = True
+        else:
+            valid &= (fabs(x[x_step * q]) <= DBL_MAX) & (LEAST <= fabs(b)) & (fabs(b) <= DBL_MAX)
     return valid

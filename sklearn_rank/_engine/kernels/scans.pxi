@@ -15,6 +15,7 @@ def cumsum(
     rank, if there is one, and divided by the rank, if it counts `per_rank`: so no array of ranks is made.
     """
     cdef int64_t q, c, i, j, stop, block_stop, v = value.shape[0] > 1, w = weight.shape[0] > 1
+    cdef int64_t n_cutoffs = cutoffs.shape[0]
     cdef const double* by_rank = NULL
     cdef double total, mean = 0.0
     cdef bint tied = tie_end is not None
@@ -25,18 +26,17 @@ def cumsum(
             total = 0.0
             i = ptr[q]
             block_stop = i
-            for c in range(cutoffs.shape[0]):
-                stop = ptr[q + 1]
-                if cutoffs[c] < stop - ptr[q]:
-                    stop = ptr[q] + cutoffs[c]
+            for c in range(n_cutoffs):
+                stop = ptr[q] + min(cutoffs[c], ptr[q + 1] - ptr[q])
                 if tied:
                     while i < stop:
                         if i == block_stop:
                             block_stop = tie_end[i]
-                            mean = 0.0
-                            for j in range(i, block_stop):
-                                mean += value[v * j]
-                            mean /= block_stop - i
+                            mean = value[v * i]
+                            if block_stop > i + 1:
+                                for j in range(i + 1, block_stop):
+                                    mean += value[v * j]
+                                mean /= block_stop - i
                         total += mean * _weight_at(weight[w * i], by_rank, per_rank, i - ptr[q])
                         i += 1
                 else:
@@ -59,7 +59,8 @@ def joint(
 ):
     """Expected x_i * min(y_1 + ... + y_i, most) at each position, over all orders of tied items.
 
-    An `x` or `y` of length 1 is that of all. With `most`, a whole number for each query, x and y are 0 or 1, and never both 1.
+    An `x` or `y` of length 1 is that of all. With `most`, a whole number for each query, x and y are 0 or 1, and never
+    both 1.
     """
     cdef int64_t q, i, j, stop, u = x.shape[0] > 1, v = y.shape[0] > 1
     cdef double before, m, sum_x, sum_y, sum_xy, level, slope, limit = INFINITY
