@@ -126,9 +126,10 @@ def test_compare_peers_prints_what_is_below_its_target(bench, capsys, monkeypatc
     compare_peers = bench("compare_peers")
     monkeypatch.setattr(compare_peers, "alternate", lambda calls, *_: np.array([[2.0], [2 * times], [0.5]]))
     options = ["--shape", "tiny", "--metric", "map", "ndcg@10", "ndcg@1", "--peer", "scikit-learn", "--rows", "200"]
-    monkeypatch.setattr(sys, "argv", ["x", *options, "--repeats", "1", "--no-memory"])
+    monkeypatch.setattr(sys, "argv", ["x", *options, "--repeats", "1", "--no-memory", "--load"])
     compare_peers.main()
     printed = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("Other processes copied memory meanwhile (1): ") for line in printed) == 1
     below = [line for line in printed if line.startswith("BELOW")]
     assert [line.split(" times")[0] for line in below] == ["BELOW tiny ndcg@10: 2.999"] * said
     assert printed[-1] == ("Verdict: 1 of 2 targets missed." if said else "Verdict: no target is missed, of 2.")
@@ -171,6 +172,18 @@ def test_targets_are_those_of_the_fastest_peer(bench):
     targets = {("mslr", "map"): 3.5, ("huge", "map"): 3.0, ("zipf", "ndcg@10"): 1.0, ("mslr", "group"): 1.0}
     assert {key: judge(*key, {"peer": 2.0}).target for key in targets} == targets
     assert {shape for shape, _ in bench("targets").RATIOS} <= set(SHAPES)
+
+
+def test_memory_is_judged_on_all_rows(bench, capsys, monkeypatch):
+    targets, compare_peers = bench("targets"), bench("compare_peers")
+    monkeypatch.setitem(targets.MEMORY, ("tiny", "map"), 0.5)
+    assert targets.judge_memory("tiny", "map", 0.5).met
+    assert not targets.judge_memory("tiny", "map", 0.51).met
+    assert targets.judge_memory("tiny", "err", 9.0) is None
+    for rows, judged in ((5_000_000, True), (1_000_000, False)):
+        found = compare_peers.Found("tiny", "map", "ranx", "ranx", rows, None, (60, 70), 0.6, "")
+        compare_peers.print_verdict([found], [], prepared=False)
+        assert ("ABOVE tiny map, memory: 0.6 times that of the inputs" in capsys.readouterr().out) == judged
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from io import BytesIO
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from sklearn_rank import evaluate, group_sizes
@@ -226,6 +227,14 @@ FRAMES = {
     "polars": lambda ids: pl.Series(ids),
     "polars categorical": lambda ids: pl.Series(ids, dtype=pl.Categorical),
     "polars enum": lambda ids: pl.Series(ids, dtype=pl.Enum(sorted(set(ids)))),
+    "arrow": lambda ids: pa.array(ids),
+    "arrow large": lambda ids: pa.array(ids, pa.large_string()),
+    "arrow view": lambda ids: pa.array(ids, pa.string_view()),
+    "arrow chunks": lambda ids: pa.chunked_array([ids[:1], [], ids[1:7], ids[7:]], pa.string()),
+    "arrow slice": lambda ids: pa.array(["?", None, *ids, "?"]).slice(2, len(ids)),
+    "string of arrow": lambda ids: pd.Series(ids, dtype="string[pyarrow]"),
+    "dtype of arrow": lambda ids: pd.Series(ids, dtype=pd.ArrowDtype(pa.string())),
+    "polars chunks": lambda ids: pl.concat([pl.Series(ids[:3]), pl.Series(ids[3:])], rechunk=False),
 }
 
 
@@ -235,6 +244,56 @@ def test_text_in_frames(make):
     check(make(ids), ids)
     check(make(sorted(ids)), sorted(ids))
     assert group_rows(make(ids), len(ids))[0].dtype == np.asarray(make(ids)).dtype
+
+
+TEXT_OF_ARROW = [name for name in FRAMES if "arrow" in name or name in ("str", "polars", "polars chunks")]
+
+
+@pytest.mark.parametrize("name", TEXT_OF_ARROW)
+def test_text_in_arrow(name, monkeypatch):
+    """Text of no length, beyond ASCII and with a NUL; in parts, and without pyarrow."""
+    check(pl.DataFrame({"qid": ["b", "a", "b"]}), ["b", "a", "b"])
+    for ids in (
+        [""] * 9, ["a"] * 9, ["", "a", "", "b", "a", "a", "", "", "c"], [*"éeé", "日本", "日", "日本", *"ee", ""],
+        ["a\0", "a", "a\0b", "\0", "", "\0", "a", "a\0", ""], ["x" * 13, "x" * 12, "x" * 14, "x" * 13, *"abcde"],
+    ):  # fmt: skip
+        check(FRAMES[name](ids), ids)
+    ids = [f"query {i}" for i in RNG.integers(0, 200, 1000)]
+    monkeypatch.setattr(_grouping, "N_IN_PART", 100)
+    expected, found = group_rows(ids, 1000, 1), group_rows(FRAMES[name](ids), 1000, 3)
+    for a, b in zip(expected, found, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("make", [pl.Series, FRAMES["str"]], ids=["polars", "pandas"])
+def test_text_of_arrow_without_pyarrow(make, monkeypatch):
+    qid = make(["b", "a", "b", "", "a"])
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    check(qid, ["b", "a", "b", "", "a"])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint64", ">i4"])
+def test_whole_numbers_as_near_as_there_are_rows(dtype):
+    """Up to as many slots as rows, and beyond; from below 0 on, and up to the ends of the type."""
+    info = np.iinfo(dtype)
+    for n_rows in (2, 100):
+        for span in (n_rows - 1, n_rows, n_rows + 1):
+            for lowest in (0, info.min, info.max - span, info.min // 2):
+                ids = lowest + RNG.integers(0, span + 1, n_rows, dtype=np.uint64).astype(object)
+                ids[RNG.permutation(n_rows)[:2]] = lowest, lowest + span
+                check(ids.astype(dtype), ids.tolist())
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint32", ">i8", "int64", "uint64", "S3", "U2", "f4"])
+def test_runs_of_all_lengths(dtype):
+    """Runs end anywhere in the rows that are looked at together; ids rise, fall or come again."""
+    for sizes in ([1] * 50, [15, 1, 16, 17, 1, 1, 31, 33], RNG.integers(1, 40, 100), [100], [16, 16], [1, 16, 16]):
+        for names in (np.arange(len(sizes)), np.arange(len(sizes))[::-1], np.arange(len(sizes)) % 3):
+            numbers = np.array([f"{i:02d}" for i in names]) if dtype[0] in "SU" else names
+            check(np.repeat(numbers.astype(dtype), sizes))
+    if "i" in dtype:
+        info = np.iinfo(dtype)
+        check(np.repeat(np.array([info.min, 1, info.max], dtype=dtype), 20))
 
 
 @pytest.mark.parametrize("dtype", ["Int64", "Float64", "boolean", "datetime64[ns, UTC]", "period[D]", "category"])
@@ -276,6 +335,9 @@ def test_parts_of_rows_are_numbered_apart(monkeypatch, kind, n_jobs):
         lambda: pd.to_datetime(pd.Series(["2020", None, "2021"]), utc=True),
         lambda: pl.Series(["a", None, "b"]),
         lambda: pl.Series(["a", None, "b"], dtype=pl.Categorical),
+        lambda: pa.array(["a", None, "b"]),
+        lambda: pa.chunked_array([["a", None], ["b"]]),
+        lambda: pd.Series(["a", None, "b"], dtype="string[pyarrow]"),
         lambda: np.array([1.0, np.nan, 2.0], dtype=np.float32),
         lambda: np.array(["2020", "NaT", "2021"], dtype="M8[D]"),
         lambda: np.array([1, "NaT", 2], dtype="m8[s]"),

@@ -3,8 +3,11 @@
 import math
 
 import numpy as np
+import pytest
 from numpy.testing import assert_array_equal
 
+from sklearn_rank._engine.block_labels import BlockLabels, as_grades
+from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._metric.gains import exp2_minus_1
 
 
@@ -29,3 +32,108 @@ def test_powers_of_two():
     with np.errstate(over="ignore"):
         expected = [math.expm1(v * math.log(2)) if -1 < v < 1 else float(np.exp2(v)) - 1 for v in x]
     assert_array_equal(exp2_minus_1(x), expected)
+
+
+LENGTHS = [0, 1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 31, 32, 33, 40, 64, 100, 127, 128, 129, 240, 300, 1000, 3000, 0]
+"""Few rows are compared with each other, more are dealt out to buckets; from twice the lanes on some are chosen."""
+
+SCORES = {
+    "random": lambda rng, n: rng.normal(size=n),
+    "float32": lambda rng, n: rng.normal(size=n).astype(np.float32),
+    "few values": lambda rng, n: rng.integers(0, max(n // 8, 2), n).astype(float),
+    "two values": lambda rng, n: rng.integers(0, 2, n).astype(np.float32),
+    "constant": lambda rng, n: np.full(n, 0.5),
+    "zeros": lambda rng, n: rng.choice([0.0, -0.0], n),
+    "rising": lambda rng, n: np.sort(rng.normal(size=n)),
+    "falling": lambda rng, n: -np.sort(rng.normal(size=n)),
+    "best last": lambda rng, n: np.where(np.arange(n) < n - n // 16, rng.normal(size=n), 9.0 + rng.normal(size=n)),
+    "skewed": lambda rng, n: np.exp(9 * rng.normal(size=n)),
+    "powers": lambda rng, n: 2.0 ** rng.integers(-1000, 1000, n),
+    "denormal": lambda rng, n: rng.integers(-9, 9, n) * 5e-324,
+    "far": lambda rng, n: rng.choice([1.7e308, -1.7e308, 0.0, 1.0], n),
+    "near": lambda rng, n: 1.0 + rng.integers(0, 9, n) * 2.0**-52,
+    "one apart": lambda rng, n: np.where(np.arange(n) == n // 2, 1.0, 0.0),
+    "few retrieved": lambda rng, n: np.where(rng.random(n) < 0.9, -np.inf, rng.normal(size=n)),
+    "some retrieved": lambda rng, n: np.where(rng.random(n) < 0.2, -np.inf, rng.integers(0, 9, n)),
+    "none retrieved": lambda rng, n: np.full(n, -np.inf),
+}
+
+LABELS = {
+    "grades": lambda rng, n: rng.choice(5, n, p=(0.515, 0.325, 0.134, 0.018, 0.008)).astype(float),
+    "all grades": lambda rng, n: rng.integers(0, 32, n).astype(float),
+    "beyond": lambda rng, n: rng.integers(0, 40, n).astype(float),
+    "fractions": lambda rng, n: rng.integers(0, 9, n) / 4,
+    "negative": lambda rng, n: rng.integers(-3, 3, n).astype(float),
+    "unjudged": lambda rng, n: np.where(rng.random(n) < 0.3, np.nan, rng.integers(0, 3, n)),
+}
+
+
+def rows_of_queries(rng, make, kind):
+    """Rows of queries of many lengths in random order, and where each query starts."""
+    lengths = rng.permutation(LENGTHS)
+    parts = [np.asarray(make(rng, n), dtype=np.float32 if kind == "float32" else None) for n in lengths]
+    return np.concatenate(parts), np.append(0, np.cumsum(lengths))
+
+
+def expected_ranking(score, label, indptr, depth, ties, keep_unretrieved):
+    """Order, ends of tie blocks and starts of queries, by sorting each query with NumPy."""
+    order, tie_end, ptr = [], [], [0]
+    for start, stop in zip(indptr[:-1], indptr[1:], strict=True):
+        row = np.arange(start, stop)
+        if not keep_unretrieved:
+            row = row[score[row] > -np.inf]
+        decides = np.nan_to_num(label[row], nan=-1e9) * {"best": -1, "worst": 1}.get(ties, 0)
+        row = row[np.lexsort((row, decides, -score[row].astype(float)))]
+        n = min(depth, len(row))
+        if ties == "average" and n:
+            n = np.searchsorted(-score[row], -score[row[n - 1]], side="right")
+        row = row[:n]
+        tie_end.extend(ptr[-1] + np.searchsorted(-score[row], -score[row], side="right"))
+        order.extend(row)
+        ptr.append(len(order))
+    return order, tie_end, ptr
+
+
+@pytest.mark.parametrize("keep_unretrieved", [False, True])
+@pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
+@pytest.mark.parametrize("scores", SCORES)
+def test_order(scores, ties, keep_unretrieved):
+    rng = np.random.default_rng(len(scores))
+    score, indptr = rows_of_queries(rng, SCORES[scores], scores)
+    for labels, depth in zip(LABELS, [1, 3, 10, 12, 100, NO_CUTOFF], strict=True):
+        label = LABELS[labels](rng, len(score))
+        ranking = Ranking.by_score(
+            label, score, indptr, depth=depth, ties=ties, keep_unretrieved=keep_unretrieved, grade=as_grades(label)
+        )
+        order, tie_end, ptr = expected_ranking(score, label, indptr, depth, ties, keep_unretrieved)
+        assert_array_equal(ranking.ptr, ptr)
+        assert_array_equal(ranking.order, order)
+        assert_array_equal(ranking.label, label[order])
+        if ties != "average" or tie_end == list(range(1, len(order) + 1)):
+            assert ranking.tie_end is None
+        else:
+            assert_array_equal(ranking.tie_end, tie_end)
+
+
+@pytest.mark.parametrize("depth", [1, 10, 100, NO_CUTOFF])
+@pytest.mark.parametrize("labels", ["grades", "all grades", "beyond", "fractions", "negative"])
+def test_ideal_order(labels, depth):
+    rng = np.random.default_rng(depth)
+    label, indptr = rows_of_queries(rng, LABELS[labels], labels)
+    queries = zip(indptr[:-1], indptr[1:], strict=True)
+    expected = np.concatenate([-np.sort(-label[start:stop])[:depth] for start, stop in queries])
+    grade = as_grades(label)
+    assert (grade is not None) == labels.endswith("grades")
+    for known in BlockLabels(label, indptr), BlockLabels(None if grade is not None else label, indptr, grade=grade):
+        ranking = Ranking.by_score(None, np.zeros(len(label)), indptr, depth=depth).sharing(known)
+        assert_array_equal(ranking.ideal.label, expected)
+        assert_array_equal(ranking.ideal.ptr, np.append(0, np.cumsum(np.minimum(np.diff(indptr), depth))))
+        for threshold in -1.0, 0.0, 0.5, 1.0, 1.5, 31.0, 32.0, np.inf:
+            count = np.add.reduceat(np.append(label >= threshold, 0.0), indptr[:-1]) * (np.diff(indptr) > 0)
+            assert_array_equal(known.count_at_least(threshold)[:, 0], count)
+
+
+def test_grades():
+    assert_array_equal(as_grades(np.array([0.0, -0.0, 1.0, 31.0])), [0, 0, 1, 31])
+    for label in 32.0, 0.5, -1.0, 5e-324, np.nan, np.inf, -np.inf, 2.0**52, 2.0**63, 1e300:
+        assert as_grades(np.array([1.0] * 700 + [label])) is None

@@ -22,7 +22,7 @@ from measure import alternate, memory_of, one_read
 from peers import PEERS, Impossible, our_call
 from shapes import DEPTHS, ROWS, SHAPES, SUITE, Data, make
 from tables import Judged, Lines, machine, ms, options_of, verdict
-from targets import judge_ratio, judge_suite
+from targets import judge_memory, judge_ratio, judge_suite
 
 METRICS = ["ndcg@10", "ndcg@1", "ndcg@100", "map", "group", "sort"]
 ALL_METRICS = [*dict.fromkeys([*METRICS, "suite", "auc", "pfound@10", *SUITE, f"map@{DEPTHS[-1]}"])]
@@ -73,6 +73,11 @@ class Found:
     memory: tuple[int | None, int | None]
     share: float | None
     note: str
+
+    @property
+    def has_all_rows(self) -> bool:
+        """Whether this is the shape as it is without options: fewer rows have a larger share of what is for a block."""
+        return self.rows >= 0.9 * ROWS[SHAPES[self.shape]]
 
     @property
     def ns_a_row(self) -> str:
@@ -131,9 +136,8 @@ def main() -> None:
     for suite in suites:
         lines.note(f"{suite.what}: {len(SUITE)} numbers take as long as {suite.found:.3g} {suite.unit}.")
     if speeds:
-        lines.note(
-            f"{len(speeds)} processes copied memory meanwhile, {sum(speeds) / 1e9:.3g} GB read and written a second."
-        )
+        speed = f"{sum(speeds) / 1e9:.3g} GB read and written a second"
+        lines.note(f"Other processes copied memory meanwhile ({len(speeds)}): {speed}.")
     print_verdict(found, suites, options.prepared)
 
 
@@ -145,8 +149,9 @@ def rows_of(shape: str, options: argparse.Namespace) -> int:
 def summary(metric: str, found: Sequence[Found], options: argparse.Namespace) -> None:
     """Ratios of one metric, a line for each shape; the other columns from where all rows were asked for."""
     peers = list(dict.fromkeys(line.title for line in found))
-    print(f"\n{metric}: ns a row, time in reads of the inputs, memory over that of them, and how many times as long")
-    print("each peer takes\n")
+    print(
+        f"\n{metric}: ns a row, time in reads of the inputs, memory over theirs, and how many times as long each peer is\n"
+    )
     widths = {"shape": 16, "ns/row": 8, "reads": 8, "of input": 8} | dict.fromkeys(peers, 20)
     lines = Lines(widths, options.markdown)
     for shape in dict.fromkeys(line.shape for line in found):
@@ -172,7 +177,9 @@ def print_verdict(found: Sequence[Found], suites: Sequence[Judged], prepared: bo
     why = "which group rows" if prepared else "whose calls start from data that they have grouped or taken in"
     for shape, titles in others.items():
         print(f"{shape} is not judged against {', '.join(titles)}, {why}.")
-    print(verdict([*(judge_ratio(*key, of) for key, of in ratios.items()), *suites]))
+    shares = {(line.shape, line.metric): line.share for line in found if line.share is not None and line.has_all_rows}
+    memory = (judge_memory(*key, share) for key, share in shares.items())
+    print(verdict([*(judge_ratio(*key, of) for key, of in ratios.items()), *suites, *filter(None, memory)]))
 
 
 def compare_all(

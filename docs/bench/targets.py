@@ -17,6 +17,10 @@ RATIOS |= dict.fromkeys(product(("tiny", "constant", "ties", "huge"), ("ndcg@10"
 SUITE_IN_MAPS = 3.0
 """Full-depth MAPs that the 72 numbers of the suite take at most."""
 
+MEMORY = {("mslr", "ndcg@10"): 0.13, ("mslr", "map"): 0.19, ("tiny", "ndcg@10"): 0.47, ("tiny", "map"): 0.46}
+MEMORY |= {("shuffled", "ndcg@10"): 1.15, ("shuffled", "map"): 1.15}
+"""Bytes that a call on two threads adds at its peak at most, over those of its three arrays: once reached, and 5 %."""
+
 
 def judge_ratio(shape: str, metric: str, ratios: Mapping[str, float]) -> Judged:
     """The fastest peer, of those that do the same work."""
@@ -28,3 +32,11 @@ def judge_ratio(shape: str, metric: str, ratios: Mapping[str, float]) -> Judged:
 def judge_suite(shape: str, in_maps: float) -> Judged:
     """All metrics at all cutoffs against one metric on whole lists."""
     return Judged(f"{shape} suite", in_maps, "full-depth MAPs", SUITE_IN_MAPS, at_most=True)
+
+
+def judge_memory(shape: str, metric: str, share: float) -> Judged | None:
+    """What a call adds to memory; None where nothing is asked."""
+    target = MEMORY.get((shape, metric))
+    if target is None:
+        return None
+    return Judged(f"{shape} {metric}, memory", share, "times that of the inputs", target, at_most=True)

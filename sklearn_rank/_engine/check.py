@@ -17,13 +17,16 @@ from sklearn_rank._engine.grouping import find_qid, group_rows, refuse_other_que
 from sklearn_rank._engine.kernels.checks import read_rows
 from sklearn_rank._engine.mask import as_mask, group_kept_rows, kept_rows, lengths
 from sklearn_rank._engine.qid import ids_of
-from sklearn_rank._engine.queries import DataSummary, Grade, InputNames, Origin, Queries, first_row
+from sklearn_rank._engine.queries import DataSummary, InputNames, Origin, Queries, first_row
 from sklearn_rank._engine.rows import check_columns, check_rows, one_column, queries_in
 from sklearn_rank._utils.doors import SYSTEMS, refuse_elsewhere, refuse_table
 from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
 from sklearn_rank._utils.tensors import as_numpy
 from sklearn_rank._utils.threads import check_n_jobs, for_each, row_blocks
-from sklearn_rank._utils.typing import Array, Index, MatrixLike
+from sklearn_rank._utils.typing import Array, Grade, Index, MatrixLike
+
+Facts = tuple[float, float, bool, bool, bool, bool]
+"""What the kernel says of labels and scores."""
 
 NAMES = InputNames()
 ALL_ROWS = Origin()
@@ -60,26 +63,14 @@ def check_queries(
     """
     check_n_jobs(n_jobs)
     try:
-        label, score, scores = as_floats(y_true, "y_true"), as_floats(y_score, score_name), {score_name: y_score}
-        check_rows(y_true=y_true, **scores, qid=qid, sample_weight=sample_weight, tie_break=tie_break, mask=mask)
-        if label.ndim == 2:
-            refuse_table(y_true, y_score)
-        named = qid is not None or queries_in(y_true) is not None or queries_in(y_score) is not None
-        if label.ndim == 2 and score.ndim == 2 and not named and mask is None:
-            refuse_one_column(label.shape if label.shape == score.shape else ())
-        elif named and (np.ndim(as_numpy(mask)) if mask is not None else 0) < 2:
-            label, score = column(label), column(score)
-        is_matrix = label.ndim == score.ndim == 2
-        if is_matrix:
-            check_columns(y_true, y_score, score_name)
-            check_columns(y_true, mask, "mask")
-        else:
-            label, score = column(label), column(score)
+        label, score = as_floats(y_true, "y_true"), as_floats(y_score, score_name)
+        is_plain = type(y_true) is type(y_score) is type(qid) is np.ndarray and label.ndim == score.ndim == 1
+        if is_plain and sample_weight is tie_break is mask is None:  # nothing has labels of rows, or a second axis
             check_shapes(label, score, score_name)
-        if named or not is_matrix:
-            qid = find_qid(y_true, qid)
-            refuse_other_queries(y_score, qid, name=score_name)
-        check: Callable[..., Queries] = check_matrix if is_matrix else _check_rows_by_query
+            return _check_rows_by_query(label, score, qid, n_jobs=n_jobs, names=InputNames(score=score_name))
+        rows = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break, "mask": mask}
+        check_rows(y_true=y_true, **{score_name: y_score}, **rows)
+        check, label, score, qid = _shaped(label, score, y_true, y_score, qid, mask, score_name)
         return check(
             label, score, qid, sample_weight=sample_weight, tie_break=tie_break, mask=mask, n_jobs=n_jobs,
             weight_may_be_zero=weight_may_be_zero, names=InputNames(score=score_name),
@@ -87,6 +78,31 @@ def check_queries(
     except Exception as error:
         refuse_elsewhere(error, y_true, y_score, qid=qid, sample_weight=sample_weight, tie_break=tie_break)
         raise
+
+
+def _shaped(
+    label: Array, score: Array, y_true: MatrixLike, y_score: MatrixLike, qid: ArrayLike | None, mask: ArrayLike | None,
+    score_name: str,
+) -> tuple[Callable[..., Queries], Array, Array, Any]:  # fmt: skip
+    """What checks input of these shapes, and labels, scores and ids as it takes them."""
+    if label.ndim == 2:
+        refuse_table(y_true, y_score)
+    named = qid is not None or queries_in(y_true) is not None or queries_in(y_score) is not None
+    if label.ndim == 2 and score.ndim == 2 and not named and mask is None:
+        refuse_one_column(label.shape if label.shape == score.shape else ())
+    elif named and (np.ndim(as_numpy(mask)) if mask is not None else 0) < 2:
+        label, score = column(label), column(score)
+    is_matrix = label.ndim == score.ndim == 2
+    if is_matrix:
+        check_columns(y_true, y_score, score_name)
+        check_columns(y_true, mask, "mask")
+    else:
+        label, score = column(label), column(score)
+        check_shapes(label, score, score_name)
+    if named or not is_matrix:
+        qid = find_qid(y_true, qid)
+        refuse_other_queries(y_score, qid, name=score_name)
+    return check_matrix if is_matrix else _check_rows_by_query, label, score, qid
 
 
 def with_scores(
@@ -117,8 +133,9 @@ def with_scores(
 
 
 def _check_rows_by_query(
-    label: Array, score: Array, qid: ArrayLike, *, sample_weight: ArrayLike | None, tie_break: ArrayLike | None,
-    mask: ArrayLike | None, n_jobs: int | None, weight_may_be_zero: bool, names: InputNames,
+    label: Array, score: Array, qid: Any, *, sample_weight: ArrayLike | None = None,
+    tie_break: ArrayLike | None = None, mask: ArrayLike | None = None, n_jobs: int | None = None,
+    weight_may_be_zero: bool = False, names: InputNames = NAMES,
 ) -> Queries:  # fmt: skip
     """Queries of rows, with the id of the query of each."""
     weight = None if sample_weight is None else column(as_floats(sample_weight, "sample_weight"))
@@ -319,17 +336,20 @@ def _read_rows(label: Array, score: Array, n_jobs: int | None) -> tuple[DataSumm
     """Facts about labels and scores, labels as bytes if all are grades, and whether no score is NaN or +inf."""
     grade = None if label.ndim == 2 else np.empty(len(label), dtype=np.uint8)
 
-    def read(a: int, b: int) -> tuple[float, float, bool, bool, bool, bool]:
+    def read(a: int, b: int) -> Facts:
         return read_rows(label[a:b].ravel(), score[a:b], None if grade is None else grade[a:b])
 
-    lowest, highest, unjudged, are_grades, unretrieved, bad = zip(
-        *for_each(read, row_blocks(len(score)), n_jobs), strict=True
-    )
-    low, high = min(lowest), max(highest)
-    if any(unjudged):
+    blocks = for_each(read, row_blocks(len(score)), n_jobs)
+    low, high, unjudged, are_grades, unretrieved, bad = blocks[0] if len(blocks) == 1 else _joined(blocks)
+    if unjudged:
         low, high = min(low, 0.0), max(high, 0.0)
-    summary = DataSummary((low, high), any(unjudged), any(unretrieved))
-    return summary, grade if all(are_grades) else None, not any(bad)
+    return DataSummary((low, high), unjudged, unretrieved), grade if are_grades else None, not bad
+
+
+def _joined(blocks: list[Facts]) -> Facts:
+    """Facts about all rows from those about blocks of them."""
+    lowest, highest, unjudged, are_grades, unretrieved, bad = zip(*blocks, strict=True)
+    return min(lowest), max(highest), any(unjudged), all(are_grades), any(unretrieved), any(bad)
 
 
 def _range(x: Array) -> tuple[float, float]:

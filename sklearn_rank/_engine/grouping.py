@@ -15,10 +15,11 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_rank._engine.arrow_text import ArrowText, arrow_text
 from sklearn_rank._engine.id_order import id_order
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
-from sklearn_rank._engine.qid import NO_QID, id_array, joined_ids, refuse_missing_ids
-from sklearn_rank._engine.rows import queries_in
+from sklearn_rank._engine.qid import MISSING, NO_QID, id_array, joined_ids, refuse_missing_ids
+from sklearn_rank._engine.rows import one_column, queries_in
 from sklearn_rank._utils.threads import for_each, row_blocks
 from sklearn_rank._utils.typing import Index, MatrixLike
 
@@ -95,12 +96,15 @@ def group_rows(qid: ArrayLike, n_rows: int, n_jobs: int | None = None) -> tuple[
     order : ndarray of shape (n_rows,) or None
         Rows in that order; None if they are adjacent already.
     """
+    text = None if isinstance(qid, (np.ndarray, list)) else arrow_text(one_column(qid))
+    if text is not None and len(text) == n_rows > 0:
+        return _group_text(text, n_jobs)
     ids, to_qid = id_array(qid)
     _check_shape(ids, n_rows)
     try:
-        starts = _starts(ids, n_jobs)
+        starts, rises = _starts(ids, n_jobs)
         heads = ids if starts is None else ids[starts[:-1]]
-        if heads.dtype.kind in "iu" and _rises(heads, np.less):
+        if rises:
             refuse_missing_ids(distinct := to_qid(heads))
             return distinct, np.arange(n_rows + 1) if starts is None else starts, None
         number, first = _number_in_parts(heads, n_jobs)
@@ -108,9 +112,24 @@ def group_rows(qid: ArrayLike, n_rows: int, n_jobs: int | None = None) -> tuple[
         refuse_missing_ids(distinct)
     except TypeError as error:
         raise ValueError(f"Query ids must be hashable, and qid must not contain missing values. Got {error}.") from None
+    return distinct, *_group_runs(number, first, starts, n_rows, n_jobs)
+
+
+def _group_text(text: ArrowText, n_jobs: int | None) -> tuple[NDArray[Any], Index, Index | None]:
+    """As `group_rows`, of strings in the memory of Arrow."""
+    if text.has_missing:
+        raise ValueError(MISSING)
+    number, first = _number_in_parts(text, n_jobs)
+    return text[first].ids(), *_group_runs(number, first, None, len(text), n_jobs)
+
+
+def _group_runs(
+    number: Number, first: Index, starts: Index | None, n_rows: int, n_jobs: int | None
+) -> tuple[Index, Index | None]:
+    """Where queries start, and rows by query, None if they are adjacent; `first` is the first run of each query."""
     if _rises(number, np.less_equal):
-        return distinct, np.append(first if starts is None else starts[first], n_rows), None
-    return distinct, *sort_by_number(number, len(first), starts, n_rows, n_jobs)
+        return np.append(first if starts is None else starts[first], n_rows), None
+    return sort_by_number(number, len(first), starts, n_rows, n_jobs)
 
 
 def distinct_ids(qid: ArrayLike, n_rows: int, n_jobs: int | None = None) -> tuple[NDArray[Any], Number]:
@@ -151,17 +170,41 @@ def _check_shape(ids: NDArray[Any], n_rows: int) -> None:
 # --- runs ----------------------------------------------------------------------------------------------------
 
 
-def _starts(ids: NDArray[Any], n_jobs: int | None) -> Index | None:
-    """Starts of the runs of equal ids, and the end of the last one; None if most runs seem to have one row."""
+def _starts(ids: NDArray[Any], n_jobs: int | None) -> tuple[Index | None, bool]:
+    """Starts of the runs of equal ids, and the end of the last one, and whether ids are known to be numbers that rise.
+
+    The starts are None if most runs seem to have one row. A run may be cut in two.
+    """
     if ids.dtype == object:
-        starts = _starts(_addresses(ids), n_jobs)
+        starts, _ = _starts(_addresses(ids), n_jobs)
         if starts is not None:
-            return starts
-    n_rows = len(ids)
+            return starts, False
+    kind, n_rows = ids.dtype.kind, len(ids)
     if n_rows > 16 * N_SAMPLED:
         sampled = np.arange(1, n_rows, n_rows // N_SAMPLED)
         if np.mean(ids[sampled] != ids[sampled - 1]) > 0.5:
-            return None
+            return None, kind in "iu" and _rises(ids, np.less)
+    if kind not in "biufcmMSU" or ids.dtype.itemsize == 0:
+        return _starts_of_values(ids, n_jobs), False
+    ids = np.ascontiguousarray(ids)
+    width = ids.dtype.itemsize
+    is_number = kind in "iu" and ids.dtype.isnative
+    ids, sign = ids.view(np.int64) if kind in "mM" else ids, 1 << (8 * width - 1) if kind == "i" else 0
+
+    def find(start: int, stop: int) -> tuple[Index, bool]:
+        out = np.empty(stop - start + 2, dtype=np.int64)
+        n, falls = grouping_kernels.find_starts(ids, width, sign, start, stop, out)
+        return out[:n].copy(), falls
+
+    found = for_each(find, row_blocks(n_rows), n_jobs)
+    if len(found) == 1:
+        return found[0][0], is_number and not found[0][1]
+    return np.concatenate([part for part, _ in found]), is_number and not any(falls for _, falls in found)
+
+
+def _starts_of_values(ids: NDArray[Any], n_jobs: int | None) -> Index:
+    """Starts of the runs of ids that are not told apart by their bytes."""
+    n_rows = len(ids)
 
     def find(start: int, stop: int) -> Index:
         start = max(start, 1)
@@ -189,7 +232,7 @@ def _parts(n_rows: int, n_jobs: int | None) -> list[tuple[int, int]]:
     return [(n_rows * i // n_parts, n_rows * (i + 1) // n_parts) for i in range(n_parts)]
 
 
-def _number_in_parts(ids: NDArray[Any], n_jobs: int | None) -> tuple[Number, Index]:
+def _number_in_parts(ids: NDArray[Any] | ArrowText, n_jobs: int | None) -> tuple[Number, Index]:
     """As `_number`, in parts: each part is numbered by itself, then the distinct values of all parts are."""
     blocks = _parts(len(ids), n_jobs)
     if len(blocks) == 1:
@@ -230,9 +273,15 @@ def sort_by_number(
     return indptr, order
 
 
-def _number(ids: NDArray[Any]) -> tuple[Number, Index]:
+def _number(ids: NDArray[Any] | ArrowText) -> tuple[Number, Index]:
     """Number the distinct values in order of first appearance: number of each entry, first entry of each number."""
+    if isinstance(ids, ArrowText):
+        return _number_keys(len(ids), lambda a, b: hashed(*ids.pieces(a, b)))
     kind, width, n_rows = ids.dtype.kind, ids.dtype.itemsize, len(ids)
+    if kind in "iu" and n_rows > 1:
+        lowest, highest = int(ids.min()), int(ids.max())
+        if highest - lowest < n_rows and highest < 2**63:
+            return _number_near(ids, lowest, highest - lowest + 1)
     if kind in "biumM":
         return _number_keys(n_rows, lambda a, b: Keys(ids[a:b].astype(np.int64)))
     if kind == "f" and width <= 8:
@@ -244,6 +293,16 @@ def _number(ids: NDArray[Any]) -> tuple[Number, Index]:
             n_rows, lambda a, b: hashed(ids[a:b].copy().view(np.uint8), width * np.arange(1, b - a + 1))
         )
     return _number_objects(ids.astype(object, copy=False))
+
+
+def _number_near(ids: NDArray[Any], lowest: int, n_slots: int) -> tuple[Number, Index]:
+    """As `_number`, of whole numbers that are no more than rows, through a table of all of them: nothing is hashed."""
+    number, first, n = np.empty(len(ids), dtype=np.uint32), np.empty(n_slots, dtype=np.int64), 0
+    table = np.zeros(n_slots, dtype=np.uint32)
+    for begin in range(0, len(ids), N_AT_ONCE):
+        key = ids[begin : begin + N_AT_ONCE].astype(np.int64)
+        n = grouping_kernels.number_near_keys(key, lowest, begin, table, n, number, first)
+    return number, first[:n].copy()
 
 
 def _number_objects(ids: NDArray[Any]) -> tuple[Number, Index]:

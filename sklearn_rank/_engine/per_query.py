@@ -110,14 +110,14 @@ def rank_block(
         begin, end = np.searchsorted(queries.tie_ends, [start, stop], side="right")
         ends = queries.tie_ends[begin:end] - start if key.ties == "average" else None
         return Ranking.as_given(labels.label, score, labels.indptr, ends).sharing(labels)
-    score = score.astype(np.float64, copy=False)
     if labels.kept is not None:
         score = score[labels.kept]
     if key.pointwise:
         return Ranking.as_given(labels.label, score, labels.indptr).sharing(labels)
+    label = labels.label if labels.grade is None or key.ties in ("worst", "best") else None
     return Ranking.by_score(
-        labels.label, score, labels.indptr, depth=depth, ties=key.ties, keep_unretrieved=key.keep_unretrieved,
-        unlisted=labels.unlisted,
+        label, score, labels.indptr, depth=depth, ties=key.ties, keep_unretrieved=key.keep_unretrieved,
+        unlisted=labels.unlisted, grade=labels.grade,
     ).sharing(labels)  # fmt: skip
 
 
@@ -138,18 +138,21 @@ def labels_of(
 def _labels_of(queries: Queries, first: int, last: int, unjudged: str | None, negative: str) -> BlockLabels:
     """Labels of the queries `first` to `last` as metrics with these keywords read them."""
     queries = queries if negative == "keep" else queries.without_negative
-    label = rows_of(queries.label, queries.indptr, queries.order, first, last)
     indptr, unlisted = queries.indptr[first : last + 1] - queries.indptr[first], queries.unlisted
-    judged: NDArray[np.bool_] | None = None
     if unlisted is not None:
         unlisted = unlisted.of_queries(first, last).read_unjudged(unjudged)
+    if queries.grade is not None and unjudged is None:
+        grade = rows_of(queries.grade, queries.indptr, queries.order, first, last)
+        return BlockLabels(None, indptr, unlisted, grade=grade)
+    label = rows_of(queries.label, queries.indptr, queries.order, first, last)
+    judged: NDArray[np.bool_] | None = None
     if unjudged == "nonrelevant":
         label = np.nan_to_num(label)
     elif unjudged == "drop":
         missing = np.isnan(label)
-        judged = np.logical_not(missing if label.ndim == 1 else missing.all(axis=1))
-        label = label[judged]
+        kept: NDArray[np.bool_] = ~(missing if label.ndim == 1 else np.all(missing, axis=1))
+        label, judged = label[kept], kept
         if label.ndim == 2:  # judged for another subtopic
             label = np.nan_to_num(label)
-        indptr = np.append(0, np.cumsum(judged))[indptr]
+        indptr = np.append(0, np.cumsum(kept))[indptr]
     return BlockLabels(label, indptr, unlisted, judged)

@@ -30,6 +30,8 @@ def id_array(qid: Any, missing: str = MISSING) -> tuple[NDArray[Any], Callable[[
     ValueError
         With the text `missing`, if it is seen here that an id is missing.
     """
+    if type(qid) is np.ndarray and qid.ndim == 1 and qid.dtype.kind not in "fV":
+        return qid, as_they_are
     _refuse_rounded(qid)
     qid = as_numpy(qid)
     if isinstance(qid, (list, tuple)):
@@ -41,7 +43,7 @@ def id_array(qid: Any, missing: str = MISSING) -> tuple[NDArray[Any], Callable[[
     if dtype is None and isinstance(qid, Sequence) and not isinstance(qid, (str, bytes)):
         return _of_list(qid)
     if isinstance(dtype, np.dtype) or getattr(dtype, "storage", None) == "python":
-        return np.asarray(qid), _as_they_are
+        return np.asarray(qid), as_they_are
     array = getattr(qid, "array", qid)  # what a Series or an Index of pandas holds
     if hasattr(array, "factorize"):  # it is no array of NumPy, but a Categorical, say
         code, names = array.factorize()
@@ -50,7 +52,7 @@ def id_array(qid: Any, missing: str = MISSING) -> tuple[NDArray[Any], Callable[[
         code, names = np.asarray(qid.replace_strict(distinct, np.arange(len(distinct)))), np.asarray(distinct)
         names = ids_of(distinct.to_list()) if names.dtype.kind == "U" else names  # NumPy drops a NUL at the end
     else:
-        return np.asarray(qid), _as_they_are
+        return np.asarray(qid), as_they_are
     names = np.asarray(names)
     if code.min(initial=0) < 0:
         raise ValueError(missing)
@@ -105,12 +107,12 @@ def _of_list(qid: Sequence[Any]) -> tuple[NDArray[Any], Callable[[NDArray[Any]],
     """Array of entries of one plain type if NumPy keeps them as they are; else an array of objects."""
     types = set(map(type, qid))
     if all(issubclass(t, str) for t in types):
-        return _objects(qid), _as_text
+        return _objects(qid), as_text
     if len(types) > 1 or not _is_plain(*types) or (types == {bytes} and b"\0" in b"".join(qid)):
-        return _objects(qid), _as_they_are
+        return _objects(qid), as_they_are
     array = np.asarray(qid)
     lost = types == {int} and array.dtype.kind == "f"  # of ints below 0 beside some from 2**63 on
-    return _objects(qid) if lost else array, _as_they_are
+    return _objects(qid) if lost else array, as_they_are
 
 
 def _is_plain(kind: type) -> bool:
@@ -124,11 +126,12 @@ def _objects(qid: Sequence[Any]) -> NDArray[Any]:
     return ids
 
 
-def _as_they_are(distinct: NDArray[Any]) -> NDArray[Any]:
+def as_they_are(distinct: NDArray[Any]) -> NDArray[Any]:
+    """The ids, which are the entries."""
     return distinct
 
 
-def _as_text(distinct: NDArray[Any]) -> NDArray[Any]:
+def as_text(distinct: NDArray[Any]) -> NDArray[Any]:
     """Array of strings; of objects if one has a NUL, which NumPy drops at the end."""
     strings = distinct.tolist()
     return distinct if "\0" in "".join(strings) else np.asarray(strings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.pooled import pooled_if_negative
 from sklearn_rank._engine.unlisted import DocumentsWithoutRow
 from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.typing import Array, Index
+from sklearn_rank._utils.typing import Array, Grade, Index
 
-Grade = NDArray[np.uint8]
+S = TypeVar("S", bound=np.generic)
 
 
 class RowNotBuilt(Exception):
@@ -126,7 +126,7 @@ class Queries:
         return self.origin.first_query + int(np.searchsorted(self.indptr, first_row(invalid), side="right")) - 1
 
 
-def rows_of(x: Array, indptr: Index, order: Index | None, first: int, last: int) -> Array:
+def rows_of(x: NDArray[S], indptr: Index, order: Index | None, first: int, last: int) -> NDArray[S]:
     """Entries of `x` for the rows of the queries from `first` up to `last`, by query."""
     rows = slice(indptr[first], indptr[last])
     return x[rows] if order is None else x.take(order[rows], axis=0)

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.block_labels import BlockLabels
+from sklearn_rank._engine.block_labels import BlockLabels, as_grades
 from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.shared import SharedArrays
 from sklearn_rank._engine.unlisted import DocumentsWithoutRow
 from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.typing import Array, Index
+from sklearn_rank._utils.typing import Array, Grade, Index
 
 NO_CUTOFF = 2**62
 """Depth of a list that is read to its end."""
@@ -29,9 +29,10 @@ class Ranking:
     """The order of a block of queries, best score first, down to a depth, under one tie policy.
 
     Query q has the rows ``indptr[q]:indptr[q + 1]`` of `row_label` and `row_score`, and the positions
-    ``ptr[q]:ptr[q + 1]`` of `order`, `label`, `score`, `rank` and `tie_end`. `order` is the row at each position, and
-    `tie_end` the end of the tie block around it; without one the order is taken as it stands. Labels of subtopics have
-    a second axis. `unlisted` documents have no row, and count where documents are counted.
+    ``ptr[q]:ptr[q + 1]`` of `order`, `label`, `grade`, `score`, `rank` and `tie_end`. `order` is the row at each
+    position, and `tie_end` the end of the tie block around it; without one the order is taken as it stands. `grade` is
+    the label as a byte, None where labels are not known to be grades. Labels of subtopics have a second axis.
+    `unlisted` documents have no row, and count where documents are counted.
 
     Rankings come from `by_score`, `by_label`, `by_novelty` and `as_given`. Without an `order` rows stand in order, or
     `sorted_label` holds the label, which is also the score, at each position.
@@ -39,56 +40,70 @@ class Ranking:
 
     def __init__(
         self,
-        row_label: Array,
+        row_label: Array | None,
         row_score: NDArray[Any],
         indptr: Index,
         ptr: Index,
         *,
         order: Index | None = None,
-        sorted_label: Array | None = None,
+        sorted_label: Array | Grade | None = None,
         tie_end: Index | None = None,
         depth: int = NO_CUTOFF,
         unlisted: DocumentsWithoutRow | None = None,
+        grade: Grade | None = None,
     ) -> None:
-        self.row_label, self._row_score, self.indptr, self.ptr = row_label, row_score, indptr, ptr
+        self._row_label, self._row_score, self.indptr, self.ptr = row_label, row_score, indptr, ptr
         self._order, self._sorted_label, self.tie_end = order, sorted_label, tie_end
-        self.depth, self.unlisted = depth, unlisted
+        self.depth, self.unlisted, self.grade = depth, unlisted, grade
 
     @classmethod
     def by_score(
         cls,
-        label: Array,
-        score: Array,
+        label: Array | None,
+        score: NDArray[Any],
         indptr: Index,
         *,
         depth: int = NO_CUTOFF,
         ties: str = "average",
         keep_unretrieved: bool = False,
         unlisted: DocumentsWithoutRow | None = None,
+        grade: Grade | None = None,
     ) -> Ranking:
-        """Rank rows by falling score; equal ones as the tie policy says."""
+        """Rank rows by falling score; equal ones as the tie policy says, which may need the labels and not grades."""
         n_rows, longest = len(score), _longest(indptr)
         order, ptr = np.empty(n_rows, dtype=np.int64), np.empty(len(indptr), dtype=np.int64)
         tie_end = np.empty(n_rows if ties == "average" else 0, dtype=np.int64)
+        is_narrow, by_label = score.dtype == np.float32, label is not None and label.ndim == 1
+        out_grade = None if grade is None else np.empty(n_rows, dtype=np.uint8)
         tied = rank_kernels.rank_queries(
-            score, label if label.ndim == 1 else score, indptr, depth, TIE_POLICIES[ties], keep_unretrieved,
-            order, tie_end, ptr,
-            np.empty(longest), np.empty(2 * longest), *np.empty((2, 2 * longest + 1), dtype=np.int64),
+            None if is_narrow else score, score if is_narrow else None, label if by_label else None, grade,
+            indptr, depth, TIE_POLICIES[ties if by_label or ties == "average" else "stable"], keep_unretrieved, longest,
+            order, tie_end, ptr, out_grade, np.empty(rank_kernels.room_for(longest)),
         )  # fmt: skip
         n = ptr[-1]
-        blocks = tie_end[:n] if tied else None
-        return cls(label, score, indptr, ptr, order=order[:n], tie_end=blocks, depth=depth, unlisted=unlisted)
+        return cls(
+            label, score, indptr, ptr, order=order[:n], tie_end=tie_end[:n] if tied else None, depth=depth,
+            unlisted=unlisted, grade=None if out_grade is None else _read_only(out_grade[:n]),
+        )  # fmt: skip
 
     @classmethod
     def by_label(cls, label: Array, indptr: Index, depth: int) -> Ranking:
         """Rank all rows by falling label: the ideal order."""
-        longest = _longest(indptr)
-        out, ptr = np.empty(len(label)), np.empty(len(indptr), dtype=np.int64)
+        longest, ptr = _longest(indptr), np.empty(len(indptr), dtype=np.int64)
+        out, order = np.empty(len(label)), np.empty(longest, dtype=np.int64)
         rank_kernels.rank_labels(
-            label, indptr, depth, out, ptr,
-            np.empty(2 * longest), *np.empty((3, 2 * longest + 1), dtype=np.int64),
-        )  # fmt: skip
+            label, indptr, depth, longest, out, ptr, order, np.empty(rank_kernels.room_for(longest))
+        )
         return cls(label, label, indptr, ptr, sorted_label=out[: ptr[-1]], depth=depth)
+
+    @classmethod
+    def by_grade(cls, grade: Grade, indptr: Index, depth: int) -> Ranking:
+        """Rank all rows by falling label, labels being grades: the ideal order."""
+        out, ptr = np.empty(len(grade), dtype=np.uint8), np.empty(len(indptr), dtype=np.int64)
+        rank_kernels.rank_grades(grade, indptr, depth, out, ptr)
+        best = _read_only(out[: ptr[-1]])
+        ranking = cls(None, grade, indptr, ptr, sorted_label=best, depth=depth, grade=best)
+        return ranking.sharing(BlockLabels(None, indptr, grade=grade))
 
     @classmethod
     def by_novelty(cls, label: Array, indptr: Index, *, depth: int, alpha: float, min_relevance: float) -> Ranking:
@@ -130,8 +145,8 @@ class Ranking:
         kept, ptr = self.rank <= np.repeat(length, self.length), np.append(0, np.cumsum(length))
         tie_end = None if self.tie_end is None else self.tie_end[kept] - np.repeat(start - ptr[:-1], length)
         return Ranking(
-            self.row_label, self._row_score, self.indptr, ptr, order=self.order[kept], tie_end=tie_end, depth=depth,
-            unlisted=self.unlisted,
+            self._row_label, self._row_score, self.indptr, ptr, order=self.order[kept], tie_end=tie_end, depth=depth,
+            unlisted=self.unlisted, grade=None if self.grade is None else self.grade[kept],
         ).sharing(self.labels)  # fmt: skip
 
     def _with_labels(self, labels: BlockLabels) -> Ranking:
@@ -144,14 +159,19 @@ class Ranking:
         return other.sharing(labels)
 
     def sharing(self, labels: BlockLabels) -> Ranking:
-        """Return the ranking; it shares what depends on its labels alone with others of the same labels."""
+        """Share what depends on the labels alone with other rankings of the same labels; return this one."""
         self.labels = labels
         return self
 
     @cached_property
     def labels(self) -> BlockLabels:
         """What depends on the labels alone."""
-        return BlockLabels(self.row_label, self.indptr, self.unlisted)
+        return BlockLabels(self._row_label, self.indptr, self.unlisted)
+
+    @property
+    def row_label(self) -> Array:
+        """Label of each row."""
+        return self.labels.label
 
     @cached_property
     def order(self) -> Index:
@@ -168,6 +188,8 @@ class Ranking:
     @cached_property
     def label(self) -> Array:
         """Label at each position."""
+        if self.grade is not None:
+            return _read_only(self.grade.astype(np.float64))
         if self._sorted_label is not None:
             return _read_only(self._sorted_label)
         return _read_only(self.row_label if self._order is None else self.row_label.take(self._order, axis=0))
@@ -176,7 +198,7 @@ class Ranking:
     def score(self) -> Array:
         """Score at each position."""
         if self._sorted_label is not None:
-            return _read_only(self._sorted_label)
+            return self.label
         return _read_only(self.row_score if self._order is None else self.row_score.take(self._order))
 
     @cached_property
@@ -201,9 +223,19 @@ class Ranking:
         """The ideal order of all judged documents, to the same depth."""
         ideals = self.labels.shared
         if ("ideal", self.depth) not in ideals:
-            ideals["ideal", self.depth] = Ranking.by_label(*self.labels.judged, self.depth)
+            ideals["ideal", self.depth] = self._make_ideal()
         ranking: Ranking = ideals["ideal", self.depth]
         return ranking
+
+    def _make_ideal(self) -> Ranking:
+        labels = self.labels
+        if labels.grade is not None and labels.unlisted is None:
+            return Ranking.by_grade(labels.grade, labels.indptr, self.depth)
+        label, indptr = labels.judged
+        grade = as_grades(label)
+        if grade is None:
+            return Ranking.by_label(label, indptr, self.depth)
+        return Ranking.by_grade(grade, indptr, self.depth)
 
     @cached_property
     def subtopics(self) -> list[Ranking]:

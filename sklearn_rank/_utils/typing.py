@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
+Grade = NDArray[np.uint8]
 
 
 class SparseLike(Protocol):

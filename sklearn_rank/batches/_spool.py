@@ -56,8 +56,10 @@ class Spool:
         room = out.reshape(-1).view(np.uint8).data
         self._file.seek(start)
         while room:
-            with _explained(self._folder, self._n_bytes):
+            try:  # a context manager for each of many short reads costs more than they do
                 n_read = self._file.readinto(room)
+            except OSError as error:
+                raise _explanation(error, self._folder, self._n_bytes) from error
             if n_read == 0:
                 raise OSError(
                     f"Rows that were written to a temporary file in {str(self._folder)!r} must be there when they "
@@ -72,9 +74,13 @@ def _explained(folder: Any, n_bytes: int) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise OSError(
-            error.errno,
-            f"Rows beyond memory_limit= go to a temporary file, so the folder {str(folder)!r} must take about 20 bytes "
-            f"a row; name another with folder=, raise memory_limit=, or use assume_grouped=True, which writes nothing. "
-            f"Got {error.strerror or error} after {n_bytes} bytes.",
-        ) from error
+        raise _explanation(error, folder, n_bytes) from error
+
+
+def _explanation(error: OSError, folder: Any, n_bytes: int) -> OSError:
+    return OSError(
+        error.errno,
+        f"Rows beyond memory_limit= go to a temporary file, so the folder {str(folder)!r} must take about 20 bytes "
+        f"a row; name another with folder=, raise memory_limit=, or use assume_grouped=True, which writes nothing. "
+        f"Got {error.strerror or error} after {n_bytes} bytes.",
+    )

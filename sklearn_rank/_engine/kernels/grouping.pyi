@@ -1,5 +1,7 @@
 """Types of `grouping.pyx`."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,6 +9,7 @@ Index = NDArray[np.int64]
 Number = NDArray[np.uint32]
 Text = NDArray[np.uint8]
 
+def find_starts(ids: NDArray[Any], width: int, sign: int, begin: int, end: int, out: Index) -> tuple[int, bool]: ...
 def number_keys(
     key: Index,
     text: Text | None,
@@ -21,6 +24,9 @@ def number_keys(
     kept: Text,
     kept_end: Index,
 ) -> tuple[int, int]: ...
+def number_near_keys(
+    key: Index, lowest: int, begin: int, table: Number, n_numbers: int, number: Number, first: Index
+) -> int: ...
 def fill_table(key_of: Index, table: Number) -> None: ...
 def places(key: Index, n_slots: int, out: Index) -> None: ...
 def hash_pieces(text: Text, end: Index, out: Index) -> None: ...

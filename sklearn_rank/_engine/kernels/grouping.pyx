@@ -11,7 +11,8 @@ want one place. Numbers do not depend on it.
 """
 from os import urandom
 
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
 include "steps.pxi"
@@ -36,6 +37,84 @@ cdef uint64_t[4] SIP_START = [
     SECRET[0] ^ 0x736f6d6570736575, SECRET[1] ^ 0x646f72616e646f6d,
     SECRET[0] ^ 0x6c7967656e657261, SECRET[1] ^ 0x7465646279746573,
 ]
+
+
+# --- runs ----------------------------------------------------------------------------------------------------
+
+ctypedef fused word_t:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+
+
+def find_starts(ids, int64_t width, uint64_t sign, int64_t begin, int64_t end, int64_t[::1] out):
+    """Write the rows from `begin` on whose bytes are not those of the row before; return how many, and if ids fall.
+
+    The first row is one, and the end of the last row is written too. Ids of `width` bytes, without gaps, are numbers
+    with the bit `sign` for those below 0; it is only said of numbers whether they fall.
+    """
+    cdef Py_buffer given
+    cdef int64_t n = 0
+    cdef bint falls = False
+    PyObject_GetBuffer(ids, &given, PyBUF_SIMPLE)    # of whatever type, and faster than a memoryview
+    cdef int64_t n_rows = given.len // width
+    with nogil:
+        if begin == 0:
+            out[0] = 0
+            n = begin = 1
+        if width == 8:
+            n = _find_in_words(<const uint64_t*> given.buf, sign, begin, end, &out[0], n, &falls)
+        elif width == 4:
+            n = _find_in_words(<const uint32_t*> given.buf, <uint32_t> sign, begin, end, &out[0], n, &falls)
+        elif width == 2:
+            n = _find_in_words(<const uint16_t*> given.buf, <uint16_t> sign, begin, end, &out[0], n, &falls)
+        elif width == 1:
+            n = _find_in_words(<const uint8_t*> given.buf, <uint8_t> sign, begin, end, &out[0], n, &falls)
+        else:
+            n = _find_in_bytes(<const uint8_t*> given.buf, width, begin, end, &out[0], n)
+        if end == n_rows:
+            out[n] = end
+            n += 1
+    PyBuffer_Release(&given)
+    return n, falls
+
+
+cdef int64_t _find_in_words(
+    const word_t* x, word_t sign, int64_t row, int64_t end, int64_t* out, int64_t n, bint* falls
+) noexcept nogil:
+    """Of 16 rows at a time it is first asked whether any differs, as vectors do; in most they are of one query."""
+    cdef word_t differ
+    cdef int64_t i
+    cdef bint falling = False
+    while row < end:
+        differ = 1
+        if row + 16 <= end:
+            differ = 0
+            for i in range(row, row + 16):
+                differ |= x[i] ^ x[i - 1]
+        if differ:
+            for i in range(row, min(row + 16, end)):
+                out[n] = i    # in any case: nothing to guess
+                n += x[i] != x[i - 1]
+                falling |= (x[i] ^ sign) < (x[i - 1] ^ sign)
+        row += 16
+    falls[0] = falling
+    return n
+
+
+cdef int64_t _find_in_bytes(
+    const uint8_t* x, int64_t width, int64_t row, int64_t end, int64_t* out, int64_t n
+) noexcept nogil:
+    cdef int64_t i
+    for i in range(row, end):
+        if memcmp(x + i * width, x + (i - 1) * width, width) != 0:
+            out[n] = i
+            n += 1
+    return n
+
+
+# --- numbers of keys -----------------------------------------------------------------------------------------
 
 
 def number_keys(
@@ -84,6 +163,23 @@ def number_keys(
             number[begin + i] = <uint32_t> found
             n_done = i + 1
     return n_done, n
+
+
+def number_near_keys(
+    const int64_t[::1] key, int64_t lowest, int64_t begin, uint32_t[::1] table, int64_t n_numbers,
+    uint32_t[::1] number, int64_t[::1] first,
+):
+    """As `number_keys`, of numbers so near to each other that the `table` has a slot for each from the `lowest` on."""
+    cdef int64_t i, slot, n = n_numbers
+    with nogil:
+        for i in range(key.shape[0]):
+            slot = key[i] - lowest
+            if table[slot] == 0:
+                first[n] = begin + i
+                n += 1
+                table[slot] = <uint32_t> n
+            number[begin + i] = table[slot] - 1
+    return n
 
 
 cdef inline bint _is_kept(

@@ -5,39 +5,42 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
+Grade = NDArray[np.uint8]
 
 AVERAGE: int
 STABLE: int
 WORST: int
 BEST: int
 
+def room_for(longest: int) -> int: ...
 def rank_queries(
-    score: Array,
-    label: Array,
+    score: Array | None,
+    narrow_score: NDArray[np.float32] | None,
+    label: Array | None,
+    grade: Grade | None,
     indptr: Index,
     depth: int,
     ties: int,
     keep_unretrieved: bool,
+    longest: int,
     order: Index,
     tie_end: Index,
     ptr: Index,
-    key: Array,
-    spare_key: Array,
-    spare: Index,
-    count: Index,
+    out_grade: Grade | None,
+    room: Array,
 ) -> bool: ...
 def number(ptr: Index, rank: Index) -> None: ...
 def rank_labels(
     label: Array,
     indptr: Index,
     depth: int,
+    longest: int,
     out: Array,
     ptr: Index,
-    spare_key: Array,
     order: Index,
-    spare: Index,
-    count: Index,
+    room: Array,
 ) -> None: ...
+def rank_grades(grade: Grade, indptr: Index, depth: int, out: Grade, ptr: Index) -> None: ...
 def rank_greedily(
     relevant: Array,
     indptr: Index,
@@ -51,6 +54,7 @@ def rank_greedily(
 ) -> None: ...
 def exp2_minus_1(x: Array, out: Array) -> None: ...
 def count_at_least(x: Array, indptr: Index, threshold: float, out: Array) -> None: ...
+def count_grades_at_least(grade: Grade, indptr: Index, least: int, out: Array) -> None: ...
 def pairs(
     label: Array,
     ptr: Index,

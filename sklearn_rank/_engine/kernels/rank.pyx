@@ -11,14 +11,11 @@ and looks now and then whether to go on.
 """
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, ceil, exp, exp2, expm1, fabs, log, log1p
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memset
 
 include "steps.pxi"
 
-cdef int64_t LANES = 6          # least number of lanes that rows are dealt out to
-cdef int64_t PATIENCE = 16      # moves per item that insertion is given before merging takes over
-cdef int64_t RUN = 16           # keys that are few enough to compare them all; runs made by insertion before merging
 cdef double ALIKE = 1 + 1e-12   # what a row adds must be more than this times what another adds, to count as more
 cdef double NEGLIGIBLE = 1e-18  # a probability of survival below this changes no double that it is added to
 cdef double LOG_NEGLIGIBLE = log(NEGLIGIBLE)
@@ -26,7 +23,12 @@ cdef double LOG_2 = log(2.0)
 
 cdef enum:
     FEW = 8                     # labels not worth counting by grade, and tied items not worth taking together
+    N_GRADES = 32               # whole labels from 0 that are kept as bytes
     TERMS = 64                  # of a series that has less than 50 which matter
+
+ctypedef fused score_t:
+    float
+    double
 
 # The tie policies as the kernels know them.
 cpdef enum:
@@ -35,226 +37,120 @@ cpdef enum:
     WORST = 2
     BEST = 3
 
+include "order.pxi"
+
 
 # --- order ------------------------------------------------------------------------------------------------
 
 def rank_queries(
-    const double[::1] score, const double[::1] label, const int64_t[::1] indptr, int64_t depth,
-    int64_t ties, bint keep_unretrieved,
-    int64_t[::1] order, int64_t[::1] tie_end, int64_t[::1] ptr,
-    double[::1] key, double[::1] spare_key, int64_t[::1] spare, int64_t[::1] count,
+    const double[::1] score, const float[::1] narrow_score, const double[::1] label, const uint8_t[::1] grade,
+    const int64_t[::1] indptr, int64_t depth, int64_t ties, bint keep_unretrieved, int64_t longest,
+    int64_t[::1] order, int64_t[::1] tie_end, int64_t[::1] ptr, uint8_t[::1] out_grade, double[::1] room,
 ):
     """Write the rows of each query, best score first, down to `depth`; return whether scores are tied.
 
-    Under the average policy a list goes on to the end of the tie block that holds rank `depth`. The other arrays
-    are room to work in, for the longest query: `key` and `spare` once, `spare_key` and `count` twice (and one).
+    Under the average policy a list goes on to the end of the tie block that holds rank `depth`. Without ties `tie_end`
+    is not written. Scores are `narrow_score` if `score` is None. Labels are read under the policies worst and best
+    alone. Grades, if they are not None, are those of the rows and of the positions. `room` is that of `room_for`.
     """
-    cdef int64_t q, n_kept, at = 0, steps = 0
+    cdef const double* wide = NULL
+    cdef const float* narrow = NULL
+    cdef const double* labels = NULL
+    cdef const uint8_t* grades = NULL
+    cdef int64_t q, i, start, n, at = 0, steps = 0
     cdef bint tied = False
+    cdef room_t work = _divide(&room[0], longest)
+    if score is None:
+        narrow = &narrow_score[0]
+    else:
+        wide = &score[0]
+    if label is not None:
+        labels = &label[0]
+    if grade is not None:
+        grades = &grade[0]
     with nogil:
         ptr[0] = 0
         for q in range(indptr.shape[0] - 1):
-            n_kept = _rank_query(
-                &score[0], &label[0], indptr[q], indptr[q + 1], depth, ties, keep_unretrieved,
-                &order[0] + at, &key[0], &spare_key[0], &spare[0], &count[0], &steps,
-            )
-            if ties == AVERAGE and _mark_ties(&key[0], n_kept, at, &tie_end[0] + at):
-                tied = True
-            at += n_kept
+            start = indptr[q]
+            n = indptr[q + 1] - start
+            if wide != NULL:
+                n = _rank_query(wide, labels, start, n, depth, ties, keep_unretrieved, &order[at], &work, &steps)
+            else:
+                n = _rank_query(narrow, labels, start, n, depth, ties, keep_unretrieved, &order[at], &work, &steps)
+            if ties == AVERAGE:
+                tied = _mark_ties(work.key, n, at, &tie_end[0], tied)
+            if grades != NULL:
+                for i in range(at, at + n):
+                    out_grade[i] = grades[order[i]]
+            at += n
             ptr[q + 1] = at
     return tied
 
 
 cdef int64_t _rank_query(
-    const double* score, const double* label, int64_t start, int64_t stop, int64_t depth,
-    int64_t ties, bint keep_unretrieved,
-    int64_t* order, double* key, double* spare_key, int64_t* spare, int64_t* count, int64_t* steps,
+    const score_t* score, const double* label, int64_t start, int64_t n, int64_t depth,
+    int64_t ties, bint keep_unretrieved, int64_t* order, room_t* work, int64_t* steps,
 ) except -1 nogil:
-    cdef int64_t row, n_kept, n = stop - start
+    """Write the rows of one query and the keys of `work`, and return how many; scores of all queries are given."""
     cdef double bar = -INFINITY if keep_unretrieved else -DBL_MAX  # what a row must reach
+    cdef int64_t i, n_chosen, n_kept
+    score += start
     depth = min(depth, n)
-    if 2 * max(depth, LANES) <= n:
-        bar = max(bar, _reached_by(score + start, n, max(depth, LANES), spare_key))
-    n = 0
-    for row in range(start, stop):
-        spare_key[n] = score[row]
-        spare[n] = row
-        n += score[row] >= bar
-    _sort(spare_key, spare, n, key, order, count, steps)
-    n_kept = min(depth, n)
-    while ties != STABLE and n_kept < n and key[n_kept] == key[n_kept - 1]:
+    if _are_equal(score, n):  # a sort, skipped, would take most of the time of constant scores
+        n_chosen = n if n and score[0] >= bar else 0
+        for i in range(n_chosen):
+            work.key[i] = score[0]
+            order[i] = start + i
+    else:
+        n_chosen = _choose(score, n, depth, bar, work.spare_key, work.item, work.key)
+        _sort(work.spare_key, n_chosen, work.key, order, work, steps)
+        for i in range(n_chosen):
+            order[i] = start + (order[i] if n_chosen == n else work.item[order[i]])
+    n_kept = min(depth, n_chosen)
+    while ties != STABLE and n_kept < n_chosen and work.key[n_kept] == work.key[n_kept - 1]:
         n_kept += 1
     if ties == AVERAGE or ties == STABLE:
         return n_kept
-    _order_ties_by_label(label, -1.0 if ties == WORST else 1.0, n_kept, order, key, spare_key, spare, steps)
+    _order_ties_by_label(label, -1.0 if ties == WORST else 1.0, n_kept, order, work, steps)
     return min(n_kept, depth)
 
 
-cdef double _reached_by(const double* score, int64_t n, int64_t n_lanes, double* best) noexcept nogil:
-    """A score that at least `n_lanes` rows reach: deal rows out to lanes, take the best of the worst lane."""
-    cdef int64_t lane, row = n_lanes
-    cdef double bar = INFINITY
-    for lane in range(n_lanes):
-        best[lane] = score[lane]
-    while row + n_lanes <= n:
-        for lane in range(n_lanes):
-            best[lane] = max(best[lane], score[row + lane])
-        row += n_lanes
-    for lane in range(n_lanes):
-        bar = min(bar, best[lane])
-    return bar
-
-
-cdef int _sort(
-    double* key, int64_t* item, int64_t n, double* sorted_key, int64_t* sorted_item, int64_t* count, int64_t* steps,
-) except -1 nogil:
-    """Sort by key, highest first: twice as many buckets as keys, evenly over their range, then insertion.
-
-    Where that takes long (keys far from evenly spread), merging takes over. Equal keys keep their order.
-    """
-    cdef int64_t i, b
-    cdef double scale, high = -INFINITY, low = INFINITY
-    if n <= RUN:
-        _sort_few(key, item, n, sorted_key, sorted_item, count)
-        return 0
-    count[0] = 0
-    for i in range(n):
-        high = max(high, key[i])
-        low = min(low, key[i])
-        count[2 * i + 1] = count[2 * i + 2] = 0
-    _count_steps(steps, 8 * n)
-    scale = (2 * n - 1) / (high - low)
-    if 0 < scale < INFINITY:
-        for i in range(n):
-            count[<int64_t> ((high - key[i]) * scale) + 1] += 1
-        for b in range(2 * n):
-            count[b + 1] += count[b]
-        _count_steps(steps, 8 * n)
-        for i in range(n):
-            b = <int64_t> ((high - key[i]) * scale)
-            sorted_key[count[b]] = key[i]
-            sorted_item[count[b]] = item[i]
-            count[b] += 1
-    else:  # all equal, an infinite range, or one too narrow to divide
-        for i in range(n):
-            sorted_key[i] = key[i]
-            sorted_item[i] = item[i]
-    _count_steps(steps, 8 * n)
-    if _insertion_sort(sorted_key, sorted_item, n, PATIENCE * n) > PATIENCE * n:
-        _merge_sort(sorted_key, sorted_item, n, key, item, steps)
-    return 0
-
-
-cdef void _sort_few(
-    const double* key, const int64_t* item, int64_t n, double* sorted_key, int64_t* sorted_item, int64_t* place,
-) noexcept nogil:
-    """Sort by key, highest first, without a branch: count how many belong before each. Equal keys keep their order."""
-    cdef int64_t i, j, before
-    for i in range(n):
-        place[i] = 0
-        for j in range(i):
-            before = key[j] >= key[i]
-            place[i] += before
-            place[j] += 1 - before
-    for i in range(n):
-        sorted_key[place[i]] = key[i]
-        sorted_item[place[i]] = item[i]
-
-
-cdef int64_t _insertion_sort(double* key, int64_t* item, int64_t n, int64_t patience) noexcept nogil:
-    """Sort by key, highest first; equal keys keep their order. Return the moves; given up after `patience` of them."""
-    cdef int64_t i, j, moved, n_moves = 0
-    cdef double s
-    for i in range(1, n):
-        s = key[i]
-        if key[i - 1] >= s:
-            continue
-        moved = item[i]
-        j = i
-        while j > 0 and key[j - 1] < s:
-            key[j] = key[j - 1]
-            item[j] = item[j - 1]
-            j -= 1
-        key[j] = s
-        item[j] = moved
-        n_moves += i - j
-        if n_moves > patience:
-            break
-    return n_moves
-
-
-cdef int64_t _merge_sort(
-    double* key, int64_t* item, int64_t n, double* spare_key, int64_t* spare, int64_t* steps,
-) except -1 nogil:
-    """Sort by key, highest first; equal keys keep their order. O(n log n) whatever the keys.
-
-    Return the number of pairs that stood in the wrong order.
-    """
-    cdef int64_t begin, middle, end, left, right, i, width = RUN, n_wrong = 0
-    begin = 0
-    while begin < n:
-        n_wrong += _insertion_sort(key + begin, item + begin, min(RUN, n - begin), RUN * RUN)
-        begin += RUN
-    while width < n:
-        _count_steps(steps, 4 * n)
-        begin = 0
-        while begin + width < n:
-            middle = begin + width
-            end = min(middle + width, n)
-            if key[middle - 1] < key[middle]:
-                for i in range(begin, middle):
-                    spare_key[i - begin] = key[i]
-                    spare[i - begin] = item[i]
-                left = 0
-                right = middle
-                i = begin
-                while left < width:
-                    if right < end and key[right] > spare_key[left]:
-                        key[i] = key[right]
-                        item[i] = item[right]
-                        right += 1
-                        n_wrong += width - left
-                    else:
-                        key[i] = spare_key[left]
-                        item[i] = spare[left]
-                        left += 1
-                    i += 1
-            begin += 2 * width
-        width *= 2
-    return n_wrong
-
-
 cdef int _order_ties_by_label(
-    const double* label, double sign, int64_t n, int64_t* order, const double* key,
-    double* spare_key, int64_t* spare, int64_t* steps,
+    const double* label, double sign, int64_t n, int64_t* order, room_t* work, int64_t* steps,
 ) except -1 nogil:
     """Inside each tie block, sort by sign * label, highest first; no label (NaN) is the lowest."""
     cdef int64_t i, begin = 0, end
     cdef double y
+    cdef double* key = work.spare_key
     while begin < n:
         end = begin + 1
-        while end < n and key[end] == key[begin]:
+        while end < n and work.key[end] == work.key[begin]:
             end += 1
         if end - begin > 1:
             for i in range(begin, end):
                 y = label[order[i]]
-                spare_key[i - begin] = sign * (y if y == y else -INFINITY)
+                key[i - begin] = sign * (y if y == y else -INFINITY)
             # The room after the block's own labels serves the merge.
-            _merge_sort(spare_key, order + begin, end - begin, spare_key + (end - begin), spare, steps)
+            _merge_sort(key, order + begin, end - begin, key + (end - begin), work.spare, steps)
         begin = end
     return 0
 
 
-cdef bint _mark_ties(const double* key, int64_t n, int64_t offset, int64_t* tie_end) noexcept nogil:
-    cdef int64_t i, end = offset + n
-    cdef bint tied = False
+cdef bint _mark_ties(const double* key, int64_t n, int64_t at, int64_t* tie_end, bint tied) noexcept nogil:
+    """Write where the tie blocks of a query end, if a query up to it has any; return that."""
+    cdef int64_t i, end = at + n
+    cdef bint equal = False
+    if not tied:
+        for i in range(n - 1):
+            equal |= key[i] == key[i + 1]
+        if not equal:
+            return False
+        for i in range(at):
+            tie_end[i] = i + 1
     for i in range(n - 1, -1, -1):
-        tie_end[i] = end
-        if i == 0 or key[i - 1] > key[i]:
-            end = offset + i
-        else:
-            tied = True
-    return tied
+        tie_end[at + i] = end
+        end = end if i > 0 and key[i - 1] == key[i] else at + i
+    return True
 
 
 def number(const int64_t[::1] ptr, int64_t[::1] rank):
@@ -267,47 +163,84 @@ def number(const int64_t[::1] ptr, int64_t[::1] rank):
 
 
 def rank_labels(
-    const double[::1] label, const int64_t[::1] indptr, int64_t depth, double[::1] out, int64_t[::1] ptr,
-    double[::1] spare_key, int64_t[::1] order, int64_t[::1] spare, int64_t[::1] count,
+    const double[::1] label, const int64_t[::1] indptr, int64_t depth, int64_t longest, double[::1] out,
+    int64_t[::1] ptr, int64_t[::1] order, double[::1] room,
 ):
-    """Write the labels of each query, highest first, down to `depth`: by counting grades 0 to 31, else sorted."""
-    cdef int64_t q, at = 0, steps = 0
+    """Write the labels of each query, highest first, down to `depth`. `order` has room for the longest query."""
+    cdef int64_t q, i, n, steps = 0
+    cdef room_t work = _divide(&room[0], longest)
     with nogil:
         ptr[0] = 0
         for q in range(indptr.shape[0] - 1):
-            if not _count_grades(&label[0], indptr[q], indptr[q + 1], depth, &out[0] + at):
-                _rank_query(
-                    &label[0], &label[0], indptr[q], indptr[q + 1], depth, STABLE, True,
-                    &order[0], &out[0] + at, &spare_key[0], &spare[0], &count[0], &steps,
-                )
-            at += min(depth, indptr[q + 1] - indptr[q])
-            ptr[q + 1] = at
+            n = _rank_query(
+                &label[0], NULL, indptr[q], indptr[q + 1] - indptr[q], depth, STABLE, True, &order[0], &work, &steps,
+            )
+            for i in range(n):
+                out[ptr[q] + i] = work.key[i]
+            ptr[q + 1] = ptr[q] + n
 
 
-cdef bint _count_grades(
-    const double* label, int64_t start, int64_t stop, int64_t depth, double* out
-) noexcept nogil:
-    """Counting sort of the labels, cut at `depth`; False if one of them is no grade, or they are too few."""
-    cdef int64_t[32] count
-    cdef int64_t row, grade, i, below
-    if stop - start <= FEW:
-        return False
+def rank_grades(
+    const uint8_t[::1] grade, const int64_t[::1] indptr, int64_t depth, uint8_t[::1] out, int64_t[::1] ptr,
+):
+    """Write the grades of each query, highest first, down to `depth`: by counting them."""
+    cdef int64_t q, n
+    with nogil:
+        ptr[0] = 0
+        for q in range(indptr.shape[0] - 1):
+            n = indptr[q + 1] - indptr[q]
+            if n <= FEW:
+                _sort_few_grades(&grade[indptr[q]], n, depth, &out[0] + ptr[q])
+            else:
+                _count_grades(&grade[indptr[q]], n, depth, &out[0] + ptr[q])
+            ptr[q + 1] = ptr[q] + min(depth, n)
+
+
+cdef void _sort_few_grades(const uint8_t* grade, int64_t n, int64_t depth, uint8_t* out) noexcept nogil:
+    """Sort up to 8 grades in registers, by a network: what it compares does not depend on them, and is never guessed."""
+    cdef int32_t[FEW] x
+    cdef int64_t i
+    for i in range(FEW):
+        x[i] = grade[i] if i < n else 0  # the lowest grade, which ends up last
+    _swap(&x[0], &x[2]); _swap(&x[1], &x[3]); _swap(&x[4], &x[6]); _swap(&x[5], &x[7])
+    _swap(&x[0], &x[4]); _swap(&x[1], &x[5]); _swap(&x[2], &x[6]); _swap(&x[3], &x[7])
+    _swap(&x[0], &x[1]); _swap(&x[2], &x[3]); _swap(&x[4], &x[5]); _swap(&x[6], &x[7])
+    _swap(&x[2], &x[4]); _swap(&x[3], &x[5]); _swap(&x[1], &x[4]); _swap(&x[3], &x[6])
+    _swap(&x[1], &x[2]); _swap(&x[3], &x[4]); _swap(&x[5], &x[6])
+    for i in range(min(depth, n)):
+        out[i] = <uint8_t> x[i]
+
+
+cdef inline void _swap(int32_t* a, int32_t* b) noexcept nogil:
+    """Put the higher of two numbers first."""
+    cdef int32_t high = a[0] if a[0] > b[0] else b[0]
+    b[0] = b[0] if a[0] > b[0] else a[0]
+    a[0] = high
+
+
+cdef void _count_grades(const uint8_t* grade, int64_t n, int64_t depth, uint8_t* out) noexcept nogil:
+    """Counting sort, cut at `depth`. Neighbours are counted apart: equal ones would wait for each other's count."""
+    cdef int32_t[4][N_GRADES] count
+    cdef int64_t i, n_left = min(depth, n), n_in_lanes = n - n % 4
+    cdef int64_t g, n_equal
     memset(count, 0, sizeof(count))
-    for row in range(start, stop):
-        if not 0 <= label[row] <= 31:
-            return False
-        grade = <int64_t> label[row]
-        if grade != label[row]:
-            return False
-        count[grade] += 1
-    grade = 31
-    below = count[31]  # the first place whose label is below the grade
-    for i in range(min(depth, stop - start)):
-        while below <= i:
-            grade -= 1
-            below += count[grade]
-        out[i] = grade
-    return True
+    for i in range(0, n_in_lanes, 4):
+        count[0][grade[i]] += 1
+        count[1][grade[i + 1]] += 1
+        count[2][grade[i + 2]] += 1
+        count[3][grade[i + 3]] += 1
+    for i in range(n_in_lanes, n):
+        count[0][grade[i]] += 1
+    for g in range(N_GRADES):
+        count[0][g] += count[1][g] + count[2][g] + count[3][g]
+    g = N_GRADES
+    while n_left > 0:
+        g -= 1
+        if count[0][g] > 0:
+            n_equal = min(<int64_t> count[0][g], n_left)
+            memset(out, g, n_equal)
+            out += n_equal
+            n_left -= n_equal
 
 
 def rank_greedily(
@@ -400,6 +333,18 @@ def count_at_least(const double[::1] x, const int64_t[::1] indptr, double thresh
             n = 0
             for row in range(indptr[q], indptr[q + 1]):
                 n += x[row] >= threshold
+            out[q, 0] = n
+
+
+def count_grades_at_least(const uint8_t[::1] grade, const int64_t[::1] indptr, int32_t least, double[:, ::1] out):
+    """Count the rows of each query whose grade is at least `least`."""
+    cdef int64_t q, row
+    cdef int32_t n
+    with nogil:
+        for q in range(indptr.shape[0] - 1):
+            n = 0
+            for row in range(indptr[q], indptr[q + 1]):
+                n += grade[row] >= least
             out[q, 0] = n
 
 

@@ -1,0 +1,280 @@
+# Selection and sorting of one query: the part of `rank.pyx`, which includes it, that knows nothing of rows and labels.
+#
+# Loops without a branch inside are written so that compilers use vectors: the highest number, say, is kept for several
+# lanes at once, as the order of the numbers makes no difference to it.
+
+cdef enum:
+    LANES = 16                  # lanes that rows are dealt out to, or a multiple of that
+    MANY_LANES = 64             # too many to compare them all
+    RUN = 16                    # keys that are few enough to compare them all; runs that are merged first
+    PATIENCE = 8                # moves per item that insertion is given before merging takes over
+    MOST_KEYS = 1 << 30         # that can be counted, with twice as many buckets, in 32 bits
+
+# Room to sort the longest query in.
+cdef struct room_t:
+    double* key                 # once; the sorted ones
+    double* spare_key           # twice
+    int64_t* item               # once
+    int64_t* spare              # once
+    int32_t* bucket             # once
+    int32_t* count              # twice
+
+
+def room_for(int64_t longest):
+    """Numbers of 8 bytes that make room for a query of as many rows."""
+    return 7 * longest + 4
+
+
+cdef room_t _divide(double* room, int64_t longest) noexcept nogil:
+    cdef room_t work
+    work.key = room
+    work.spare_key = work.key + longest
+    work.item = <int64_t*> (work.spare_key + 2 * longest)
+    work.spare = work.item + longest
+    work.bucket = <int32_t*> (work.spare + longest)
+    work.count = work.bucket + longest
+    return work
+
+
+cdef bint _are_equal(const score_t* score, int64_t n) noexcept nogil:
+    cdef int64_t i = 1
+    while i < n and score[i] == score[0]:
+        i += 1
+    return i >= n
+
+
+cdef int64_t _choose(
+    const score_t* score, int64_t n, int64_t depth, double bar, double* key, int64_t* item, double* best,
+) noexcept nogil:
+    """Copy keys of at least `bar`, as far as they may be among the best `depth`, and where each stands; count them."""
+    cdef int64_t i, n_chosen = 0, n_lanes = LANES * (1 + depth // LANES)
+    cdef bint any_below = False
+    if 2 * n_lanes <= n:
+        bar = max(bar, _reached_by(score, n, depth, n_lanes, best))
+    else:
+        for i in range(n):
+            key[i] = score[i]
+            any_below |= not score[i] >= bar  # nor is NaN chosen
+        if not any_below:
+            return n
+    for i in range(n):
+        item[n_chosen] = i
+        n_chosen += score[i] >= bar
+    for i in range(n_chosen):
+        key[i] = score[item[i]]
+    return n_chosen
+
+
+cdef double _reached_by(
+    const score_t* score, int64_t n, int64_t depth, int64_t n_lanes, double* best,
+) noexcept nogil:
+    """A score that at least `depth` rows reach: deal rows out to lanes, take the depth-th best of their best.
+
+    Of many lanes the worst is taken, which is sooner found, and reached by a few more rows.
+    """
+    cdef int64_t lane, other, n_above, row
+    cdef double bar = INFINITY
+    if n_lanes == LANES:
+        _best_of_lanes(score, n, best)
+    else:
+        for lane in range(n_lanes):
+            best[lane] = score[lane]
+        row = n_lanes
+        while row + n_lanes <= n:
+            for lane in range(n_lanes):
+                best[lane] = score[row + lane] if score[row + lane] > best[lane] else best[lane]
+            row += n_lanes
+    if n_lanes > MANY_LANES:
+        for lane in range(n_lanes):
+            bar = min(bar, best[lane])
+        return bar
+    bar = -INFINITY
+    for lane in range(n_lanes):
+        n_above = 0
+        for other in range(n_lanes):
+            n_above += best[other] >= best[lane]
+        if n_above >= depth:
+            bar = max(bar, best[lane])
+    return bar
+
+
+cdef void _best_of_lanes(const score_t* score, int64_t n, double* best) noexcept nogil:
+    """Best of each of `LANES` lanes, which stay in registers."""
+    cdef score_t[LANES] top
+    cdef int64_t row = LANES, lane
+    for lane in range(LANES):
+        top[lane] = score[lane]
+    while row + LANES <= n:
+        for lane in range(LANES):
+            top[lane] = score[row + lane] if score[row + lane] > top[lane] else top[lane]
+        row += LANES
+    for lane in range(LANES):
+        best[lane] = top[lane]
+
+
+cdef int _sort(
+    const double* key, int64_t n, double* sorted_key, int64_t* sorted_item, room_t* work, int64_t* steps,
+) except -1 nogil:
+    """Write keys, highest first, and where each stood: twice as many buckets as keys over their range, then insertion.
+
+    Where that takes long (keys far from evenly spread), merging takes over. Equal keys keep their order.
+    """
+    cdef int64_t i
+    cdef double low = INFINITY, high = -INFINITY, scale
+    if n <= RUN:
+        _sort_few(key, n, sorted_key, sorted_item)
+        return 0
+    _widen_range(key, n, &low, &high)
+    scale = (2 * n - 1) / (high - low)
+    if 0 < scale < INFINITY and n < MOST_KEYS:
+        _deal_out(key, n, high, scale, sorted_key, sorted_item, work.bucket, work.count)
+    else:  # all equal, an infinite range, one too narrow to divide, or too many to count in 32 bits
+        for i in range(n):
+            sorted_key[i] = key[i]
+            sorted_item[i] = i
+    _count_steps(steps, 24 * n)
+    if _insertion_sort(sorted_key, sorted_item, n, PATIENCE * n) > PATIENCE * n:
+        _merge_sort(sorted_key, sorted_item, n, work.spare_key + n, work.spare, steps)
+    return 0
+
+
+cdef void _widen_range(const double* key, int64_t n, double* low, double* high) noexcept nogil:
+    cdef double[4] least, most
+    cdef int64_t i, k, n_in_lanes = n - n % 4
+    for k in range(4):
+        least[k], most[k] = low[0], high[0]
+    for i in range(0, n_in_lanes, 4):
+        for k in range(4):
+            least[k] = key[i + k] if key[i + k] < least[k] else least[k]
+            most[k] = key[i + k] if key[i + k] > most[k] else most[k]
+    for i in range(n_in_lanes, n):
+        least[0] = min(least[0], key[i])
+        most[0] = max(most[0], key[i])
+    for k in range(4):
+        low[0] = min(low[0], least[k])
+        high[0] = max(high[0], most[k])
+
+
+cdef void _deal_out(
+    const double* key, int64_t n, double high, double scale, double* sorted_key, int64_t* sorted_item,
+    int32_t* bucket, int32_t* count,
+) noexcept nogil:
+    """Counting sort by bucket, `(high - key) * scale` of 2 n."""
+    cdef int64_t i
+    cdef int32_t place, n_before = 0
+    for i in range(n):
+        bucket[i] = <int32_t> ((high - key[i]) * scale)
+    memset(count, 0, 2 * n * sizeof(int32_t))
+    for i in range(n):
+        count[bucket[i]] += 1
+    for i in range(2 * n):
+        place = count[i]
+        count[i] = n_before
+        n_before += place
+    for i in range(n):
+        place = count[bucket[i]]
+        count[bucket[i]] = place + 1
+        sorted_key[place] = key[i]
+        sorted_item[place] = i
+
+
+cdef void _sort_few(const double* key, int64_t n, double* sorted_key, int64_t* sorted_item) noexcept nogil:
+    """Sort by key, highest first, without a branch: count how many belong before each. Equal keys keep their order.
+
+    With a number that the compiler knows, all is in registers: half of the time of queries of 5 rows.
+    """
+    if n == 2:
+        _compare_all(key, 2, sorted_key, sorted_item)
+    elif n == 3:
+        _compare_all(key, 3, sorted_key, sorted_item)
+    elif n == 4:
+        _compare_all(key, 4, sorted_key, sorted_item)
+    elif n == 5:
+        _compare_all(key, 5, sorted_key, sorted_item)
+    elif n == 6:
+        _compare_all(key, 6, sorted_key, sorted_item)
+    elif n == 7:
+        _compare_all(key, 7, sorted_key, sorted_item)
+    else:
+        _compare_all(key, n, sorted_key, sorted_item)
+
+
+cdef inline void _compare_all(const double* key, int64_t n, double* sorted_key, int64_t* sorted_item) noexcept nogil:
+    cdef int64_t[RUN] place
+    cdef int64_t i, j, before
+    for i in range(n):
+        place[i] = 0
+    for i in range(1, n):
+        for j in range(i):
+            before = key[j] >= key[i]
+            place[i] += before
+            place[j] += 1 - before
+    for i in range(n):
+        sorted_key[place[i]] = key[i]
+        sorted_item[place[i]] = i
+
+
+cdef int64_t _insertion_sort(double* key, int64_t* item, int64_t n, int64_t patience) noexcept nogil:
+    """Sort by key, highest first; equal keys keep their order. Return the moves; given up after `patience` of them."""
+    cdef int64_t i, j, moved, n_moves = 0
+    cdef double s
+    for i in range(1, n):
+        s = key[i]
+        if key[i - 1] >= s:
+            continue
+        moved = item[i]
+        j = i
+        while j > 0 and key[j - 1] < s:
+            key[j] = key[j - 1]
+            item[j] = item[j - 1]
+            j -= 1
+        key[j] = s
+        item[j] = moved
+        n_moves += i - j
+        if n_moves > patience:
+            break
+    return n_moves
+
+
+cdef int64_t _merge_sort(
+    double* key, int64_t* item, int64_t n, double* spare_key, int64_t* spare, int64_t* steps,
+) except -1 nogil:
+    """Sort by key, highest first; equal keys keep their order. O(n log n) whatever the keys.
+
+    Return the number of pairs that stood in the wrong order.
+    """
+    cdef int64_t begin, middle, end, left, right, wrong, chosen, i, width = RUN, n_wrong = 0
+    begin = 0
+    while begin < n:
+        n_wrong += _insertion_sort(key + begin, item + begin, min(RUN, n - begin), RUN * RUN)
+        begin += RUN
+    while width < n:
+        _count_steps(steps, 4 * n)
+        begin = 0
+        while begin + width < n:
+            middle = begin + width
+            end = min(middle + width, n)
+            if key[middle - 1] < key[middle]:
+                for i in range(begin, middle):
+                    spare_key[i - begin] = key[i]
+                    spare[i - begin] = item[i]
+                left = 0
+                right = middle
+                i = begin
+                while left < width and right < end:  # without a branch that nobody could foresee
+                    wrong = key[right] > spare_key[left]
+                    chosen = spare[left] ^ ((spare[left] ^ item[right]) & -wrong)
+                    key[i] = key[right] if wrong else spare_key[left]
+                    item[i] = chosen
+                    n_wrong += (width - left) & -wrong
+                    right += wrong
+                    left += 1 - wrong
+                    i += 1
+                while left < width:
+                    key[i] = spare_key[left]
+                    item[i] = spare[left]
+                    left += 1
+                    i += 1
+            begin += 2 * width
+        width *= 2
+    return n_wrong
