@@ -136,7 +136,7 @@ def distinct_ids(qid: ArrayLike, n_rows: int, n_jobs: int | None = None) -> tupl
     """Distinct ids in order of first appearance, and the number of each row's query."""
     ids, to_qid = id_array(qid)
     _check_shape(ids, n_rows)
-    starts = _starts(ids, n_jobs)
+    starts, _ = _starts(ids, n_jobs)
     heads = ids if starts is None else ids[starts[:-1]]
     number, first = _number_in_parts(heads, n_jobs)
     refuse_missing_ids(distinct := to_qid(heads[first]))
