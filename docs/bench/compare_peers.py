@@ -149,9 +149,7 @@ def rows_of(shape: str, options: argparse.Namespace) -> int:
 def summary(metric: str, found: Sequence[Found], options: argparse.Namespace) -> None:
     """Ratios of one metric, a line for each shape; the other columns from where all rows were asked for."""
     peers = list(dict.fromkeys(line.title for line in found))
-    print(
-        f"\n{metric}: ns a row, time in reads of the inputs, memory over theirs, and how many times as long each peer is\n"
-    )
+    print(f"\n{metric}: ns a row, time in reads of the inputs, memory over theirs, how many times as long peers take\n")
     widths = {"shape": 16, "ns/row": 8, "reads": 8, "of input": 8} | dict.fromkeys(peers, 20)
     lines = Lines(widths, options.markdown)
     for shape in dict.fromkeys(line.shape for line in found):
