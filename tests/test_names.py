@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from sklearn_rank import RankingEvaluator, evaluate, get_scorer, get_scorers, metric, parse_metric
+from sklearn_rank._metric import names
 from sklearn_rank._metric.metric import REGISTRY
-from sklearn_rank._metric.names import tracker_names
+from sklearn_rank._metric.names import parse_metrics, tracker_names
 from sklearn_rank._metric.notation import NOTATION, display_name
 from sklearn_rank._utils.echo import echo
 
@@ -249,3 +250,25 @@ def test_tables_print_the_notation_and_hold_the_name():
 
 def test_a_parsed_metric_is_printed_by_its_name():
     assert repr(parse_metric("RBP(p=0.9)@10")) == "MetricSpec of rbp(p=0.9)@10"
+
+
+def test_lists_of_names_are_read_once(monkeypatch):
+    """The same list gives the same metrics, in a dict of the caller's own; metrics of users are read each time."""
+    first = parse_metrics(["ndcg@10", "map"])
+    first["more"] = first["map"]
+    assert [*parse_metrics(["ndcg@10", "map"])] == [*parse_metrics(("ndcg@10", "map"))] == ["ndcg@10", "map"]
+    with monkeypatch.context() as patched:
+        patched.setattr(names, "_read", None)
+        assert [*parse_metrics(["ndcg@10", "map"])] == ["ndcg@10", "map"]
+    for power in (1, 2):
+
+        @metric("of_user", bounds=(0, np.inf))
+        def of_user_score(r, *, power=power):
+            return r.cumsum(r.relevant) * power
+
+        assert parse_metrics(["of_user"])["of_user"]["power"] == power
+    with pytest.raises(ValueError, match="given once"):
+        parse_metrics(["map", "map"])
+    for _ in range(2):
+        with pytest.raises(TypeError, match="No metric of map has a keyword"):
+            parse_metrics(["map"], gian=1)

@@ -184,12 +184,14 @@ def test_results():
 
 
 def test_labels_that_change_afterwards_change_nothing():
-    y_true, y_score, qid = rows(grouped=True)
-    weight = qid + 1.0
-    prepared = prepare(y_true, qid=qid, metrics=FIVE, sample_weight=weight)
-    before = prepared(y_score)
-    y_true[:], qid[:], weight[:] = 0, 3, 7
-    assert prepared(y_score) == before
+    for shift in (0.0, 0.25):  # grades, and labels that are none
+        y_true, y_score, qid = rows(grouped=True)
+        y_true += shift
+        weight = qid + 1.0
+        prepared = prepare(y_true, qid=qid, metrics=["ndcg@10", "cg", "mae"], sample_weight=weight)
+        before = prepared(y_score)
+        y_true[:], qid[:], weight[:] = 0, 3, 7
+        assert prepared(y_score) == before
     matrix, weight = np.array([[0.0, 1], [1, 0]]), np.array([1.0, 3])
     prepared = prepare(matrix, metrics="mrr", sample_weight=weight)
     assert prepared([[2, 1], [2, 1]]) == 0.875

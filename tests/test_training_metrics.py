@@ -97,3 +97,13 @@ def test_all_documents_relevant():
     with pytest.warns(UserWarning, match="Every document is relevant"):
         metric(y, SCORES, None, SIZES)
     metric(y, SCORES, None, SIZES)
+
+
+def test_labels_changed_in_place_are_seen():
+    """Labels of a type that is kept as it is, too: the ideal order is theirs, and not that of before."""
+    metric, scores, sizes = lightgbm_metric("ndcg(gain=linear)@1"), np.array([2.0, 1, 2, 1]), np.array([2, 2])
+    for dtype in (np.float64, np.float32):
+        label = np.array([1, 0, 1, 0], dtype=dtype)
+        assert metric(label, scores, None, sizes)[1] == 1.0
+        label[:] = [1, 2, 1, 1]
+        assert metric(label, scores, None, sizes)[1] == 0.75

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 import sklearn.metrics
 
-from sklearn_rank import evaluate
+from sklearn_rank import evaluate, prepare
 from sklearn_rank.metrics import ndcg_score
 
 METRICS = ["ndcg@10", "map", "mrr", "p@5", "err@20"]
@@ -29,7 +29,10 @@ def main() -> None:
     label = np.array([3.0, 2.0, 3.0, 0.0, 1.0, 2.0, 0.0, 0.0, 1.0, 0.0])
     score = np.array([0.1, 0.9, 0.4, 0.3, 0.2, 0.6, 0.7, 0.8, 0.35, 0.5])
     qid = np.repeat([0, 1], 5)
+    prepared, several = prepare(label[None], metrics="ndcg@10"), prepare(label, qid=qid, metrics=METRICS)
     functions = {
+        "prepared ndcg@10, one query": partial(prepared, score[None]),
+        "prepared, five metrics": partial(several, score),
         "ndcg_score(..., k=10)": partial(ndcg_score, label, score, qid=qid, k=10),
         "evaluate, five metrics": partial(evaluate, label, score, qid=qid, metrics=METRICS),
         "evaluate, five metrics, mean()": lambda: evaluate(label, score, qid=qid, metrics=METRICS).mean(),

@@ -21,7 +21,7 @@ from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._utils.threads import for_each, heed, query_blocks
 
 MOST_KEPT = 100
-"""Arrays that formulas may leave at an ideal order; a formula that makes a function in each call leaves more and more."""
+"""Arrays that formulas may leave at an ideal order: one that makes a function in each call leaves more and more."""
 KnownLabels = dict[tuple[int, int], dict[Any, BlockLabels]]
 """Labels of blocks of queries, by the first and the last query and by how they are read."""
 
@@ -129,7 +129,7 @@ def labels_of(
     if read not in known:
         known[read] = _labels_of(queries, first, last if last >= 0 else len(queries.indptr) - 1, *read)
     labels = known[read]
-    for ranking in labels.shared.values():
+    for ranking in [*labels.shared.values()]:  # to which another thread may add
         if isinstance(ranking, Ranking) and len(ranking.shared) > MOST_KEPT:
             vars(ranking).pop("shared", None)
     return labels

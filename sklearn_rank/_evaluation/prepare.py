@@ -72,8 +72,8 @@ def prepare(
 
     Notes
     -----
-    It keeps the labels, 8 bytes a row; the order of rows that do not stand by query, 8 bytes a row; and once it was
-    called what formulas read of the ideal order, down to the deepest cutoff: some 8 bytes for each rank that is read.
+    It keeps the labels, 9 bytes a row; the order of rows that do not stand by query, 8 bytes a row; and once it was
+    called what formulas read of the ideal order, up to 17 bytes for each rank down to the deepest cutoff.
 
     Examples
     --------

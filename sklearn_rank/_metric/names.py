@@ -289,6 +289,34 @@ def parse_metrics(metrics: MetricsLike, **keywords: Any) -> dict[str, MetricSpec
     TypeError
         If no metric takes one of the keywords.
     """
+    key = _names_alone(metrics) if not keywords else None
+    if key is None:
+        return _parse_each(metrics, keywords)
+    if key not in _PARSED:
+        specs = _parse_each(metrics, {})
+        if not all(spec.metric.is_built_in for spec in specs.values()):
+            return specs
+        if len(_PARSED) >= MOST_PARSED:
+            _PARSED.clear()
+        _PARSED[key] = specs
+    return dict(_PARSED[key])
+
+
+MOST_PARSED = 64
+"""Lists of names that are worth remembering: a call on few rows would take a tenth of its time to read them again."""
+_PARSED: dict[tuple[Any, ...], dict[str, MetricSpec]] = {}
+
+
+def _names_alone(metrics: MetricsLike) -> tuple[Any, ...] | None:
+    """Key of a list of names, which mean the same as long as no metric is defined; None for anything else."""
+    if type(metrics) not in (list, tuple):
+        return None
+    names = tuple(metrics)  # type: ignore[arg-type]
+    return (len(REGISTRY), *names) if set(map(type, names)) == {str} else None
+
+
+def _parse_each(metrics: MetricsLike, keywords: dict[str, Any]) -> dict[str, MetricSpec]:
+    """Metrics by the name they were given, each with those of the keywords that it takes."""
     listed = _listed(metrics)
     specs: dict[str, MetricSpec] = {}
     names = {n: v for n, v in keywords.items() if n == "convention"}  # which may be another system's
