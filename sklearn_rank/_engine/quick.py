@@ -142,14 +142,15 @@ class RankRoom:
         self.label, self.indptr, self.depth, self._ties = labels.label, labels.indptr, depth, TIE_POLICIES[ties]
         self.ptr = np.empty(len(labels.indptr), dtype=np.int64)
         self._order, self._tie_end = np.empty((2, n_rows), dtype=np.int64)
-        self._room = np.empty(n_rows), np.empty(2 * n_rows), *np.empty((2, 2 * n_rows + 1), dtype=np.int64)
+        self._room = np.empty(rank_kernels.room_for(n_rows))
 
     def rank(self, score: Array) -> None:
         """Rank the rows by falling score."""
         order, tie_end, ptr = self._order, self._tie_end, self.ptr
         tied = rank_kernels.rank_queries(
-            score, self.label, self.indptr, self.depth, self._ties, False, order, tie_end, ptr, *self._room
-        )
+            score, None, self.label, None, self.indptr, self.depth, self._ties, False, len(order), order, tie_end, ptr,
+            None, self._room,
+        )  # fmt: skip
         n = ptr.item(-1)
         self.order = order if n == len(order) else order[:n]
         self.tie_end = tie_end[:n] if tied else None

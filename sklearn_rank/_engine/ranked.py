@@ -98,7 +98,7 @@ class Ranked:
 
     def by_label(self, function: Callable[[Array], Array]) -> Array:
         """A function of each item's label, computed once for all formulas that ask for the same function."""
-        return self._ranking.shared.once(("by_label", function), lambda: function(self.label))
+        return self._ranking.shared.once(("by_label", function), lambda: self._ranking.of_label(function))
 
     def _once(self, name: str, compute: Callable[[], Array]) -> Array:
         """Compute it for the first of the formulas that share the ranking and `min_relevance`, for all to read."""
