@@ -101,11 +101,8 @@ class Ranked:
     def by_label(self, function: Callable[[Array], Array]) -> Array:
         """A function of each item's label, computed once for all formulas that ask for the same function."""
         if not self._keeps_results:
-            return function(self.label)
-        return self._kept("by_label", self._by_label, function)
-
-    def _by_label(self, function: Callable[[Array], Array]) -> Array:
-        return function(self.label)
+            return self._ranking.of_label(function)
+        return self._kept("by_label", self._ranking.of_label, function)
 
     def _once(self, name: str, compute: Callable[[], Array]) -> Array:
         """Compute it for the first of the formulas that share the ranking and `min_relevance`, for all to read."""

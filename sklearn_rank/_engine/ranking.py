@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,12 @@ from sklearn_rank._utils.typing import Array, Grade, Index
 
 NO_CUTOFF = 2**62
 """Depth of a list that is read to its end."""
+
+N_GRADES = 32
+"""Whole labels from 0 on that are kept as bytes."""
+
+FEW = 2**9
+"""Labels that a function takes as soon as a table is made."""
 
 TIE_POLICIES = {
     "average": rank_kernels.AVERAGE,
@@ -187,6 +194,17 @@ class Ranking:
         if self._sorted_label is not None:
             return _read_only(self._sorted_label)
         return _read_only(self.row_label if self._order is None else self.row_label.take(self._order, axis=0))
+
+    def of_label(self, function: Callable[[Array], Array]) -> Array:
+        """A function of the label at each position; of many grades it is asked for those that occur, once each."""
+        if self.grade is None or len(self.grade) <= FEW:
+            return function(self.label)
+        occurs, table, out = np.zeros(N_GRADES, dtype=np.uint8), np.zeros(N_GRADES), np.empty(len(self.grade))
+        rank_kernels.find_grades(self.grade, occurs)
+        (grades,) = occurs.nonzero()
+        table[grades] = function(grades.astype(np.float64))
+        rank_kernels.look_up(table, self.grade, out)
+        return out
 
     @cached_property
     def score(self) -> Array:

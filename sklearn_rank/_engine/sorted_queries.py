@@ -154,7 +154,7 @@ class SortedRanking(Ranking):
         value, out = grades if of_labels else relevant, np.empty((self._last - self._first, len(cutoffs)))
         if self._averages and queries.of_tie is not None:
             rank_kernels.means_of_counts(queries.of_tie[self._first : self._last], relevant, value, cutoffs, out)
-        elif self.tie_end is None:
+        elif self.tie_end is None and self.grade is not None:
             rank_kernels.means_of_grades(self.grade, relevant, value, self.ptr, cutoffs, out)
         else:
             return None

@@ -362,6 +362,22 @@ def count_grades_at_least(const uint8_t[::1] grade, const int64_t[::1] indptr, i
             out[q, 0] = n
 
 
+def find_grades(const uint8_t[::1] grade, uint8_t[::1] out):
+    """Write 1 for each grade that occurs."""
+    cdef int64_t i
+    with nogil:
+        for i in range(grade.shape[0]):
+            out[grade[i]] = 1
+
+
+def look_up(const double[::1] table, const uint8_t[::1] grade, double[::1] out):
+    """Write what a table has for each grade."""
+    cdef int64_t i
+    with nogil:
+        for i in range(grade.shape[0]):
+            out[i] = table[grade[i]]
+
+
 # --- pairs ------------------------------------------------------------------------------------------------
 
 def pairs(
