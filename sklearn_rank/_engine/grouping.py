@@ -134,9 +134,15 @@ def _group_runs(
 
 def distinct_ids(qid: ArrayLike, n_rows: int, n_jobs: int | None = None) -> tuple[NDArray[Any], Number]:
     """Distinct ids in order of first appearance, and the number of each row's query."""
+    text = None if isinstance(qid, (np.ndarray, list)) else arrow_text(one_column(qid))
+    if text is not None and len(text) == n_rows > 0:
+        if text.has_missing:
+            raise ValueError(MISSING)
+        number, first = _number_in_parts(text, n_jobs)
+        return text[first].ids(), number
     ids, to_qid = id_array(qid)
     _check_shape(ids, n_rows)
-    starts = _starts(ids, n_jobs)
+    starts, _ = _starts(ids, n_jobs)
     heads = ids if starts is None else ids[starts[:-1]]
     number, first = _number_in_parts(heads, n_jobs)
     refuse_missing_ids(distinct := to_qid(heads[first]))
