@@ -171,6 +171,10 @@ class TracedRanked:
 
         return Step(self._steps, compute)
 
+    def sums_of_means(self, *, of_labels: bool = False) -> Step:
+        """Sum over the relevant items down to each cutoff of the mean down to each."""
+        return self.cumsum(weight=self.joint(self.relevant, self.label if of_labels else self.relevant), over_rank=True)
+
     def cascade(self, p: Any) -> Step:
         """Probability of each position to be the last one seen."""
         if not isinstance(p, Step):
