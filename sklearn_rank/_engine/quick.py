@@ -20,7 +20,7 @@ from sklearn_rank._engine.protocols import MetricRequest
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import TIE_POLICIES, Ranking
-from sklearn_rank._engine.traced import NotTraced, Steps
+from sklearn_rank._engine.traced import NotTraced, Steps, TracedScores
 from sklearn_rank._utils.typing import Array, Index
 
 FEW_ROWS = 2**10
@@ -76,7 +76,7 @@ class QuickMeans:
         rows = Ranking.as_given(labels.label, np.zeros(len(labels.label)), labels.indptr).sharing(labels)
         rows.depth = spec.depth
         ranked = Ranked(rows, curve.cutoffs, spec["min_relevance"], keeps_results=True)
-        steps = Steps(ranked, curve.cutoffs, metric.formula, curve.keywords)
+        steps = Steps(metric.formula, curve.keywords, lambda steps: TracedScores(ranked, curve.cutoffs, steps))
         needed = ranked.n_relevant if metric.needs_relevant else None
         return TracedCurve(steps, key, len(curve.cutoffs), needed, spec["replace_undefined_by"])
 
@@ -153,5 +153,6 @@ class RankRoom:
             order, tie_end, ptr, None, self._room,
         )  # fmt: skip
         n = ptr.item(-1)
+        self.n_positions = n
         self.order = order if n == len(order) else order[:n]
         self.tie_end = tie_end[:n] if tied else None

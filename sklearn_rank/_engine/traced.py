@@ -1,8 +1,9 @@
 """A formula as the steps that it takes: recorded once, and taken again for other scores of the same labels.
 
-A formula is called with a `TracedRanked`. What depends on labels alone it gets as arrays, for good. What scores decide
-it gets as a `Step`, which knows how to be computed from a ranking, and of which primitives and ufuncs make new steps. A
-formula that does anything else with one, such as to look at its values, is not traced.
+A formula is called with a `TracedRanked`. What scores decide it gets as a `Step`, which knows how to be computed from a
+ranking, and of which primitives and ufuncs make new steps. A formula that does anything else with one, such as to look
+at its values, is not traced. What depends on labels alone it gets as arrays, for good, from `TracedScores`, and as
+steps too from `TracedQueries`, which is for any labels.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.ranked import Ranked
+from sklearn_rank._engine.ranking import NO_CUTOFF
+from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Index
 
 OF_LABELS = frozenset({"cutoff", "ideal", "k", "n", "n_judged", "n_relevant", "n_subtopics", "shape"})
@@ -28,9 +31,10 @@ class Order(Protocol):
     ptr: Index
     tie_end: Index | None
     depth: int
+    n_positions: int
 
 
-Computation = Callable[[Order, list[Any]], Array]
+Computation = Callable[[Any, list[Any]], Array]
 
 
 class NotTraced(Exception):
@@ -62,11 +66,13 @@ class Step(NDArrayOperatorsMixin):
 class Steps:
     """Steps of one formula, and which of them are its numerator and its denominator."""
 
-    def __init__(self, rows: Ranked, cutoffs: Index, formula: Callable[..., Any], keywords: Mapping[str, Any]) -> None:
+    def __init__(
+        self, formula: Callable[..., Any], keywords: Mapping[str, Any], queries: Callable[[Steps], TracedRanked]
+    ) -> None:
         self.computations: list[Computation] = []
         self.has_ufuncs = False
         try:
-            curve = formula(TracedRanked(rows, cutoffs, self), **keywords)
+            curve = formula(queries(self), **keywords)
         except Exception as error:  # of whatever a formula does with what is no array
             raise NotTraced from error
         self._parts = [_table(part) for part in (curve if isinstance(curve, tuple) else (curve, 1.0))]
@@ -100,14 +106,77 @@ def operand(x: Any) -> Callable[[list[Any]], Array]:
 
 
 class TracedRanked:
-    """Ranked queries whose order is not known yet, as a formula reads them; `rows` are the queries as they stand."""
+    """Ranked queries whose order is not known yet, as a formula reads them: all but what is said of their labels."""
 
-    def __init__(self, rows: Ranked, cutoffs: Index, steps: Steps) -> None:
-        self._rows, self._cutoffs, self._steps = rows, cutoffs, steps
+    def __init__(self, cutoffs: Index, ranks: Index, steps: Steps) -> None:
+        self._cutoffs, self._ranks, self._steps = cutoffs, ranks, steps
         self._known: dict[Any, Step] = {}
 
+    def __getattr__(self, name: str) -> NoReturn:
+        """Refuse what has no step."""
+        raise NotTraced
+
+    def _step(self, compute: Computation) -> Step:
+        return Step(self._steps, compute)
+
+    def cumsum(
+        self, value: Any = 1.0, weight: Any = 1.0, *, by_rank: Callable[[Index], Array] | None = None,
+        over_rank: bool = False,
+    ) -> Step:  # fmt: skip
+        """Sum of the value of each item times the weight of its position, down to each cutoff."""
+        of_value, of_weight = operand(value), operand(weight)
+        cutoffs, n_cutoffs = self._cutoffs, len(self._cutoffs)
+        table = None if by_rank is None else np.asarray(by_rank(self._ranks), dtype=np.float64)
+
+        def compute(ranking: Order, values: list[Any]) -> Array:
+            out = np.empty((n_cutoffs, len(ranking.ptr) - 1)).T
+            operands = of_value(values), of_weight(values), table, over_rank
+            rank_kernels.cumsum(*operands, ranking.ptr, cutoffs, ranking.tie_end, out)
+            return out
+
+        return self._step(compute)
+
+    def joint(self, x: Any, y: Any, most: Array | None = None) -> Step:
+        """`x` of the item at each position times the sum of `y` over the items down to it."""
+        if isinstance(most, Step):
+            raise NotTraced
+        of_x, of_y, most = operand(x), operand(y), None if most is None else most.ravel()
+
+        def compute(ranking: Order, values: list[Any]) -> Array:
+            out = np.empty(ranking.n_positions)
+            rank_kernels.joint(of_x(values), of_y(values), most, ranking.ptr, ranking.tie_end, out)
+            return out
+
+        return self._step(compute)
+
+    def sums_of_means(self, *, of_labels: bool = False) -> Step:
+        """Sum over the relevant items down to each cutoff of the mean down to each."""
+        return self.cumsum(weight=self.joint(self.relevant, self.label if of_labels else self.relevant), over_rank=True)
+
+    def cascade(self, p: Any) -> Step:
+        """Probability of each position to be the last one seen."""
+        if not isinstance(p, Step):
+            raise NotTraced
+        of_p, work = operand(p), len(self._ranks) + 1
+
+        def compute(ranking: Order, values: list[Any]) -> Array:
+            out = np.empty(ranking.n_positions)
+            if not rank_kernels.cascade(of_p(values), ranking.ptr, ranking.tie_end, ranking.depth, np.empty(work), out):
+                raise NotTraced  # which the formula itself says more of
+            return out
+
+        return self._step(compute)
+
+
+class TracedScores(TracedRanked):
+    """Queries whose labels stay: `rows` are these as they stand."""
+
+    def __init__(self, rows: Ranked, cutoffs: Index, steps: Steps) -> None:
+        super().__init__(cutoffs, np.arange(1, int(rows.n.max()) + 1), steps)
+        self._rows = rows
+
     def __getattr__(self, name: str) -> Any:
-        """What depends on labels alone; NotTraced for all that has no step."""
+        """What depends on labels alone."""
         if name not in OF_LABELS:
             raise NotTraced
         return getattr(self._rows, name)
@@ -135,56 +204,69 @@ class TracedRanked:
         """Values of rows, in the order of the ranking."""
         if key not in self._known:
             of_rows = np.array(function(self._rows), dtype=np.float64)
-            self._known[key] = Step(self._steps, lambda ranking, _: of_rows.take(ranking.order))
+            self._known[key] = self._step(lambda ranking, _: of_rows.take(ranking.order))
         return self._known[key]
 
-    def cumsum(
-        self, value: Any = 1.0, weight: Any = 1.0, *, by_rank: Callable[[Index], Array] | None = None,
-        over_rank: bool = False,
-    ) -> Step:  # fmt: skip
-        """Sum of the value of each item times the weight of its position, down to each cutoff."""
-        of_value, of_weight = operand(value), operand(weight)
-        (n_queries, n_cutoffs), cutoffs = self._rows.shape, self._cutoffs
-        table = None if by_rank is None else np.asarray(by_rank(self._ranks), dtype=np.float64)
 
-        def compute(ranking: Order, values: list[Any]) -> Array:
-            out = np.empty((n_cutoffs, n_queries)).T
-            operands = of_value(values), of_weight(values), table, over_rank
-            rank_kernels.cumsum(*operands, ranking.ptr, cutoffs, ranking.tie_end, out)
-            return out
+class TracedQueries(TracedRanked):
+    """Queries with any grades, none missing and all retrieved, of which the longest has no more rows than `ranks`."""
 
-        return Step(self._steps, compute)
+    def __init__(self, min_relevance: float, cutoffs: Index, ranks: Index, steps: Steps, *, best: bool = False) -> None:
+        super().__init__(cutoffs, ranks, steps)
+        self._least, self._best = min_relevance, best
+
+    @cached_property
+    def ideal(self) -> TracedQueries:
+        """The best order, with the same cutoffs."""
+        return TracedQueries(self._least, self._cutoffs, self._ranks, self._steps, best=True)
 
     @property
-    def _ranks(self) -> Index:
-        """Ranks of the longest list."""
-        return np.arange(1, int(self._rows.n.max()) + 1)
+    def cutoff(self) -> Array:
+        """Cutoff at each point of the curve."""
+        return self._cutoffs[None].astype(np.float64)
 
-    def joint(self, x: Any, y: Any, most: Array | None = None) -> Step:
-        """`x` of the item at each position times the sum of `y` over the items down to it."""
-        of_x, of_y, most = operand(x), operand(y), None if most is None else most.ravel()
+    @property
+    def k(self) -> Any:
+        """Cutoff at each point of the curve; a list read to its end is cut at its length."""
+        cutoffs = self._cutoffs[:, None]
+        if cutoffs[-1] < NO_CUTOFF:
+            return self.cutoff
+        return self._once("k", lambda ranking: np.where(cutoffs == NO_CUTOFF, ranking.n.T, cutoffs).T)
 
-        def compute(ranking: Order, values: list[Any]) -> Array:
-            out = np.empty(len(ranking.order))
-            rank_kernels.joint(of_x(values), of_y(values), most, ranking.ptr, ranking.tie_end, out)
-            return out
+    @property
+    def label(self) -> Step:
+        """Label of each item."""
+        return self._once("label", lambda ranking: ranking.label)
 
-        return Step(self._steps, compute)
+    @property
+    def relevant(self) -> Step:
+        """Whether each item's label is at least `min_relevance`."""
+        least = self._least
+        return self._once("relevant", lambda ranking: ranking.relevant(least))
 
-    def sums_of_means(self, *, of_labels: bool = False) -> Step:
-        """Sum over the relevant items down to each cutoff of the mean down to each."""
-        return self.cumsum(weight=self.joint(self.relevant, self.label if of_labels else self.relevant), over_rank=True)
+    @property
+    def n_relevant(self) -> Step:
+        """Relevant documents of each query."""
+        least = self._least
+        return self._once("n_relevant", lambda ranking: ranking.n_relevant(least))
 
-    def cascade(self, p: Any) -> Step:
-        """Probability of each position to be the last one seen."""
-        if not isinstance(p, Step):
-            raise NotTraced
-        of_p, work = operand(p), len(self._ranks) + 1
+    @property
+    def n(self) -> Step:
+        """Documents of each query, all of which have a label and a rank."""
+        return self._once("n", lambda ranking: ranking.n)
 
-        def compute(ranking: Order, values: list[Any]) -> Array:
-            out = np.empty(len(ranking.order))
-            if not rank_kernels.cascade(of_p(values), ranking.ptr, ranking.tie_end, ranking.depth, np.empty(work), out):
-                raise NotTraced  # which the formula itself says more of
-            return out
+    n_judged = n
 
-        return Step(self._steps, compute)
+    def by_label(self, function: Callable[[Array], Array]) -> Step:
+        """A function of each item's label."""
+        return self._once(function, lambda ranking: function(ranking.label))
+
+    def _once(self, key: Any, function: Callable[[Any], Array]) -> Step:
+        if key not in self._known:
+            self._known[key] = self._step(lambda ranking, _: function(ranking))
+        return self._known[key]
+
+    def _step(self, compute: Computation) -> Step:
+        if not self._best:
+            return Step(self._steps, compute)
+        return Step(self._steps, lambda ranking, values: compute(ranking.ideal, values))

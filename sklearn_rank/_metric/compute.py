@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sklearn_rank._engine.blocks import LazyQueries
+from sklearn_rank._engine.few import values_of_few
 from sklearn_rank._engine.per_query import KnownLabels, depth_of, fill
 from sklearn_rank._engine.queries import Queries
-from sklearn_rank._engine.quick import Curve, QuickMeans
+from sklearn_rank._engine.quick import FEW_ROWS, Curve, QuickMeans
 from sklearn_rank._engine.traced import NotTraced
 from sklearn_rank._engine.values import PerQuery
-from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._metric.spec import MetricSpec, few_steps_of
 from sklearn_rank._utils.typing import Array, Index
 
 
@@ -21,6 +22,10 @@ def compute(queries: Queries | LazyQueries, specs: Sequence[MetricSpec], n_jobs:
     """Compute all metrics on all queries; those that differ in their cutoff alone are points of one curve."""
     if isinstance(queries, LazyQueries):
         return _compute_lazily(queries, specs, n_jobs)
+    if len(queries.score) <= FEW_ROWS:
+        values = values_of_few(queries, ((spec, few_steps_of(spec)) for spec in specs))
+        if values is not None:
+            return values
     return BoundMetrics(queries, specs).compute(queries, n_jobs)
 
 

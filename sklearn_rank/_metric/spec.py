@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine import labels as _labels
+from sklearn_rank._engine.few import FewSteps, longest_of_few
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.ranking import NO_CUTOFF
+from sklearn_rank._engine.traced import NotTraced
 from sklearn_rank._metric.conventions import keywords_of
 from sklearn_rank._metric.docstring import signature_of
 from sklearn_rank._metric.gains import (
@@ -187,10 +189,7 @@ class MetricSpec:
 
     def bind(self, queries: Queries) -> dict[str, Any]:
         """Check the labels and turn the formula's keywords into what it is called with."""
-        queries, own = self.read(queries), self._values
-        values = {name: own[name] for name in self.metric.formula_params}
-        if "max_grade" in values and is_word(values.get("gain"), "binary"):
-            values["max_grade"] = np.inf  # every scale has relevant and not
+        queries, values = self.read(queries), self._own_values()
         self._check_labels(queries, values)
         if "gain" in values:
             values["gain"] = self._bind_gain(queries, values)
@@ -204,6 +203,19 @@ class MetricSpec:
             values["discount"] = function
         return values
 
+    @property
+    def highest_label(self) -> float:
+        """Highest label that the metric takes."""
+        highest = self._highest_label(self._own_values())
+        return np.inf if highest is None else highest
+
+    def _own_values(self) -> dict[str, Any]:
+        """Values of the formula's keywords."""
+        values = {name: self._values[name] for name in self.metric.formula_params}
+        if "max_grade" in values and is_word(values.get("gain"), "binary"):
+            values["max_grade"] = np.inf  # every scale has relevant and not
+        return values
+
     def _check_weights(self, weights: NDArray[np.float64]) -> None:
         if self.metric.max_weight is not None:
             check_weights(weights, self.metric.max_weight, self.metric.function_name)
@@ -212,19 +224,25 @@ class MetricSpec:
         function_name, own = self.metric.function_name, self._values
         if not self.metric.subtopics:
             _labels.check_one_label(queries, function_name)
-        low, high = self.metric.labels
-        gain_of_any = "gain" in values and not isinstance(values["gain"], str)
+        gain_of_any, high = "gain" in values and not isinstance(values["gain"], str), self._highest_label(values)
         if is_word(values.get("stop"), "label"):
-            high, scale = 1.0, "the probability 1 with stop='label'"
+            scale = "the probability 1 with stop='label'"
         else:
-            high = values[high] if isinstance(high, str) else high
             scale = f"max_grade={high:g}" if high is not None else ""
         _labels.check_labels(
-            queries, function_name, low=None if gain_of_any else low, high=high, scale=scale,
+            queries, function_name, low=None if gain_of_any else self.metric.labels[0], high=high, scale=scale,
             takes_gain="gain" in values, unjudged=own["unjudged"],
             reads_unjudged=self.metric.reads_unjudged, min_relevance=own["min_relevance"],
         )  # fmt: skip
         self.check_scores(queries)
+
+    def _highest_label(self, values: Mapping[str, Any]) -> float | None:
+        """Highest label that the metric takes, None if it takes all."""
+        high = self.metric.labels[1]
+        if is_word(values.get("stop"), "label"):
+            return 1.0
+        highest: float | None = values[high] if isinstance(high, str) else high
+        return highest
 
     def check_scores(self, queries: Queries) -> None:
         """Refuse scores that the metric does not take."""
@@ -252,6 +270,29 @@ class MetricSpec:
         if top is not None and not (most := function(np.array([top]))[0]) > 0:
             raise ValueError(f"The gain of max_grade must be above 0 in {function_name}. Got {most:g}.")
         return function
+
+
+def few_steps_of(spec: MetricSpec) -> FewSteps | None:
+    """Steps of a metric for any few rows, remembered for each shared metric; None if it has none."""
+    known = _STEPS.get(id(spec))
+    if known is not None:
+        return known[1]
+    if spec_of(spec.metric, spec.k, spec.keywords) is not spec:
+        return None
+    try:
+        steps = FewSteps(spec, spec.bind(longest_of_few()), spec.highest_label)
+    except (NotTraced, ValueError):  # what is wrong depends on the labels, or the general path says it too
+        steps = None
+    if len(_STEPS) >= MOST_STEPS:
+        _STEPS.clear()
+    _STEPS[id(spec)] = spec, steps
+    return steps
+
+
+MOST_STEPS = 256
+"""Metrics whose steps are remembered."""
+_STEPS: dict[int, tuple[MetricSpec, FewSteps | None]] = {}
+"""Steps by the identity of the metric, which lives as long as they do."""
 
 
 def spec_of(metric: Metric, k: Any, keywords: Mapping[str, Any]) -> MetricSpec:

@@ -1,0 +1,161 @@
+"""Values of metrics on few rows: where a general path takes longer than the work.
+
+Each formula is traced once, for any grades and scores. After that a call ranks the rows, takes the steps of the
+formulas, and divides. What is rare is left to the general path.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._engine.block_labels import BlockLabels
+from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._engine.protocols import MetricRequest
+from sklearn_rank._engine.queries import DataSummary, Queries
+from sklearn_rank._engine.quick import FEW_ROWS
+from sklearn_rank._engine.ranking import TIE_POLICIES
+from sklearn_rank._engine.traced import NotTraced, Steps, TracedQueries
+from sklearn_rank._engine.values import ONE, PerQuery
+from sklearn_rank._utils.lazy import cached_property
+from sklearn_rank._utils.typing import Array, Grade, Index
+
+
+def longest_of_few() -> Queries:
+    """Queries that keywords are bound to for any few rows: one of as many rows as there may be."""
+    zeros, ends = np.zeros(FEW_ROWS), np.array([0, FEW_ROWS])
+    return Queries(zeros, zeros, ends, None, np.zeros(1), None, DataSummary((0.0, 0.0), False, False))
+
+
+class FewSteps:
+    """Steps of one metric, for all grades up to `highest`.
+
+    Raises
+    ------
+    NotTraced
+        If the metric is not simple enough.
+    """
+
+    def __init__(self, spec: MetricRequest, keywords: Mapping[str, Any], highest: float) -> None:
+        metric, self._otherwise = spec.metric, spec["replace_undefined_by"]
+        rare = metric.pointwise or not metric.is_built_in or metric.transform is not None
+        if rare or spec["average"] not in ("macro", None) or math.isnan(self._otherwise):
+            raise NotTraced
+        self.ties, self.depth, self.highest, self._n_cutoffs = spec["ties"], spec.depth, highest, len(spec.cutoffs)
+        self._needed = spec["min_relevance"] if metric.needs_relevant else None
+        ranks = np.arange(1, FEW_ROWS + 1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._steps = Steps(
+                metric.formula, keywords,
+                lambda steps: TracedQueries(spec["min_relevance"], spec.cutoffs, ranks, steps),
+            )  # fmt: skip
+
+    def values(self, spec: MetricRequest, ranking: FewRanked) -> PerQuery | None:
+        """Values of each query; None where the general path has more to say."""
+        numerator, denominator = self._steps.take(ranking)
+        shape = self._n_cutoffs, len(ranking.ptr) - 1
+        out, undefined = np.empty(shape).T, np.zeros(shape, dtype=bool).T
+        needed = None if self._needed is None else ranking.n_relevant(self._needed)
+        if not rank_kernels.divide(numerator, denominator, needed, self._otherwise, out, undefined.view(np.uint8)):
+            return None
+        return PerQuery(spec, spec.cutoffs, out, np.ndarray(shape, buffer=ONE, strides=(0, 0)).T, undefined)
+
+
+def values_of_few(
+    queries: Queries, metrics: Iterable[tuple[MetricRequest, FewSteps | None]]
+) -> list[PerQuery] | None:  # fmt: skip
+    """Values of each metric; None where the general path must compute them, or tell what is wrong."""
+    grade, highest = queries.grade, queries.summary.label_range[1]
+    if grade is None or len(grade) > FEW_ROWS or type(queries) is not Queries:
+        return None
+    if queries.summary.has_unretrieved or queries.unlisted is not None:
+        return None
+    depths: dict[str, int] = {}
+    wanted: list[tuple[MetricRequest, FewSteps]] = []
+    for spec, steps in metrics:
+        if steps is None or highest > steps.highest:
+            return None
+        wanted.append((spec, steps))
+        depths[steps.ties] = max(depths.get(steps.ties, 0), steps.depth)
+    score, order = queries.score, queries.order
+    if order is not None:
+        grade, score = grade.take(order), score.take(order)
+    labels, values = BlockLabels(None, queries.indptr, grade=grade), []
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):  # each metric looks for what is not finite
+            rankings = {ties: FewRanked(labels, score, ties, depth) for ties, depth in depths.items()}
+            for spec, steps in wanted:
+                of_queries = steps.values(spec, rankings[steps.ties])
+                if of_queries is None:
+                    return None
+                values.append(of_queries)
+    except NotTraced:
+        return None
+    return values
+
+
+class FewRanked:
+    """Rows in the order of their scores, or by falling grade where there are none, and what formulas read of them."""
+
+    def __init__(self, labels: BlockLabels, score: NDArray[Any] | None, ties: str, depth: int) -> None:
+        assert labels.grade is not None
+        self._labels, self.depth, indptr = labels, depth, labels.indptr
+        n_rows, self.ptr = len(labels.grade), np.empty(len(indptr), dtype=np.int64)
+        self.tie_end: Index | None = None
+        self.order, grade = np.empty(0, dtype=np.int64), np.empty(n_rows, dtype=np.uint8)
+        if score is None:
+            rank_kernels.rank_grades(labels.grade, indptr, depth, grade, self.ptr)
+        else:
+            self._rank(score, ties, grade)
+        self.n_positions = n = self.ptr.item(-1)
+        self._grade: Grade = grade if n == n_rows else grade[:n]
+        self._relevant: dict[float, Array] = {}
+
+    def _rank(self, score: NDArray[Any], ties: str, grade: Grade) -> None:
+        """Rank by falling score, and write the grade at each position."""
+        labels, tie_end, n_rows = self._labels, np.empty(len(score), dtype=np.int64), len(score)
+        order, narrow, reads = np.empty(n_rows, dtype=np.int64), score.dtype == np.float32, ties in ("worst", "best")
+        tied = rank_kernels.rank_queries(
+            None if narrow else score, score if narrow else None, labels.label if reads else None, labels.grade,
+            labels.indptr, self.depth, TIE_POLICIES[ties], False, n_rows, order, tie_end, self.ptr, grade,
+            np.empty(rank_kernels.room_for(n_rows)),
+        )  # fmt: skip
+        self.tie_end = tie_end[: self.ptr.item(-1)] if tied else None
+
+    @cached_property
+    def ideal(self) -> FewRanked:
+        """The best order, to the same depth."""
+        shared, key = self._labels.shared, ("best", self.depth)
+        if key not in shared:
+            shared[key] = FewRanked(self._labels, None, "stable", self.depth)
+        best: FewRanked = shared[key]
+        return best
+
+    @cached_property
+    def label(self) -> Array:
+        """Label at each position."""
+        return self._grade.astype(np.float64)
+
+    def relevant(self, least: float) -> Array:
+        """Whether the label at each position is at least `least`, as 0.0 or 1.0."""
+        known = self._relevant.get(least)
+        if known is None:
+            known = self._relevant[least] = (self.label >= least).astype(np.float64)
+        return known
+
+    def n_relevant(self, least: float) -> Array:
+        """Rows of each query with a label of at least `least`, shape (n_queries, 1)."""
+        shared = self._labels.shared
+        if least not in shared:
+            shared[least] = self._labels.count_at_least(least)
+        count: Array = shared[least]
+        return count
+
+    @property
+    def n(self) -> Array:
+        """Rows of each query, shape (n_queries, 1)."""
+        return self.n_relevant(0.0)

@@ -1,0 +1,239 @@
+"""A call on few rows: the numbers of the general path to the last bit, its errors and its warnings."""
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from registry import METRICS, data_for, each_metric, tie_policy
+
+from sklearn_rank import evaluate, parse_metric
+from sklearn_rank._engine.quick import FEW_ROWS
+from sklearn_rank._metric import compute, spec
+from sklearn_rank._metric.names import cached_spec
+from sklearn_rank.metrics import err_score, map_score, ndcg_score, precision_at_k_score
+
+FIVE = ["ndcg@10", "map", "mrr", "p@5", "err@20"]
+INF = float("inf")
+
+
+@pytest.fixture
+def in_general(monkeypatch):
+    """Call a function without the short path."""
+
+    def call(function, *arrays, **keywords):
+        with monkeypatch.context() as patched:
+            patched.setattr(compute, "values_of_few", lambda *_: None)
+            return function(*arrays, **keywords)
+
+    return call
+
+
+@pytest.fixture
+def is_few(monkeypatch):
+    """Whether the short path computes a call."""
+
+    def call(function, *arrays, **keywords):
+        found = []
+        with monkeypatch.context() as patched:
+            values_of_few = compute.values_of_few
+            patched.setattr(compute, "values_of_few", lambda *args: found.append(values_of_few(*args)) or found[-1])
+            function(*arrays, **keywords)
+        return bool(found) and found[0] is not None
+
+    return call
+
+
+def rows(n_rows=60, n_queries=6, seed=0, highest=4):
+    """Labels, scores with ties, and ids that are not grouped."""
+    rng = np.random.default_rng(seed)
+    return (
+        rng.integers(0, highest + 1, n_rows) * 1.0,
+        rng.integers(0, 2 * n_rows, n_rows) / 7,
+        rng.integers(0, n_queries, n_rows),
+    )
+
+
+def assert_same(one, other):
+    """Assert that two results are of the same bits."""
+    assert repr(one.mean()) == repr(other.mean())
+    assert one.n_undefined == other.n_undefined
+    for name, values in other.per_query.items():
+        assert_array_equal(one.per_query[name], values)
+
+
+# --- the same numbers ----------------------------------------------------------------------------------------
+
+
+@each_metric
+def test_each_metric(metric, in_general):
+    names = [metric.name + cutoff for cutoff in (["@1", "@3", "@10", ""] if metric.has_cutoff else [""])]
+    for tied in (False, True):
+        data = data_for(metric, tied=tied)
+        for scores in (data.y_score, np.round(data.y_score), data.y_score.astype(np.float32)):
+            given = {"qid": data.qid, "metrics": names, **tie_policy(metric)}
+            assert_same(evaluate(data.y_true, scores, **given), in_general(evaluate, data.y_true, scores, **given))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of all documents relevant
+@pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
+@pytest.mark.parametrize("n_queries", [1, 7, 60])
+def test_ties_weights_and_cutoffs(ties, n_queries, in_general, is_few):
+    grades = [m.name for m in METRICS if spec.few_steps_of(cached_spec(m.name)) and m.defaults.keys() >= {"ties"}]
+    names = [name + at for name in grades for at in ("", "@2")[: 1 + cached_spec(name).metric.has_cutoff]]
+    for seed in range(2):
+        for n_rows in (1, 9, 40, 700):
+            y_true, y_score, qid = rows(n_rows, n_queries, seed)
+            given = {
+                "qid": qid,
+                "metrics": [*dict.fromkeys([*FIVE, *names])],
+                "ties": ties,
+                "sample_weight": [None, qid * 0.3 + 1][seed % 2],
+            }
+            assert is_few(evaluate, y_true, y_score, **given)
+            for scores in (y_score, np.round(y_score), y_score * 1e300):
+                assert_same(evaluate(y_true, scores, **given), in_general(evaluate, y_true, scores, **given))
+
+
+@pytest.mark.filterwarnings("ignore:ndcg is not defined for any query:UserWarning")
+@pytest.mark.parametrize("highest", [0, 1, 31])
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        {"gain": "linear"},
+        {"gain": "binary", "min_relevance": 2},
+        {"discount": "jarvelin", "base": 3},
+        {"discount": "reciprocal"},
+        {"convention": "lightgbm"},
+        {"replace_undefined_by": 0.5},
+        {"replace_undefined_by": 1},
+        {"replace_undefined_by": np.nan},
+        {"average": None},
+        {"average": "geometric"},
+        {"k": [1, 3, 10]},
+        {"k": 3, "average": None},
+    ],
+    ids=str,
+)
+def test_functions(highest, keywords, in_general):
+    y_true, y_score, qid = rows(highest=highest)
+    y_true[qid == 1], y_true[qid == 2] = 0, highest
+    value = ndcg_score(y_true, y_score, qid=qid, **keywords)
+    expected = in_general(ndcg_score, y_true, y_score, qid=qid, **keywords)
+    assert type(value) is type(expected)
+    assert_array_equal(value, expected)
+
+
+@pytest.mark.parametrize("y_true", [[1, 0, 2], (True, False, True), np.array([0.0, -0.0, 1.0])], ids=str)
+def test_arrays_of_all_kinds(y_true, in_general, is_few):
+    for arrays in ((y_true, [3, 3, 1], [5, 5, 4]), (y_true, np.float32([3, 3, 1]), ["b", "a", "b"])):
+        for function in (ndcg_score, map_score):
+            assert is_few(function, *arrays[:2], qid=arrays[2])
+            assert function(*arrays[:2], qid=arrays[2]) == in_general(function, *arrays[:2], qid=arrays[2])
+
+
+def test_no_step_remembers_labels_or_scores(in_general):
+    """Calls of all sizes, one after the other, by the same steps."""
+    for seed in range(60):
+        y_true, y_score, qid = rows(1 + seed**2 % 97, 1 + seed % 5, seed, highest=seed % 5)
+        given = {"qid": qid, "metrics": FIVE}
+        assert_same(evaluate(y_true, y_score, **given), in_general(evaluate, y_true, y_score, **given))
+
+
+def test_the_short_path_ends_where_it_says(is_few, in_general):
+    for n_rows in (FEW_ROWS, FEW_ROWS + 1):
+        for n_queries in (1, 9):
+            y_true, y_score, qid = rows(n_rows, n_queries)
+            given = {"qid": qid, "metrics": FIVE}
+            assert is_few(evaluate, y_true, y_score, **given) == (n_rows == FEW_ROWS)
+            assert_same(evaluate(y_true, y_score, **given), in_general(evaluate, y_true, y_score, **given))
+
+
+def test_most_metrics_take_the_short_path():
+    short = {m.name for m in METRICS if spec.few_steps_of(cached_spec(m.name)) is not None}
+    assert {"ndcg", "dcg", "map", "mrr", "precision", "recall", "hit", "f", "err", "rbp", "cg", "wap", "auc"} <= short
+
+
+# --- what the general path is for ----------------------------------------------------------------------------
+
+
+def test_errors_and_warnings(in_general):
+    y_true, y_score, qid = rows()
+    high, negative, missing, big = (np.where(np.arange(60) == 7, x, y_true) for x in (9, -1, np.nan, 40))
+    for function, labels, keywords in [
+        (err_score, high, {}),
+        (err_score, y_true, {"stop": "label"}),
+        (ndcg_score, negative, {}),
+        (ndcg_score, missing, {}),
+        (ndcg_score, y_true, {"replace_undefined_by": 1e308}),
+    ]:
+        errors = []
+        for call in (lambda f, *a, **k: f(*a, **k), in_general):
+            try:
+                errors.append(
+                    call(function, labels * (function is not ndcg_score or not keywords), y_score, qid=qid, **keywords)
+                )
+            except ValueError as error:
+                errors.append(str(error))
+        assert isinstance(errors[0], str)
+        assert errors[0] == errors[1]
+    assert err_score(big, y_score, qid=qid, max_grade=50) == in_general(err_score, big, y_score, qid=qid, max_grade=50)
+    with pytest.warns(UserWarning, match="ndcg is not defined for any query"):
+        assert np.isnan(ndcg_score(y_true * 0, y_score, qid=qid, replace_undefined_by=np.nan))
+
+
+@pytest.mark.parametrize("what", ["not retrieved", "unjudged", "fractions", "micro", "masked", "matrix"])
+def test_the_rare(what, in_general):
+    y_true, y_score, qid = rows()
+    given, function = {"qid": qid}, ndcg_score
+    if what == "not retrieved":
+        y_score[::5] = -INF
+    elif what == "unjudged":
+        y_true[::5], given["unjudged"] = np.nan, "drop"
+    elif what == "fractions":
+        y_true = y_true + 0.5
+    elif what == "micro":
+        given["average"], function = "micro", precision_at_k_score
+    elif what == "masked":
+        given["mask"] = y_score > 3
+    else:
+        y_true, y_score, given = y_true.reshape(6, 10), y_score.reshape(6, 10), {}
+    assert function(y_true, y_score, **given) == in_general(function, y_true, y_score, **given)
+
+
+# --- what is remembered --------------------------------------------------------------------------------------
+
+
+def test_steps_are_remembered_for_a_while(monkeypatch):
+    """By the identity of a shared metric, which they keep; those of a metric of the user's own are the shared ones."""
+    monkeypatch.setattr(spec, "_STEPS", {})
+    monkeypatch.setattr(spec, "MOST_STEPS", 3)
+    shared = cached_spec("ndcg@7")
+    assert spec.few_steps_of(shared) is spec.few_steps_of(shared) is not None
+    for k in range(1, 20):
+        spec.few_steps_of(cached_spec(f"ndcg@{k}"))
+        assert len(spec._STEPS) <= 3
+    own = parse_metric("ndcg@7")
+    spec.few_steps_of(own)
+    assert all(known is not own for known, _ in spec._STEPS.values())
+    y_true, y_score, qid = rows()
+    assert ndcg_score(y_true, y_score, qid=qid, k=7) == evaluate(y_true, y_score, qid=qid, metrics=own).mean()["ndcg@7"]
+
+
+def test_results_and_metrics_are_pickled():
+    y_true, y_score, qid = rows()
+    result = evaluate(y_true, y_score, qid=qid, metrics=FIVE)
+    assert_same(pickle.loads(pickle.dumps(result)), result)
+
+
+def test_threads():
+    """Many at once, on the same steps."""
+    data = [rows(50, 5, seed) for seed in range(40)]
+
+    def values(at):
+        y_true, y_score, qid = data[at]
+        return repr(evaluate(y_true, y_score, qid=qid, metrics=FIVE).mean())
+
+    with ThreadPoolExecutor(4) as pool:
+        assert [*pool.map(values, [*range(40)] * 5)] == [values(at) for at in range(40)] * 5
