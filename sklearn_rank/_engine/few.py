@@ -58,11 +58,12 @@ class FewSteps:
         """Values of each query; None where the general path has more to say."""
         numerator, denominator = self._steps.take(ranking)
         shape = self._n_cutoffs, len(ranking.ptr) - 1
-        out, undefined = np.empty(shape).T, np.zeros(shape, dtype=bool).T
+        out, undefined = np.empty(shape).T, np.zeros(shape, dtype=np.uint8).T
         needed = None if self._needed is None else ranking.n_relevant(self._needed)
-        if not rank_kernels.divide(numerator, denominator, needed, self._otherwise, out, undefined.view(np.uint8)):
+        if not rank_kernels.divide(numerator, denominator, needed, self._otherwise, out, undefined):
             return None
-        return PerQuery(spec, spec.cutoffs, out, np.ndarray(shape, buffer=ONE, strides=(0, 0)).T, undefined)
+        ones = np.ndarray(out.shape, buffer=ONE, strides=(0, 0))
+        return PerQuery(spec, spec.cutoffs, out, ones, undefined.view(np.bool_))
 
 
 def values_of_few(
@@ -106,14 +107,14 @@ class FewRanked:
         self._labels, self.depth, indptr = labels, depth, labels.indptr
         n_rows, self.ptr = len(labels.grade), np.empty(len(indptr), dtype=np.int64)
         self.tie_end: Index | None = None
-        self.order, grade = np.empty(0, dtype=np.int64), np.empty(n_rows, dtype=np.uint8)
+        grade = np.empty(n_rows, dtype=np.uint8)
         if score is None:
             rank_kernels.rank_grades(labels.grade, indptr, depth, grade, self.ptr)
         else:
             self._rank(score, ties, grade)
         self.n_positions = n = self.ptr.item(-1)
         self._grade: Grade = grade if n == n_rows else grade[:n]
-        self._relevant: dict[float, Array] = {}
+        self._known: dict[Any, Array] = {}
 
     def _rank(self, score: NDArray[Any], ties: str, grade: Grade) -> None:
         """Rank by falling score, and write the grade at each position."""
@@ -135,16 +136,12 @@ class FewRanked:
         best: FewRanked = shared[key]
         return best
 
-    @cached_property
-    def label(self) -> Array:
-        """Label at each position."""
-        return self._grade.astype(np.float64)
-
-    def relevant(self, least: float) -> Array:
-        """Whether the label at each position is at least `least`, as 0.0 or 1.0."""
-        known = self._relevant.get(least)
+    def of_grade(self, key: Any, table: Array) -> Array:
+        """Entry of a table for the grade at each position; a key stands for one table."""
+        known = self._known.get(key)
         if known is None:
-            known = self._relevant[least] = (self.label >= least).astype(np.float64)
+            known = self._known[key] = np.empty(self.n_positions)
+            rank_kernels.look_up(table, self._grade, known)
         return known
 
     def n_relevant(self, least: float) -> Array:

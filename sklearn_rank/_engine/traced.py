@@ -16,7 +16,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.ranked import Ranked
-from sklearn_rank._engine.ranking import NO_CUTOFF
+from sklearn_rank._engine.ranking import N_GRADES, NO_CUTOFF
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Index
 
@@ -24,10 +24,13 @@ OF_LABELS = frozenset({"cutoff", "ideal", "k", "n", "n_judged", "n_relevant", "n
 """Attributes of ranked queries that are the same for all scores, if none is -inf."""
 
 
+GRADES = np.arange(float(N_GRADES))
+"""Labels that a table has an entry for."""
+
+
 class Order(Protocol):
     """A ranking as steps read it."""
 
-    order: Index
     ptr: Index
     tie_end: Index | None
     depth: int
@@ -236,13 +239,21 @@ class TracedQueries(TracedRanked):
     @property
     def label(self) -> Step:
         """Label of each item."""
-        return self._once("label", lambda ranking: ranking.label)
+        return self._of_grades("label", GRADES)
 
     @property
     def relevant(self) -> Step:
         """Whether each item's label is at least `min_relevance`."""
-        least = self._least
-        return self._once("relevant", lambda ranking: ranking.relevant(least))
+        return self._of_grades(("relevant", self._least), GRADES >= self._least)
+
+    def by_label(self, function: Callable[[Array], Array]) -> Step:
+        """A function of each item's label."""
+        return self._of_grades(function, function(GRADES))
+
+    def _of_grades(self, key: Any, value: Any) -> Step:
+        """Value of the grade of each item, which other metrics find by the same key."""
+        table = np.ascontiguousarray(value, dtype=np.float64)
+        return self._once(key, lambda ranking: ranking.of_grade(key, table))
 
     @property
     def n_relevant(self) -> Step:
@@ -256,10 +267,6 @@ class TracedQueries(TracedRanked):
         return self._once("n", lambda ranking: ranking.n)
 
     n_judged = n
-
-    def by_label(self, function: Callable[[Array], Array]) -> Step:
-        """A function of each item's label."""
-        return self._once(function, lambda ranking: function(ranking.label))
 
     def _once(self, key: Any, function: Callable[[Any], Array]) -> Step:
         if key not in self._known:

@@ -181,7 +181,21 @@ class PerQuery:
 
     def average(self, weight: Array | None) -> Array:
         """Mean over queries at each cutoff, of the kind that the keyword `average` names."""
-        return self.sums(weight).average(self.spec, stacklevel=5)
+        mean = self._simple_mean(weight)
+        return self.sums(weight).average(self.spec, stacklevel=5) if mean is None else mean
+
+    def _simple_mean(self, weight: Array | None) -> Array | None:
+        """Mean of values that are the ratios, as `sums` and `average` compute it; None where these have more to do."""
+        spec, values = self.spec, self.numerator
+        if spec["average"] != "macro" or spec.metric.transform is not None or math.isnan(spec["replace_undefined_by"]):
+            return None
+        with np.errstate(over="ignore", invalid="ignore"):  # the mean is checked
+            total = _sum(values if weight is None else weight[:, None] * values)
+        counted = len(values) if weight is None else weight.sum()
+        if not (counted > 0 and all(map(math.isfinite, total.tolist()))):
+            return None
+        mean: Array = total / counted
+        return mean
 
     @np.errstate(over="ignore", invalid="ignore")  # the mean is checked
     def sums(self, weight: Array | None) -> PartialSums:
