@@ -67,13 +67,18 @@ def assert_same(one, other):
 
 
 @each_metric
-def test_each_metric(metric, in_general):
+def test_each_metric(metric, in_general, is_few):
     names = [metric.name + cutoff for cutoff in (["@1", "@3", "@10", ""] if metric.has_cutoff else [""])]
     for tied in (False, True):
         data = data_for(metric, tied=tied)
+        grades = np.abs(np.round(data.y_true)) % 5
+        most = np.minimum(grades, metric.labels[1]) if isinstance(metric.labels[1], int | float) else grades
+        if spec.few_steps_of(cached_spec(metric.name)):
+            assert is_few(evaluate, most, data.y_score, qid=data.qid, metrics=names)
         for scores in (data.y_score, np.round(data.y_score), data.y_score.astype(np.float32)):
             given = {"qid": data.qid, "metrics": names, **tie_policy(metric)}
-            assert_same(evaluate(data.y_true, scores, **given), in_general(evaluate, data.y_true, scores, **given))
+            for labels in (data.y_true, most):
+                assert_same(evaluate(labels, scores, **given), in_general(evaluate, labels, scores, **given))
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # of all documents relevant

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,7 @@ class FewSteps:
                 metric.formula, keywords,
                 lambda steps: TracedQueries(spec["min_relevance"], spec.cutoffs, ranks, steps),
             )  # fmt: skip
+        self.has_ufuncs = self._steps.has_ufuncs  # which may warn of what is not finite, and each metric looks for it
 
     def values(self, spec: MetricRequest, ranking: FewRanked) -> PerQuery | None:
         """Values of each query; None where the general path has more to say."""
@@ -77,17 +79,19 @@ def values_of_few(
         return None
     depths: dict[str, int] = {}
     wanted: list[tuple[MetricRequest, FewSteps]] = []
+    has_ufuncs = False
     for spec, steps in metrics:
         if steps is None or highest > steps.highest:
             return None
         wanted.append((spec, steps))
+        has_ufuncs |= steps.has_ufuncs
         depths[steps.ties] = max(depths.get(steps.ties, 0), steps.depth)
     score, order = queries.score, queries.order
     if order is not None:
         grade, score = grade.take(order), score.take(order)
     labels, values = BlockLabels(None, queries.indptr, grade=grade), []
     try:
-        with np.errstate(over="ignore", invalid="ignore"):  # each metric looks for what is not finite
+        with np.errstate(over="ignore", invalid="ignore") if has_ufuncs else nullcontext():
             rankings = {ties: FewRanked(labels, score, ties, depth) for ties, depth in depths.items()}
             for spec, steps in wanted:
                 of_queries = steps.values(spec, rankings[steps.ties])
