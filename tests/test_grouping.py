@@ -254,7 +254,7 @@ TEXT_OF_ARROW = [name for name in FRAMES if "arrow" in name or name in ("str", "
 
 @pytest.mark.parametrize("name", TEXT_OF_ARROW)
 def test_text_in_arrow(name, monkeypatch):
-    """Text of no length, beyond ASCII and with a NUL; in parts, and without pyarrow."""
+    """Text of no length, beyond ASCII and with a NUL; in parts, and few rows at once."""
     check(pl.DataFrame({"qid": ["b", "a", "b"]}), ["b", "a", "b"])
     for ids in (
         [""] * 9, ["a"] * 9, ["", "a", "", "b", "a", "a", "", "", "c"], [*"éeé", "日本", "日", "日本", *"ee", ""],
@@ -262,6 +262,8 @@ def test_text_in_arrow(name, monkeypatch):
     ):  # fmt: skip
         check(FRAMES[name](ids), ids)
     ids = [f"query {i}" for i in RNG.integers(0, 200, 1000)]
+    monkeypatch.setattr(_grouping, "N_AT_ONCE", 64)
+    check(FRAMES[name](ids), ids)
     monkeypatch.setattr(_grouping, "N_IN_PART", 100)
     expected, found = group_rows(ids, 1000, 1), group_rows(FRAMES[name](ids), 1000, 3)
     for a, b in zip(expected, found, strict=True):

@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from registry import METRICS, data_for, each_metric
 
-from sklearn_rank import PreparedMetrics, evaluate, metric, prepare
+from sklearn_rank import PreparedMetrics, evaluate, metric, parse_metric, prepare
 from sklearn_rank._engine.per_query import MOST_KEPT
 from sklearn_rank._engine.quick import FEW_ROWS
 from sklearn_rank.metrics import alpha_ndcg_score, ndcg_score
@@ -197,6 +197,23 @@ def test_labels_that_change_afterwards_change_nothing():
     assert prepared([[2, 1], [2, 1]]) == 0.875
     matrix[:], weight[:] = 1, 1
     assert prepared([[2, 1], [2, 1]]) == 0.875
+
+
+@pytest.mark.parametrize("table", [{0: 0.0, 1: 1.0, 2: 3.0, 3: 7.0, 4: 15.0}, [0.0, 1, 3, 7, 15]], ids=["dict", "list"])
+@pytest.mark.parametrize("parsed", [False, True])
+def test_tables_and_results_that_change_afterwards_change_nothing(table, parsed):
+    """Neither on the short path nor on the general one, which reads keywords again."""
+    y_true, y_score, qid = rows(grouped=True)
+    table = copy.copy(table)
+    metrics, keywords = (parse_metric("dcg", gain=table), {}) if parsed else ("dcg", {"gain": table})
+    prepared = prepare(y_true, qid=qid, metrics=metrics, sample_weight=qid + 1.0, **keywords)
+    before = prepared(y_score)
+    result = prepared.evaluate(y_score)
+    result.qid[:], result.weight[:], table[1] = -1, 1, 100.0
+    for one in (prepared, pickle.loads(pickle.dumps(prepared))):
+        assert one(y_score) == before
+        assert list(one.evaluate(y_score).mean().values()) == [before]
+        assert one.evaluate(y_score).qid.min() >= 0
 
 
 @pytest.mark.parametrize(

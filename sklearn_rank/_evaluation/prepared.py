@@ -108,7 +108,8 @@ class PreparedMetrics:
         """
         queries, values = self._compute(*self._rows.read(y_score, self._n_jobs))
         metrics = dict(zip(self._specs, values, strict=True))
-        return Evaluation(queries.qid, queries.weight, metrics, RankedData(queries, self._n_jobs), *self._properties)
+        weight = None if queries.weight is None else queries.weight.copy()  # who gets them may write to them
+        return Evaluation(queries.qid.copy(), weight, metrics, RankedData(queries, self._n_jobs), *self._properties)
 
     def _compute(self, score: Array, has_unretrieved: bool) -> tuple[Queries, list[PerQuery]]:
         """Queries with these scores, and the values of each metric."""
