@@ -302,7 +302,7 @@ class Ranked:
     def sums_of_means(self, *, of_labels: bool = False) -> Array:
         """Sum over the relevant items down to each cutoff: of the share of relevant items down to each, or mean label.
 
-        Lists whose labels were counted need no positions for it.
+        Where labels are grades, no array of a number for each position is made.
         """
         known = self._ranking.sums_of_means(self._cutoffs, self._min_relevance, of_labels)
         if known is not None:

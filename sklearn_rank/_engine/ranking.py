@@ -231,8 +231,12 @@ class Ranking:
         return _read_only(rank)
 
     def sums_of_means(self, cutoffs: Index, min_relevance: float, of_labels: bool) -> Array | None:
-        """See `Ranked.sums_of_means`; None where only positions tell."""
-        return None
+        """See `Ranked.sums_of_means`; None where labels are no grades."""
+        if self.grade is None:
+            return None
+        out, tables = np.empty((len(self.ptr) - 1, len(cutoffs))), tables_of_grades(min_relevance, of_labels)
+        rank_kernels.means_of_grades(self.grade, *tables, self.ptr, cutoffs, self.tie_end, out)
+        return out
 
     @cached_property
     def shared(self) -> SharedArrays:
@@ -264,6 +268,13 @@ class Ranking:
         if self.row_label.ndim == 1:
             return [self]
         return [self._with_labels(labels) for labels in self.labels.subtopics]
+
+
+def tables_of_grades(min_relevance: float, of_labels: bool) -> tuple[Array, Array]:
+    """Whether each grade is relevant, as 0.0 or 1.0, and the grade itself or the same again."""
+    grades: Array = np.arange(N_GRADES, dtype=np.float64)
+    relevant: Array = (grades >= min_relevance).astype(np.float64)
+    return relevant, grades if of_labels else relevant
 
 
 def _read_only(x: NDArray[Any]) -> Any:

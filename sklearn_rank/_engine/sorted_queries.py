@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.block_labels import MOST_GRADE, BlockLabels
+from sklearn_rank._engine.block_labels import BlockLabels
 from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.queries import DataSummary, InputNames, Origin, Queries
-from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
+from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking, tables_of_grades
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Grade, Index
 
@@ -145,19 +145,12 @@ class SortedRanking(Ranking):
         )
 
     def sums_of_means(self, cutoffs: Index, min_relevance: float, of_labels: bool) -> Array | None:
-        """Counted by tie block or read from bytes, the same sums in the same order; None if labels are no grades."""
-        queries = self._queries
-        if queries.of_grade is None:
-            return None
-        grades: Array = np.arange(MOST_GRADE + 1, dtype=np.float64)
-        relevant: Array = (grades >= min_relevance).astype(np.float64)
-        value, out = grades if of_labels else relevant, np.empty((self._last - self._first, len(cutoffs)))
-        if self._averages and queries.of_tie is not None:
-            rank_kernels.means_of_counts(queries.of_tie[self._first : self._last], relevant, value, cutoffs, out)
-        elif self.tie_end is None and self.grade is not None:
-            rank_kernels.means_of_grades(self.grade, relevant, value, self.ptr, cutoffs, out)
-        else:
-            return None
+        """From the counts of each tie block, if there are any: the same sums in the same order."""
+        if not self._averages or self._queries.of_tie is None:
+            return super().sums_of_means(cutoffs, min_relevance, of_labels)
+        relevant, value = tables_of_grades(min_relevance, of_labels)
+        out = np.empty((self._last - self._first, len(cutoffs)))
+        rank_kernels.means_of_counts(self._queries.of_tie[self._first : self._last], relevant, value, cutoffs, out)
         return out
 
 

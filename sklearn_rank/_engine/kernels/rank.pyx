@@ -58,7 +58,8 @@ def rank_queries(
     cdef const double* labels = NULL
     cdef const uint8_t* grades = NULL
     cdef int64_t q, i, start, n, at = 0, steps = 0
-    cdef bint tied = False
+    cdef bint tied = False, done
+    cdef double bar = -INFINITY if keep_unretrieved else -DBL_MAX  # what a row must reach
     cdef room_t work = _divide(&room[0], longest)
     if score is None:
         narrow = &narrow_score[0]
@@ -74,11 +75,21 @@ def rank_queries(
             start = indptr[q]
             n = indptr[q + 1] - start
             if wide != NULL:
-                n = _rank_query(wide, labels, start, n, depth, ties, keep_unretrieved, &order[at], &work, &steps)
+                done = _rank_few(wide + start, n, bar, start, &order[at])
             else:
-                n = _rank_query(narrow, labels, start, n, depth, ties, keep_unretrieved, &order[at], &work, &steps)
-            if ties == AVERAGE:
-                tied = _mark_ties(work.key, n, at, &tie_end[0], tied)
+                done = _rank_few(narrow + start, n, bar, start, &order[at])
+            if done:
+                n = min(depth, n)
+                if tied:
+                    for i in range(at, at + n):
+                        tie_end[i] = i + 1
+            else:
+                if wide != NULL:
+                    n = _rank_query(wide, labels, start, n, depth, ties, bar, &order[at], &work, &steps)
+                else:
+                    n = _rank_query(narrow, labels, start, n, depth, ties, bar, &order[at], &work, &steps)
+                if ties == AVERAGE:
+                    tied = _mark_ties(work.key, n, at, &tie_end[0], tied)
             if grades != NULL:
                 for i in range(at, at + n):
                     out_grade[i] = grades[order[i]]
@@ -89,10 +100,12 @@ def rank_queries(
 
 cdef int64_t _rank_query(
     const score_t* score, const double* label, int64_t start, int64_t n, int64_t depth,
-    int64_t ties, bint keep_unretrieved, int64_t* order, room_t* work, int64_t* steps,
+    int64_t ties, double bar, int64_t* order, room_t* work, int64_t* steps,
 ) except -1 nogil:
-    """Write the rows of one query and the keys of `work`, and return how many; scores of all queries are given."""
-    cdef double bar = -INFINITY if keep_unretrieved else -DBL_MAX  # what a row must reach
+    """Write the rows of one query that reach the bar and the keys of `work`, and return how many.
+
+    Scores of all queries are given.
+    """
     cdef int64_t i, n_chosen, n_kept
     score += start
     depth = min(depth, n)
@@ -173,7 +186,8 @@ def rank_labels(
         ptr[0] = 0
         for q in range(indptr.shape[0] - 1):
             n = _rank_query(
-                &label[0], NULL, indptr[q], indptr[q + 1] - indptr[q], depth, STABLE, True, &order[0], &work, &steps,
+                &label[0], NULL, indptr[q], indptr[q + 1] - indptr[q], depth, STABLE, -INFINITY, &order[0],
+                &work, &steps,
             )
             for i in range(n):
                 out[ptr[q] + i] = work.key[i]
