@@ -455,4 +455,5 @@ def centred_ranks(
 # --- scans ------------------------------------------------------------------------------------------------
 
 include "scans.pxi"
+include "means.pxi"
 include "curves.pxi"
