@@ -58,6 +58,29 @@ def test_whole_lists_of_codes_are_those_of_evaluate_to_the_last_bit(ties, densit
                 np.testing.assert_array_equal(found.per_query[name], expected.per_query[name], err_msg=name)
 
 
+@pytest.mark.parametrize("make", [sorted_codes, sorted_scores])
+@pytest.mark.parametrize("ties", ["average", "stable"])
+def test_a_block_in_the_middle_is_ranked_as_if_it_were_alone(make, ties, rng):
+    near, label = rng.integers(0, 65, (9, 40)), rng.integers(0, 4, (9, 40)) * (rng.random((9, 40)) < 0.5)
+
+    def lists(rows):
+        if make is sorted_scores:
+            near_of, options = near[rows].astype(np.float64), ()
+        else:
+            near_of, options = near[rows].astype(np.uint8), (64,)
+        return make(near_of, label[rows].astype(np.uint8), *options, np.arange(len(near_of) + 1) * 40, 0)
+
+    block, alone = lists(slice(None)).ranking(3, 7, ties), lists(slice(3, 7)).ranking(0, 4, ties)
+    for name in ("indptr", "tie_end", "grade", "_row_label", "_row_score"):
+        np.testing.assert_array_equal(getattr(block, name), getattr(alone, name), err_msg=name)
+    assert (block.tie_end is None) == (ties == "stable")
+    for least in (1, 2, 3):
+        np.testing.assert_array_equal(block.labels.count_at_least(least), alone.labels.count_at_least(least))
+        sums = [x.sums_of_means(np.array([3, 40]), least, True) for x in (block, alone)]
+        np.testing.assert_array_equal(*sums)
+        assert (sums[0] is None) == (make is sorted_scores and ties == "average")
+
+
 @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
 @pytest.mark.parametrize("whole_numbers", [False, True])
 def test_whole_lists_of_numbers_are_those_of_evaluate_to_the_last_bit(ties, whole_numbers, rng):
