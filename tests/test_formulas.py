@@ -260,10 +260,11 @@ def test_equal_labels_below_the_cutoff_leave_the_best_order_open():
 
 def test_one_tie_among_rows_in_order():
     label, score = np.array([1.0, 0.0, 0.0]), np.array([2.0, 1.0, 1.0])
-    for ends, tied in (([1, 3], True), ([1, 2, 3], False)):
-        ranking = Ranking.as_given(label, score, np.array([0, 3]), np.array(ends))
-        assert Ranked(ranking, np.array([NO_CUTOFF])).tied == tied
-    ranking = Ranking.as_given(label[::-1].copy(), score, np.array([0, 3]), np.array([1, 3]))
+    ptr, ends = np.array([0, 3]), np.array([1, 3, 3])
+    for tie_end in (ends, np.array([1, 2, 3]), None):
+        ranking = Ranking(label, score, ptr, ptr, tie_end=tie_end)
+        assert Ranked(ranking, np.array([NO_CUTOFF])).tied == (tie_end is ends)
+    ranking = Ranking(label[::-1].copy(), score, ptr, ptr, tie_end=ends)
     mrr = Ranked(ranking, np.array([NO_CUTOFF]))
     assert mrr.cumsum(weight=mrr.cascade(mrr.relevant) / mrr.rank) == pytest.approx((1 / 2 + 1 / 3) / 2)
 
