@@ -1,4 +1,4 @@
-# Sums of means down to each relevant item, as MAP and WAP are, of labels that are kept as bytes; `rank.pyx` includes it.
+# Sums of means down to each relevant item, as MAP and WAP are, of labels kept as bytes; `rank.pyx` includes it.
 
 cdef enum:
     CHUNK = 128                 # positions whose sums are kept on the stack
