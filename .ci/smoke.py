@@ -24,7 +24,7 @@ present = [name for name in EXTRAS if find_spec(name)]
 assert not present, f"{present} are no part of this environment"
 assert "site-packages" in sklearn_rank.__file__, sklearn_rank.__file__
 kernels = Path(sklearn_rank.__file__).parent / "_engine" / "kernels"
-assert {path.stem for path in kernels.glob("*.pyi")} == {"bits", "grouping", "rank", "trec"}
+assert {path.stem for path in kernels.glob("*.pyi")} == {"bits", "checks", "grouping", "nearness", "rank", "trec"}
 assert not [*kernels.glob("*.pyx"), *kernels.glob("*.pxi")]
 
 X, y, qid = make_ranking(n_queries=30, string_qid=True, shuffle=True, random_state=0)
