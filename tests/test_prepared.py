@@ -363,3 +363,11 @@ def test_a_service_of_one_query():
     prepared = prepare([3, 2, 0, 1], qid=["q"] * 4, metrics="ndcg@3")
     assert prepared([0.1, 0.4, 0.3, 0.2]) == ndcg_score([3, 2, 0, 1], [0.1, 0.4, 0.3, 0.2], qid=["q"] * 4, k=3)
     assert isinstance(prepared(np.arange(4.0)), float)
+
+
+def test_documents_not_retrieved_shorten_the_lists_of_few_rows():
+    """Two of three are relevant in "a"; of "b" two documents are retrieved, one of them relevant: (2/3 + 1/2) / 2."""
+    label, score, qid = [2, 0, 1, 0, 3, 1], [3, 2, 1, 6, -INF, 5], [*"aaabbb"]
+    several = ["precision", "f1", "acg", "ranking_loss", "arp"]
+    assert prepare(label, metrics="precision", qid=qid)(score) == pytest.approx(7 / 12)
+    assert prepare(label, metrics=several, qid=qid)(score) == evaluate(label, score, qid=qid, metrics=several).mean()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.block_labels import BlockLabels, as_grades
+from sklearn_rank._engine.block_labels import MOST_GRADE, BlockLabels, as_grades
 from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.shared import SharedArrays
 from sklearn_rank._engine.unlisted import DocumentsWithoutRow
@@ -18,7 +18,7 @@ from sklearn_rank._utils.typing import Array, Grade, Index
 NO_CUTOFF = 2**62
 """Depth of a list that is read to its end."""
 
-N_GRADES = 32
+N_GRADES = MOST_GRADE + 1
 """Whole labels from 0 on that are kept as bytes."""
 
 FEW = 2**9
