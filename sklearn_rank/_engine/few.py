@@ -107,7 +107,7 @@ class FewRanked:
     """Rows in the order of their scores, or by falling grade where there are none, and what formulas read of them.
 
     `best` are the best orders by depth, which rankings share. It is no part of what these refer to: a call that leaves
-    a circle of objects behind leaves its arrays to the collector of garbage, and takes a sixth longer.
+    a circle of objects behind leaves its arrays to the collector of garbage, and takes a tenth longer.
     """
 
     def __init__(
