@@ -143,7 +143,7 @@ def _labels_of(queries: Queries, first: int, last: int, unjudged: str | None, ne
         unlisted = unlisted.of_queries(first, last).read_unjudged(unjudged)
     if queries.grade is not None and unjudged is None:
         grade = rows_of(queries.grade, queries.indptr, queries.order, first, last)
-        return BlockLabels(None, indptr, unlisted, grade=grade)
+        return BlockLabels(None, indptr, unlisted, grade=grade, highest=int(queries.summary.label_range[1]))
     label = rows_of(queries.label, queries.indptr, queries.order, first, last)
     judged: NDArray[np.bool_] | None = None
     if unjudged == "nonrelevant":

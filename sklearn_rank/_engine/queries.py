@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.pooled import pooled_if_negative
 from sklearn_rank._engine.unlisted import DocumentsWithoutRow
 from sklearn_rank._utils.lazy import cached_property
@@ -83,10 +84,9 @@ class Queries:
     @cached_property
     def longest(self) -> int:
         """Length of the longest query, with the documents that only its ideal list holds."""
-        length = self.indptr[1:] - self.indptr[:-1]
-        if self.unlisted is not None:
-            length = length + self.unlisted.n_kept[:, 0].astype(np.int64)
-        return int(length[length.argmax()])
+        if self.unlisted is None:
+            return rank_kernels.longest(self.indptr)
+        return int((np.diff(self.indptr) + self.unlisted.n_kept[:, 0].astype(np.int64)).max())
 
     @cached_property
     def without_negative(self) -> Queries:
