@@ -54,7 +54,7 @@ def fill(
                 heed()
                 curve.fill(first, last, rankings[key], keywords, keeps_results=keeps_results)
 
-    for_each(fill_block, query_blocks(queries.indptr, max(depth.values())), n_jobs)
+    for_each(fill_block, query_blocks(queries.indptr, max(depth.values()), n_jobs), n_jobs)
 
 
 def tied_across(queries: Queries | LazyQueries, spec: MetricRequest, n_jobs: int | None) -> NDArray[np.bool_]:
@@ -75,7 +75,7 @@ def tied_across(queries: Queries | LazyQueries, spec: MetricRequest, n_jobs: int
         tied = ranking.tie_end - np.arange(len(query)) > 1
         return np.bincount(query, weights=tied, minlength=last - first) > 0
 
-    return np.concatenate(for_each(find, query_blocks(queries.indptr, depth), n_jobs))
+    return np.concatenate(for_each(find, query_blocks(queries.indptr, depth, n_jobs), n_jobs))
 
 
 class RankingKey(NamedTuple):

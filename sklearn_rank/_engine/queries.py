@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,6 +131,23 @@ class Queries:
         if not invalid.any():
             raise RowNotBuilt
         return self.origin.first_query + int(np.searchsorted(self.indptr, first_row(invalid), side="right")) - 1
+
+
+class GradedQueries(Queries):
+    """Queries whose labels are kept as bytes alone: a `label` that is None is made when it is read."""
+
+    has_subtopics = False
+
+    def __init__(self, label: Array | None, *others: Any, **named: Any) -> None:
+        super().__init__(cast(Array, label), *others, **named)
+        if label is None:
+            del vars(self)["label"]
+
+    @cached_property
+    def label(self) -> Array:
+        """Label of each row."""
+        assert self.grade is not None
+        return self.grade.astype(np.float64)
 
 
 def rows_of(x: NDArray[S], indptr: Index, order: Index | None, first: int, last: int) -> NDArray[S]:
