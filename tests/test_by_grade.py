@@ -87,3 +87,13 @@ def test_a_function_is_asked_for_grades_that_occur(n):
     ranked = Ranked(ranking.sharing(BlockLabels(None, indptr, grade=grade)), np.array([NO_CUTOFF]))
     assert ranked.cumsum(by_label=lambda y: asked.append(y.tolist()) or y)[0, 0] == 34
     assert asked == [[0, 3, 31]]
+
+
+def test_the_highest_grade_may_come_last():
+    """Grades are searched until all up to the highest are seen, and no earlier."""
+    grade = np.append(np.arange(2 * FEW) % 4, 4).astype(np.uint8)
+    indptr = np.array([0, len(grade)])
+    ranking = Ranking.as_given(None, np.zeros(len(grade)), indptr)
+    ranking.grade = grade
+    ranked = Ranked(ranking.sharing(BlockLabels(None, indptr, grade=grade, highest=4)), np.array([NO_CUTOFF]))
+    assert ranked.cumsum(by_label=lambda y: 2 * y)[0, 0] == 2 * grade.sum()
