@@ -5,14 +5,13 @@ from random import Random
 import dask.dataframe as dd
 import pandas as pd
 import pytest
+from hypothesis import given
+
+import sklearn_rank.dask
 from properties import same
 from properties.cases import odd_data
 from properties.run import draws
 from properties.test_oracle import few_examples, randoms
-
-import sklearn_rank.dask
-
-from hypothesis import given
 
 N_CASES = 800
 """Cases of one test."""
