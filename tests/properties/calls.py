@@ -40,7 +40,7 @@ OWN = {
     "denominator": ["relevant", "min_k_relevant", "retrieved_relevant", "k", "min_k_n", "min_relevant_nonrelevant"],
     "precision_at": ["threshold"],
     "no_relevant": ["undefined"],
-    "recall": [0, 0.3, 0.6, 0.7, 1, "11pt"],
+    "recall": [0, 0.3, 0.35, 0.55, 0.7, 1, "11pt"],
     "rounding": ["nearest", "cut"],
     "beta": [2, 0.5, 3],
     "p": [0.5, 0.95, 0.001],

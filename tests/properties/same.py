@@ -87,8 +87,8 @@ def evaluated(data, metrics, **keywords):
     return evaluate(y_true, y_score, metrics=metrics, **given, **keywords)
 
 
-def draw_base(rng):
-    """Rows and some calls that are not refused."""
+def draw_base(rng, *, plain=False):
+    """Rows and some calls that are not refused; with `plain` they have a cutoff and no keywords."""
     data = draw_data(rng)
     several = isinstance(data.rows[0].label, tuple)
     unjudged = any(y != y or y < 0 for row in data.rows for y in (row.label if several else (row.label,)))
@@ -97,6 +97,7 @@ def draw_base(rng):
         name = rng.choice(names(several))
         call = draw_call(rng, name, has_unjudged=unjudged, has_keys=data.keys is not None)
         one = call.k[0] if isinstance(call.k, list) else call.k
+        call = call._replace(keywords={}) if plain and data.keys is None else call
         keywords = {word: value for word, value in call.keywords.items() if word != "average" or value is not None}
         call = Call(name, one, keywords)
         try:

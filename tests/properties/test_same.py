@@ -23,6 +23,17 @@ def test_what_means_the_same_has_the_same_value(seed):
         pytest.fail(f"draw {number}: {error}\n{same.notes(error)}", pytrace=False)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_metrics_together_are_each_alone(seed):
+    """Without keywords, most calls on few rows go a way of their own."""
+    for number in range(60):
+        rng = Random(f"plain {seed} {number}")
+        with odd_data():
+            base = same.draw_base(rng, plain=True)
+            if base:
+                same.check(same.alone, rng, base)
+
+
 @few_examples
 @given(randoms)
 def test_what_means_the_same_has_the_same_value_for_rows_that_hypothesis_draws(rng):
