@@ -12,7 +12,7 @@ and looks now and then whether to go on.
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, ceil, exp, exp2, expm1, fabs, log, log1p
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcmp, memcpy, memset
 
 include "steps.pxi"
 
@@ -20,6 +20,7 @@ cdef double ALIKE = 1 + 1e-12   # what a row adds must be more than this times w
 cdef double NEGLIGIBLE = 1e-18  # a probability of survival below this changes no double that it is added to
 cdef double LOG_NEGLIGIBLE = log(NEGLIGIBLE)
 cdef double LOG_2 = log(2.0)
+cdef double MOST_WHOLE = 2.0**53  # doubles hold each whole number up to it
 
 cdef enum:
     FEW = 8                     # labels not worth counting by grade, and tied items not worth taking together
@@ -57,8 +58,9 @@ def rank_queries(
     cdef const float* narrow = NULL
     cdef const double* labels = NULL
     cdef const uint8_t* grades = NULL
+    cdef uint8_t* out = NULL
     cdef int64_t q, i, start, n, at = 0, steps = 0
-    cdef bint tied = False, done
+    cdef bint tied = False, done, equal
     cdef double bar = -INFINITY if keep_unretrieved else -DBL_MAX  # what a row must reach
     cdef room_t work = _divide(&room[0], longest)
     if score is None:
@@ -69,16 +71,26 @@ def rank_queries(
         labels = &label[0]
     if grade is not None:
         grades = &grade[0]
+        out = &out_grade[0]
     with nogil:
         ptr[0] = 0
         for q in range(indptr.shape[0] - 1):
             start = indptr[q]
             n = indptr[q + 1] - start
             if wide != NULL:
-                done = _rank_few(wide + start, n, bar, start, &order[at])
+                done = _rank_few(wide + start, grades, n, bar, start, &order[at], out + at)
+                equal = not done and ties == AVERAGE and _place_equal(wide + start, n, bar, start, &order[at])
             else:
-                done = _rank_few(narrow + start, n, bar, start, &order[at])
-            if done:
+                done = _rank_few(narrow + start, grades, n, bar, start, &order[at], out + at)
+                equal = not done and ties == AVERAGE and _place_equal(narrow + start, n, bar, start, &order[at])
+            if equal:  # a fifth of the steps that other queries take
+                _end_ties_before(at, &tie_end[0], tied)
+                tied = True
+                for i in range(at, at + n):
+                    tie_end[i] = at + n
+                if grades != NULL:
+                    memcpy(out + at, grades + start, n)
+            elif done:
                 n = min(depth, n)
                 if tied:
                     for i in range(at, at + n):
@@ -90,12 +102,17 @@ def rank_queries(
                     n = _rank_query(narrow, labels, start, n, depth, ties, bar, &order[at], &work, &steps)
                 if ties == AVERAGE:
                     tied = _mark_ties(work.key, n, at, &tie_end[0], tied)
-            if grades != NULL:
-                for i in range(at, at + n):
-                    out_grade[i] = grades[order[i]]
+                if grades != NULL:
+                    _gather(grades, &order[at], n, out + at)
             at += n
             ptr[q + 1] = at
     return tied
+
+
+cdef inline void _gather(const uint8_t* grade, const int64_t* order, int64_t n, uint8_t* out) noexcept nogil:
+    cdef int64_t i
+    for i in range(n):
+        out[i] = grade[order[i]]
 
 
 cdef int64_t _rank_query(
@@ -151,19 +168,25 @@ cdef int _order_ties_by_label(
 
 cdef bint _mark_ties(const double* key, int64_t n, int64_t at, int64_t* tie_end, bint tied) noexcept nogil:
     """Write where the tie blocks of a query end, if a query up to it has any; return that."""
-    cdef int64_t i, end = at + n
-    cdef bint equal = False
+    cdef int64_t i = 1, end = at + n
     if not tied:
-        for i in range(n - 1):
-            equal |= key[i] == key[i + 1]
-        if not equal:
+        while i < n and key[i - 1] != key[i]:
+            i += 1
+        if i >= n:
             return False
-        for i in range(at):
-            tie_end[i] = i + 1
+    _end_ties_before(at, tie_end, tied)
     for i in range(n - 1, -1, -1):
         tie_end[at + i] = end
         end = end if i > 0 and key[i - 1] == key[i] else at + i
     return True
+
+
+cdef inline void _end_ties_before(int64_t at, int64_t* tie_end, bint tied) noexcept nogil:
+    """Write that no position before `at` is tied, which is left out as long as none is."""
+    cdef int64_t i
+    if not tied:
+        for i in range(at):
+            tie_end[i] = i + 1
 
 
 def number(const int64_t[::1] ptr, int64_t[::1] rank):
@@ -376,12 +399,26 @@ def count_grades_at_least(const uint8_t[::1] grade, const int64_t[::1] indptr, i
             out[q, 0] = n
 
 
-def find_grades(const uint8_t[::1] grade, uint8_t[::1] out):
-    """Write 1 for each grade that occurs."""
-    cdef int64_t i
+def find_grades(const uint8_t[::1] grade, int64_t highest):
+    """Return bits: 1 << g for each grade g that occurs. No grade is above `highest`; all of them seen, it stops."""
+    cdef int64_t i = 0, stop, n = grade.shape[0]
+    cdef int64_t found = 0
     with nogil:
-        for i in range(grade.shape[0]):
-            out[grade[i]] = 1
+        while i < n and found != (<int64_t> 2 << highest) - 1:
+            stop = min(n, i + 64)
+            while i < stop:
+                found |= <int64_t> 1 << grade[i]
+                i += 1
+    return found
+
+
+def longest(const int64_t[::1] indptr):
+    """Return the length of the longest query; 0 without one."""
+    cdef int64_t q, most = 0
+    with nogil:
+        for q in range(indptr.shape[0] - 1):
+            most = max(most, indptr[q + 1] - indptr[q])
+    return most
 
 
 def look_up(const double[::1] table, const uint8_t[::1] grade, double[::1] out):
