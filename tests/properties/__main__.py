@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from properties.run import CHECKS, batch  # noqa: E402
 
+
 def main():
     parser = argparse.ArgumentParser(prog="python -m tests.properties", description=__doc__)
     parser.add_argument("--cases", type=int, default=1_000_000)

@@ -40,7 +40,7 @@ OWN = {
     "denominator": ["relevant", "min_k_relevant", "retrieved_relevant", "k", "min_k_n", "min_relevant_nonrelevant"],
     "precision_at": ["threshold"],
     "no_relevant": ["undefined"],
-    "recall": [0, 0.3, 0.6, 0.7, 1, "11pt"],
+    "recall": [0, 0.3, 0.35, 0.55, 0.7, 1, "11pt"],
     "rounding": ["nearest", "cut"],
     "beta": [2, 0.5, 3],
     "p": [0.5, 0.95, 0.001],
@@ -78,7 +78,12 @@ def draw_call(rng, name, *, has_unjudged=False, has_keys=False):
         keywords |= {"discount": "jarvelin", "base": rng.choice(OWN["base"])}
     if "unjudged" in metric.defaults and rng.random() < (0.6 if has_unjudged else 0.05):
         keywords["unjudged"] = rng.choice(SHARED["unjudged"])
-    for keyword, chance in (("min_relevance", 0.3), ("negative", 0.1), ("replace_undefined_by", 0.3), ("convention", 0.2)):
+    for keyword, chance in (
+        ("min_relevance", 0.3),
+        ("negative", 0.1),
+        ("replace_undefined_by", 0.3),
+        ("convention", 0.2),
+    ):
         if keyword in metric.defaults and rng.random() < chance:
             keywords[keyword] = rng.choice(SHARED[keyword])
     if rng.random() < 0.6:
@@ -109,5 +114,3 @@ def draw_cutoff(rng):
 def names(subtopics):
     """Metrics that take labels of subtopics, or one label of each document."""
     return [name for name, metric in REGISTRY.items() if bool(metric.subtopics) == subtopics]
-
-

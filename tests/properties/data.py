@@ -84,6 +84,7 @@ LABELS = {
     "half beside bytes": [0, 1, 31, 0.5],
     "zero of both signs": [0.0, -0.0, 1.0],
     "large": [0, 1, 52, 53, 64, 900, 1000],
+    "end of 2**label": [0, 999.5, 1000, nextafter(1000, 2000)],
     "overflowing": [0, 1, 1000, nextafter(1000, 2000), 1023, 1024, 1e6],
     "huge": [0, 1, 1e100, 1e200, 1e307, MOST],
     "tiny": [0, TINY, LEAST, 1e-300, 1e-100, 1e-20],

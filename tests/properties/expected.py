@@ -5,8 +5,8 @@ from itertools import groupby, product
 from math import exp, factorial, fsum, inf, isnan, log, nan, prod, sqrt
 
 from oracle import DENOMINATORS, ORACLES, ORACLES_OF_SCORES, precision_at_thresholds, straight_auc
-from properties.conventions import choices
 
+from properties.conventions import choices
 from sklearn_rank._metric.metric import REGISTRY
 
 DEFAULTS = {
@@ -209,10 +209,14 @@ def of_query(call, s, documents):
     blocks, missing = blocks_of(documents, keep_unretrieved=metric.keeps_unretrieved)
     refuse_tied(call, s, blocks)
     straight = s.get("tied_curve") == "straight" and s.get("max_fpr") is not None
-    whole = {
-        "map": precision_at_thresholds if s.get("precision_at") == "threshold" else None,
-        "auc": straight_auc if straight else None,
-    }.get(call.name) if s["ties"] == "average" else None
+    whole = (
+        {
+            "map": precision_at_thresholds if s.get("precision_at") == "threshold" else None,
+            "auc": straight_auc if straight else None,
+        }.get(call.name)
+        if s["ties"] == "average"
+        else None
+    )
     if whole and s.get("denominator") != "retrieved_relevant":
         values = [whole(labels, scores, k=k, **own) for k in cutoffs(call)]
     elif call.name in ORACLES_OF_SCORES:
@@ -240,7 +244,9 @@ def expected(call, data):
     """Values by query and cutoff, or means by cutoff; of one cutoff alone, without that axis."""
     s, lists = settings(call), data.queries
     refuse_bad(call, s, {*lists.values()})
-    known = {documents: of_query(call, s, read_list(call.name, documents, s)) for documents in dict.fromkeys(lists.values())}
+    known = {
+        documents: of_query(call, s, read_list(call.name, documents, s)) for documents in dict.fromkeys(lists.values())
+    }
     parts = [known[documents] for documents in lists.values()]
     weights = [1.0 if data.weights is None else data.weights[query] for query in lists]
     if s["average"] is None:

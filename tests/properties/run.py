@@ -11,12 +11,13 @@ CHECKS = {"oracle": cases.check_all, "same": same.check_all}
 
 
 def draws(kind, seed, n_cases):
-    """Check draw after draw until there are so many cases; yields the number of each draw that failed, and its error."""
+    """Check draw after draw until there are so many cases; yields the number and the error of each that failed."""
     before, number = COUNTS.total, 0
     while COUNTS.total - before < n_cases:
         try:
             CHECKS[kind](Random(f"{kind} {seed} {number}"))
         except Exception as error:  # of whatever type: none is expected
+            COUNTS.add("wrong")
             yield number, error
         number += 1
 

@@ -1,7 +1,7 @@
 """Ways to say the same: other containers, orders, names, cuts and doors, after which the values are the same.
 
-A way takes rows and calls, and returns what must be equal: results by query, and means. `exact` says whether to the last
-bit, which is what the documentation promises, or up to rounding, where sums are taken in another order.
+A way takes rows and calls, and yields what must be equal: results by query, and means. `exact` says whether to the
+last bit, which is what the documentation promises, or up to rounding, where sums are taken in another order.
 """
 
 import io
@@ -15,12 +15,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import scipy.sparse as sp
+
 from properties import forms
 from properties.calls import Call, draw_call, names
 from properties.cases import COUNTS, draw_forms, odd_data
 from properties.data import Data, Row, draw_data
 from properties.expected import settings
-
 from sklearn_rank import (
     RankingAccumulator,
     compare_systems,
@@ -87,8 +87,8 @@ def evaluated(data, metrics, **keywords):
     return evaluate(y_true, y_score, metrics=metrics, **given, **keywords)
 
 
-def draw_base(rng):
-    """Rows and some calls that are not refused."""
+def draw_base(rng, *, plain=False):
+    """Rows and some calls that are not refused; with `plain` they have a cutoff and no keywords."""
     data = draw_data(rng)
     several = isinstance(data.rows[0].label, tuple)
     unjudged = any(y != y or y < 0 for row in data.rows for y in (row.label if several else (row.label,)))
@@ -97,6 +97,7 @@ def draw_base(rng):
         name = rng.choice(names(several))
         call = draw_call(rng, name, has_unjudged=unjudged, has_keys=data.keys is not None)
         one = call.k[0] if isinstance(call.k, list) else call.k
+        call = call._replace(keywords={}) if plain and data.keys is None else call
         keywords = {word: value for word, value in call.keywords.items() if word != "average" or value is not None}
         call = Call(name, one, keywords)
         try:
@@ -141,7 +142,9 @@ def alone(rng, base):
 
 def beside_other_cutoffs(rng, base):
     """The same metrics at other cutoffs beside them."""
-    beside = base.only(lambda call, s: call.k is not None and not isinstance(s.get("discount"), list) and closed(call, s))
+    beside = base.only(
+        lambda call, s: call.k is not None and not isinstance(s.get("discount"), list) and closed(call, s)
+    )
     more = {f"{name} at {k}": call._replace(k=k) for name, call in beside.calls.items() for k in (1, 6, 50)}
     found = evaluated(base.data, metrics_of(more | base.calls))
     chosen = {name: values for name, values in by_query(found).items() if name in base.calls}

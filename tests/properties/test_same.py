@@ -5,14 +5,13 @@ from random import Random
 import dask.dataframe as dd
 import pandas as pd
 import pytest
+from hypothesis import given
+
+import sklearn_rank.dask
 from properties import same
 from properties.cases import odd_data
 from properties.run import draws
 from properties.test_oracle import few_examples, randoms
-
-import sklearn_rank.dask
-
-from hypothesis import given
 
 N_CASES = 800
 """Cases of one test."""
@@ -22,6 +21,17 @@ N_CASES = 800
 def test_what_means_the_same_has_the_same_value(seed):
     for number, error in draws("same", seed, N_CASES):
         pytest.fail(f"draw {number}: {error}\n{same.notes(error)}", pytrace=False)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_metrics_together_are_each_alone(seed):
+    """Without keywords, most calls on few rows go a way of their own."""
+    for number in range(60):
+        rng = Random(f"plain {seed} {number}")
+        with odd_data():
+            base = same.draw_base(rng, plain=True)
+            if base:
+                same.check(same.alone, rng, base)
 
 
 @few_examples
