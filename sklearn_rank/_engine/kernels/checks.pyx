@@ -114,9 +114,10 @@ cdef inline const double* _widen(const label_t* x, int64_t n, double* room) noex
     cdef int64_t i
     if label_t is double:
         return x
-    for i in range(n):
-        room[i] = <double> x[i]
-    return room
+    else:
+        for i in range(n):
+            room[i] = <double> x[i]
+        return room
 
 
 cdef void _read_scores(const score_t* x, int64_t n_scores, facts_t* facts) noexcept nogil:

@@ -200,7 +200,7 @@ cdef int _shift(int64_t n_slots) noexcept nogil:
 
 
 cdef inline int64_t _place(int64_t key, int shift) noexcept nogil:
-    """Multiplied once, keys in large steps would crowd: in one process of twenty to over two probes a key, at worst to 300.
+    """Multiplied once, keys in large steps would crowd: in one process of twenty to over 2 probes a key, at worst 300.
 
     The folds differ, so that no simple key is left with nothing after both.
     """

@@ -32,6 +32,7 @@ def means_of_grades(
     cdef const uint8_t* grades = &grade[0] if grade.shape[0] > 0 else NULL
     cdef const int64_t* ends = &tie_end[0] if tie_end is not None and tie_end.shape[0] > 0 else NULL
     cdef mean_t run
+    run.level = run.slope = run.tie_start = 0
     for g in range(N_GRADES):
         run.relevant[g] = <int32_t> relevant[g]
         run.value[g] = <int32_t> value[g]

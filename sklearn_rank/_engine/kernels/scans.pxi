@@ -33,7 +33,8 @@ def cumsum(
     cdef const uint8_t* grades = items.grade
     if discount is not None:
         by_rank = <const double*> &discount[0]
-    plain = (items.grade != NULL or items.step) and not w and weight[0] == 1.0 and by_rank != NULL and not per_rank and not tied
+    plain = (grades != NULL or items.step) and by_rank != NULL and not w and weight[0] == 1.0
+    plain = plain and not per_rank and not tied
     with nogil:
         for q in range(ptr.shape[0] - 1):
             total = 0.0
