@@ -26,7 +26,7 @@ def means_of_grades(
     """Sum the mean value down to each relevant item, down to each cutoff; both are looked up by grade.
 
     Tied items count in expectation, as in `joint`. Values are whole numbers, so that their sums are exact. It takes a
-    fifth of the time of `relevant`, `joint` and `cumsum`, as no array is made, and only relevant items are divided for.
+    third of the time of `relevant`, `joint` and `cumsum`, as no array is made, and only relevant items are divided for.
     """
     cdef int64_t q, c, g, stop
     cdef const uint8_t* grades = &grade[0] if grade.shape[0] > 0 else NULL

