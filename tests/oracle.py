@@ -8,8 +8,8 @@ the metric is not defined.
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
-from itertools import permutations, product
-from math import floor, fsum, inf, log2
+from itertools import pairwise, permutations, product
+from math import expm1, floor, fsum, inf, log, log2, nextafter, sqrt
 
 import numpy as np
 
@@ -66,7 +66,14 @@ def gain_of(label, gain, min_relevance):
         return float(gain(np.array([label]))[0])
     if not isinstance(gain, str):
         return gain[label] if isinstance(gain, Mapping) else gain[int(label)]
-    return {"exp2": 2.0**label - 1, "linear": label, "binary": float(label >= min_relevance)}[gain]
+    if gain == "exp2":
+        return exp2_less_1(label)
+    return label if gain == "linear" else float(label >= min_relevance)
+
+
+def exp2_less_1(label):
+    """2**label - 1 with all its digits, also near 0."""
+    return 2.0**label - 1 if label == int(label) else expm1(label * log(2))
 
 
 def discount_of(rank, discount, base):
@@ -198,10 +205,12 @@ def fall_out(ranked, missing, k, *, min_relevance=1, **_):
 
 def interpolated_precision(ranked, missing, k, *, recall=0.5, rounding="up", min_relevance=1, **_):
     n_relevant = hits([*ranked, *missing], None, min_relevance)
-    add = {"up": 0, "nearest": Fraction(1, 2), "cut": Fraction(9, 10)}[rounding]
     levels = [Fraction(i, 10) for i in range(11)] if recall == "11pt" else [Fraction(str(recall))]
     at = [hits(ranked, i, min_relevance) for i in range(1, len(ranked[:k]) + 1)]
-    asked = [x * n_relevant if rounding == "up" else floor(x * n_relevant + add) for x in levels]
+    if rounding == "up":
+        asked = [x * n_relevant for x in levels]
+    else:  # as trec_eval computes it, in floats: 0.7 of 3 and 0.9 are less than 3
+        asked = [floor(float(x) * n_relevant + {"nearest": 0.5, "cut": 0.9}[rounding]) for x in levels]
     best = (max((h / i for i, h in enumerate(at, start=1) if h >= least), default=0.0) for least in asked)
     return ratio(fsum(best), len(levels)) if n_relevant else None
 
@@ -225,7 +234,7 @@ def judged(ranked, missing, k, **_):
 
 
 def inferred_average_precision(ranked, missing, k, *, min_relevance=1, **_):
-    """Negative labels: in the pool, not judged."""
+    """Negative labels: in the pool, not judged; -inf is one of them that no `min_relevance` makes relevant."""
     total, e = 0.0, 1e-5
     for i, y in enumerate(ranked[:k]):
         if y >= min_relevance:
@@ -248,7 +257,7 @@ def stopped_at(ranked, stop, max_grade):
     """Probability that the user stops at each rank: grade g stops with (2**g - 1) / 2**max_grade, or with g."""
     survive, out = 1.0, []
     for y in ranked:
-        p = y if stop == "label" else (2.0**y - 1) / 2.0**max_grade
+        p = y if stop == "label" else exp2_less_1(y) / 2.0**max_grade
         out.append(survive * p)
         survive *= 1 - p
     return out
@@ -455,3 +464,153 @@ ORACLES = {
     "ranking_loss": ranking_loss,
 }
 """Oracle of each metric that takes a tie policy, by the metric's name."""
+
+
+# --- what reads scores, not an order: labels and scores of all documents, -inf for those not retrieved ---------------
+
+
+def mean_squared_error(label, score, **_):
+    return ratio(fsum((y - s) ** 2 for y, s in zip(label, score, strict=True)), len(label))
+
+
+def root_mean_squared_error(label, score, **_):
+    squared = mean_squared_error(label, score)
+    return None if squared is None else sqrt(squared)
+
+
+def mean_absolute_error(label, score, **_):
+    return ratio(fsum(abs(y - s) for y, s in zip(label, score, strict=True)), len(label))
+
+
+def chosen_labels(label, score, threshold):
+    return [y for y, s in zip(label, score, strict=True) if s > threshold]
+
+
+def set_precision(label, score, *, threshold=0, min_relevance=1, **_):
+    chosen = chosen_labels(label, score, threshold)
+    return ratio(hits(chosen, None, min_relevance), len(chosen))
+
+
+def set_recall(label, score, *, threshold=0, min_relevance=1, **_):
+    return ratio(hits(chosen_labels(label, score, threshold), None, min_relevance), hits(label, None, min_relevance))
+
+
+def set_f(label, score, *, beta=1, threshold=0, min_relevance=1, **_):
+    chosen, n_relevant = chosen_labels(label, score, threshold), hits(label, None, min_relevance)
+    found = (1 + beta**2) * hits(chosen, None, min_relevance)
+    return found / (beta**2 * n_relevant + len(chosen)) if n_relevant else None
+
+
+def kendall(label, score, *, variant="b", **_):
+    pairs = [(y > z) - (y < z) for i, y in enumerate(label) for z in label[:i]]
+    ranks = [(s > t) - (s < t) for i, s in enumerate(score) for t in score[:i]]
+    decided = sum(a * b for a, b in zip(pairs, ranks, strict=True))
+    if variant == "a":
+        return ratio(decided, len(pairs))
+    return ratio(decided, sqrt(sum(map(abs, pairs)) * sum(map(abs, ranks))))
+
+
+def spearman(label, score, **_):
+    def centred(x):  # twice the number of those above less those below
+        return [sum((v > u) - (v < u) for v in x) for u in x]
+
+    a, b = centred(label), centred(score)
+    spread = sum(u * u for u in a) * sum(v * v for v in b)
+    return ratio(sum(u * v for u, v in zip(a, b, strict=True)), sqrt(spread))
+
+
+def precision_at_thresholds(label, score, k=None, *, denominator="relevant", min_relevance=1, **_):
+    """Average precision where tied documents are found together; documents not retrieved have the score -inf.
+
+    A relevant document counts as often as it stands in the first k ranks, over all orders of tied ones.
+    """
+    n_relevant, ranked = hits(label, None, min_relevance), [s for s in score if s > -inf]
+    k_or_all, total = k or len(ranked), 0.0
+    for s in sorted(set(ranked), reverse=True):
+        above, found = (chosen_labels(label, score, t) for t in (s, nextafter(s, -inf)))
+        size, relevant = len(found) - len(above), hits(found, None, min_relevance)
+        share = min(max(k_or_all - len(above), 0), size) / size
+        total += share * (relevant - hits(above, None, min_relevance)) * relevant / len(found)
+    divisor = {"relevant": n_relevant, "min_k_relevant": min(k or n_relevant, n_relevant), "k": k or len(ranked) or 1}
+    return ratio(total, divisor[denominator]) if n_relevant else None
+
+
+def straight_auc(label, score, *, max_fpr, min_relevance=1, **_):
+    """Standardized partial area under the line through the points of the ROC curve at each score."""
+    relevant, x = [y >= min_relevance for y in label], max_fpr
+    n_relevant, n_other = sum(relevant), len(relevant) - sum(relevant)
+    if not n_relevant * n_other:
+        return None
+    points = [(0.0, 0.0)]
+    for s in sorted(set(score), reverse=True):
+        hit = [r for r, t in zip(relevant, score, strict=True) if t >= s]
+        points.append(((len(hit) - sum(hit)) / n_other, sum(hit) / n_relevant))
+    area = 0.0
+    for (a, low), (b, high) in pairwise(points):
+        end = min(b, x)
+        if end > a:
+            area += (end - a) * (low + (high - low) * (end - a) / (b - a) / 2)
+    return (1 + (area - x**2 / 2) / (x - x**2 / 2)) / 2
+
+
+ORACLES_OF_SCORES = {
+    "mse": mean_squared_error,
+    "rmse": root_mean_squared_error,
+    "mae": mean_absolute_error,
+    "set_precision": set_precision,
+    "set_recall": set_recall,
+    "set_f": set_f,
+    "kendall": kendall,
+    "spearman": spearman,
+}
+"""Oracle of each metric that takes no tie policy, by the metric's name."""
+
+
+# --- pooled means ------------------------------------------------------------------------------------------------
+
+
+def _n_others(ranked, missing, *, min_relevance=1, **_):
+    return len([*ranked, *missing]) - hits([*ranked, *missing], None, min_relevance)
+
+
+def _n_pairs(ranked, missing, k, **keywords):
+    return _n_relevant(ranked, missing, k, **keywords) * _n_others(ranked, missing, **keywords)
+
+
+def _n_relevant(ranked, missing, k, *, min_relevance=1, **_):
+    return hits([*ranked, *missing], None, min_relevance)
+
+
+def _per_rank(ranked, missing, k, *, denominator="k", no_relevant="zero", **keywords):
+    if no_relevant == "undefined" and not _n_relevant(ranked, missing, k, **keywords):
+        return 0
+    return length(ranked, k) if denominator == "k" else min(length(ranked, k), max(len(ranked), 1))
+
+
+def _capped(ranked, missing, k, *, denominator="relevant", **keywords):
+    n_relevant = _n_relevant(ranked, missing, k, **keywords)
+    return n_relevant if denominator == "relevant" else min(n_relevant, k or n_relevant)
+
+
+def _n_chosen(ranked, missing, k, *, score, threshold=0, **_):
+    return sum(s > threshold for s in score)
+
+
+DENOMINATORS = {
+    "precision": _per_rank,
+    "recall": _capped,
+    "f": lambda r, m, k, *, beta=1, **own: beta**2 * _n_relevant(r, m, k, **own) + length(r, k),
+    "fallout": lambda r, m, k, **own: _n_others(r, m, **own),
+    "judged": lambda r, m, k, **own: max(len(r[:k]), 1),
+    "auc": _n_pairs,
+    "ranking_loss": _n_pairs,
+    "opa": lambda r, m, k, **own: sum(a != b for i, a in enumerate(r) for b in r[:i]),
+    "arp": lambda r, m, k, **own: fsum(r),
+    "mse": lambda r, m, k, **own: len(r),
+    "rmse": lambda r, m, k, **own: len(r),
+    "mae": lambda r, m, k, **own: len(r),
+    "set_precision": _n_chosen,
+    "set_recall": _n_relevant,
+    "set_f": lambda r, m, k, *, beta=1, **own: beta**2 * _n_relevant(r, m, k, **own) + _n_chosen(r, m, k, **own),
+}
+"""What each metric that can be pooled divides by, also for a query for which it is not defined."""

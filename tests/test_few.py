@@ -1,5 +1,6 @@
 """A call on few rows: the numbers of the general path to the last bit, its errors and its warnings."""
 
+import gc
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
@@ -242,3 +243,16 @@ def test_threads():
 
     with ThreadPoolExecutor(4) as pool:
         assert [*pool.map(values, [*range(40)] * 5)] == [values(at) for at in range(40)] * 5
+
+
+def test_a_call_leaves_nothing_to_the_collector_of_garbage():
+    """Circles of objects would keep the arrays of each call until it runs."""
+    label, score, qid = rows()
+    ndcg_score(label, score, qid=qid), evaluate(label, score, qid=qid, metrics=FIVE)
+    gc.collect()
+    gc.disable()
+    try:
+        ndcg_score(label, score, qid=qid), evaluate(label, score, qid=qid, metrics=FIVE)
+        assert gc.collect(0) == 0
+    finally:
+        gc.enable()

@@ -105,12 +105,47 @@ MIX = 0x9E3779B97F4A7C15
 def test_nobody_can_choose_numbers_that_collide():
     """What all wanted one slot without a secret is spread: share of the slots that are taken, at most a quarter."""
     n, inverse = 2**14, pow(MIX, -1, 2**64)
-    shares = []
     for step in range(1, 30, 2):
         product = np.arange(n, dtype=np.uint64) * np.uint64(inverse * step % 2**64)
-        shares.append(len(np.unique(slots((product ^ (product >> np.uint64(32))).view(np.int64), 4 * n))) / (4 * n))
-    assert np.median(shares) > 0.05  # steps that the secret happens not to suit are few
-    assert len(np.unique(slots(np.arange(n), 4 * n))) / (4 * n) > 0.2
+        keys = (product ^ (product >> np.uint64(32))).view(np.int64)
+        assert len(np.unique(slots(keys, 4 * n))) / (4 * n) > 0.15
+
+
+def probes(keys, n_slots):
+    """Slots that are looked at for each key as it is entered: its own, and those taken after it."""
+    wanted = np.bincount(slots(keys, n_slots), minlength=n_slots)
+    waiting = np.cumsum(np.tile(wanted, 2) - 1)  # keys beyond one a slot go on to the next, round the end
+    waiting -= np.minimum.accumulate(np.append(0, waiting))[:-1]
+    return 1 + np.maximum(waiting, 0)[n_slots:].sum() / len(keys)
+
+
+ROW = np.arange(2**13)
+FAR_APART = {
+    **{f"i * 2**{k}": ROW << k for k in range(0, 52, 4)},
+    **{
+        f"i * {step}": ROW * step for step in (3, 7, 10, 1000, 10**6, 10**9, 123456789, 2**17 - 1, 2**32 - 1, 2**32 + 1)
+    },
+    "-i": -ROW,
+    "floats": ROW.astype(np.float64).view(np.int64),
+    "halves": (ROW + 0.5).view(np.int64),
+    "tenths": (ROW / 10).view(np.int64),
+    "pairs": (ROW >> 7 << 32) | (ROW & 127),
+    "equal halves": (ROW << 32) | ROW,
+    "equal up to the size of the table": ROW * 2**15 + 5,
+}
+
+
+@pytest.mark.parametrize("keys", FAR_APART.values(), ids=FAR_APART)
+def test_numbers_in_steps_cost_no_more_than_twice_random_ones(keys):
+    at_random = probes(RNG.integers(INT64.min, INT64.max, len(keys)), 4 * len(keys))
+    assert 1 < at_random < 1.3
+    assert probes(keys, 4 * len(keys)) < 2 * at_random
+
+
+def test_strings_that_begin_alike_cost_no_more_than_twice_random_ones():
+    for form in ("{}", "q{:08}", "https://example.org/documents/{:08}", "{:08}" + "x" * 40):
+        keys = _grouping.joined([form.format(i) for i in ROW.tolist()]).key
+        assert probes(keys, 4 * len(keys)) < 1.3
 
 
 def test_nobody_can_choose_strings_that_collide():

@@ -168,6 +168,17 @@ def test_blocks_hold_every_query_once(depth, largest, monkeypatch):
         assert last == first + 1 or indptr[last - 1] - indptr[first] < largest
 
 
+@pytest.mark.parametrize(
+    ("n_jobs", "depth", "n_blocks"), [(1, None, 6), (2, None, 6), (4, None, 8), (2, 1, 2), (3, 1, 3)]
+)
+def test_threads_get_as_many_blocks_of_as_many_rows(n_jobs, depth, n_blocks, monkeypatch):
+    monkeypatch.setattr(_threads, "BLOCK_ROWS", 100)
+    indptr = np.arange(0, 601, 5)
+    n_rows = [indptr[last] - indptr[first] for first, last in _threads.query_blocks(indptr, depth, n_jobs)]
+    assert len(n_rows) == n_blocks
+    assert max(n_rows) - min(n_rows) <= 5
+
+
 def test_no_jobs_is_an_error():
     """As joblib has it, whatever the size of the data."""
     with pytest.raises(ValueError, match="n_jobs"):

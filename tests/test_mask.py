@@ -8,6 +8,7 @@ import pytest
 from registry import METRICS, each, each_metric, public, rough_data_for, tie_policy
 from scipy.sparse import csr_array
 
+import sklearn_rank
 from sklearn_rank import RankingAccumulator, evaluate
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.metrics import alpha_ndcg_score, map_score, ndcg_score
@@ -229,3 +230,14 @@ def test_subtopics_have_one_mask_a_row():
     assert found == alpha_ndcg_score(labels[:2], scores[:2], qid=[0, 0])
     with pytest.raises(ValueError, match=r"shape of y_true, \(3,\)"):
         alpha_ndcg_score(labels, scores, qid=[0, 0, 0], mask=np.ones((3, 2), bool))
+
+
+@pytest.mark.parametrize("where", ["evaluate_batches", "evaluate_frame", "dask", "spark"])
+def test_what_takes_rows_says_where_a_mask_goes(where):
+    """It is said before the data are looked at."""
+    if where in ("dask", "spark"):
+        called = pytest.importorskip(f"sklearn_rank.{where}").evaluate
+    else:
+        called = getattr(sklearn_rank, where)
+    with pytest.raises(TypeError, match=r"keyword 'mask'\. mask= is for padded arrays, .* leave padding out before"):
+        called([], metrics="mrr", mask=[True])

@@ -9,7 +9,9 @@ import pytest
 
 import sklearn_rank
 from sklearn_rank import evaluate, evaluate_run
+from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank.io import join, read_entries, read_trec_qrels, read_trec_run
+from sklearn_rank.io._mappings import _plain_numbers, both_entries, match_listed
 
 METRICS = ["ndcg@3", "map", "mrr", "p@2", "r@3", "bpref", "judged@2", "rbp"]
 QRELS = {"q2": {"a": 2, "b": 0, "z": 1}, "q1": {"b": 1, "c": 0}}
@@ -337,3 +339,42 @@ def test_what_seems_the_other_way_round():
             warnings.simplefilter("always")
             evaluate_run(judged, run, metrics="ndcg(gain=linear)@5")
         assert any("the other way round" in str(one.message) for one in told) == warns
+
+
+@pytest.mark.parametrize("n_judged", [3, 12, 40], ids=["few judged", "as many", "many judged"])
+def test_documents_match_whichever_side_has_more(n_judged, rng):
+    """Tables are made of the shorter side; ids that are equal are one document, whatever their types."""
+    ids = [0, 1.0, True, "1", (1,), None, 2**60, float(2**60), -1, *map(str, range(60)), *range(2, 60)]
+
+    def drawn(n):
+        return dict.fromkeys([ids[i] for i in rng.permutation(len(ids))[:n]], 1)
+
+    of_run, judged = ({q: drawn(n) for q in range(first, first + 20)} for first, n in ((0, 12), (1, n_judged)))
+    run, qrels, _ = both_entries("join", of_run, judged, "raise", None)
+    rows = [(q, d) for q, found in judged.items() for d in found]
+    expected = [rows.index((q, d)) if (q, d) in rows else -1 for q, found in of_run.items() for d in found]
+    found = match_listed(run, qrels)
+    assert found.dtype == np.int64
+    assert found.tolist() == expected
+    assert max(expected) > 0 > min(expected)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[0.1, -0.0, 1e308, -np.inf, 5e-324], [1, 2.5, True], [2**53 - 1, -3], [False, True], [2**53 + 1, 0.5],
+     [10**400, 1], [np.float32(0.1), 1], [2**53, 2**53 + 1], [2**63, -1], []],
+    ids=["floats", "mixed", "ints", "bools", "large int", "huge int", "float32", "equal", "wide", "none"],
+)  # fmt: skip
+def test_plain_numbers_have_the_bits_of_all_others(values):
+    plain = _plain_numbers(values)
+    if plain is None:
+        assert any(type(v) is np.float32 or abs(v) >= 2**53 for v in values)
+    else:
+        expected = as_floats(values, "x") if values else np.empty(0)
+        assert plain.dtype == np.float64
+        assert plain.tobytes() == expected.tobytes()
+
+
+def test_grades_that_floats_do_not_tell_apart_are_refused():
+    with pytest.raises(ValueError, match="must hold numbers that are still different as float64"):
+        evaluate_run({"q": {"a": 2**53, "b": 2**53 + 1}}, {"q": ["a"]})

@@ -7,6 +7,8 @@ from sklearn_rank import evaluate
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.kernels import bits as bits_kernels
 from sklearn_rank._engine.queries import Queries
+from sklearn_rank._metric.compute import compute
+from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank.retrieval import evaluate_retrieval
 from sklearn_rank.retrieval._lists import sort_labels, sorted_codes, sorted_scores
 from sklearn_rank.retrieval._relevance import _distinct
@@ -101,6 +103,14 @@ def test_average_precision_of_two_tied_blocks_by_hand():
     items, labels = [[0, 0], [0, 1], [1, 0], [1, 1]], ["b", "a", "b", "a"]
     found = evaluate_retrieval([[0, 0]], items, ["a"], labels, distance="hamming", metrics=["map", "map@2", "map@3"])
     assert found.mean() == pytest.approx({"map": (5 / 12 + 1 / 2) / 2, "map@2": 1 / 8, "map@3": 5 / 24})
+
+
+def test_averages_of_codes_are_computed_without_lists(rng):
+    """Counts by distance are enough: neither labels nor scores are put in order."""
+    near, label = rng.integers(0, 65, (2, 2000)).astype(np.uint8), rng.integers(0, 2, (2, 2000)).astype(np.uint8)
+    queries = sorted_codes(near, label, 64, np.arange(3) * 2000, 0)
+    compute(queries, [*parse_metrics(["map", "wap"]).values()], 1)
+    assert not {"row_label", "label", "grade", "scores"} & vars(queries).keys()
 
 
 def test_fingerprints_are_those_of_the_rows(rng):

@@ -1,17 +1,22 @@
 """Blocks run on threads at the same time, and all of them stop at an error or an interrupt."""
 
+import os
 import signal
 import subprocess
 import sys
 import time
+import weakref
+from contextvars import ContextVar
 from itertools import count
-from threading import Barrier, Event, current_thread
+from threading import Barrier, Event, Thread, current_thread
 
 import numpy as np
 import pytest
 
 from sklearn_rank import evaluate
+from sklearn_rank._engine import check
 from sklearn_rank._engine.check import check_queries
+from sklearn_rank._utils import kept_threads
 from sklearn_rank._utils import threads as _threads
 from sklearn_rank._utils.threads import StoppedError, for_each, heed, on_threads
 from sklearn_rank.io import read_trec_run
@@ -76,8 +81,9 @@ def test_ties_are_looked_for_on_threads(small_blocks, monkeypatch):
 
 @pytest.mark.parametrize("n_rows", [41, 40])
 def test_checks_use_threads(n_rows, small_blocks, monkeypatch):
-    meet, real = meeting(), sys.modules["sklearn_rank._engine.check"]._range
-    monkeypatch.setattr("sklearn_rank._engine.check._range", lambda x: meet(real(x)))
+    meet, real = meeting(), check.read_rows
+    monkeypatch.setattr(check, "read_rows", lambda *rows: meet(real(*rows)))
+    monkeypatch.setattr(check, "FEW_ROWS", 2)
     check_queries(np.ones(n_rows), np.ones(n_rows), qid=np.arange(n_rows), n_jobs=2)
 
 
@@ -87,6 +93,110 @@ def test_files_are_read_on_threads(monkeypatch, tmp_path):
     meet, real = meeting(), read_trec_run.__globals__["_read_lines"]
     monkeypatch.setattr("sklearn_rank.io._trec._read_lines", lambda *a: meet(real(*a)))
     assert len(read_trec_run(tmp_path / "run", n_jobs=2)) == 100
+
+
+# --- threads are kept ----------------------------------------------------------------------------------------
+
+
+def threads_of(n_threads):
+    """Threads that blocks run on, each of them busy until all are."""
+    meet = meeting(n_threads)
+    return set(for_each(lambda a, b: meet(current_thread()), BLOCKS[:20], n_threads))
+
+
+def test_a_thread_is_kept_for_the_next_call():
+    first = threads_of(2)
+    assert threads_of(2) == first
+    assert threads_of(3) > first
+
+
+@pytest.mark.parametrize("n_threads", [2, 3])
+def test_a_thread_that_failed_is_kept(n_threads, monkeypatch):
+    monkeypatch.setattr(kept_threads, "MOST_IDLE", 2)
+    before = threads_of(n_threads)
+    with pytest.raises(ValueError, match="failed"):
+        on_threads(int, iter(["1", "failed"]), n_threads)
+    assert threads_of(n_threads) == before
+
+
+def test_calls_in_threads_and_calls_in_calls_have_threads_of_their_own():
+    """All of them meet, so each has as many threads as it asked for."""
+    meet = meeting(8)
+
+    def outer(start, stop):
+        for_each(lambda a, b: meet(a), BLOCKS[:2], 2)
+
+    callers = [Thread(target=for_each, args=(outer, BLOCKS[:2], 2)) for _ in range(2)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join(30)
+        assert not caller.is_alive()
+
+
+def test_no_more_threads_are_kept_than_processors(monkeypatch):
+    monkeypatch.setattr(kept_threads, "MOST_IDLE", 1)
+    kept_threads._end_idle()
+    threads_of(4)
+    assert len(kept_threads._idle) == 1
+
+
+def test_a_kept_thread_holds_no_data():
+    array = np.ones(3)
+    known = weakref.ref(array)
+    on_threads(lambda item, array=array: len(array), range(4), 2)
+    del array
+    for _ in range(1000):
+        if known() is None:
+            return
+        time.sleep(0.001)
+    raise AssertionError("a thread without work holds what it worked on")
+
+
+def test_a_kept_thread_runs_in_the_context_of_each_call():
+    """As on one thread: what NumPy raises is a choice of the caller."""
+    variable = ContextVar("variable", default=0)
+    for value in (1, 2):
+        meet = meeting()
+        variable.set(value)
+        assert on_threads(lambda i, meet=meet: meet(variable.get()), range(9), 2) == [value] * 9
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
+def test_a_fork_has_threads_of_its_own():
+    """Pytest turns the warning of Python 3.12 about a fork beside threads into an error."""
+    threads_of(3)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        os._exit(0 if len(threads_of(3)) == 3 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert len(threads_of(3)) == 3
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
+def test_a_fork_in_a_thread_has_threads_of_its_own():
+    def fork(item):
+        child = os.fork() if current_thread().name == "sklearn_rank" else -1
+        if child == 0:
+            signal.alarm(20)
+            os._exit(0 if len(threads_of(2)) == 2 else 1)
+        return 0 if child < 0 else os.waitpid(child, 0)[1]
+
+    meet = meeting()
+    assert on_threads(lambda item: fork(meet(item)), range(3), 2) == [0] * 3
+
+
+def test_a_process_ends_beside_kept_threads():
+    """Also while one of them is at work."""
+    script = (
+        "import time\nfrom threading import Thread\nfrom sklearn_rank._utils.threads import on_threads\n"
+        "on_threads(int, '12', 2)\n"
+        "Thread(target=on_threads, args=(lambda item: time.sleep(60), range(4), 3), daemon=True).start()\n"
+        "time.sleep(0.2)\nprint('ends')"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=30, check=True)
+    assert (done.stdout.split(), done.stderr) == ([b"ends"], b"")
 
 
 # --- errors --------------------------------------------------------------------------------------------------

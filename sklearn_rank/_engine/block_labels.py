@@ -25,9 +25,11 @@ class BlockLabels:
     """Labels of the rows ``indptr[q]:indptr[q + 1]`` of each query q, and of documents that have no row.
 
     `kept` is True for the rows of the block that these are, None for all of them. `grade` is `label` as bytes, None
-    where labels are not known to be grades; one of both is given. `shared` are arrays that are computed for one formula
-    and read by others.
+    where labels are not known to be grades; one of both is given, and no grade is above `highest`. `shared` are arrays
+    that are computed for one formula and read by others.
     """
+
+    highest = MOST_GRADE
 
     def __init__(
         self,
@@ -36,8 +38,10 @@ class BlockLabels:
         unlisted: DocumentsWithoutRow | None = None,
         kept: NDArray[np.bool_] | None = None,
         grade: Grade | None = None,
+        highest: int = MOST_GRADE,
     ) -> None:
         self._label, self.indptr, self.unlisted, self.kept, self.grade = label, indptr, unlisted, kept, grade
+        self.highest = highest
         self.shared: dict[Any, Any] = {}
 
     @property

@@ -1,6 +1,6 @@
 """Check the user's arrays, and group their rows by query.
 
-The result is contiguous float64 arrays. This module knows nothing of ranking.
+The result is contiguous float64 arrays, or labels as bytes where they are grades. This module knows nothing of ranking.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from sklearn_rank._engine.grouping import find_qid, group_rows, refuse_other_que
 from sklearn_rank._engine.kernels.checks import read_few, read_rows
 from sklearn_rank._engine.mask import as_mask, group_kept_rows, kept_rows, lengths
 from sklearn_rank._engine.qid import ids_of
-from sklearn_rank._engine.queries import DataSummary, InputNames, Origin, Queries, first_row
+from sklearn_rank._engine.queries import DataSummary, GradedQueries, InputNames, Origin, Queries, first_row
 from sklearn_rank._engine.rows import check_columns, check_rows, one_column, queries_in
 from sklearn_rank._utils.doors import SYSTEMS, refuse_elsewhere, refuse_table
-from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
+from sklearn_rank._utils.numbers import as_floats, as_numbers, as_reals, column, refuse_masked
 from sklearn_rank._utils.tensors import as_numpy
 from sklearn_rank._utils.threads import check_n_jobs, for_each, row_blocks
 from sklearn_rank._utils.typing import Array, Grade, Index, MatrixLike
@@ -34,6 +34,9 @@ ALL_ROWS = Origin()
 
 FEW_ROWS = 4096
 """Rows that are checked by one call."""
+
+READ = np.float64, np.float32, np.int64, np.int32
+"""Types of labels that the kernel reads."""
 
 HIGHEST_WEIGHT = 1e200
 """Highest weight; a sum of these, times values, is far from the range of a float."""
@@ -53,8 +56,9 @@ def check_queries(
     n_jobs: int | None = None,
     weight_may_be_zero: bool = False,
     score_name: str = "y_score",
+    keeps_narrow: bool = False,
 ) -> Queries:
-    """Check the user's arrays and group their rows by query.
+    """Check the user's arrays and group their rows by query; many float32 scores may stay what they are.
 
     Raises
     ------
@@ -70,17 +74,35 @@ def check_queries(
             queries = _check_few(y_true, y_score, qid, score_name)
             if queries is not None:
                 return queries
-        label, score = as_floats(y_true, "y_true"), as_floats(y_score, score_name)
-        rows = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break, "mask": mask}
-        check_rows(y_true=y_true, **{score_name: y_score}, **rows)
-        check, label, score, qid = _shaped(label, score, y_true, y_score, qid, mask, score_name)
-        return check(
-            label, score, qid, sample_weight=sample_weight, tie_break=tie_break, mask=mask, n_jobs=n_jobs,
-            weight_may_be_zero=weight_may_be_zero, names=InputNames(score=score_name),
-        )  # fmt: skip
+        try:
+            label, score = _as_labels(y_true, mask), _as_scores(y_score, score_name, keeps_narrow)
+            rows = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break, "mask": mask}
+            check_rows(y_true=y_true, **{score_name: y_score}, **rows)
+            check, label, score, qid = _shaped(label, score, y_true, y_score, qid, mask, score_name)
+            return check(
+                label, score, qid, sample_weight=sample_weight, tie_break=tie_break, mask=mask, n_jobs=n_jobs,
+                weight_may_be_zero=weight_may_be_zero, names=InputNames(score=score_name),
+            )  # fmt: skip
+        except Exception:
+            as_floats(y_true, "y_true")  # labels that float64 would round are the first error, and seen last
+            raise
     except Exception as error:
         refuse_elsewhere(error, y_true, y_score, qid=qid, sample_weight=sample_weight, tie_break=tie_break)
         raise
+
+
+def _as_labels(y_true: MatrixLike, mask: ArrayLike | None) -> NDArray[Any]:
+    """Labels as float64; many, one a row, as they are: nearly all are grades, and are read as such in one pass."""
+    label = as_numbers(y_true, "y_true")
+    return label if mask is None and label.ndim == 1 and len(label) > FEW_ROWS else as_floats(label, "y_true")
+
+
+def _as_scores(y_score: MatrixLike, name: str, keeps_narrow: bool) -> NDArray[Any]:
+    """Scores as float64; many, one a row, as float32 if that holds them, and it may."""
+    score = as_reals(y_score, name)
+    is_narrow = keeps_narrow and score.dtype.kind == "f" and score.dtype.itemsize <= 4
+    is_kept = is_narrow and score.ndim == 1 and len(score) > FEW_ROWS
+    return np.ascontiguousarray(score, dtype=np.float32 if is_kept else np.float64)
 
 
 def _check_few(y_true: NDArray[Any], y_score: NDArray[Any], qid: NDArray[Any], score_name: str) -> Queries | None:
@@ -104,9 +126,9 @@ def _check_few(y_true: NDArray[Any], y_score: NDArray[Any], qid: NDArray[Any], s
 
 
 def _shaped(
-    label: Array, score: Array, y_true: MatrixLike, y_score: MatrixLike, qid: ArrayLike | None, mask: ArrayLike | None,
-    score_name: str,
-) -> tuple[Callable[..., Queries], Array, Array, Any]:  # fmt: skip
+    label: NDArray[Any], score: NDArray[Any], y_true: MatrixLike, y_score: MatrixLike, qid: ArrayLike | None,
+    mask: ArrayLike | None, score_name: str,
+) -> tuple[Callable[..., Queries], NDArray[Any], NDArray[Any], Any]:  # fmt: skip
     """What checks input of these shapes, and labels, scores and ids as it takes them."""
     if label.ndim == 2:
         refuse_table(y_true, y_score)
@@ -156,7 +178,7 @@ def with_scores(
 
 
 def _check_rows_by_query(
-    label: Array, score: Array, qid: Any, *, sample_weight: ArrayLike | None,
+    label: NDArray[Any], score: NDArray[Any], qid: Any, *, sample_weight: ArrayLike | None,
     tie_break: ArrayLike | None, mask: ArrayLike | None, n_jobs: int | None, weight_may_be_zero: bool,
     names: InputNames,
 ) -> Queries:  # fmt: skip
@@ -178,7 +200,7 @@ def _check_rows_by_query(
     return queries_of(label, score, indptr, ids, order, weight, n_jobs, origin)
 
 
-def check_shapes(label: Array, score: Array, score_name: str = "y_score") -> None:
+def check_shapes(label: NDArray[Any], score: NDArray[Any], score_name: str = "y_score") -> None:
     """Refuse anything but one score per row, and one label, or labels of subtopics, per row.
 
     Raises
@@ -303,18 +325,23 @@ def _ids_of_matrix(qid: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
 
 
 def queries_of(
-    label: Array, score: Array, indptr: Index, ids: NDArray[Any], order: Index | None, weight: Array | None,
-    n_jobs: int | None, origin: Origin = ALL_ROWS,
+    label: NDArray[Any], score: NDArray[Any], indptr: Index, ids: NDArray[Any], order: Index | None,
+    weight: Array | None, n_jobs: int | None, origin: Origin = ALL_ROWS,
 ) -> Queries:  # fmt: skip
-    """Queries of rows that were grouped already.
+    """Queries of rows that were grouped already. Labels that are grades are kept as such if they are no float64.
 
     Raises
     ------
     ValueError
-        If a label is infinite, or a score NaN or +inf.
+        If a label is infinite, or float64 would round it, or a score is NaN or +inf.
     """
     summary, grade, is_good = _read_rows(label, score, n_jobs)
-    queries = Queries(label, score, indptr, order, ids, weight, summary, grade=grade, origin=origin)
+    rows = score, indptr, order, ids, weight, summary
+    if grade is not None and not _is_read(label, np.float64):
+        queries: Queries = GradedQueries(None, *rows, grade=grade, origin=origin)
+    else:
+        label = as_floats(label, "y_true")
+        queries = Queries(label, *rows, grade=grade, origin=origin)
     if math.isinf(summary.label_range[0]) or math.isinf(summary.label_range[1]):
         raise ValueError(f"y_true must be finite. Got an infinite label in row {queries.first_row(np.isinf(label))}.")
     if not is_good:
@@ -340,7 +367,7 @@ def check_scores(score: Any, name: str) -> Array:
     return array
 
 
-def refuse_scores(score: Array, name: str, row_of: Callable[[NDArray[np.bool_]], int] = first_row) -> None:
+def refuse_scores(score: NDArray[Any], name: str, row_of: Callable[[NDArray[np.bool_]], int] = first_row) -> None:
     """Refuse scores of which one is NaN or +inf.
 
     Raises
@@ -355,18 +382,25 @@ def refuse_scores(score: Array, name: str, row_of: Callable[[NDArray[np.bool_]],
     )
 
 
-def _read_rows(label: Array, score: Array, n_jobs: int | None) -> tuple[DataSummary, Grade | None, bool]:
+def _read_rows(label: NDArray[Any], score: NDArray[Any], n_jobs: int | None) -> tuple[DataSummary, Grade | None, bool]:
     """Facts about labels and scores, labels as bytes if all are grades, and whether no score is NaN or +inf."""
     grade = None if label.ndim == 2 else np.empty(len(label), dtype=np.uint8)
 
     def read(a: int, b: int) -> Facts:
-        return read_rows(label[a:b].ravel(), score[a:b], None if grade is None else grade[a:b])
+        part = label[a:b].ravel()
+        part = part if _is_read(part, *READ) else np.array(part, dtype=np.float64)  # of a block, which the cache holds
+        return read_rows(part, score[a:b], None if grade is None else grade[a:b])
 
     blocks = for_each(read, row_blocks(len(score)), n_jobs)
     low, high, unjudged, are_grades, unretrieved, bad = blocks[0] if len(blocks) == 1 else _joined(blocks)
     if unjudged:
         low, high = min(low, 0.0), max(high, 0.0)
     return DataSummary((low, high), unjudged, unretrieved), grade if are_grades else None, not bad
+
+
+def _is_read(array: NDArray[Any], *types: type) -> bool:
+    """Whether a kernel reads an array as it is: of one of these types in the order of the machine, without gaps."""
+    return array.dtype in types and array.flags.c_contiguous and array.flags.aligned
 
 
 def _joined(blocks: list[Facts]) -> Facts:

@@ -22,7 +22,6 @@ from sklearn_rank._engine.quick import FEW_ROWS
 from sklearn_rank._engine.ranking import TIE_POLICIES
 from sklearn_rank._engine.traced import NotTraced, Steps, TracedQueries
 from sklearn_rank._engine.values import ONE, PerQuery
-from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Grade, Index
 
 
@@ -48,6 +47,7 @@ class FewSteps:
             raise NotTraced
         self.ties, self.depth, self.highest, self._n_cutoffs = spec["ties"], spec.depth, highest, len(spec.cutoffs)
         self._needed = spec["min_relevance"] if metric.needs_relevant else None
+        self._ones = np.ndarray((FEW_ROWS, self._n_cutoffs), buffer=ONE, strides=(0, 0))
         ranks = np.arange(1, FEW_ROWS + 1)
         with np.errstate(over="ignore", invalid="ignore"):
             self._steps = Steps(
@@ -64,8 +64,7 @@ class FewSteps:
         needed = None if self._needed is None else ranking.n_relevant(self._needed)
         if not rank_kernels.divide(numerator, denominator, needed, self._otherwise, out, undefined):
             return None
-        ones = np.ndarray(out.shape, buffer=ONE, strides=(0, 0))
-        return PerQuery(spec, spec.cutoffs, out, ones, undefined.view(np.bool_))
+        return PerQuery(spec, spec.cutoffs, out, self._ones[: len(out)], undefined.view(np.bool_))
 
 
 def values_of_few(
@@ -92,7 +91,8 @@ def values_of_few(
     labels, values = BlockLabels(None, queries.indptr, grade=grade), []
     try:
         with np.errstate(over="ignore", invalid="ignore") if has_ufuncs else nullcontext():
-            rankings = {ties: FewRanked(labels, score, ties, depth) for ties, depth in depths.items()}
+            best: dict[int, FewRanked] = {}
+            rankings = {ties: FewRanked(labels, score, ties, depth, best) for ties, depth in depths.items()}
             for spec, steps in wanted:
                 of_queries = steps.values(spec, rankings[steps.ties])
                 if of_queries is None:
@@ -104,11 +104,17 @@ def values_of_few(
 
 
 class FewRanked:
-    """Rows in the order of their scores, or by falling grade where there are none, and what formulas read of them."""
+    """Rows in the order of their scores, or by falling grade where there are none, and what formulas read of them.
 
-    def __init__(self, labels: BlockLabels, score: NDArray[Any] | None, ties: str, depth: int) -> None:
+    `best` are the best orders by depth, which rankings share. It is no part of what these refer to: a call that leaves
+    a circle of objects behind leaves its arrays to the collector of garbage, and takes a tenth longer.
+    """
+
+    def __init__(
+        self, labels: BlockLabels, score: NDArray[Any] | None, ties: str, depth: int, best: dict[int, FewRanked]
+    ) -> None:
         assert labels.grade is not None
-        self._labels, self.depth, indptr = labels, depth, labels.indptr
+        self._labels, self.depth, self._best, indptr = labels, depth, best, labels.indptr
         n_rows, self.ptr = len(labels.grade), np.empty(len(indptr), dtype=np.int64)
         self.tie_end: Index | None = None
         grade = np.empty(n_rows, dtype=np.uint8)
@@ -131,13 +137,12 @@ class FewRanked:
         )  # fmt: skip
         self.tie_end = tie_end[: self.ptr.item(-1)] if tied else None
 
-    @cached_property
+    @property
     def ideal(self) -> FewRanked:
         """The best order, to the same depth."""
-        shared, key = self._labels.shared, ("best", self.depth)
-        if key not in shared:
-            shared[key] = FewRanked(self._labels, None, "stable", self.depth)
-        best: FewRanked = shared[key]
+        best = self._best.get(self.depth)
+        if best is None:
+            best = self._best[self.depth] = FewRanked(self._labels, None, "stable", self.depth, {})
         return best
 
     def of_grade(self, key: Any, table: Array) -> Array:

@@ -6,6 +6,8 @@ and without a label do not count, as their number depends on what a system retri
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,9 +26,10 @@ def fingerprints_of(queries: Queries, n_jobs: int | None = None) -> Fingerprints
         hashes = _hashes(np.arange(float(queries.of_grade.shape[1])), False)
         return queries.of_grade.astype(np.uint32) @ hashes
     sums, indptr = np.empty(len(queries.indptr) - 1, dtype=np.uint32), queries.indptr
+    labels: NDArray[Any] = queries.label if queries.grade is None else queries.grade
 
     def add(first: int, last: int) -> None:
-        label = rows_of(queries.label, indptr, queries.order, first, last)
+        label = rows_of(labels, indptr, queries.order, first, last)
         total = np.zeros(len(label) + 1, dtype=np.uint32)
         np.cumsum(_hashes(label, queries.summary.has_unjudged), out=total[1:])
         ends = total[indptr[first : last + 1] - indptr[first]]
@@ -42,7 +45,7 @@ def fingerprints_of(queries: Queries, n_jobs: int | None = None) -> Fingerprints
     return sums
 
 
-def _hashes(label: NDArray[np.float64], has_unjudged: bool) -> Fingerprints:
+def _hashes(label: NDArray[Any], has_unjudged: bool) -> Fingerprints:
     """Hash of the label, or of the labels for all subtopics, of each document; 0 if there is no other label than 0."""
     with np.errstate(over="ignore"):  # 0.1 is 0.1 in both precisions, and -0.0 is 0.0
         hashes = _mixed((label + 0.0).astype(np.float32).view(np.uint32))

@@ -103,8 +103,7 @@ def group_rows(qid: ArrayLike, n_rows: int, n_jobs: int | None = None) -> tuple[
     ids, to_qid = id_array(qid)
     _check_shape(ids, n_rows)
     try:
-        starts, rises = _starts(ids, n_jobs)
-        heads = ids if starts is None else ids[starts[:-1]]
+        starts, heads, rises = _starts(ids, n_jobs)
         if rises:
             refuse_missing_ids(distinct := to_qid(heads))
             return distinct, np.arange(n_rows + 1) if starts is None else starts, None
@@ -143,8 +142,7 @@ def distinct_ids(qid: ArrayLike, n_rows: int, n_jobs: int | None = None) -> tupl
         return text[first].ids(), number
     ids, to_qid = id_array(qid)
     _check_shape(ids, n_rows)
-    starts, _ = _starts(ids, n_jobs)
-    heads = ids if starts is None else ids[starts[:-1]]
+    starts, heads, _ = _starts(ids, n_jobs)
     number, first = _number_in_parts(heads, n_jobs)
     refuse_missing_ids(distinct := to_qid(heads[first]))
     return distinct, number if starts is None else np.repeat(number, np.diff(starts))
@@ -177,36 +175,42 @@ def _check_shape(ids: NDArray[Any], n_rows: int) -> None:
 # --- runs ----------------------------------------------------------------------------------------------------
 
 
-def _starts(ids: NDArray[Any], n_jobs: int | None) -> tuple[Index | None, bool]:
-    """Starts of the runs of equal ids, and the end of the last one, and whether ids are known to be numbers that rise.
+def _starts(ids: NDArray[Any], n_jobs: int | None) -> tuple[Index | None, NDArray[Any], bool]:
+    """Starts of the runs of equal ids, and the end of the last one; their ids; whether these are known to be rising.
 
-    The starts are None if most runs seem to have one row. A run may be cut in two.
+    The starts are None if most runs seem to have one row, and ids those of all rows. A run may be cut in two.
     """
     if ids.dtype == object:
-        starts, _ = _starts(_addresses(ids), n_jobs)
+        starts, _, _ = _starts(_addresses(ids), n_jobs)
         if starts is not None:
-            return starts, False
+            return starts, ids[starts[:-1]], False
     kind, n_rows = ids.dtype.kind, len(ids)
     if n_rows > 16 * N_SAMPLED:
         sampled = np.arange(1, n_rows, n_rows // N_SAMPLED)
         if np.mean(ids[sampled] != ids[sampled - 1]) > 0.5:
-            return None, kind in "iu" and _rises(ids, np.less)
+            return None, ids, kind in "iu" and _rises(ids, np.less)
     if kind not in "biufcmMSU" or ids.dtype.itemsize == 0:
-        return _starts_of_values(ids, n_jobs), False
+        starts = _starts_of_values(ids, n_jobs)
+        return starts, ids[starts[:-1]], False
     ids = np.ascontiguousarray(ids)
     width = ids.dtype.itemsize
     is_number = kind in "iu" and ids.dtype.isnative
-    ids, sign = ids.view(np.int64) if kind in "mM" else ids, 1 << (8 * width - 1) if kind == "i" else 0
+    words, sign = ids.view(np.int64) if kind in "mM" else ids, 1 << (8 * width - 1) if kind == "i" else 0
 
-    def find(start: int, stop: int) -> tuple[Index, bool]:
+    def find(start: int, stop: int) -> tuple[Index, NDArray[Any], bool]:
         out = np.empty(stop - start + 2, dtype=np.int64)
-        n, falls = grouping_kernels.find_starts(ids, width, sign, start, stop, out)
-        return out[:n].copy(), falls
+        n, falls = grouping_kernels.find_starts(words, width, sign, start, stop, out)
+        return (
+            out[:n].copy(),
+            ids.take(out[: n - (stop == n_rows)]),
+            falls,
+        )  # while the cache holds the ids of the block
 
     found = for_each(find, row_blocks(n_rows), n_jobs)
     if len(found) == 1:
-        return found[0][0], is_number and not found[0][1]
-    return np.concatenate([part for part, _ in found]), is_number and not any(falls for _, falls in found)
+        return found[0][0], found[0][1], is_number and not found[0][2]
+    starts, heads = (np.concatenate(parts) for parts in list(zip(*found, strict=True))[:2])
+    return starts, heads, is_number and not any(falls for _, _, falls in found)
 
 
 def _starts_of_values(ids: NDArray[Any], n_jobs: int | None) -> Index:

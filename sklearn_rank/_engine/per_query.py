@@ -54,7 +54,7 @@ def fill(
                 heed()
                 curve.fill(first, last, rankings[key], keywords, keeps_results=keeps_results)
 
-    for_each(fill_block, query_blocks(queries.indptr, max(depth.values())), n_jobs)
+    for_each(fill_block, query_blocks(queries.indptr, max(depth.values()), n_jobs), n_jobs)
 
 
 def tied_across(queries: Queries | LazyQueries, spec: MetricRequest, n_jobs: int | None) -> NDArray[np.bool_]:
@@ -75,7 +75,7 @@ def tied_across(queries: Queries | LazyQueries, spec: MetricRequest, n_jobs: int
         tied = ranking.tie_end - np.arange(len(query)) > 1
         return np.bincount(query, weights=tied, minlength=last - first) > 0
 
-    return np.concatenate(for_each(find, query_blocks(queries.indptr, depth), n_jobs))
+    return np.concatenate(for_each(find, query_blocks(queries.indptr, depth, n_jobs), n_jobs))
 
 
 class RankingKey(NamedTuple):
@@ -143,7 +143,7 @@ def _labels_of(queries: Queries, first: int, last: int, unjudged: str | None, ne
         unlisted = unlisted.of_queries(first, last).read_unjudged(unjudged)
     if queries.grade is not None and unjudged is None:
         grade = rows_of(queries.grade, queries.indptr, queries.order, first, last)
-        return BlockLabels(None, indptr, unlisted, grade=grade)
+        return BlockLabels(None, indptr, unlisted, grade=grade, highest=int(queries.summary.label_range[1]))
     label = rows_of(queries.label, queries.indptr, queries.order, first, last)
     judged: NDArray[np.bool_] | None = None
     if unjudged == "nonrelevant":

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.pooled import pooled_if_negative
 from sklearn_rank._engine.unlisted import DocumentsWithoutRow
 from sklearn_rank._utils.lazy import cached_property
@@ -83,10 +84,9 @@ class Queries:
     @cached_property
     def longest(self) -> int:
         """Length of the longest query, with the documents that only its ideal list holds."""
-        length = self.indptr[1:] - self.indptr[:-1]
-        if self.unlisted is not None:
-            length = length + self.unlisted.n_kept[:, 0].astype(np.int64)
-        return int(length[length.argmax()])
+        if self.unlisted is None:
+            return rank_kernels.longest(self.indptr)
+        return int((np.diff(self.indptr) + self.unlisted.n_kept[:, 0].astype(np.int64)).max())
 
     @cached_property
     def without_negative(self) -> Queries:
@@ -131,6 +131,23 @@ class Queries:
         if not invalid.any():
             raise RowNotBuilt
         return self.origin.first_query + int(np.searchsorted(self.indptr, first_row(invalid), side="right")) - 1
+
+
+class GradedQueries(Queries):
+    """Queries whose labels are kept as bytes alone: a `label` that is None is made when it is read."""
+
+    has_subtopics = False
+
+    def __init__(self, label: Array | None, *others: Any, **named: Any) -> None:
+        super().__init__(cast(Array, label), *others, **named)
+        if label is None:
+            del vars(self)["label"]
+
+    @cached_property
+    def label(self) -> Array:
+        """Label of each row."""
+        assert self.grade is not None
+        return self.grade.astype(np.float64)
 
 
 def rows_of(x: NDArray[S], indptr: Index, order: Index | None, first: int, last: int) -> NDArray[S]:

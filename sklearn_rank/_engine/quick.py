@@ -139,7 +139,8 @@ class RankRoom:
 
     def __init__(self, labels: BlockLabels, ties: str, depth: int) -> None:
         n_rows = len(labels.label)
-        self.label, self.indptr, self.depth, self._ties = labels.label, labels.indptr, depth, TIE_POLICIES[ties]
+        self.indptr, self.depth, self._ties = labels.indptr, depth, TIE_POLICIES[ties]
+        self._label = labels.label if ties in ("worst", "best") else None  # who does not read them takes no view
         self.ptr = np.empty(len(labels.indptr), dtype=np.int64)
         self._order, self._tie_end = np.empty((2, n_rows), dtype=np.int64)
         self._longest = int(np.diff(labels.indptr).max())
@@ -149,7 +150,7 @@ class RankRoom:
         """Rank the rows by falling score."""
         order, tie_end, ptr = self._order, self._tie_end, self.ptr
         tied = rank_kernels.rank_queries(
-            score, None, self.label, None, self.indptr, self.depth, self._ties, False, self._longest,
+            score, None, self._label, None, self.indptr, self.depth, self._ties, False, self._longest,
             order, tie_end, ptr, None, self._room,
         )  # fmt: skip
         n = ptr.item(-1)

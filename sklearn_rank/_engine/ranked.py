@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.block_labels import rows_at_least
 from sklearn_rank._engine.kernels import rank as rank_kernels
@@ -223,24 +223,28 @@ class Ranked:
         value: ArrayLike = 1.0,
         weight: ArrayLike = 1.0,
         *,
+        by_label: Callable[[Array], Array] | None = None,
         by_rank: Callable[[Index], Any] | None = None,
         over_rank: bool = False,
     ) -> Array:
         """Sum of the value of each item times the weight of its position, down to each cutoff.
 
-        The weight is multiplied by a function of the rank, `by_rank`, and divided by the rank with `over_rank`: as
-        ``weight * by_rank(r.rank) / r.rank`` is, but for the time to make arrays of these.
+        The value is multiplied by a function of the label, `by_label`; the weight by a function of the rank, `by_rank`,
+        and divided by the rank with `over_rank`: as ``value * r.by_label(by_label)`` and
+        ``weight * by_rank(r.rank) / r.rank`` are, but for the time to make arrays of these.
         """
+        operands = value, weight, by_label, by_rank, over_rank
         if not self._keeps_results:
-            return self._cumsum(value, weight, by_rank, over_rank)
-        return self._kept(("cumsum", self._cutoffs.tobytes()), self._cumsum, value, weight, by_rank, over_rank)
+            return self._cumsum(*operands)
+        return self._kept(("cumsum", self._cutoffs.tobytes()), self._cumsum, *operands)
 
     def _cumsum(
-        self, value: ArrayLike, weight: ArrayLike, by_rank: Callable[[Index], Any] | None, over_rank: bool
-    ) -> Array:
+        self, value: ArrayLike, weight: ArrayLike, by_label: Callable[[Array], Array] | None,
+        by_rank: Callable[[Index], Any] | None, over_rank: bool,
+    ) -> Array:  # fmt: skip
         out = np.empty(self.shape[::-1]).T  # sums over queries read a cutoff at a time
         rank_kernels.cumsum(
-            self._one_or_flat(value),
+            *self._values(value, by_label),
             self._one_or_flat(weight),
             None if by_rank is None else self._of_ranks(by_rank),
             over_rank,
@@ -250,6 +254,17 @@ class Ranked:
             out,
         )
         return out
+
+    def _values(
+        self, value: ArrayLike, by_label: Callable[[Array], Array] | None
+    ) -> tuple[Array, NDArray[np.uint8] | None]:
+        """Value of each item and None, or of each grade and the grade of each item."""
+        if by_label is None:
+            return self._one_or_flat(value), None
+        if not (np.ndim(value) == 0 and value == 1):
+            return self._one_or_flat(np.asarray(value) * self.by_label(by_label)), None
+        values, grade = self._ranking.values_of_label(by_label)
+        return (self._one_or_flat(values), None) if grade is None else (values, grade)
 
     def _of_ranks(self, function: Callable[[Index], Any]) -> Array:
         """A function of the rank at each rank of the longest list."""

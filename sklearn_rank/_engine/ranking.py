@@ -77,7 +77,7 @@ class Ranking:
         grade: Grade | None = None,
     ) -> Ranking:
         """Rank rows by falling score; equal ones as the tie policy says, which may need the labels and not grades."""
-        n_rows, longest = len(score), _longest(indptr)
+        n_rows, longest = len(score), rank_kernels.longest(indptr)
         order, ptr = np.empty(n_rows, dtype=np.int64), np.empty(len(indptr), dtype=np.int64)
         tie_end = np.empty(n_rows if ties == "average" else 0, dtype=np.int64)
         is_narrow, by_label = score.dtype == np.float32, label is not None and label.ndim == 1
@@ -96,7 +96,7 @@ class Ranking:
     @classmethod
     def by_label(cls, label: Array, indptr: Index, depth: int) -> Ranking:
         """Rank all rows by falling label: the ideal order."""
-        longest, ptr = _longest(indptr), np.empty(len(indptr), dtype=np.int64)
+        longest, ptr = rank_kernels.longest(indptr), np.empty(len(indptr), dtype=np.int64)
         out, order = np.empty(len(label)), np.empty(longest, dtype=np.int64)
         rank_kernels.rank_labels(
             label, indptr, depth, longest, out, ptr, order, np.empty(rank_kernels.room_for(longest))
@@ -104,13 +104,13 @@ class Ranking:
         return cls(label, label, indptr, ptr, sorted_label=out[: ptr[-1]], depth=depth)
 
     @classmethod
-    def by_grade(cls, grade: Grade, indptr: Index, depth: int) -> Ranking:
-        """Rank all rows by falling label, labels being grades: the ideal order."""
+    def by_grade(cls, grade: Grade, indptr: Index, depth: int, highest: int = MOST_GRADE) -> Ranking:
+        """Rank all rows by falling label, labels being grades of at most `highest`: the ideal order."""
         out, ptr = np.empty(len(grade), dtype=np.uint8), np.empty(len(indptr), dtype=np.int64)
         rank_kernels.rank_grades(grade, indptr, depth, out, ptr)
         best = _read_only(out[: ptr[-1]])
         ranking = cls(None, grade, indptr, ptr, sorted_label=best, depth=depth, grade=best)
-        return ranking.sharing(BlockLabels(None, indptr, grade=grade))
+        return ranking.sharing(BlockLabels(None, indptr, grade=grade, highest=highest))
 
     @classmethod
     def by_novelty(cls, label: Array, indptr: Index, *, depth: int, alpha: float, min_relevance: float) -> Ranking:
@@ -196,15 +196,26 @@ class Ranking:
         return _read_only(self.row_label if self._order is None else self.row_label.take(self._order, axis=0))
 
     def of_label(self, function: Callable[[Array], Array]) -> Array:
-        """A function of the label at each position; of many grades it is asked for those that occur, once each."""
-        if self.grade is None or len(self.grade) <= FEW:
-            return function(self.label)
-        occurs, table, out = np.zeros(N_GRADES, dtype=np.uint8), np.zeros(N_GRADES), np.empty(len(self.grade))
-        rank_kernels.find_grades(self.grade, occurs)
-        (grades,) = occurs.nonzero()
-        table[grades] = function(grades.astype(np.float64))
-        rank_kernels.look_up(table, self.grade, out)
+        """A function of the label at each position."""
+        values, grade = self.values_of_label(function)
+        if grade is None:
+            return values
+        out = np.empty(len(grade))
+        rank_kernels.look_up(values, grade, out)
         return out
+
+    def values_of_label(self, function: Callable[[Array], Array]) -> tuple[Array, Grade | None]:
+        """A function of the label at each position and None, or of each grade and the grade at each position.
+
+        Where there are many grades it is asked for those that occur, once each.
+        """
+        if self.grade is None or len(self.grade) <= FEW:
+            return function(self.label), None
+        found = rank_kernels.find_grades(self.grade, self.labels.highest)
+        grades = np.flatnonzero([found >> g & 1 for g in range(N_GRADES)])
+        table: Array = np.zeros(N_GRADES)
+        table[grades] = function(grades.astype(np.float64))
+        return table, self.grade
 
     @cached_property
     def score(self) -> Array:
@@ -221,7 +232,7 @@ class Ranking:
     @cached_property
     def longest(self) -> int:
         """Positions of the query that has most."""
-        return _longest(self.ptr)
+        return rank_kernels.longest(self.ptr)
 
     @cached_property
     def rank(self) -> Index:
@@ -255,7 +266,7 @@ class Ranking:
     def _make_ideal(self) -> Ranking:
         labels = self.labels
         if labels.grade is not None and labels.unlisted is None:
-            return Ranking.by_grade(labels.grade, labels.indptr, self.depth)
+            return Ranking.by_grade(labels.grade, labels.indptr, self.depth, labels.highest)
         label, indptr = labels.judged
         grade = as_grades(label)
         if grade is None:
@@ -282,9 +293,3 @@ def _read_only(x: NDArray[Any]) -> Any:
     x = x.view()
     x.flags.writeable = False
     return x
-
-
-def _longest(indptr: Index) -> int:
-    """Rows of the longest query."""
-    length = indptr[1:] - indptr[:-1]
-    return int(length[length.argmax()])

@@ -123,17 +123,20 @@ class TracedRanked:
         return Step(self._steps, compute)
 
     def cumsum(
-        self, value: Any = 1.0, weight: Any = 1.0, *, by_rank: Callable[[Index], Array] | None = None,
-        over_rank: bool = False,
+        self, value: Any = 1.0, weight: Any = 1.0, *, by_label: Callable[[Array], Array] | None = None,
+        by_rank: Callable[[Index], Array] | None = None, over_rank: bool = False,
     ) -> Step:  # fmt: skip
         """Sum of the value of each item times the weight of its position, down to each cutoff."""
+        if by_label is not None:
+            is_one = not isinstance(value, Step) and np.ndim(value) == 0 and value == 1
+            value = self.by_label(by_label) if is_one else value * self.by_label(by_label)
         of_value, of_weight = operand(value), operand(weight)
         cutoffs, n_cutoffs = self._cutoffs, len(self._cutoffs)
         table = None if by_rank is None else np.asarray(by_rank(self._ranks), dtype=np.float64)
 
         def compute(ranking: Order, values: list[Any]) -> Array:
             out = np.empty((n_cutoffs, len(ranking.ptr) - 1)).T
-            operands = of_value(values), of_weight(values), table, over_rank
+            operands = of_value(values), None, of_weight(values), table, over_rank
             rank_kernels.cumsum(*operands, ranking.ptr, cutoffs, ranking.tie_end, out)
             return out
 

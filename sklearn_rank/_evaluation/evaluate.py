@@ -122,7 +122,7 @@ def evaluate(
         ids = np.arange(len(batches.n_documents))
         properties = check_attributes(by, clusters, QueryRows(ids))
         return evaluate_queries(batches, specs, ids, weight, n_jobs, properties)
-    queries = check_queries(y_true, y_score, mask=mask, n_jobs=n_jobs, **data)
+    queries = check_queries(y_true, y_score, mask=mask, n_jobs=n_jobs, keeps_narrow=True, **data)
     properties = check_attributes(by, clusters, QueryRows.of(queries), y_true=y_true, y_score=y_score, qid=qid)
     warn_if_all_relevant(LabelRange.of(queries), specs)
     return evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs, properties)

@@ -114,9 +114,9 @@ class ScoreRows:
 
 def score_range(score: Array, n_jobs: int | None) -> tuple[float, float]:
     """Lowest and highest score; NaN if there is any."""
-    blocks = row_blocks(len(score))
-    if len(blocks) == 1:
+    if len(score) <= FEW_ROWS:
         return _range(score)
+    blocks = row_blocks(len(score))
     low, high = np.transpose(for_each(lambda a, b: _range(score[a:b]), blocks, n_jobs))
     return float(low.min()), float(high.max())
 

@@ -22,7 +22,7 @@ def compute(queries: Queries | LazyQueries, specs: Sequence[MetricSpec], n_jobs:
     """Compute all metrics on all queries; those that differ in their cutoff alone are points of one curve."""
     if isinstance(queries, LazyQueries):
         return _compute_lazily(queries, specs, n_jobs)
-    if len(queries.score) <= FEW_ROWS:
+    if queries.indptr.item(-1) <= FEW_ROWS:  # which makes no scores where lists are sorted already
         values = values_of_few(queries, ((spec, few_steps_of(spec)) for spec in specs))
         if values is not None:
             return values

@@ -20,7 +20,7 @@ BINARY = {"gain": "binary"}
 INPUT_ORDER = {"ties": "stable"}
 NOT_JUDGED_IS_NOT_RELEVANT = {"unjudged": "nonrelevant", "negative": "unjudged"}
 AS_MANY_AS_POSSIBLE = {"denominator": "min_k_relevant"}
-ALL_RETRIEVED = {"threshold": float(np.finfo(np.float64).min)}
+ALL_RETRIEVED = {"threshold": float("-inf")}
 AS_LONG_AS_THE_LIST = {"denominator": "min_k_n"}
 POOLED_PAIRS_TIES_WRONG = {"ties": "worst", "average": "micro"}
 

@@ -23,7 +23,7 @@ def value_of(
     if tie_break is not None and not metric.defines_ties and spec["ties"] != "stable":
         raise ValueError(f"tie_break is read with ties='stable' only. Got ties={spec['ties']!r}.")
     data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break, "mask": mask}
-    queries = check_queries(y_true, y_score, n_jobs=n_jobs, **data)
+    queries = check_queries(y_true, y_score, n_jobs=n_jobs, keeps_narrow=True, **data)
     (result,) = compute(queries, [spec], n_jobs)
     value = result.values() if spec["average"] is None else result.average(queries.weight)
     value = value.take(spec.curve_index, axis=-1)

@@ -18,6 +18,12 @@ T = TypeVar("T")
 MASK = "mask= is True where there is a document."
 
 
+OF_ARRAYS = (
+    "mask= is for padded arrays, which evaluate and RankingAccumulator.update take; rows of a table are documents, so "
+    "leave padding out before: rows[rows['mask']]."
+)
+
+
 QID = "qid= is the query of each row; qid_from_group_sizes makes it of the sizes of groups."
 
 
@@ -45,6 +51,7 @@ MEANT = {
     **dict.fromkeys(("query", "queries", "query_id", "query_ids"), QID),
     **dict.fromkeys(("indexes", "indices"), QID),
     **dict.fromkeys(("where", "padding_mask", "key_padding_mask", "attention_mask", "valid"), MASK),
+    "mask": OF_ARRAYS,
     **dict.fromkeys(("preds", "predictions", "y_pred", "scores", "score"), "y_score is the output of the model."),
     **dict.fromkeys(("target", "targets", "labels", "label", "relevance"), "y_true is the relevance of each row."),
     **dict.fromkeys(("segment", "segments", "attributes", "strata", "sensitive_features"), BY),

@@ -33,7 +33,13 @@ def as_floats(x: Any, name: str) -> Array:
 
 
 def as_reals(x: Any, name: str) -> NDArray[Any]:
-    """As `as_floats`, but keeps a narrower float type."""
+    """As `as_floats`, but keeps a narrower type."""
+    array = as_numbers(x, name)
+    return array if array.dtype.kind not in "iu" or array.dtype.itemsize <= 4 else _of_wide(array, name)
+
+
+def as_numbers(x: Any, name: str) -> NDArray[Any]:
+    """As `as_reals`, but keeps integers of which float64 may round some: that is seen when they become `as_floats`."""
     array = x if type(x) is np.ndarray else _array(x, name)
     kind = array.dtype.kind
     if kind == "O" and array.ndim > 0:
@@ -43,8 +49,7 @@ def as_reals(x: Any, name: str) -> NDArray[Any]:
     if array.ndim not in (1, 2):
         hint = ": take [..., 0] of it" if array.ndim == 3 and array.shape[-1] == 1 else ""
         raise ValueError(f"{name} must have one or two dimensions. Got {array.ndim} instead{hint}.")
-    is_narrow = array.dtype.itemsize <= (8 if kind == "f" else 4)
-    return array if is_narrow else _of_wide(array, name)
+    return array if kind != "f" or array.dtype.itemsize <= 8 else _of_wide(array, name)
 
 
 def refuse_inexact(x: Any, name: str) -> None:

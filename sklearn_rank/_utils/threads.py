@@ -14,6 +14,8 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
+from sklearn_rank._utils.kept_threads import beside
+
 S = TypeVar("S")
 T = TypeVar("T")
 
@@ -39,15 +41,21 @@ def row_blocks(n_rows: int) -> list[tuple[int, int]]:
     return [(a, min(a + BLOCK_ROWS, n_rows)) for a in range(0, n_rows, BLOCK_ROWS)]
 
 
-def query_blocks(indptr: NDArray[np.int64], depth: int | None = None) -> list[tuple[int, int]]:
-    """Split queries into (first, last) blocks of about `BLOCK_ROWS` rows; no query is split.
+def query_blocks(
+    indptr: NDArray[np.int64], depth: int | None = None, n_jobs: int | None = None
+) -> list[tuple[int, int]]:
+    """Split queries into (first, last) blocks of about as many rows each, up to `BLOCK_ROWS`; no query is split.
 
-    If lists are much longer than the `depth` they are read to, a block has up to four times as many rows.
+    If lists are much longer than the `depth` they are read to, a block has up to four times as many rows. Each thread
+    gets as many blocks.
     """
-    n_rows = BLOCK_ROWS * max(1, min(4, int(indptr[-1]) // (len(indptr) - 1) // (depth or sys.maxsize)))
-    if indptr[-1] <= n_rows:
+    n_all = int(indptr[-1])
+    n_rows = BLOCK_ROWS * max(1, min(4, n_all // (len(indptr) - 1) // (depth or sys.maxsize)))
+    if n_all <= BLOCK_ROWS:
         return [(0, len(indptr) - 1)]
-    starts = np.searchsorted(indptr[:-1], np.arange(0, indptr[-1], n_rows))
+    n_threads = min(effective_n_jobs(n_jobs), -(-n_all // BLOCK_ROWS))
+    n_blocks = -(-n_all // (n_rows * n_threads)) * n_threads
+    starts = np.searchsorted(indptr[:-1], np.arange(n_blocks) * n_all // n_blocks)
     edges = np.unique(np.append(starts, [0, len(indptr) - 1])).tolist()
     return list(zip(edges[:-1], edges[1:], strict=True))
 
@@ -99,16 +107,25 @@ def on_threads(function: Callable[[S], T], items: Iterable[S], n_threads: int) -
         finally:
             _thread.stops = outer
 
-    with ThreadPoolExecutor(n_threads - 1) as pool:
-        try:
-            others = [pool.submit(work) for _ in range(n_threads - 1)]
-            work()
-            wait(others)
-        finally:
-            stop.set()
+    others: list[Lock] = []
+    try:
+        for _ in range(n_threads - 1):
+            others.append(beside(work))
+        work()
+        _wait_for(others)
+    finally:
+        stop.set()
+        _wait_for(others)
     if errors:
         raise errors.pop(0)
     return [results[i] for i in range(len(results))]
+
+
+def _wait_for(others: list[Lock]) -> None:
+    """Wait until others are done."""
+    for done in others:
+        with done:
+            pass
 
 
 def with_helpers(function: Callable[[S], T], items: Iterable[S], n_threads: int) -> Iterator[T]:

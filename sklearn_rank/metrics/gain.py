@@ -120,7 +120,7 @@ def dcg_score(r: Ranked, *, gain: Any = "exp2", discount: Any = "log2", base: fl
     >>> round(dcg_score(y_true, y_score, qid=qid, gain="linear", discount="jarvelin"), 3)
     8.097
     """
-    return r.cumsum(r.by_label(gain), by_rank=discount)
+    return r.cumsum(by_label=gain, by_rank=discount)
 
 
 @metric("ndcg", bounds=(0, 1), labels=(0, None), max_weight=INF, undefined_when="an ideal DCG of zero")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sklearn_rank._engine.ranked import Curve, Ranked
 from sklearn_rank._metric.decorator import metric
 from sklearn_rank._metric.metric import NO_RELEVANT
-from sklearn_rank._utils.constraints import real
+from sklearn_rank._utils.constraints import Constraint, is_real
 from sklearn_rank.metrics.binary import BETA, LARGE
 
 __all__ = [
@@ -15,9 +15,9 @@ __all__ = [
 ]
 
 
-THRESHOLD = real(
-    "a finite number",
-    lambda v: True,
+THRESHOLD = Constraint(
+    "a finite number or -inf",
+    lambda v: is_real(v) or (isinstance(v, float) and v == float("-inf")),
     """threshold : float, default=0.0
     Documents with a score above this are retrieved.""",
 )

@@ -5,10 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-
 def read_rows(
-    label: Array, score: Array, grade: NDArray[np.uint8] | None
+    label: NDArray[Any], score: NDArray[Any], grade: NDArray[np.uint8] | None
 ) -> tuple[float, float, bool, bool, bool, bool]: ...
 def read_few(
     label: NDArray[Any], score: NDArray[Any], ids: NDArray[Any], grade: NDArray[np.uint8], starts: NDArray[np.int64]

@@ -4,9 +4,9 @@
 
 Loops are over chunks that stay in the cache, and no row waits for the one before, so that compilers use vectors.
 """
-from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDES, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_STRIDES, PyBuffer_Release, PyObject_GetBuffer
 from libc.math cimport INFINITY
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 cdef enum:
     CHUNK = 512
@@ -19,6 +19,16 @@ cdef union word_t:
     double value
     uint64_t bits
 
+ctypedef fused label_t:
+    int32_t
+    int64_t
+    float
+    double
+
+ctypedef fused score_t:
+    float
+    double
+
 cdef struct facts_t:
     double lowest
     double highest
@@ -28,40 +38,96 @@ cdef struct facts_t:
     int64_t n_bad
 
 
-def read_rows(const double[::1] label, const double[::1] score, uint8_t[::1] grade):
+def read_rows(label, score, uint8_t[::1] grade):
     """Return lowest and highest label, whether one is NaN and all are grades, and as numbers of scores: -inf, and bad.
 
     Grades are whole numbers from 0 to 31, and written to `grade` if it is not None; -0.0 is 0. Range is that of labels
     but NaN, inf and -inf if there are no others. Bad scores are NaN and +inf. What is counted is 0 or more.
+
+    Labels are int32, int64, float32 or float64, and scores float32 or float64, without gaps: read as they are, they
+    need no copy of 8 bytes a row.
     """
+    cdef Py_buffer y, s
     cdef facts_t facts
+    cdef uint8_t* grades = &grade[0] if grade is not None else NULL
+    PyObject_GetBuffer(label, &y, PyBUF_FORMAT | PyBUF_ND)
+    try:
+        PyObject_GetBuffer(score, &s, PyBUF_FORMAT | PyBUF_ND)
+    except BaseException:
+        PyBuffer_Release(&y)
+        raise
+    cdef int64_t n_labels = y.len // y.itemsize, n_scores = s.len // s.itemsize
+    cdef char of_labels = _kind(&y), of_scores = _kind(&s)
+    cdef bint is_known = of_scores in b"df"
     with nogil:
-        _read(
-            &label[0], label.shape[0], &score[0], score.shape[0], &grade[0] if grade is not None else NULL, &facts
-        )
+        if of_labels == b"d":
+            _read_labels(<const double*> y.buf, n_labels, grades, &facts)
+        elif of_labels == b"f":
+            _read_labels(<const float*> y.buf, n_labels, grades, &facts)
+        elif y.itemsize == 8 and of_labels in b"lq":
+            _read_labels(<const int64_t*> y.buf, n_labels, grades, &facts)
+        elif y.itemsize == 4 and of_labels in b"il":
+            _read_labels(<const int32_t*> y.buf, n_labels, grades, &facts)
+        else:
+            is_known = False
+        if of_scores == b"d":
+            _read_scores(<const double*> s.buf, n_scores, &facts)
+        elif of_scores == b"f":
+            _read_scores(<const float*> s.buf, n_scores, &facts)
+    PyBuffer_Release(&y)
+    PyBuffer_Release(&s)
+    if not is_known:
+        raise TypeError("labels or scores of another type")
     return facts.lowest, facts.highest, facts.has_nan, facts.are_grades, facts.n_unretrieved > 0, facts.n_bad > 0
 
 
-cdef void _read(
-    const double* label, int64_t n_labels, const double* score, int64_t n_scores, uint8_t* grade, facts_t* facts
-) noexcept nogil:
+cdef char _kind(const Py_buffer* x) noexcept nogil:
+    """Letter of a type in the order of the machine, which "=" says of memory that is not aligned."""
+    return x.format[1] if x.format[0] == b"=" else x.format[0]
+
+
+cdef void _read_labels(const label_t* x, int64_t n_labels, uint8_t* grade, facts_t* facts) noexcept nogil:
+    """Read labels as float64; other types are widened chunk by chunk, and those of whole numbers only if need be."""
+    cdef double[CHUNK] room
+    cdef const double* wide
     cdef int64_t chunk, i, n
-    facts.lowest, facts.highest, facts.has_nan = INFINITY, -INFINITY, False
-    facts.are_grades, facts.n_unretrieved, facts.n_bad = grade != NULL, 0, 0
+    facts.lowest, facts.highest, facts.has_nan, facts.are_grades = INFINITY, -INFINITY, False, grade != NULL
     for chunk in range((n_labels + CHUNK - 1) // CHUNK):
         i = chunk * CHUNK
         n = min(n_labels - i, <int64_t> CHUNK)
+        if facts.are_grades and (label_t is int32_t or label_t is int64_t):
+            facts.are_grades = _write_whole(x + i, n, grade + i)
+            if facts.are_grades:
+                _add_bytes(grade + i, n, &facts.lowest, &facts.highest)
+                continue
+        wide = _widen(x + i, n, &room[0])
         if facts.are_grades:
-            facts.are_grades = _write_grades(label + i, n, grade + i)
+            facts.are_grades = _write_grades(wide, n, grade + i)
         if facts.are_grades:
             _add_bytes(grade + i, n, &facts.lowest, &facts.highest)
         else:
-            _add_range(label + i, n, &facts.lowest, &facts.highest, &facts.has_nan)
+            _add_range(wide, n, &facts.lowest, &facts.highest, &facts.has_nan)
+
+
+cdef inline const double* _widen(const label_t* x, int64_t n, double* room) noexcept nogil:
+    """Numbers as float64, in the room if they are of another type."""
+    cdef int64_t i
+    if label_t is double:
+        return x
+    else:
+        for i in range(n):
+            room[i] = <double> x[i]
+        return room
+
+
+cdef void _read_scores(const score_t* x, int64_t n_scores, facts_t* facts) noexcept nogil:
+    cdef int64_t chunk, i, n
+    facts.n_unretrieved, facts.n_bad = 0, 0
     for chunk in range((n_scores + CHUNK - 1) // CHUNK):
         i = chunk * CHUNK
         n = min(n_scores - i, <int64_t> CHUNK)
-        if not _are_finite(score + i, n):
-            _count_odd(score + i, n, &facts.n_unretrieved, &facts.n_bad)
+        if not _are_finite(x + i, n):
+            _count_odd(x + i, n, &facts.n_unretrieved, &facts.n_bad)
 
 
 def read_few(label, score, ids, uint8_t[::1] grade, int64_t[::1] starts):
@@ -81,7 +147,8 @@ def read_few(label, score, ids, uint8_t[::1] grade, int64_t[::1] starts):
             if not _is_plain(&given[n - 1], n_rows, b"d" if n < 3 else b"l"):
                 return None
         n_queries = _find_rising(<const int64_t*> given[2].buf, n_rows, &starts[0])
-        _read(<const double*> given[0].buf, n_rows, <const double*> given[1].buf, n_rows, &grade[0], &facts)
+        _read_labels(<const double*> given[0].buf, n_rows, &grade[0], &facts)
+        _read_scores(<const double*> given[1].buf, n_rows, &facts)
     except (ValueError, BufferError):    # a type that has no buffer
         return None
     finally:
@@ -130,6 +197,16 @@ cdef bint _write_grades(const double* x, int64_t n, uint8_t* out) noexcept nogil
     return wrong == 0
 
 
+cdef bint _write_whole(const label_t* x, int64_t n, uint8_t* out) noexcept nogil:
+    """Write whole numbers as bytes; return whether all are from 0 to 31."""
+    cdef uint64_t wrong = 0
+    cdef int64_t i
+    for i in range(n):
+        wrong |= <uint64_t> x[i] >> 5
+        out[i] = <uint8_t> x[i]
+    return wrong == 0
+
+
 cdef void _add_bytes(const uint8_t* x, int64_t n, double* lowest, double* highest) noexcept nogil:
     cdef uint8_t low = 255, high = 0
     cdef int64_t i
@@ -165,9 +242,9 @@ cdef void _add_range(const double* x, int64_t n, double* lowest, double* highest
         has_nan[0] |= nan[k] != 0
 
 
-cdef bint _are_finite(const double* x, int64_t n) noexcept nogil:
+cdef bint _are_finite(const score_t* x, int64_t n) noexcept nogil:
     """Whether no number is NaN or infinite: x - x of such a one is NaN, and of others 0."""
-    cdef double[LANES] sums
+    cdef score_t[LANES] sums
     cdef int64_t i, k, n_in_lanes = n - n % LANES
     for k in range(LANES):
         sums[k] = 0.0
@@ -179,7 +256,7 @@ cdef bint _are_finite(const double* x, int64_t n) noexcept nogil:
     return sums[0] + sums[1] + sums[2] + sums[3] == 0.0
 
 
-cdef void _count_odd(const double* x, int64_t n, int64_t* n_unretrieved, int64_t* n_bad) noexcept nogil:
+cdef void _count_odd(const score_t* x, int64_t n, int64_t* n_unretrieved, int64_t* n_bad) noexcept nogil:
     cdef int64_t i
     for i in range(n):
         n_unretrieved[0] += x[i] == -INFINITY

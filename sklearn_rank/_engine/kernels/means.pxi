@@ -1,12 +1,22 @@
 # Sums of means down to each relevant item, as MAP and WAP are, of labels kept as bytes; `rank.pyx` includes it.
 
 cdef enum:
-    CHUNK = 128                 # positions whose sums are kept on the stack
+    CHUNK = 64                 # positions whose sums are kept on the stack
+    PACKED = 1 << 16            # items whose sums fit in 21 bits
+    TURN = 16                   # quotients that are made before they are added
+
+cdef int64_t LOW = 1 << 21
+cdef double[TURN] STEP          # 0, 1, ...
+for number_of_step in range(TURN):
+    STEP[number_of_step] = number_of_step
 
 cdef struct mean_t:
-    double total, before        # the sum so far, and the values above the block, with it where there are no ties
-    int64_t block_start, block_stop
-    double level, slope         # expectation of relevant * values down to it: at the start of the block, and its rise
+    int32_t[N_GRADES] relevant, value   # by grade
+    int64_t[N_GRADES] packed            # both, and their product, 21 bits apart
+    int64_t first, at, tie_stop         # first position of the query, the next one, and where its tie block ends
+    double total, before                # the sum so far, and the values above the next position or below its block
+    int64_t tie_start
+    double level, slope     # expectation of relevant * values down to it: at the start of the block, and its rise
 
 
 def means_of_grades(
@@ -18,60 +28,105 @@ def means_of_grades(
     Tied items count in expectation, as in `joint`. Values are whole numbers, so that their sums are exact. It takes a
     third of the time of `relevant`, `joint` and `cumsum`, as no array is made, and only relevant items are divided for.
     """
-    cdef int64_t q, c, i, stop
+    cdef int64_t q, c, g, stop
+    cdef const uint8_t* grades = &grade[0] if grade.shape[0] > 0 else NULL
+    cdef const int64_t* ends = &tie_end[0] if tie_end is not None and tie_end.shape[0] > 0 else NULL
     cdef mean_t run
+    run.level = run.slope = run.tie_start = 0
+    for g in range(N_GRADES):
+        run.relevant[g] = <int32_t> relevant[g]
+        run.value[g] = <int32_t> value[g]
+        run.packed[g] = run.relevant[g] + run.value[g] * LOW + run.relevant[g] * run.value[g] * LOW * LOW
     with nogil:
         for q in range(ptr.shape[0] - 1):
             run.total = run.before = 0.0
-            i = run.block_stop = ptr[q]
+            run.first = run.at = run.tie_stop = ptr[q]
             for c in range(cutoffs.shape[0]):
                 stop = ptr[q + 1]
                 if cutoffs[c] < stop - ptr[q]:
                     stop = ptr[q] + cutoffs[c]
-                if tie_end is None:
-                    while i < stop:
-                        i = _add_untied(&grade[0], &relevant[0], &value[0], ptr[q], i, min(stop, i + CHUNK), &run)
-                else:
-                    while i < stop:
-                        if i == run.block_stop:
-                            _start_ties(&grade[0], &relevant[0], &value[0], i, tie_end[i], &run)
-                        run.total += (run.level + run.slope * (i - run.block_start)) / (i - ptr[q] + 1)
-                        i += 1
+                while run.at < stop:
+                    if run.at < run.tie_stop:
+                        _add_tied(min(stop, run.tie_stop), &run)
+                    elif ends != NULL and ends[run.at] > run.at + 1:
+                        _start_ties(grades, ends[run.at], &run)
+                    elif stop - run.at <= FEW:
+                        _add_few(grades, ends, stop, &run)
+                    else:
+                        _add_untied(grades, ends, min(stop, run.at + CHUNK), &run)
                 out[q, c] = run.total
 
 
-cdef inline int64_t _add_untied(
-    const uint8_t* grade, const double* relevant, const double* value, int64_t first, int64_t start, int64_t stop,
-    mean_t* run,
-) noexcept nogil:
-    """Add the means of the relevant items from `start` up to `stop`; these are found first, without a branch."""
-    cdef double[CHUNK] sum_down_to
-    cdef int64_t[CHUNK] rank
-    cdef int64_t i, n = 0
-    for i in range(start, stop):
-        run.before += value[grade[i]]
-        sum_down_to[n] = run.before
-        rank[n] = i - first + 1
-        n += relevant[grade[i]] != 0.0
+cdef inline void _add_few(const uint8_t* grade, const int64_t* tie_end, int64_t stop, mean_t* run) noexcept nogil:
+    """Add the means of the relevant items up to `stop`, or to a tie block. Others are divided for too.
+
+    Few divisions take less time than a loop whose number of turns the processor cannot foretell.
+    """
+    cdef int64_t i = run.at
+    while i < stop and (tie_end == NULL or tie_end[i] == i + 1):
+        run.before += run.value[grade[i]]
+        run.total += run.relevant[grade[i]] * (run.before / (i - run.first + 1))
+        i += 1
+    run.at = i
+
+
+cdef inline void _add_untied(const uint8_t* grade, const int64_t* tie_end, int64_t stop, mean_t* run) noexcept nogil:
+    """Add the means of the relevant items up to `stop`, or to a tie block; these are found first, without a branch.
+
+    What is counted in between is small, as the compiler makes doubles of 32 bits, and divides, two at once.
+    """
+    cdef int32_t[CHUNK] sum_down_to, rank
+    cdef double[CHUNK] mean
+    cdef int64_t i, n = 0, start = run.at
+    cdef int32_t down_to = 0
+    cdef double before = run.before, above = start - run.first + 1, total = run.total
+    if tie_end != NULL:
+        i = start
+        while i < stop and tie_end[i] == i + 1:
+            i += 1
+        stop = i
+    for i in range(stop - start):
+        down_to += run.value[grade[start + i]]
+        sum_down_to[n] = down_to
+        rank[n] = <int32_t> i
+        n += run.relevant[grade[start + i]]
     for i in range(n):
-        run.total += sum_down_to[i] / rank[i]
-    return stop
+        mean[i] = (before + sum_down_to[i]) / (above + rank[i])
+    for i in range(n):
+        total += mean[i]
+    run.total = total
+    run.before = before + down_to
+    run.at = stop
 
 
-cdef inline void _start_ties(
-    const uint8_t* grade, const double* relevant, const double* value, int64_t start, int64_t stop, mean_t* run,
-) noexcept nogil:
-    cdef double sum_x = 0.0, sum_y = 0.0, sum_xy = 0.0, m = stop - start
-    cdef int64_t i
-    for i in range(start, stop):
-        sum_x += relevant[grade[i]]
-        sum_y += value[grade[i]]
-        sum_xy += relevant[grade[i]] * value[grade[i]]
-    run.block_start = start
-    run.block_stop = stop
-    run.level = (sum_x * run.before + sum_xy) / m if sum_x != 0.0 else 0.0
-    run.slope = (sum_x * sum_y - sum_xy) / (m * (m - 1)) if m > 1 and sum_x != 0.0 else 0.0
+cdef inline void _start_ties(const uint8_t* grade, int64_t stop, mean_t* run) noexcept nogil:
+    """Sum over a tie block: of three numbers of each item, packed in one, in a third of the time."""
+    cdef int64_t i, start = run.at, end, packed, sum_x = 0, sum_y = 0, sum_xy = 0
+    cdef double m = stop - start
+    while start < stop:
+        end = min(stop, start + PACKED)
+        packed = 0
+        for i in range(start, end):
+            packed += run.packed[grade[i]]
+        sum_x += packed & (LOW - 1)
+        sum_y += (packed >> 21) & (LOW - 1)
+        sum_xy += packed >> 42
+        start = end
+    run.tie_start = run.at
+    run.tie_stop = stop
+    run.level = run.slope = 0.0
+    if sum_x > 0:
+        run.level = (sum_x * run.before + sum_xy) / m
+        run.slope = (<double> sum_x * sum_y - sum_xy) / (m * (m - 1))
     run.before += sum_y
+
+
+cdef inline void _add_tied(int64_t stop, mean_t* run) noexcept nogil:
+    """Add the means of tied items up to `stop`, of which none adds anything if no one is relevant."""
+    cdef int64_t done = run.at - run.first, offset = run.at - run.tie_start, n = stop - run.at
+    if run.level + run.slope > 0.0:
+        run.total = _add_means(run.total, run.level, run.slope, offset, done, n)
+    run.at = stop
 
 
 def means_of_counts(
@@ -122,19 +177,19 @@ cdef double _add_means(
     """Add (level + slope * offset) / rank of n positions in turn.
 
     A few quotients are made before they are added: with steps that are doubles already the compiler takes two at once.
+    So few that the next ones are made while the sum, which has to wait for each addition, takes these.
     """
-    cdef double[64] step, mean
+    cdef double[TURN] mean
     cdef double first, rank
     cdef int64_t i, start = 0, m
-    for i in range(64):
-        step[i] = i
-    while start < n:
-        m = min(64, n - start)
+    while start + TURN <= n:
         first = offset + start
         rank = done + start + 1
-        for i in range(m):
-            mean[i] = (level + slope * (first + step[i])) / (rank + step[i])
-        for i in range(m):
+        for i in range(TURN):
+            mean[i] = (level + slope * (first + STEP[i])) / (rank + STEP[i])
+        for i in range(TURN):
             total += mean[i]
-        start += m
+        start += TURN
+    for i in range(start, n):
+        total += (level + slope * (offset + i)) / (done + i + 1)
     return total

@@ -20,6 +20,7 @@ cdef double ALIKE = 1 + 1e-12   # what a row adds must be more than this times w
 cdef double NEGLIGIBLE = 1e-18  # a probability of survival below this changes no double that it is added to
 cdef double LOG_NEGLIGIBLE = log(NEGLIGIBLE)
 cdef double LOG_2 = log(2.0)
+cdef double MOST_WHOLE = 2.0**53  # doubles hold each whole number up to it
 
 cdef enum:
     FEW = 8                     # labels not worth counting by grade, and tied items not worth taking together
@@ -398,12 +399,26 @@ def count_grades_at_least(const uint8_t[::1] grade, const int64_t[::1] indptr, i
             out[q, 0] = n
 
 
-def find_grades(const uint8_t[::1] grade, uint8_t[::1] out):
-    """Write 1 for each grade that occurs."""
-    cdef int64_t i
+def find_grades(const uint8_t[::1] grade, int64_t highest):
+    """Return bits: 1 << g for each grade g that occurs. No grade is above `highest`; all of them seen, it stops."""
+    cdef int64_t i = 0, stop, n = grade.shape[0]
+    cdef int64_t found = 0
     with nogil:
-        for i in range(grade.shape[0]):
-            out[grade[i]] = 1
+        while i < n and found != (<int64_t> 2 << highest) - 1:
+            stop = min(n, i + 64)
+            while i < stop:
+                found |= <int64_t> 1 << grade[i]
+                i += 1
+    return found
+
+
+def longest(const int64_t[::1] indptr):
+    """Return the length of the longest query; 0 without one."""
+    cdef int64_t q, most = 0
+    with nogil:
+        for q in range(indptr.shape[0] - 1):
+            most = max(most, indptr[q + 1] - indptr[q])
+    return most
 
 
 def look_up(const double[::1] table, const uint8_t[::1] grade, double[::1] out):

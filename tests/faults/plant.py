@@ -1,0 +1,129 @@
+"""Faults that are planted: lists of them, and copies of the package that have them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+CHOICE = "SKLEARN_RANK_FAULT"
+"""Environment variable that chooses one of the faults that are compiled together."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A line of a file, what it becomes, and the tests that must notice, as pytest takes them.
+
+    Faults that nobody can notice say why they are `equivalent`.
+    """
+
+    name: str
+    file: str
+    line: str
+    planted: str
+    tests: tuple[str, ...]
+    equivalent: str = ""
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether the file is Cython."""
+        return Path(self.file).suffix in (".pyx", ".pxi")
+
+
+def read_faults(folder: Path = Path(__file__).parent) -> list[Fault]:
+    """Faults of all lists, named by list and place in it."""
+    faults = []
+    for path in sorted(folder.glob("*.toml")):
+        for i, given in enumerate(tomllib.loads(path.read_text())["fault"], start=1):
+            tests = tuple(given.pop("tests").split())
+            faults.append(Fault(f"{path.stem}-{i}", tests=tests, **given))
+    return faults
+
+
+def copy_project(to: Path) -> None:
+    """Copy what the tests read."""
+    kept = shutil.ignore_patterns("__pycache__", "*.c", "build", "*.egg-info", ".*")
+    shutil.copytree(ROOT, to, ignore=kept, dirs_exist_ok=True)
+    for name in (".ci", ".github", ".pre-commit-config.yaml"):
+        source = ROOT / name
+        shutil.copytree(source, to / name) if source.is_dir() else shutil.copy(source, to)
+    if (ROOT.parent / "shared").is_dir():
+        (to.parent / "shared").unlink(missing_ok=True)
+        (to.parent / "shared").symlink_to(ROOT.parent / "shared")
+
+
+def plant(fault: Fault, folder: Path) -> str:
+    """Replace the line of a Python file, and return the text as it was."""
+    path = folder / fault.file
+    text = path.read_text()
+    path.write_text(replaced(text, fault, fault.planted))
+    return text
+
+
+def replaced(text: str, fault: Fault, by: str) -> str:
+    """Text with something in place of the one line of a fault."""
+    if (found := text.count(fault.line)) != 1:
+        raise ValueError(f"The line of fault {fault.name} must be in {fault.file} once. Got {found} times.")
+    return text.replace(fault.line, by)
+
+
+# --- faults that are compiled together -----------------------------------------------------------------------
+
+
+def compile_faults(faults: Iterable[Fault], folder: Path) -> None:
+    """Build the kernels of a copy with all their faults, of which the environment chooses one, by its place."""
+    by_file: dict[str, list[tuple[int, Fault]]] = {}
+    for number, fault in enumerate(faults, start=1):
+        by_file.setdefault(fault.file, []).append((number, fault))
+    for file, numbered in by_file.items():
+        path = folder / file
+        path.write_text(with_choices(path.read_text(), numbered))
+    for path in (folder / "sklearn_rank" / "_engine" / "kernels").glob("*.pyx"):
+        path.write_text(with_chosen(path.read_text()))
+    build = [sys.executable, "-c", "from setuptools import setup; setup()", "-q", "build_ext", "--inplace", "--force"]
+    subprocess.run(build, cwd=folder, check=True)
+
+
+def with_chosen(text: str) -> str:
+    """Kernel that knows the chosen fault."""
+    before = re.search(r"^(cdef|cpdef|ctypedef|def|include) ", text, re.MULTILINE)
+    assert before is not None
+    chosen = f'import os\n\ncdef int CHOSEN_FAULT = int(os.environ.get("{CHOICE}", "0"))\n\n'
+    return text[: before.start()] + chosen + text[before.start() :]
+
+
+def with_choices(text: str, numbered: list[tuple[int, Fault]]) -> str:
+    """Kernel with a choice at each line that has faults."""
+    by_line: dict[str, list[tuple[int, Fault]]] = {}
+    for number, fault in numbered:
+        by_line.setdefault(fault.line, []).append((number, fault))
+    for line, choices in by_line.items():
+        text = replaced(text, choices[0][1], _choice(line, [(number, fault.planted) for number, fault in choices]))
+    return text
+
+
+def _choice(line: str, planted: list[tuple[int, str]]) -> str:
+    """One line that does what the chosen fault does: a statement, or the condition of `if`, `elif` or `while`."""
+    indent, head, body = _parts(line)
+    if head:
+        chosen = body
+        for number, fault in planted:
+            chosen = f"(({_parts(fault)[2]}) if CHOSEN_FAULT == {number} else ({chosen}))"
+        return f"{indent}{head} {chosen}:"
+    lines = []
+    for i, (number, fault) in enumerate(planted):
+        lines += [f"{indent}{'elif' if i else 'if'} CHOSEN_FAULT == {number}:", f"{indent}    {_parts(fault)[2]}"]
+    return "\n".join([*lines, f"{indent}else:", f"{indent}    {body}"])
+
+
+def _parts(line: str) -> tuple[str, str, str]:
+    """Indentation, keyword before a condition, and the condition or the statement."""
+    indent, rest = re.match(r"( *)(.*)", line, re.DOTALL).groups()
+    condition = re.fullmatch(r"(if|elif|while) (.*):", rest)
+    return (indent, *condition.groups()) if condition else (indent, "", rest)

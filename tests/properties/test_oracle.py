@@ -1,0 +1,86 @@
+"""Whatever the rows, what a metric returns is what its definition says, in plain Python."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from oracle import DENOMINATORS, ORACLES, ORACLES_OF_SCORES
+
+from properties import calls, cases
+from properties.conventions import CHOICES
+from properties.forms import NUMBERS
+from properties.run import draws
+from sklearn_rank._metric.conventions import CONVENTIONS
+from sklearn_rank._metric.keywords import OWN
+from sklearn_rank._metric.keywords import SHARED as KEYWORDS
+from sklearn_rank._metric.metric import REGISTRY
+
+N_CASES = 600
+"""Cases of one test."""
+
+each_seed = pytest.mark.parametrize("seed", range(40))
+few_examples = settings(
+    max_examples=60, deadline=None, derandomize=True, database=None, suppress_health_check=[*HealthCheck]
+)
+randoms = st.randoms(use_true_random=False)
+
+
+@each_seed
+def test_values_are_those_of_the_oracle(seed):
+    for number, error in draws("oracle", seed, N_CASES):
+        pytest.fail(f"draw {number}: {error}", pytrace=False)
+
+
+@few_examples
+@given(randoms)
+def test_values_are_those_of_the_oracle_for_rows_that_hypothesis_draws(rng):
+    for case in cases.draw_cases(rng, n_calls=4):
+        assert not (wrong := cases.fails(case)), f"{wrong}\n{case.code()}"
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_rows_are_needed(name):
+    with pytest.raises(ValueError, match="At least one row is needed"):
+        REGISTRY[name]([], [], qid=[])
+
+
+@pytest.mark.parametrize("rounding", ["up", "nearest", "cut"])
+def test_documents_that_make_up_a_recall(rounding):
+    """Of up to 40 relevant documents, at odd ranks: products that floats put just above or below a whole number."""
+    lists = [[1.0, 0.0] * n for n in range(1, 41)]
+    y_true, qid = np.concatenate(lists), np.repeat(np.arange(40), 2 * np.arange(1, 41))
+    for percent in range(101):
+        asked = {"recall": percent / 100, "rounding": rounding}
+        found = REGISTRY["iprec"](y_true, -np.arange(len(qid)), qid=qid, average=None, **asked)
+        np.testing.assert_allclose(found, [ORACLES["iprec"](y, [], None, **asked) for y in lists], rtol=1e-12)
+
+
+# --- what is drawn -------------------------------------------------------------------------------------------
+
+
+def test_every_metric_has_an_oracle():
+    assert {*ORACLES, *ORACLES_OF_SCORES} == {*REGISTRY}
+    assert {*DENOMINATORS} == {name for name, metric in REGISTRY.items() if metric.supports_micro}
+
+
+def test_every_keyword_and_convention_is_drawn():
+    of_formulas = {keyword for metric in REGISTRY.values() for keyword in metric.formula_params}
+    assert {*OWN} <= of_formulas == {*calls.OWN}
+    assert {*KEYWORDS} == {*calls.SHARED, "ties"}
+    assert {*CHOICES} == {*CONVENTIONS}
+
+
+def test_every_type_of_numbers_is_drawn():
+    types = {np.dtype(code) for code in np.typecodes["AllInteger"] + np.typecodes["Float"] + "?"}
+    assert {t.newbyteorder("=").str[1:] for t in types} <= {*NUMBERS, "b1", np.dtype(np.longdouble).str[1:]}
+
+
+def test_an_error_names_the_smallest_rows(monkeypatch):
+    """If everything of three rows and more were wrong, three rows are shown."""
+    wanted = cases.expected
+    monkeypatch.setattr(cases, "expected", lambda call, data: wanted(call, data) if len(data.rows) < 3 else 7)
+    errors = [str(error) for _, error in draws("oracle", 0, 20)]
+    assert errors
+    assert all(re.search(r"qid=\[\d+, \d+, \d+\]", error) for error in errors)

@@ -1,0 +1,41 @@
+"""The lists of faults in tests/faults fit the code: each fault can be planted."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent / "faults"))
+
+from plant import ROOT, read_faults, replaced, with_choices, with_chosen
+
+FAULTS = read_faults()
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_its_line_is_there_once(fault):
+    text = (ROOT / fault.file).read_text()
+    assert replaced(text, fault, fault.planted) != text
+    assert all((ROOT / path).exists() for path in fault.tests if path.startswith(("tests/", "sklearn_rank/")))
+
+
+def test_faults_of_a_kernel_are_chosen_at_run_time():
+    text = (
+        '"""Doc."""\nfrom libc.math cimport exp\n\ncdef int f(int n):\n    while n > 2:\n        n -= 1\n    return n\n'
+    )
+    one = {"file": "", "tests": (), "name": "a"}
+    faults = [
+        FAULTS[0].__class__(line="    while n > 2:", planted="    while n > 3:", **one),
+        FAULTS[0].__class__(line="        n -= 1", planted="        n -= 2", **one),
+        FAULTS[0].__class__(line="        n -= 1", planted="        n = 0", **one),
+    ]
+    assert with_chosen(with_choices(text, [*enumerate(faults, start=1)])) == (
+        '"""Doc."""\nfrom libc.math cimport exp\n\nimport os\n\n'
+        'cdef int CHOSEN_FAULT = int(os.environ.get("SKLEARN_RANK_FAULT", "0"))\n\n'
+        "cdef int f(int n):\n"
+        "    while ((n > 3) if CHOSEN_FAULT == 1 else (n > 2)):\n"
+        "        if CHOSEN_FAULT == 2:\n            n -= 2\n"
+        "        elif CHOSEN_FAULT == 3:\n            n = 0\n"
+        "        else:\n            n -= 1\n"
+        "    return n\n"
+    )

@@ -1,0 +1,179 @@
+"""Labels and scores of many rows in any type and layout: the bits of float64, and its errors in their order."""
+
+import numpy as np
+import pytest
+
+from sklearn_rank import evaluate
+from sklearn_rank._engine import check
+from sklearn_rank._engine.check import check_queries
+from sklearn_rank._engine.fingerprints import fingerprints_of
+from sklearn_rank._engine.kernels.checks import read_rows
+from sklearn_rank.metrics import ndcg_score
+
+RNG = np.random.default_rng(0)
+N = check.FEW_ROWS + 1000
+LABEL, SCORE, QID = RNG.integers(0, 5, N), RNG.normal(size=N).astype(np.float16), RNG.integers(0, 300, N) // 7
+METRICS = ["ndcg@10", "map", "mse", "err(max_grade=40)", "ndcg(ties=worst)@3"]
+TYPES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", ">i4", ">i8", ">f4", ">f8", "g", "O"]
+
+
+def unaligned(x):
+    rows = np.zeros(len(x), dtype=[("gap", "i1"), ("x", x.dtype)])
+    rows["x"] = x
+    return rows["x"]
+
+
+def shifted(x):
+    return np.frombuffer(b"." + x.tobytes(), x.dtype, offset=1)
+
+
+def read_only(x):
+    x = x.copy()
+    x.flags.writeable = False
+    return x
+
+
+def mapped(x, folder):
+    x.tofile(folder / "x")
+    return np.memmap(folder / "x", dtype=x.dtype, mode="r")
+
+
+def series(x):
+    return pytest.importorskip("pandas").Series(x)
+
+
+def arrow(x):
+    return pytest.importorskip("pyarrow").chunked_array([x[:2000], x[2000:]])
+
+
+LAYOUTS = {
+    "plain": lambda x, _: x, "every_second": lambda x, _: np.repeat(x, 2)[::2],
+    "backwards": lambda x, _: x[::-1].copy()[::-1], "column": lambda x, _: x[:, None],
+    "unaligned": lambda x, _: unaligned(x), "shifted": lambda x, _: shifted(x),
+    "read_only": lambda x, _: read_only(x),
+    "memmap": mapped, "pandas": lambda x, _: series(x), "arrow": lambda x, _: arrow(x),
+}  # fmt: skip
+
+
+def bits(label, score):
+    result = evaluate(label, score, qid=QID, metrics=METRICS, n_jobs=2)
+    return (
+        [*result.mean().values()],
+        [result.per_query[name].tobytes() for name in METRICS],
+        fingerprints_of(check_queries(label, score, qid=QID)).tobytes(),
+    )
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("kind", ["i4", "i8", "f4", "f8", "u1"])
+def test_layouts_change_no_bit(kind, layout, tmp_path, monkeypatch):
+    monkeypatch.setattr("sklearn_rank._utils.threads.BLOCK_ROWS", 1000)
+    label, score = LABEL.astype(kind), SCORE.astype("f8" if kind == "f8" else "f4")
+    expected = bits(LABEL.astype(float), SCORE.astype(float))
+    assert bits(LAYOUTS[layout](label, tmp_path), score) == expected
+    assert bits(label, LAYOUTS[layout](score, tmp_path)) == expected
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("factor", [1, 9])
+def test_types_change_no_bit(kind, factor):
+    """Also where labels are no grades."""
+    label = (LABEL * factor).astype(kind)
+    assert bits(label, SCORE) == bits(label.astype(float), SCORE.astype(float))
+
+
+@pytest.mark.parametrize("kind", ["f2", "f4", ">f4", "i4", "f8"])
+@pytest.mark.parametrize("odd", [-np.inf, -0.0, 6e-8])
+def test_odd_scores_change_no_bit(kind, odd):
+    score = np.where(RNG.random(N) < 0.1, odd if kind != "i4" else 0, SCORE).astype(kind)
+    if odd == -np.inf:
+        values = ndcg_score(LABEL, score, qid=QID), ndcg_score(LABEL.astype(float), score.astype(float), qid=QID)
+        assert values[0] == values[1]
+    else:
+        assert bits(LABEL, score) == bits(LABEL.astype(float), score.astype(float))
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64, np.float32])
+@pytest.mark.parametrize("n", [1, 7, 511, 512, 513, 1027])
+def test_one_odd_label_of_a_type(kind, n):
+    odd = [32, -1, 255, 256, 2**31 - 1, -(2**31), 31, 0]
+    odd += [2**32, 2**63 - 1, -(2**63), 2**53 + 1, 2**32 + 1] if kind is np.int64 else []
+    odd += [0.5, -0.0, np.nan, np.inf, -np.inf, 1e-45, 31.000002] if kind is np.float32 else []
+    for value in odd:
+        for row in {0, n // 2, n - 1}:
+            label = RNG.integers(1, 31, n).astype(kind)
+            label[row] = value
+            grades = np.full((2, n), 77, dtype=np.uint8)
+            found = read_rows(label, label.astype(np.float32), grades[0])
+            assert found == read_rows(label.astype(float), label.astype(np.float32).astype(float), grades[1])
+            assert not found[3] or grades[0].tolist() == label.tolist()
+
+
+def test_a_kernel_takes_no_other_type():
+    for label, score in [(LABEL.astype("i2"), SCORE.astype("f8")), (LABEL, SCORE), (LABEL[::2], SCORE.astype("f8"))]:
+        with pytest.raises((TypeError, ValueError, BufferError)):
+            read_rows(label, score, None)
+
+
+def test_grades_are_kept_as_bytes_alone():
+    """Labels as floats are made when they are read, and are those of the input."""
+    queries = check_queries(LABEL, SCORE.astype("f4"), qid=QID, keeps_narrow=True)
+    assert "label" not in vars(queries)
+    assert not queries.has_subtopics
+    assert queries.score.dtype == np.float32
+    assert queries.label.tolist() == LABEL.tolist()
+    assert check_queries(LABEL, SCORE.astype("f4"), qid=QID).score.dtype == np.float64
+
+
+# --- errors --------------------------------------------------------------------------------------------------
+
+
+def wide_label(*values):
+    label = LABEL.astype(np.int64)
+    label[[3, N - 1]] = values
+    return label
+
+
+def error_of(label, score, **keywords):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        evaluate(label, score, metrics="dcg(gain=linear)", **{"qid": QID} | keywords)
+    return type(caught.value), str(caught.value)
+
+
+OTHER_ERRORS = {
+    "none": (SCORE, {}), "texts": (np.full(N, "a"), {}), "lengths": (SCORE[1:], {}), "ids": (SCORE, {"qid": QID[1:]}),
+    "missing": (SCORE, {"qid": np.full(N, np.nan)}), "weight": (SCORE, {"sample_weight": -np.ones(N)}),
+    "nan": (np.full(N, np.nan), {}), "n_jobs": (SCORE, {"n_jobs": 0}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("other", OTHER_ERRORS)
+@pytest.mark.parametrize(
+    "pair", [(2**53, 2**53 + 1), (-(2**53), -(2**53) - 1), (2**63 - 1, 2**63 - 2), (1, 2)], ids=str
+)
+def test_labels_that_would_be_equal_are_the_first_error(pair, other, monkeypatch):
+    """As where labels become floats at once, whatever else is wrong."""
+    if other == "none" and pair == (1, 2):
+        return
+    score, keywords = OTHER_ERRORS[other]
+    error = error_of(wide_label(*pair), score, **keywords)
+    assert other == "n_jobs" or ("which would be equal" in error[1]) == (pair != (1, 2))
+    monkeypatch.setattr(check, "FEW_ROWS", 10**9)
+    assert error_of(wide_label(*pair), score, **keywords) == error
+
+
+@pytest.mark.parametrize("value", [2**53, 2**53 + 2, -(2**60), 2**63 - 1])
+def test_large_labels_that_stay_different(value):
+    label = wide_label(value, 7)
+    assert check_queries(label, SCORE, qid=QID).label.tolist() == label.astype(float).tolist()
+    assert check_queries(label, SCORE, qid=QID).grade is None
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8", ">f4"])
+@pytest.mark.parametrize("place", ["label", "score"])
+def test_odd_rows_are_named(kind, place):
+    x = np.zeros(N)
+    x[N - 5] = np.inf
+    label, score = (x, SCORE) if place == "label" else (LABEL, x)
+    said = error_of(label.astype(kind), score.astype(kind))[1]
+    assert said.endswith(f"Got an infinite label in row {N - 5}." if place == "label" else f"Got inf in row {N - 5}.")
