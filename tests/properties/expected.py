@@ -4,7 +4,8 @@ from collections import Counter
 from itertools import groupby, product
 from math import exp, factorial, fsum, inf, isnan, log, nan, prod, sqrt
 
-from oracle import DENOMINATORS, ORACLES, ORACLES_OF_SCORES, precision_at_thresholds, straight_auc
+from oracle import ORACLES
+from oracle_of_scores import DENOMINATORS, ORACLES_OF_SCORES, precision_at_thresholds, straight_auc
 
 from properties.conventions import choices
 from sklearn_rank._metric.metric import REGISTRY

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from oracle import DENOMINATORS, ORACLES, ORACLES_OF_SCORES
+from oracle import ORACLES
+from oracle_of_scores import DENOMINATORS, ORACLES_OF_SCORES
 
 from properties import calls, cases
 from properties.conventions import CHOICES
