@@ -103,16 +103,11 @@ def rank_queries(
                 if ties == AVERAGE:
                     tied = _mark_ties(work.key, n, at, &tie_end[0], tied)
                 if grades != NULL:
-                    _gather(grades, &order[at], n, out + at)
+                    for i in range(at, at + n):
+                        out[i] = grades[order[i]]
             at += n
             ptr[q + 1] = at
     return tied
-
-
-cdef inline void _gather(const uint8_t* grade, const int64_t* order, int64_t n, uint8_t* out) noexcept nogil:
-    cdef int64_t i
-    for i in range(n):
-        out[i] = grade[order[i]]
 
 
 cdef int64_t _rank_query(
@@ -168,11 +163,12 @@ cdef int _order_ties_by_label(
 
 cdef bint _mark_ties(const double* key, int64_t n, int64_t at, int64_t* tie_end, bint tied) noexcept nogil:
     """Write where the tie blocks of a query end, if a query up to it has any; return that."""
-    cdef int64_t i = 1, end = at + n
+    cdef int64_t i, end = at + n
+    cdef bint equal = False
     if not tied:
-        while i < n and key[i - 1] != key[i]:
-            i += 1
-        if i >= n:
+        for i in range(n - 1):
+            equal |= key[i] == key[i + 1]
+        if not equal:
             return False
     _end_ties_before(at, tie_end, tied)
     for i in range(n - 1, -1, -1):
