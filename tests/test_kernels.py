@@ -102,7 +102,7 @@ def expected_ranking(score, label, indptr, depth, ties, keep_unretrieved):
 def test_order(scores, ties, keep_unretrieved):
     rng = np.random.default_rng(len(scores))
     score, indptr = rows_of_queries(rng, SCORES[scores], scores)
-    for labels, depth in zip(LABELS, [1, 3, 10, 12, 100, NO_CUTOFF], strict=True):
+    for labels, depth in zip(LABELS, [1, 3, 10, 12, 16, 20, 100, NO_CUTOFF], strict=True):
         label = LABELS[labels](rng, len(score))
         ranking = Ranking.by_score(
             label, score, indptr, depth=depth, ties=ties, keep_unretrieved=keep_unretrieved, grade=as_grades(label)
