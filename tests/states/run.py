@@ -22,7 +22,8 @@ def run(name, n_examples, n_steps, number=None, *, shrink=False):
         machine,
         settings=settings(
             max_examples=n_examples, stateful_step_count=n_steps, derandomize=number is None, database=None,
-            deadline=None, print_blob=False, phases=[Phase.generate] + [Phase.shrink] * shrink, suppress_health_check=[*HealthCheck],
+            deadline=None, print_blob=False, phases=[Phase.generate] + [Phase.shrink] * shrink,
+            suppress_health_check=[*HealthCheck],
         ),
     )  # fmt: skip
 
