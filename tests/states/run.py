@@ -9,8 +9,10 @@ from hypothesis.stateful import run_state_machine_as_test
 from states.accumulators import Accumulators
 from states.batches import Batches
 from states.machine import STEPS
+from states.prepared import Prepared
+from states.results import Results
 
-MACHINES = {machine.__name__: machine for machine in (Accumulators, Batches)}
+MACHINES = {machine.__name__: machine for machine in (Accumulators, Batches, Prepared, Results)}
 
 
 def run(name, n_examples, n_steps, number=None, *, shrink=False):
