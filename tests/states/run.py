@@ -11,8 +11,9 @@ from states.batches import Batches
 from states.machine import STEPS
 from states.prepared import Prepared
 from states.results import Results
+from states.selection import Selection
 
-MACHINES = {machine.__name__: machine for machine in (Accumulators, Batches, Prepared, Results)}
+MACHINES = {machine.__name__: machine for machine in (Accumulators, Batches, Prepared, Results, Selection)}
 
 
 def run(name, n_examples, n_steps, number=None, *, shrink=False):
