@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -26,8 +27,9 @@ def main():
     of_seeds = [(asked.seed + i, n, asked.steps, asked.shrink) for i, n in enumerate(sizes)]
     tasks = [(name, *of_seed) for of_seed in of_seeds for name in asked.machine or MACHINES]
     counts, failed, start = Counter(), 0, time.monotonic()
-    with multiprocessing.get_context("spawn").Pool(asked.processes) as pool:
-        for steps, error in pool.imap_unordered(batch, tasks):
+    with ProcessPoolExecutor(asked.processes, multiprocessing.get_context("spawn")) as pool:
+        for done in as_completed([pool.submit(batch, task) for task in tasks]):
+            steps, error = done.result()
             counts.update(steps)
             failed += bool(error)
             print(error or f"\r{counts.total()} steps, {time.monotonic() - start:.0f} s", end="", flush=True)

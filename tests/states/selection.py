@@ -96,7 +96,7 @@ class Selection(Machine):
         """With the names of its metrics, and whether it asks for weights."""
         with sklearn.config_context(enable_metadata_routing=True):
             scorer = make_ranking_scorer(metric) if isinstance(metric, str) else get_scorers([*metric])
-            scorer = scorer.set_score_request(sample_weight=True) if weighted else scorer
+            scorer = scorer.set_score_request(qid=True, sample_weight=True) if weighted else scorer
         return scorer, metric, weighted
 
     @rule(target=scorers, scorer=scorers, how=st.sampled_from(range(len(COPIES))))
