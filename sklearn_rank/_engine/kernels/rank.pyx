@@ -25,6 +25,7 @@ cdef double MOST_WHOLE = 2.0**53  # doubles hold each whole number up to it
 cdef enum:
     FEW = 8                     # labels not worth counting by grade, and tied items not worth taking together
     N_GRADES = 32               # whole labels from 0 that are kept as bytes
+    AT_ONCE = 1 << 30           # rows that are counted in 32 bits, of four lanes or one, before the counts are added
     TERMS = 64                  # of a series that has less than 50 which matter
 
 ctypedef fused score_t:
@@ -59,6 +60,7 @@ def rank_queries(
     cdef const double* labels = NULL
     cdef const uint8_t* grades = NULL
     cdef uint8_t* out = NULL
+    cdef int64_t* rows = &order[0] if order.shape[0] > 0 else NULL
     cdef int64_t q, i, start, n, at = 0, steps = 0
     cdef bint tied = False, done, equal
     cdef double bar = -INFINITY if keep_unretrieved else -DBL_MAX  # what a row must reach
@@ -78,11 +80,11 @@ def rank_queries(
             start = indptr[q]
             n = indptr[q + 1] - start
             if wide != NULL:
-                done = _rank_few(wide + start, grades, n, bar, start, &order[at], out + at)
-                equal = not done and ties == AVERAGE and _place_equal(wide + start, n, bar, start, &order[at])
+                done = _rank_few(wide + start, grades, n, bar, start, rows + at, out + at)
+                equal = not done and ties == AVERAGE and _place_equal(wide + start, n, bar, start, rows + at)
             else:
-                done = _rank_few(narrow + start, grades, n, bar, start, &order[at], out + at)
-                equal = not done and ties == AVERAGE and _place_equal(narrow + start, n, bar, start, &order[at])
+                done = _rank_few(narrow + start, grades, n, bar, start, rows + at, out + at)
+                equal = not done and ties == AVERAGE and _place_equal(narrow + start, n, bar, start, rows + at)
             if equal:  # a quarter of the instructions of the other way
                 _end_ties_before(at, &tie_end[0], tied)
                 tied = True
@@ -97,13 +99,13 @@ def rank_queries(
                         tie_end[i] = i + 1
             else:
                 if wide != NULL:
-                    n = _rank_query(wide, labels, start, n, depth, ties, bar, &order[at], &work, &steps)
+                    n = _rank_query(wide, labels, start, n, depth, ties, bar, rows + at, &work, &steps)
                 else:
-                    n = _rank_query(narrow, labels, start, n, depth, ties, bar, &order[at], &work, &steps)
+                    n = _rank_query(narrow, labels, start, n, depth, ties, bar, rows + at, &work, &steps)
                 if ties == AVERAGE:
                     tied = _mark_ties(work.key, n, at, &tie_end[0], tied)
                 if grades != NULL:
-                    _gather(grades, &order[at], n, out + at)
+                    _gather(grades, rows + at, n, out + at)
             at += n
             ptr[q + 1] = at
     return tied
@@ -222,14 +224,16 @@ def rank_grades(
 ):
     """Write the grades of each query, highest first, down to `depth`: by counting them."""
     cdef int64_t q, n
+    cdef const uint8_t* grades = &grade[0] if grade.shape[0] > 0 else NULL
+    cdef uint8_t* best = &out[0] if out.shape[0] > 0 else NULL
     with nogil:
         ptr[0] = 0
         for q in range(indptr.shape[0] - 1):
             n = indptr[q + 1] - indptr[q]
             if n <= FEW:
-                _sort_few_grades(&grade[indptr[q]], n, depth, &out[0] + ptr[q])
+                _sort_few_grades(grades + indptr[q], n, depth, best + ptr[q])
             else:
-                _count_grades(&grade[indptr[q]], n, depth, &out[0] + ptr[q])
+                _count_grades(grades + indptr[q], n, depth, best + ptr[q])
             ptr[q + 1] = ptr[q] + min(depth, n)
 
 
@@ -271,9 +275,25 @@ cdef inline void _swap(int32_t* a, int32_t* b) noexcept nogil:
 
 cdef void _count_grades(const uint8_t* grade, int64_t n, int64_t depth, uint8_t* out) noexcept nogil:
     """Counting sort, cut at `depth`. Neighbours are counted apart: equal ones would wait for each other's count."""
+    cdef int64_t[N_GRADES] count
+    cdef int64_t n_left = min(depth, n), start = 0, g, n_equal
+    memset(count, 0, sizeof(count))
+    while start < n:
+        _add_counts(grade + start, min(n - start, <int64_t> AT_ONCE), count)
+        start += AT_ONCE
+    g = N_GRADES
+    while n_left > 0:
+        g -= 1
+        if count[g] > 0:
+            n_equal = min(count[g], n_left)
+            memset(out, g, n_equal)
+            out += n_equal
+            n_left -= n_equal
+
+
+cdef inline void _add_counts(const uint8_t* grade, int64_t n, int64_t* total) noexcept nogil:
     cdef int32_t[4][N_GRADES] count
-    cdef int64_t i, n_left = min(depth, n), n_in_lanes = n - n % 4
-    cdef int64_t g, n_equal
+    cdef int64_t i, g, n_in_lanes = n - n % 4
     memset(count, 0, sizeof(count))
     for i in range(0, n_in_lanes, 4):
         count[0][grade[i]] += 1
@@ -283,15 +303,7 @@ cdef void _count_grades(const uint8_t* grade, int64_t n, int64_t depth, uint8_t*
     for i in range(n_in_lanes, n):
         count[0][grade[i]] += 1
     for g in range(N_GRADES):
-        count[0][g] += count[1][g] + count[2][g] + count[3][g]
-    g = N_GRADES
-    while n_left > 0:
-        g -= 1
-        if count[0][g] > 0:
-            n_equal = min(<int64_t> count[0][g], n_left)
-            memset(out, g, n_equal)
-            out += n_equal
-            n_left -= n_equal
+        total[g] += count[0][g] + count[1][g] + count[2][g] + count[3][g]
 
 
 def rank_greedily(
@@ -389,14 +401,18 @@ def count_at_least(const double[::1] x, const int64_t[::1] indptr, double thresh
 
 def count_grades_at_least(const uint8_t[::1] grade, const int64_t[::1] indptr, int32_t least, double[:, ::1] out):
     """Count the rows of each query whose grade is at least `least`."""
-    cdef int64_t q, row
+    cdef int64_t q, row, start, stop, total
     cdef int32_t n
     with nogil:
         for q in range(indptr.shape[0] - 1):
-            n = 0
-            for row in range(indptr[q], indptr[q + 1]):
-                n += grade[row] >= least
-            out[q, 0] = n
+            total, start = 0, indptr[q]
+            while start < indptr[q + 1]:
+                n, stop = 0, min(indptr[q + 1], start + AT_ONCE)
+                for row in range(start, stop):
+                    n += grade[row] >= least
+                total += n
+                start = stop
+            out[q, 0] = total
 
 
 def find_grades(const uint8_t[::1] grade, int64_t highest):
