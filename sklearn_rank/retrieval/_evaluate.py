@@ -30,6 +30,8 @@ from sklearn_rank.retrieval._similarity import make_similarity
 NAMES = InputNames("grades", "nearness", "query")
 """Names in errors for labels, scores and rows."""
 
+MOST_ITEMS = 2**31
+"""Items of a database whose places kernels keep in 31 bits."""
 METRICS = ("ndcg@10", "map", "wap@100", "acg@100", "p@5")
 
 
@@ -129,6 +131,11 @@ def evaluate_retrieval(
     check_n_jobs(n_jobs)
     similarity = make_similarity(distance, query_features, database_features, distance_params or {})
     n_queries, n_items = similarity.n_queries, similarity.n_items
+    if n_items > MOST_ITEMS:
+        raise ValueError(
+            f"The database can have {MOST_ITEMS} items at most, whose places take 31 bits. Got {n_items}. "
+            "Search it with an index and use evaluate_neighbors."
+        )
     if exclude_self:
         check_self(n_queries, n_items)
     check_rows(query_labels=query_labels, query_ids=query_ids, sample_weight=sample_weight)
