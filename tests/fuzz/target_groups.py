@@ -14,7 +14,7 @@ def check(data: bytes) -> None:
     kind, step, data = data[0], 1 + data[1] % 3, data[2:]
     if kind % 32 < len(TYPES):
         dtype = np.dtype(TYPES[kind % 32])
-        data = bytes(byte & 1 for byte in data) if dtype == bool else data
+        data = bytes(byte & 1 for byte in data) if dtype.kind == "b" else data
         ids = np.frombuffer(data[: len(data) // dtype.itemsize * dtype.itemsize], dtype=dtype)[::step]
         ids = ids.astype(object) if kind >= 128 else ids
     else:
