@@ -61,15 +61,15 @@ cdef int64_t _choose(
 ) noexcept nogil:
     """Copy keys of at least `bar`, as far as they may be among the best `depth`, and where each stands; count them."""
     cdef int64_t i, n_chosen = 0, n_lanes = LANES * (1 + depth // LANES)
+    cdef bint any_below = False
     if 2 * n_lanes <= n:
         bar = max(bar, _reached_by(score, n, depth, n_lanes, best))
     else:
         for i in range(n):
             key[i] = score[i]
-            n_chosen += score[i] >= bar  # nor is NaN chosen
-        if n_chosen == n:
+            any_below |= not score[i] >= bar  # nor is NaN chosen
+        if not any_below:
             return n
-    n_chosen = 0
     for i in range(n):
         item[n_chosen] = i
         n_chosen += score[i] >= bar
