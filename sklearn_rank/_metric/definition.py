@@ -12,8 +12,6 @@ from sklearn_rank._metric.metric import Formula
 
 def refuse_bad_names(name: Any, aliases: Iterable[Any]) -> None:
     """Refuse names that `parse_metric` could not read."""
-    if not isinstance(aliases, Iterable):
-        raise TypeError(f"aliases of a metric must be a list of names. Got {aliases!r} instead.")
     for text in (name, *aliases):
         if not isinstance(text, str) or not re.fullmatch(r"[a-z0-9_-]+", text):
             raise ValueError(
