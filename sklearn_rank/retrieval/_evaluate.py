@@ -19,7 +19,7 @@ from sklearn_rank._engine.rows import check_features, check_rows
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
-from sklearn_rank._utils.constraints import is_real
+from sklearn_rank._utils.constraints import BOOL, is_real
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.optional import import_tqdm
 from sklearn_rank._utils.threads import check_n_jobs
@@ -124,6 +124,12 @@ def evaluate_retrieval(
     0.9167
     """
     specs = parse_metrics(metrics, **keywords)
+    BOOL.check("exclude_self", exclude_self, "evaluate_retrieval")
+    BOOL.check("progress", progress, "evaluate_retrieval")
+    if distance_params is not None and not isinstance(distance_params, Mapping):
+        raise TypeError(
+            f"distance_params must be a dict of keywords of the distance, or None. Got {echo(distance_params)}."
+        )
     if database_features is None:
         if database_labels is not None:
             raise TypeError("Without database_features the queries are the database, and database_labels must be None.")
