@@ -1,4 +1,6 @@
+import hashlib
 import os
+import random
 import shutil
 import sys
 import warnings
@@ -16,8 +18,14 @@ import numpy as np  # noqa: E402
 from sklearn_rank._metric.metric import REGISTRY  # noqa: E402
 from sklearn_rank.datasets import make_ranking  # noqa: E402
 
-SLOW = "spark_connect spark docs dask_cluster dask ties searches peers storage batch_disk bench threads".split()
+SLOW = """
+    spark_connect spark contributing docs spark_results dask_cluster dask types ties searches peers storage batch_disk
+    bench threads
+""".split()
 """Files that take longest. They come first, so that several processes end at about the same time."""
+
+SEED = os.environ.setdefault("TEST_SEED", str(random.SystemRandom().randrange(10**6)))
+"""Of the order of tests; the same in all processes, as they inherit it."""
 
 
 def pytest_configure(config):
@@ -25,11 +33,26 @@ def pytest_configure(config):
     config.option.loadscopereorder = False
 
 
+def pytest_report_header():
+    return f"random order, the same again with TEST_SEED={SEED}"
+
+
+def drawn(name):
+    """What puts names into random order, whatever other names there are."""
+    return hashlib.sha256(f"{SEED} {name}".encode()).digest()
+
+
 def pytest_collection_modifyitems(items):
-    """Slow files come first; examples of an optional library are left out where it is missing."""
-    names = [f"test_{name}" for name in SLOW]
-    items.sort(key=lambda item: names.index(item.path.stem) if item.path.stem in names else len(names))
+    """Tests run in random order, file by file, slow files first; one test of each function of the others is fast."""
+    rank = {f"test_{name}": i for i, name in enumerate(SLOW)}
+    files = {path: (rank.get(path.stem, len(rank)), drawn(path.name)) for path in {item.path for item in items}}
+    items.sort(key=lambda item: (files[item.path], drawn(item.nodeid)))
+    functions = set()
     for item in items:
+        function = item.path, getattr(item, "originalname", item.name)
+        if item.path.stem not in rank and function not in functions:
+            item.add_marker("fast")
+        functions.add(function)
         if item.nodeid.startswith("sklearn_rank/dask/") and not find_spec("dask"):
             item.add_marker(pytest.mark.skip(reason="the example needs dask"))
 
