@@ -42,6 +42,7 @@ def drawn(name):
     return hashlib.sha256(f"{SEED} {name}".encode()).digest()
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest puts together what shares a fixture with parameters
 def pytest_collection_modifyitems(items):
     """Tests run in random order, file by file, slow files first; one test of each function of the others is fast."""
     rank = {f"test_{name}": i for i, name in enumerate(SLOW)}
