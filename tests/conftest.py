@@ -2,8 +2,8 @@ import hashlib
 import os
 import random
 import shutil
+import socket
 import sys
-import warnings
 from importlib.util import find_spec
 
 import pytest
@@ -19,22 +19,21 @@ from sklearn_rank._metric.metric import REGISTRY  # noqa: E402
 from sklearn_rank.datasets import make_ranking  # noqa: E402
 
 SLOW = """
-    spark_connect spark contributing docs spark_results dask_cluster dask types ties searches peers storage batch_disk
-    bench threads
+    spark contributing docs dask_cluster dask types ties searches peers storage batch_disk bench threads
 """.split()
-"""Files that take longest. They come first, so that several processes end at about the same time."""
+"""Groups of tests that take longest. They come first, so that several processes end at about the same time."""
 
 SEED = os.environ.setdefault("TEST_SEED", str(random.SystemRandom().randrange(10**6)))
 """Of the order of tests; the same in all processes, as they inherit it."""
 
 
 def pytest_configure(config):
-    """Let pytest-xdist keep the order of files."""
+    """Let pytest-xdist keep the order of groups."""
     config.option.loadscopereorder = False
 
 
-def pytest_report_header():
-    return f"random order, the same again with TEST_SEED={SEED}"
+def pytest_terminal_summary(terminalreporter):
+    terminalreporter.write_line(f"Tests ran in random order, the same again with TEST_SEED={SEED}")
 
 
 def drawn(name):
@@ -42,16 +41,28 @@ def drawn(name):
     return hashlib.sha256(f"{SEED} {name}".encode()).digest()
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest puts together what shares a fixture with parameters
+def file_of(item):
+    """Path within the repository, the same everywhere."""
+    return item.nodeid.partition("::")[0]
+
+
+def group_of(item):
+    """What one process runs: a file, or all that shares the session of Spark."""
+    needs_spark = item.path.stem.startswith("test_spark") or item.name == "test_code_blocks_run[docs/spark.md]"
+    return "spark" if needs_spark else item.path.stem.removeprefix("test_")
+
+
+@pytest.hookimpl(tryfirst=True)  # pytest then puts together what shares a fixture with parameters
 def pytest_collection_modifyitems(items):
-    """Tests run in random order, file by file, slow files first; one test of each function of the others is fast."""
-    rank = {f"test_{name}": i for i, name in enumerate(SLOW)}
-    files = {path: (rank.get(path.stem, len(rank)), drawn(path.name)) for path in {item.path for item in items}}
-    items.sort(key=lambda item: (files[item.path], drawn(item.nodeid)))
+    """Tests run in random order, group by group, slow ones first; of the others one test of each function is fast."""
+    rank = {name: i for i, name in enumerate(SLOW)}
+    groups = {item: group_of(item) for item in items}
+    items.sort(key=lambda item: (rank.get(groups[item], len(rank)), drawn(file_of(item)), drawn(item.nodeid)))
     functions = set()
     for item in items:
+        item.add_marker(pytest.mark.xdist_group(groups[item]))
         function = item.path, getattr(item, "originalname", item.name)
-        if item.path.stem not in rank and function not in functions:
+        if groups[item] not in rank and function not in functions:
             item.add_marker("fast")
         functions.add(function)
         if item.nodeid.startswith("sklearn_rank/dask/") and not find_spec("dask"):
@@ -102,7 +113,7 @@ def rng():
 
 @pytest.fixture(scope="session")
 def spark():
-    """A session of Spark with two workers, whose tasks are tried twice; of Connect if SPARK_CONNECT says so."""
+    """A session of Spark with two workers, whose tasks are tried twice, and with a server of Spark Connect."""
     needs = {"pyspark": find_spec("pyspark"), "Java": os.environ.get("JAVA_HOME") or shutil.which("java")}
     missing = [name for name, there in needs.items() if not there]
     if missing:
@@ -111,8 +122,9 @@ def spark():
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder
-    builder = builder.remote("local[2,2]") if os.environ.get("SPARK_CONNECT") else builder.master("local[2,2]")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
     options = {
         "spark.ui.enabled": "false",
         "spark.log.level": "OFF",
@@ -120,12 +132,12 @@ def spark():
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
+        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
         "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(port),
         "spark.sql.shuffle.partitions": "3",
         "spark.sql.session.timeZone": "UTC",
     }
-    with warnings.catch_warnings():  # Connect sets options of the server once more for the session, in vain
-        warnings.filterwarnings("ignore", "Failed to set spark", UserWarning)
-        session = builder.config(map=options).getOrCreate()
+    session = SparkSession.builder.master("local[2,2]").config(map=options).getOrCreate()
     yield session
     session.stop()
