@@ -156,6 +156,17 @@ def test_means_beyond_the_range_of_a_float_are_refused():
     assert infinite == {"mine": np.inf}  # what a function of one's own returns is its own affair
 
 
+@pytest.mark.parametrize("least", [1e-291, 1e-160])
+def test_pooled_sums_that_weights_make_too_small_are_refused(least):
+    """Each query is within the range, and so is each weight; their product is 0, or has few digits."""
+    given = {"y_true": [least, least], "y_score": [1.0, 2.0], "qid": [0, 1], "sample_weight": [1e-150, 1e-150]}
+    with pytest.raises(ValueError, match=r"arp_error must be computed from .* weights.* Got sums over queries, with w"):
+        arp_error(**given, average="micro")
+    with pytest.raises(ValueError, match="Got sums over queries, with weights, of "):
+        evaluate_batches([tuple(given.values())], metrics="arp(average=micro)").mean()
+    assert_allclose(arp_error(**given | {"sample_weight": [1, 1]}, average="micro"), 1.0)
+
+
 def test_values_in_the_limit():
     y, s, qid = [0, 1, 1, 0], [4, 3, 2, 1], [0] * 4
     recall, precision = (f(y, s, qid=qid, k=1) for f in (recall_at_k_score, precision_at_k_score))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from sklearn_rank._engine.block_labels import BlockLabels, as_grades
+from sklearn_rank._engine.block_labels import MOST_GRADE, BlockLabels, as_grades
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._metric.gains import exp2_minus_1
 
@@ -60,6 +60,8 @@ SCORES = {
 
 LABELS = {
     "grades": lambda rng, n: rng.choice(5, n, p=(0.515, 0.325, 0.134, 0.018, 0.008)).astype(float),
+    "low grades": lambda rng, n: rng.integers(0, 8, n).astype(float),
+    "equal grades": lambda rng, n: np.full(n, 7.0),
     "all grades": lambda rng, n: rng.integers(0, 32, n).astype(float),
     "beyond": lambda rng, n: rng.integers(0, 40, n).astype(float),
     "fractions": lambda rng, n: rng.integers(0, 9, n) / 4,
@@ -100,7 +102,7 @@ def expected_ranking(score, label, indptr, depth, ties, keep_unretrieved):
 def test_order(scores, ties, keep_unretrieved):
     rng = np.random.default_rng(len(scores))
     score, indptr = rows_of_queries(rng, SCORES[scores], scores)
-    for labels, depth in zip(LABELS, [1, 3, 10, 12, 100, NO_CUTOFF], strict=True):
+    for labels, depth in zip(LABELS, [1, 3, 10, 12, 16, 20, 100, NO_CUTOFF], strict=True):
         label = LABELS[labels](rng, len(score))
         ranking = Ranking.by_score(
             label, score, indptr, depth=depth, ties=ties, keep_unretrieved=keep_unretrieved, grade=as_grades(label)
@@ -116,7 +118,9 @@ def test_order(scores, ties, keep_unretrieved):
 
 
 @pytest.mark.parametrize("depth", [1, 10, 100, NO_CUTOFF])
-@pytest.mark.parametrize("labels", ["grades", "all grades", "beyond", "fractions", "negative"])
+@pytest.mark.parametrize(
+    "labels", ["grades", "low grades", "equal grades", "all grades", "beyond", "fractions", "negative"]
+)
 def test_ideal_order(labels, depth):
     rng = np.random.default_rng(depth)
     label, indptr = rows_of_queries(rng, LABELS[labels], labels)
@@ -124,7 +128,10 @@ def test_ideal_order(labels, depth):
     expected = np.concatenate([-np.sort(-label[start:stop])[:depth] for start, stop in queries])
     grade = as_grades(label)
     assert (grade is not None) == labels.endswith("grades")
-    for known in BlockLabels(label, indptr), BlockLabels(None if grade is not None else label, indptr, grade=grade):
+    both = [BlockLabels(label, indptr)]
+    if grade is not None:
+        both += [BlockLabels(None, indptr, grade=grade, highest=highest) for highest in (int(label.max()), MOST_GRADE)]
+    for known in both:
         ranking = Ranking.by_score(None, np.zeros(len(label)), indptr, depth=depth).sharing(known)
         assert_array_equal(ranking.ideal.label, expected)
         assert_array_equal(ranking.ideal.ptr, np.append(0, np.cumsum(np.minimum(np.diff(indptr), depth))))

@@ -130,6 +130,14 @@ def result_to_columns(part: Evaluation) -> dict[str, NDArray[Any]]:
     return columns
 
 
+def columns_in_order(
+    columns: Mapping[str, NDArray[Any]], names: Sequence[str], order: Iterable[str]
+) -> dict[str, NDArray[Any]]:
+    """Columns of `result_to_columns` with metrics in another order."""
+    moved = {f"{c}_{i}": columns[f"{c}_{names.index(name)}"] for i, name in enumerate(order) for c in FIELDS}
+    return {**columns, **moved}
+
+
 def result_from_columns(
     specs: Mapping[str, MetricSpec], columns: Mapping[str, NDArray[Any]], qid: NDArray[Any], weight: Array | None
 ) -> Evaluation:

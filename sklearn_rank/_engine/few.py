@@ -119,7 +119,7 @@ class FewRanked:
         self.tie_end: Index | None = None
         grade = np.empty(n_rows, dtype=np.uint8)
         if score is None:
-            rank_kernels.rank_grades(labels.grade, indptr, depth, grade, self.ptr)
+            rank_kernels.rank_grades(labels.grade, indptr, depth, labels.highest, grade, self.ptr)
         else:
             self._rank(score, ties, grade)
         self.n_positions = n = self.ptr.item(-1)

@@ -200,11 +200,8 @@ def _starts(ids: NDArray[Any], n_jobs: int | None) -> tuple[Index | None, NDArra
     def find(start: int, stop: int) -> tuple[Index, NDArray[Any], bool]:
         out = np.empty(stop - start + 2, dtype=np.int64)
         n, falls = grouping_kernels.find_starts(words, width, sign, start, stop, out)
-        return (
-            out[:n].copy(),
-            ids.take(out[: n - (stop == n_rows)]),
-            falls,
-        )  # while the cache holds the ids of the block
+        heads = ids.take(out[: n - (stop == n_rows)])  # while the cache holds the ids of the block
+        return out[:n].copy(), heads, falls
 
     found = for_each(find, row_blocks(n_rows), n_jobs)
     if len(found) == 1:

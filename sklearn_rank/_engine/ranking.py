@@ -107,7 +107,7 @@ class Ranking:
     def by_grade(cls, grade: Grade, indptr: Index, depth: int, highest: int = MOST_GRADE) -> Ranking:
         """Rank all rows by falling label, labels being grades of at most `highest`: the ideal order."""
         out, ptr = np.empty(len(grade), dtype=np.uint8), np.empty(len(indptr), dtype=np.int64)
-        rank_kernels.rank_grades(grade, indptr, depth, out, ptr)
+        rank_kernels.rank_grades(grade, indptr, depth, highest, out, ptr)
         best = _read_only(out[: ptr[-1]])
         ranking = cls(None, grade, indptr, ptr, sorted_label=best, depth=depth, grade=best)
         return ranking.sharing(BlockLabels(None, indptr, grade=grade, highest=highest))

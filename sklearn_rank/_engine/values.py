@@ -36,7 +36,7 @@ def refuse_range(function_name: str, value: str) -> None:
     """Say that numbers are too large, or too small, to be computed with."""
     raise ValueError(
         f"{function_name} must be computed from numbers of which no sum or product is beyond the range of a float, "
-        f"1e-292 to 1.7e308; scale labels, predictions, gains or replacements. Got {value}."
+        f"1e-292 to 1.7e308; scale labels, predictions, gains, weights or replacements. Got {value}."
     )
 
 
@@ -267,6 +267,10 @@ class PartialSums:
         ):
             refuse_range(function_name, "a sum over queries that is not finite")
         if average == "micro":
+            lost = (self.counted > 0) & (np.abs(self.denominator) < np.finfo(np.float64).tiny)
+            if function_name is not None and lost.any():
+                pooled = f"{self.numerator[lost][0]:g} over {self.denominator[lost][0]:g}"
+                refuse_range(function_name, f"sums over queries, with weights, of {pooled}")
             return _ratio(self.numerator, self.denominator, self.counted > 0, transform, otherwise)
         some = min(self.counted.tolist()) > 0
         mean = self.numerator / (self.denominator if some else np.where(self.counted > 0, self.denominator, np.nan))

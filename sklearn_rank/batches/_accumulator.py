@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_rank._chunks.batch_kind import BatchKind
 from sklearn_rank._chunks.discounts import discounts_of
 from sklearn_rank._chunks.growing import GrowingColumns
-from sklearn_rank._chunks.parts import evaluate_part, result_from_columns, result_to_columns
+from sklearn_rank._chunks.parts import columns_in_order, evaluate_part, result_from_columns, result_to_columns
 from sklearn_rank._chunks.query_ids import kind_after
 from sklearn_rank._engine.attributes import QueryRows, check_attributes
 from sklearn_rank._engine.check import check_queries
@@ -194,7 +194,8 @@ class RankingAccumulator:
             raise ValueError("merge takes another accumulator: this one would count its queries twice. Got itself.")
         self._check_metrics(other)
         if len(other):
-            self._add(other._batch())
+            batch = other._batch()
+            self._add(batch._replace(columns=columns_in_order(batch.columns, [*other._specs], self._specs)))
         self.n_duplicates += other.n_duplicates
         return self
 

@@ -11,7 +11,7 @@ and looks now and then whether to go on.
 """
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, ceil, exp, exp2, expm1, fabs, log, log1p
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
 include "steps.pxi"
@@ -103,16 +103,11 @@ def rank_queries(
                 if ties == AVERAGE:
                     tied = _mark_ties(work.key, n, at, &tie_end[0], tied)
                 if grades != NULL:
-                    _gather(grades, &order[at], n, out + at)
+                    for i in range(at, at + n):
+                        out[i] = grades[order[i]]
             at += n
             ptr[q + 1] = at
     return tied
-
-
-cdef inline void _gather(const uint8_t* grade, const int64_t* order, int64_t n, uint8_t* out) noexcept nogil:
-    cdef int64_t i
-    for i in range(n):
-        out[i] = grade[order[i]]
 
 
 cdef int64_t _rank_query(
@@ -168,11 +163,12 @@ cdef int _order_ties_by_label(
 
 cdef bint _mark_ties(const double* key, int64_t n, int64_t at, int64_t* tie_end, bint tied) noexcept nogil:
     """Write where the tie blocks of a query end, if a query up to it has any; return that."""
-    cdef int64_t i = 1, end = at + n
+    cdef int64_t i, end = at + n
+    cdef bint equal = False
     if not tied:
-        while i < n and key[i - 1] != key[i]:
-            i += 1
-        if i >= n:
+        for i in range(n - 1):
+            equal |= key[i] == key[i + 1]
+        if not equal:
             return False
     _end_ties_before(at, tie_end, tied)
     for i in range(n - 1, -1, -1):
@@ -215,83 +211,6 @@ def rank_labels(
             for i in range(n):
                 out[ptr[q] + i] = work.key[i]
             ptr[q + 1] = ptr[q] + n
-
-
-def rank_grades(
-    const uint8_t[::1] grade, const int64_t[::1] indptr, int64_t depth, uint8_t[::1] out, int64_t[::1] ptr,
-):
-    """Write the grades of each query, highest first, down to `depth`: by counting them."""
-    cdef int64_t q, n
-    with nogil:
-        ptr[0] = 0
-        for q in range(indptr.shape[0] - 1):
-            n = indptr[q + 1] - indptr[q]
-            if n <= FEW:
-                _sort_few_grades(&grade[indptr[q]], n, depth, &out[0] + ptr[q])
-            else:
-                _count_grades(&grade[indptr[q]], n, depth, &out[0] + ptr[q])
-            ptr[q + 1] = ptr[q] + min(depth, n)
-
-
-cdef void _sort_few_grades(const uint8_t* grade, int64_t n, int64_t depth, uint8_t* out) noexcept nogil:
-    """Sort up to 8 grades in registers, by a network: what is compared does not depend on them, so no branch does."""
-    cdef int32_t[FEW] x
-    cdef int64_t i
-    for i in range(FEW):
-        x[i] = grade[i] if i < n else 0  # the lowest grade, which ends up last
-    _swap(&x[0], &x[2])
-    _swap(&x[1], &x[3])
-    _swap(&x[4], &x[6])
-    _swap(&x[5], &x[7])
-    _swap(&x[0], &x[4])
-    _swap(&x[1], &x[5])
-    _swap(&x[2], &x[6])
-    _swap(&x[3], &x[7])
-    _swap(&x[0], &x[1])
-    _swap(&x[2], &x[3])
-    _swap(&x[4], &x[5])
-    _swap(&x[6], &x[7])
-    _swap(&x[2], &x[4])
-    _swap(&x[3], &x[5])
-    _swap(&x[1], &x[4])
-    _swap(&x[3], &x[6])
-    _swap(&x[1], &x[2])
-    _swap(&x[3], &x[4])
-    _swap(&x[5], &x[6])
-    for i in range(min(depth, n)):
-        out[i] = <uint8_t> x[i]
-
-
-cdef inline void _swap(int32_t* a, int32_t* b) noexcept nogil:
-    """Put the higher of two numbers first."""
-    cdef int32_t high = a[0] if a[0] > b[0] else b[0]
-    b[0] = b[0] if a[0] > b[0] else a[0]
-    a[0] = high
-
-
-cdef void _count_grades(const uint8_t* grade, int64_t n, int64_t depth, uint8_t* out) noexcept nogil:
-    """Counting sort, cut at `depth`. Neighbours are counted apart: equal ones would wait for each other's count."""
-    cdef int32_t[4][N_GRADES] count
-    cdef int64_t i, n_left = min(depth, n), n_in_lanes = n - n % 4
-    cdef int64_t g, n_equal
-    memset(count, 0, sizeof(count))
-    for i in range(0, n_in_lanes, 4):
-        count[0][grade[i]] += 1
-        count[1][grade[i + 1]] += 1
-        count[2][grade[i + 2]] += 1
-        count[3][grade[i + 3]] += 1
-    for i in range(n_in_lanes, n):
-        count[0][grade[i]] += 1
-    for g in range(N_GRADES):
-        count[0][g] += count[1][g] + count[2][g] + count[3][g]
-    g = N_GRADES
-    while n_left > 0:
-        g -= 1
-        if count[0][g] > 0:
-            n_equal = min(<int64_t> count[0][g], n_left)
-            memset(out, g, n_equal)
-            out += n_equal
-            n_left -= n_equal
 
 
 def rank_greedily(
@@ -387,31 +306,6 @@ def count_at_least(const double[::1] x, const int64_t[::1] indptr, double thresh
             out[q, 0] = n
 
 
-def count_grades_at_least(const uint8_t[::1] grade, const int64_t[::1] indptr, int32_t least, double[:, ::1] out):
-    """Count the rows of each query whose grade is at least `least`."""
-    cdef int64_t q, row
-    cdef int32_t n
-    with nogil:
-        for q in range(indptr.shape[0] - 1):
-            n = 0
-            for row in range(indptr[q], indptr[q + 1]):
-                n += grade[row] >= least
-            out[q, 0] = n
-
-
-def find_grades(const uint8_t[::1] grade, int64_t highest):
-    """Return bits: 1 << g for each grade g that occurs. No grade is above `highest`; all of them seen, it stops."""
-    cdef int64_t i = 0, stop, n = grade.shape[0]
-    cdef int64_t found = 0
-    with nogil:
-        while i < n and found != (<int64_t> 2 << highest) - 1:
-            stop = min(n, i + 64)
-            while i < stop:
-                found |= <int64_t> 1 << grade[i]
-                i += 1
-    return found
-
-
 def longest(const int64_t[::1] indptr):
     """Return the length of the longest query; 0 without one."""
     cdef int64_t q, most = 0
@@ -419,14 +313,6 @@ def longest(const int64_t[::1] indptr):
         for q in range(indptr.shape[0] - 1):
             most = max(most, indptr[q + 1] - indptr[q])
     return most
-
-
-def look_up(const double[::1] table, const uint8_t[::1] grade, double[::1] out):
-    """Write what a table has for each grade."""
-    cdef int64_t i
-    with nogil:
-        for i in range(grade.shape[0]):
-            out[i] = table[grade[i]]
 
 
 # --- pairs ------------------------------------------------------------------------------------------------
@@ -491,6 +377,7 @@ def centred_ranks(
 
 # --- scans ------------------------------------------------------------------------------------------------
 
+include "grades.pxi"
 include "scans.pxi"
 include "means.pxi"
 include "curves.pxi"
