@@ -23,13 +23,44 @@ SLOW = """
 """.split()
 """Groups of tests that take longest. They come first, so that several processes end at about the same time."""
 
+SLOW_TESTS = """
+    another_process another_process_finds_it_equal as_a_program how_often_intervals_hold_the_mean
+    other_processes_notice_too same_values_with_spark the_secret_is_of_the_process_and_does_not_show
+    an_exception_stops_the_fits_that_remain large_enough_to_be_divided_many_times a_comma_for_the_point_changes_nothing
+    mixed_ids_are_in_one_order_in_every_process ours_are_not_tried_and_imports_do_not_wait memory_stays_bounded
+    values_are_those_of_the_oracle_for_rows_that_hypothesis_draws public_packages_come_on_demand
+    what_means_the_same_has_the_same_value_for_rows_that_hypothesis_draws import_is_light
+    public_names_are_what_completion_shows qid_both_ways_and_any_model
+""".split()
+"""Tests that take more than three seconds, or processes of their own, in files that are fast."""
+
 SEED = os.environ.setdefault("TEST_SEED", str(random.SystemRandom().randrange(10**6)))
 """Of the order of tests; the same in all processes, as they inherit it."""
+
+
+class AsFound:
+    """Fixtures of all tests, of the examples in the package too, where a conftest.py does not reach."""
+
+    @pytest.fixture(autouse=True)
+    def registry_as_found(self):
+        """What a test registers is not kept."""
+        before = dict(REGISTRY)
+        yield
+        REGISTRY.clear()
+        REGISTRY.update(before)
+
+    @pytest.fixture(autouse=True)
+    def figures_closed(self):
+        """Figures do not outlive the test that draws them: pyplot warns about the twenty-first that is open."""
+        yield
+        if pyplot := sys.modules.get("matplotlib.pyplot"):
+            pyplot.close("all")
 
 
 def pytest_configure(config):
     """Let pytest-xdist keep the order of groups."""
     config.option.loadscopereorder = False
+    config.pluginmanager.register(AsFound())
 
 
 def pytest_terminal_summary(terminalreporter):
@@ -62,28 +93,12 @@ def pytest_collection_modifyitems(items):
     for item in items:
         item.add_marker(pytest.mark.xdist_group(groups[item]))
         function = item.path, getattr(item, "originalname", item.name)
-        if groups[item] not in rank and function not in functions:
+        slow = groups[item] in rank or function[1].removeprefix("test_") in SLOW_TESTS
+        if not slow and function not in functions:
             item.add_marker("fast")
         functions.add(function)
         if item.nodeid.startswith("sklearn_rank/dask/") and not find_spec("dask"):
             item.add_marker(pytest.mark.skip(reason="the example needs dask"))
-
-
-@pytest.fixture(autouse=True)
-def registry_as_found():
-    """What a test registers is not kept."""
-    before = dict(REGISTRY)
-    yield
-    REGISTRY.clear()
-    REGISTRY.update(before)
-
-
-@pytest.fixture(autouse=True)
-def figures_closed():
-    """Figures do not outlive the test that draws them: pyplot warns about the twenty-first that is open."""
-    yield
-    if pyplot := sys.modules.get("matplotlib.pyplot"):
-        pyplot.close("all")
 
 
 @pytest.fixture(scope="session")
