@@ -284,7 +284,7 @@ class RankingScorers:
         unknown = set(requests) - {"qid", "sample_weight"}
         if unknown:
             raise TypeError(f"Ranking scorers take 'qid' and 'sample_weight'. Got {', '.join(sorted(unknown))}.")
-        self._requests |= requests
+        self._requests = self._requests | requests  # a shallow copy has the dict
         return self
 
     def get_metadata_routing(self) -> MetadataRequest:

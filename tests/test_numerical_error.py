@@ -1,0 +1,21 @@
+"""Rounding stays below 1e-12, and neither threads nor blocks change a bit; `numerical_error.py` has the large sizes."""
+
+import numerical_error
+import pytest
+from numerical_error import LIMIT, long_query, means, other_bits, relative, tied_cascades, tied_joint
+from registry import each_metric
+
+
+@each_metric
+def test_means_have_the_digits_of_fsum(metric):
+    assert means(metric, 3000) <= LIMIT
+
+
+@pytest.mark.parametrize(("kind", "size"), [(long_query, 20_000), (tied_cascades, 150), (tied_joint, 200)])
+def test_sums_and_ties_have_the_digits_of_exact_ones(kind, size):
+    assert {name: relative(*pair) for name, pair in kind(size).items() if relative(*pair) > LIMIT} == {}
+
+
+def test_neither_threads_nor_blocks_change_a_bit(monkeypatch):
+    monkeypatch.setattr(numerical_error.threads, "BLOCK_ROWS", numerical_error.threads.BLOCK_ROWS)
+    assert other_bits(400, block_rows=(1, 7, 30, 2**17), n_jobs=(2,)) == set()
