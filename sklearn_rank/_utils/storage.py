@@ -57,12 +57,13 @@ def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDA
     text = {"kind": kind, "version": VERSION, "objects": {}, **meta}
     plain: dict[str, NDArray[Any]] = {}
     for name, array in arrays.items():
-        if array.dtype == object:
+        if array.dtype.hasobject:  # which would be pickled
             text["objects"][name] = [_jsonable(value, name) for value in array.tolist()]
         else:
             plain[name] = array
     with written_whole(path) as file:
-        np.savez_compressed(file, allow_pickle=False, **{META: np.array(json.dumps(text))}, **plain)
+        # NumPy before 2.2 would take allow_pickle= for one more array.
+        np.savez_compressed(file, **{META: np.array(json.dumps(text))}, **plain)
 
 
 def _path(path: Any) -> Any:
