@@ -54,7 +54,7 @@ def average_of(values):
 
 
 COMPARED = [case for case in all_cases() if reason_to_leave_out(case) is None]
-each_case = pytest.mark.parametrize("case", COMPARED, ids=lambda case: case["id"])
+each_case = pytest.mark.parametrize("case", COMPARED, ids=[case["id"] for case in COMPARED])
 
 KNOWN_ERRORS = {
     "worked_examples::Croft, Metzler, Strohman ch. 8: ideal DCG, rank 6::dcg",
@@ -217,7 +217,10 @@ def test_all_tied_lists_were_compared():
     assert defined["expected"] == read("cases/tie_cases.json")["n_values"]
 
 
-@pytest.mark.parametrize("case", read("cases/tie_cases.json").get("grouped", ()), ids=lambda case: case["id"])
+GROUPED = read("cases/tie_cases.json").get("grouped", ())
+
+
+@pytest.mark.parametrize("case", GROUPED, ids=[case["id"] for case in GROUPED])
 def test_tied_lists_averaged_over_queries(case):
     data = numbers(case["y_true"], None), numbers(case["y_score"], None), np.array(case["qid"])
     for name, policies in case["expected"].items():

@@ -315,3 +315,17 @@ def test_a_full_disk_leaves_no_half_of_a_file(tmp_path):
     (tmp_path / "run").write_text("before")
     subprocess.run([sys.executable, "-W", "error", "-c", FULL, tmp_path], check=True, timeout=100)
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("run", "before")]
+
+
+def test_what_is_saved_are_arrays_alone(monkeypatch, tmp_path):
+    """NumPy before 2.2 takes each keyword for an array, and would save allow_pickle= as one."""
+    real = np.savez_compressed
+
+    def older(file, **arrays):
+        assert {type(array) for array in arrays.values()} == {np.ndarray}
+        real(file, **arrays)
+
+    monkeypatch.setattr(np, "savez_compressed", older)
+    small_evaluation().save(tmp_path / "saved")
+    with np.load(tmp_path / "saved", allow_pickle=False) as file:
+        assert not any(file[name].dtype.hasobject for name in file)

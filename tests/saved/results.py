@@ -76,6 +76,7 @@ RESULTS = {
     "micro": lambda: evaluation(metrics="p@2", average="micro"),
     "geometric": lambda: evaluation(metrics="map", average="geometric"),
     "undefined": lambda: evaluation(metrics=["ndcg", "auc"], replace_undefined_by=np.nan),
+    "undefined_as_zero": lambda: evaluation(metrics=["auc", "map"]),
     "convention": lambda: evaluation(metrics={"as lightgbm": "ndcg(convention=lightgbm)@5"}),
     "own_function": lambda: evaluation(metrics={"first": lambda y, s: float(y[0])}),
     "batches": lambda: evaluate_batches([(Y[:9], SCORE[:9], QID[:9]), (Y[9:], SCORE[9:], QID[9:])], metrics="map"),
