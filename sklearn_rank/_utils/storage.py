@@ -55,7 +55,7 @@ def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDA
             f"frame, which pandas writes in others. Got {os.fspath(path)!r}."
         )
     text = {"kind": kind, "version": VERSION, "objects": {}, **meta}
-    plain: dict[str, NDArray[Any]] = {}
+    plain: dict[str, Any] = {}  # arrays; savez has keywords of other types
     for name, array in arrays.items():
         if array.dtype.hasobject:  # which would be pickled
             text["objects"][name] = [_jsonable(value, name) for value in array.tolist()]
