@@ -55,15 +55,16 @@ def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDA
             f"frame, which pandas writes in others. Got {os.fspath(path)!r}."
         )
     text = {"kind": kind, "version": VERSION, "objects": {}, **meta}
-    plain: dict[str, Any] = {}  # arrays; savez has keywords of other types
+    saved: dict[str, Any] = {}  # arrays, of any name but those of keywords
     for name, array in arrays.items():
         if array.dtype.hasobject:  # which would be pickled
             text["objects"][name] = [_jsonable(value, name) for value in array.tolist()]
         else:
-            plain[name] = array
+            saved[name] = array
+    saved[META] = np.array(json.dumps(text))
     with written_whole(path) as file:
         # NumPy before 2.2 would take allow_pickle= for one more array.
-        np.savez_compressed(file, **{META: np.array(json.dumps(text))}, **plain)
+        np.savez_compressed(file, **saved)
 
 
 def _path(path: Any) -> Any:
