@@ -181,7 +181,7 @@ def given_to(where, folder):
         "estimator": Fitted() if name in ("query_permutation_importance", "from_estimator") else Idle(),
         "result": a_result(), "results": {"one": a_result(), "two": a_result()}, "comparison": a_comparison(),
         "by": {"a": "x", "b": "x", "c": "x", "d": "y", "e": "y", "f": "y"},
-        "other": OBJECTS["RankingAccumulator"](), "path": folder / "file", "search": None, "qrels": None,
+        "other": OBJECTS["RankingAccumulator"](), "path": folder / "file", "search": None, "qrels": QRELS,
     }  # fmt: skip
     if where.startswith(("dask.", "spark.")):
         known |= {"data": dask_frame(), "a": dask_frame(), "b": dask_frame()}

@@ -17,7 +17,7 @@ def n_rows_of(x: Any, name: str) -> int:
     TypeError
         If it has none.
     """
-    shape = np.shape(x) if hasattr(x, "__array__") and not hasattr(x, "__len__") else getattr(x, "shape", None)
+    shape = np.asarray(x).shape if hasattr(x, "__array__") and not hasattr(x, "__len__") else getattr(x, "shape", None)
     if isinstance(x, (str, bytes, dict)) or isinstance(x, type) or shape == () or not (shape or hasattr(x, "__len__")):
         raise TypeError(f"{name} must be an array, list, sparse matrix or frame of rows. Got {echo(x)}.")
     return int(shape[0]) if shape else len(x)
