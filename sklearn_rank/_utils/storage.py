@@ -55,15 +55,16 @@ def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDA
             f"frame, which pandas writes in others. Got {os.fspath(path)!r}."
         )
     text = {"kind": kind, "version": VERSION, "objects": {}, **meta}
-    plain: dict[str, NDArray[Any]] = {}
+    plain: dict[str, Any] = {}
     for name, array in arrays.items():
         if array.dtype.hasobject:  # which would be pickled
             text["objects"][name] = [_jsonable(value, name) for value in array.tolist()]
         else:
             plain[name] = array
+    plain = {META: np.array(json.dumps(text)), **plain}
     with written_whole(path) as file:
         # NumPy before 2.2 would take allow_pickle= for one more array.
-        np.savez_compressed(file, **{META: np.array(json.dumps(text))}, **plain)
+        np.savez_compressed(file, **plain)
 
 
 def load(path: Any, kind: str, make: Callable[[Mapping[str, Any], SavedArrays], T]) -> T:
