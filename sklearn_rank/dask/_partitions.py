@@ -236,7 +236,8 @@ def _refuse_outside(ids: NDArray[Any], low: Any, high: Any, closed: bool) -> Non
         raise ValueError(
             "Queries must be in the partitions that the divisions of the index say, so that none is in two; with "
             "data.clear_divisions() rows are moved instead. "
-            f"Got query {echo(query)}, where {low!r} up to {high!r}, {'included' if closed else 'excluded'}, belong."
+            f"Got query {echo(query)}, where {low!r} up to {high!r}, {'included' if closed else 'not included'}, "
+            "belong."
         )
 
 
