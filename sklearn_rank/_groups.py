@@ -12,6 +12,7 @@ from sklearn_rank._engine.check import check_scores
 from sklearn_rank._engine.grouping import find_qid, group_rows
 from sklearn_rank._engine.rows import check_rows
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import refuse_masked
 from sklearn_rank._utils.tensors import as_numpy
 
@@ -70,6 +71,8 @@ def group_sizes(qid: ArrayLike) -> NDArray[np.int64]:
     >>> group_sizes(["a", "a", "b", "c", "c", "c"])
     array([2, 1, 3])
     """
+    if not hasattr(qid, "__len__") or isinstance(qid, (str, bytes)):
+        raise TypeError(f"qid must have the query of each row. Got {echo(qid)} instead.")
     _, indptr, order = group_rows(qid, len(cast(Sized, qid)))
     if order is not None:
         row = int(np.argmax(order != np.arange(len(order))))

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
 
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, is_count, is_real
+from sklearn_rank._utils.random_state import random_of
 
 
+@named_arguments
 def make_ranking(
     n_queries: int = 100,
     n_features: int = 20,
@@ -73,7 +75,7 @@ def make_ranking(
     n_informative = min(5, n_features) if n_informative is None else n_informative
     _check_shape(n_queries, n_features, n_informative, n_documents, noise)
     share = _shares(grades)
-    random = check_random_state(random_state)
+    random = random_of(random_state, "make_ranking")
     sizes = random.randint(n_documents[0], n_documents[1] + 1, size=n_queries)
     number = np.repeat(np.arange(n_queries), sizes)
     within = random.normal(size=(len(number), n_features))

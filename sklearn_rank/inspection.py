@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.utils import Bunch, check_consistent_length, check_random_state
+from sklearn.utils import Bunch
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_rank._engine.grouping import find_qid
@@ -20,10 +20,13 @@ from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._metric.names import is_single_metric
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.constraints import COUNT, one_of
+from sklearn_rank._utils.constraints import COUNT, RANDOM_STATE, one_of
+from sklearn_rank._utils.lengths import check_lengths
 from sklearn_rank._utils.numbers import refuse_masked
+from sklearn_rank._utils.random_state import random_of
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import Estimator, Index, MatrixLike
+from sklearn_rank.model_selection._estimator_checks import check_estimator
 from sklearn_rank.model_selection._fitted_queries import check_test_queries
 from sklearn_rank.model_selection._scorer import RankingScorers, get_scorers
 
@@ -95,6 +98,8 @@ def query_permutation_importance(
     array([0.25, 0.  ])
     """
     one_of("within", "across", doc="").check("scope", scope, "query_permutation_importance")
+    check_estimator(estimator, "estimator of query_permutation_importance")
+    RANDOM_STATE.check("random_state", random_state, "query_permutation_importance")
     COUNT.check("n_repeats", n_repeats, "query_permutation_importance")
     check_n_jobs(n_jobs)
     check_rows(y=y, qid=qid, sample_weight=sample_weight)
@@ -103,11 +108,11 @@ def query_permutation_importance(
     X = X if sparse.issparse(X) or _is_frame(X) else np.asarray(X)
     if len(X.shape) != 2:
         raise ValueError(f"X must have two dimensions, rows and features. Got shape {X.shape} instead.")
-    check_consistent_length(X, y, sample_weight)
+    check_lengths(X=X, y=y, sample_weight=sample_weight)
     ids = find_qid(y, qid, name="y")
     rows = GroupedRows.of(y, ids, sample_weight)
     check_test_queries(estimator, X, y, ids)
-    scorers, random = get_scorers(metric), check_random_state(random_state)
+    scorers, random = get_scorers(metric), random_of(random_state, "query_permutation_importance")
     group = rows.number if scope == "within" else np.zeros_like(rows.number)
     orders = [_shuffle(group, random) for _ in range(n_repeats)]
     prepared = scorers.prepare(rows)

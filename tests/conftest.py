@@ -1,7 +1,9 @@
+import hashlib
 import os
+import random
 import shutil
+import socket
 import sys
-import warnings
 from importlib.util import find_spec
 
 import pytest
@@ -16,39 +18,87 @@ import numpy as np  # noqa: E402
 from sklearn_rank._metric.metric import REGISTRY  # noqa: E402
 from sklearn_rank.datasets import make_ranking  # noqa: E402
 
-SLOW = "spark_connect spark docs dask_cluster dask ties searches peers storage batch_disk bench threads".split()
-"""Files that take longest. They come first, so that several processes end at about the same time."""
+SLOW = """
+    spark contributing docs dask_cluster dask types ties searches peers storage batch_disk bench threads
+""".split()
+"""Groups of tests that take longest. They come first, so that several processes end at about the same time."""
+
+SLOW_TESTS = """
+    another_process another_process_finds_it_equal as_a_program how_often_intervals_hold_the_mean
+    other_processes_notice_too same_values_with_spark the_secret_is_of_the_process_and_does_not_show
+    an_exception_stops_the_fits_that_remain large_enough_to_be_divided_many_times a_comma_for_the_point_changes_nothing
+    mixed_ids_are_in_one_order_in_every_process ours_are_not_tried_and_imports_do_not_wait memory_stays_bounded
+    values_are_those_of_the_oracle_for_rows_that_hypothesis_draws public_packages_come_on_demand
+    what_means_the_same_has_the_same_value_for_rows_that_hypothesis_draws import_is_light
+    public_names_are_what_completion_shows qid_both_ways_and_any_model
+""".split()
+"""Tests that take more than three seconds, or processes of their own, in files that are fast."""
+
+SEED = os.environ.setdefault("TEST_SEED", str(random.SystemRandom().randrange(10**6)))
+"""Of the order of tests; the same in all processes, as they inherit it."""
+
+
+class AsFound:
+    """Fixtures of all tests, of the examples in the package too, where a conftest.py does not reach."""
+
+    @pytest.fixture(autouse=True)
+    def registry_as_found(self):
+        """What a test registers is not kept."""
+        before = dict(REGISTRY)
+        yield
+        REGISTRY.clear()
+        REGISTRY.update(before)
+
+    @pytest.fixture(autouse=True)
+    def figures_closed(self):
+        """Figures do not outlive the test that draws them: pyplot warns about the twenty-first that is open."""
+        yield
+        if pyplot := sys.modules.get("matplotlib.pyplot"):
+            pyplot.close("all")
 
 
 def pytest_configure(config):
-    """Let pytest-xdist keep the order of files."""
+    """Let pytest-xdist keep the order of groups."""
     config.option.loadscopereorder = False
+    config.pluginmanager.register(AsFound())
 
 
+def pytest_terminal_summary(terminalreporter):
+    terminalreporter.write_line(f"Tests ran in random order, the same again with TEST_SEED={SEED}")
+
+
+def drawn(name):
+    """What puts names into random order, whatever other names there are."""
+    return hashlib.sha256(f"{SEED} {name}".encode()).digest()
+
+
+def file_of(item):
+    """Path within the repository, the same everywhere."""
+    return item.nodeid.partition("::")[0]
+
+
+def group_of(item):
+    """What one process runs: a file, or all that shares the session of Spark."""
+    needs_spark = item.path.stem.startswith("test_spark") or item.name == "test_code_blocks_run[docs/spark.md]"
+    return "spark" if needs_spark else item.path.stem.removeprefix("test_")
+
+
+@pytest.hookimpl(tryfirst=True)  # pytest then puts together what shares a fixture with parameters
 def pytest_collection_modifyitems(items):
-    """Slow files come first; examples of an optional library are left out where it is missing."""
-    names = [f"test_{name}" for name in SLOW]
-    items.sort(key=lambda item: names.index(item.path.stem) if item.path.stem in names else len(names))
+    """Tests run in random order, group by group, slow ones first; of the others one test of each function is fast."""
+    rank = {name: i for i, name in enumerate(SLOW)}
+    groups = {item: group_of(item) for item in items}
+    items.sort(key=lambda item: (rank.get(groups[item], len(rank)), drawn(file_of(item)), drawn(item.nodeid)))
+    functions = set()
     for item in items:
+        item.add_marker(pytest.mark.xdist_group(groups[item]))
+        function = item.path, getattr(item, "originalname", item.name)
+        slow = groups[item] in rank or function[1].removeprefix("test_") in SLOW_TESTS
+        if not slow and function not in functions:
+            item.add_marker("fast")
+        functions.add(function)
         if item.nodeid.startswith("sklearn_rank/dask/") and not find_spec("dask"):
             item.add_marker(pytest.mark.skip(reason="the example needs dask"))
-
-
-@pytest.fixture(autouse=True)
-def registry_as_found():
-    """What a test registers is not kept."""
-    before = dict(REGISTRY)
-    yield
-    REGISTRY.clear()
-    REGISTRY.update(before)
-
-
-@pytest.fixture(autouse=True)
-def figures_closed():
-    """Figures do not outlive the test that draws them: pyplot warns about the twenty-first that is open."""
-    yield
-    if pyplot := sys.modules.get("matplotlib.pyplot"):
-        pyplot.close("all")
 
 
 @pytest.fixture(scope="session")
@@ -78,7 +128,7 @@ def rng():
 
 @pytest.fixture(scope="session")
 def spark():
-    """A session of Spark with two workers, whose tasks are tried twice; of Connect if SPARK_CONNECT says so."""
+    """A session of Spark with two workers, whose tasks are tried twice, and with a server of Spark Connect."""
     needs = {"pyspark": find_spec("pyspark"), "Java": os.environ.get("JAVA_HOME") or shutil.which("java")}
     missing = [name for name, there in needs.items() if not there]
     if missing:
@@ -87,8 +137,9 @@ def spark():
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder
-    builder = builder.remote("local[2,2]") if os.environ.get("SPARK_CONNECT") else builder.master("local[2,2]")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
     options = {
         "spark.ui.enabled": "false",
         "spark.log.level": "OFF",
@@ -96,12 +147,12 @@ def spark():
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
+        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
         "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(port),
         "spark.sql.shuffle.partitions": "3",
         "spark.sql.session.timeZone": "UTC",
     }
-    with warnings.catch_warnings():  # Connect sets options of the server once more for the session, in vain
-        warnings.filterwarnings("ignore", "Failed to set spark", UserWarning)
-        session = builder.config(map=options).getOrCreate()
+    session = SparkSession.builder.master("local[2,2]").config(map=options).getOrCreate()
     yield session
     session.stop()

@@ -1,19 +1,43 @@
-"""The tests of Spark once more, on Spark Connect."""
-
-import os
-import subprocess
-import sys
-from pathlib import Path
+"""Tests of Spark once more, on Spark Connect: a client of another kind, whose server is in the Java of the session."""
 
 import pytest
+import test_spark
+import test_spark_results
+from test_spark import (  # noqa: F401
+    test_a_killed_worker_is_replaced,
+    test_names_of_columns,
+    test_same_bits_each_time,
+    test_what_a_worker_raises_can_be_read,
+    test_what_workers_lack_reaches_the_user,
+)
+from test_spark_results import (  # noqa: F401
+    systems,
+    test_queries_that_one_system_lacks,
+    test_resamples_are_the_same_each_time,
+    test_what_is_known_of_a_result_travels_with_it,
+    there_and_here,
+)
 
 
-@pytest.mark.skipif("SPARK_CONNECT" in os.environ, reason="these are the tests that it runs")
-def test_connect(spark):
-    """The same on Spark Connect, which takes a process of its own."""
-    chosen = "each_time or string or columns or raises or lack or killed or travels or (comparison and rmse and sign)"
-    files = map(str, Path(__file__).parent.glob("test_spark*.py"))
-    command = [sys.executable, "-m", "pytest", "-q", "-x", *files, "-k", chosen]
-    done = subprocess.run(command, env=os.environ | {"SPARK_CONNECT": "1"}, capture_output=True, text=True, timeout=900)
-    assert done.returncode == 0, done.stdout[-3000:]
-    assert "skipped" not in done.stdout
+@pytest.fixture(scope="module")
+def spark(spark):
+    from pyspark.sql.connect.session import SparkSession
+
+    port = spark.sparkContext.getConf().get("spark.connect.grpc.binding.port")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_CONNECT_MODE_ENABLED", "1")  # by which pyspark.sql.functions knows
+        session = SparkSession.builder.remote(f"sc://localhost:{port}").create()
+        yield session
+        session.stop()
+
+
+def test_it_is_connect(spark):
+    assert type(spark.range(1)).__module__ == "pyspark.sql.connect.dataframe"
+
+
+def test_ids(spark):
+    test_spark.test_ids(spark, "string")
+
+
+def test_comparison(there_and_here):  # noqa: F811
+    test_spark_results.test_comparison(there_and_here, "sign", "rmse")

@@ -65,25 +65,25 @@ CHECKERS = {
 """Pyright by way of basedpyright, which brings its own node."""
 
 
-def check(checker, code, folder):
-    (folder / "snippet.py").write_text(code)
+@pytest.fixture(scope="module", params=CHECKERS)
+def printed(request, tmp_path_factory):
+    """What a checker prints of both snippets; each wrong use is in a line of its own, so that none hides another."""
+    folder = tmp_path_factory.mktemp("snippets")
+    (folder / "right.py").write_text(RIGHT)
+    (folder / "wrong.py").write_text("\n".join(["from sklearn_rank import evaluate, metric", *WRONG]))
     here = str(Path(sklearn_rank.__file__).parents[1])  # which checkers do not see in an editable install
     (folder / "pyrightconfig.json").write_text(json.dumps({"typeCheckingMode": "standard", "extraPaths": [here]}))
-    command = [sys.executable, *CHECKERS[checker], "snippet.py"]
+    command = [sys.executable, *CHECKERS[request.param], "right.py", "wrong.py"]
     environment = os.environ | {"MYPYPATH": here}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 1, done.stdout + done.stderr  # as there is wrong use
+    return done.stdout.splitlines()
 
 
-@pytest.mark.parametrize("checker", CHECKERS)
-def test_right_use(checker, tmp_path):
-    done = check(checker, RIGHT, tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_right_use(printed):
+    assert not [line for line in printed if "error:" in line and "wrong.py:" not in line]
 
 
-@pytest.mark.parametrize("checker", CHECKERS)
-def test_wrong_use(checker, tmp_path):
-    """Each in a line of its own, so that one does not hide another."""
-    lines = ["from sklearn_rank import evaluate, metric", *WRONG]
-    errors = check(checker, "\n".join(lines), tmp_path).stdout.splitlines()
+def test_wrong_use(printed):
     for number, name in enumerate(WRONG.values(), start=2):
-        assert any(f"snippet.py:{number}:" in error and name in error for error in errors), (number, errors)
+        assert any(f"wrong.py:{number}:" in error and name in error for error in printed), (number, printed)

@@ -29,6 +29,7 @@ T = TypeVar("T", bound=np.generic)
 N_SAMPLED = 1024  # pairs of rows that are looked at to tell whether rows are grouped
 N_OBJECTS = 2**18  # objects that are told apart by their addresses before it is asked whether that is worth it
 N_IN_PART = 2**18  # rows that are worth a thread
+MOST_IDS = 2**31  # distinct ids that numbers of 32 bits, plus one, are enough for
 N_AT_ONCE = 2**14  # rows whose keys stay in the cache between being made and being numbered
 
 
@@ -288,7 +289,7 @@ def _number(ids: NDArray[Any] | ArrowText) -> tuple[Number, Index]:
     kind, width, n_rows = ids.dtype.kind, ids.dtype.itemsize, len(ids)
     if kind in "iu" and n_rows > 1:
         lowest, highest = int(ids.min()), int(ids.max())
-        if highest - lowest < n_rows and highest < 2**63:
+        if highest - lowest < min(n_rows, MOST_IDS) and highest < 2**63:
             return _number_near(ids, lowest, highest - lowest + 1)
     if kind in "biumM":
         return _number_keys(n_rows, lambda a, b: Keys(ids[a:b].astype(np.int64)))
@@ -415,6 +416,11 @@ class Distinct:
             if self.n < len(self.first):
                 self._kept = _doubled(self._kept)
                 continue
+            if 2 * self.n > MOST_IDS:
+                raise ValueError(
+                    f"Rows that are not sorted by a whole number as qid can be of {MOST_IDS} queries at most. Got "
+                    f"more after {begin + n_done} rows. Sort them, or evaluate whole queries in parts."
+                )
             self._table = np.zeros(2 * len(self._table), dtype=np.uint32)
             grouping_kernels.fill_table(self._key_of, self._table)
             self._key_of, self.first = _doubled(self._key_of), _doubled(self.first)

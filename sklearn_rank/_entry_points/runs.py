@@ -129,9 +129,9 @@ def evaluate_run(
     weights, attributes = _by_query("sample_weight", sample_weight), _by_query("by", by)
     clusters = _by_query("clusters", clusters)
     data = joined(
-        "evaluate_run", run, judgements, missing_from_run=missing_from_run or "zero",
-        missing_from_qrels=missing_from_qrels or "drop", tie_order=tie_order, float32=float32, negative=negative,
-        duplicates=duplicates, exclude=exclude,
+        "evaluate_run", run, judgements, missing_from_run="zero" if missing_from_run is None else missing_from_run,
+        missing_from_qrels="drop" if missing_from_qrels is None else missing_from_qrels, tie_order=tie_order,
+        float32=float32, negative=negative, duplicates=duplicates, exclude=exclude,
     )  # fmt: skip
     _warn_of_missing(data, missing_from_run, missing_from_qrels)
     _warn_of_strangers(data)

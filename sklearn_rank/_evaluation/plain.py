@@ -137,8 +137,12 @@ def check_weight(weight: ArrayLike, ids: NDArray[Any]) -> Array:
 def check_metric_names(values: Mapping[str, Any], **by_metric: Mapping[str, Any] | None) -> None:
     """Refuse a dictionary with a key that is not a metric of `values`."""
     if not isinstance(values, Mapping) or not values:
-        raise TypeError("values of from_values must be a dict of metrics to their values, one or more.")
+        raise TypeError(
+            f"values of from_values must be a dict of metrics to their values, one or more. Got {echo(values)}."
+        )
     for name, given in by_metric.items():
+        if given is not None and not isinstance(given, Mapping):
+            raise TypeError(f"{name} of from_values must be a dict by metric, or None. Got {echo(given)}.")
         for metric in given or {}:
             if metric not in values:
                 raise ValueError(f"{name} of from_values must be by metric, {', '.join(values)}. Got {metric!r}.")

@@ -23,11 +23,11 @@ from sklearn_rank._evaluation.plain import (
 )
 from sklearn_rank._evaluation.segments import Segments, SegmentsBy, numbers_of, partition, table_of
 from sklearn_rank._evaluation.source import DataCounts, RankedData
-from sklearn_rank._evaluation.values import QueryValues
+from sklearn_rank._evaluation.values import QueryValues, one_of_these
 from sklearn_rank._metric.names import direction_of, tracker_names
 from sklearn_rank._metric.notation import labelled
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._utils.constraints import COUNT, is_key
+from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.optional import import_pandas
@@ -233,6 +233,8 @@ class Evaluation(QueryValues, TableReport, Saveable):
         >>> evaluate([0, 1], [2, 1], qid=[1, 1], metrics=["mrr", "rbp(p=0.5)@2"]).to_dict(prefix="test/")
         {'test/mrr': 0.5, 'test/rbp-p-0.5_at_2': 0.25}
         """
+        if not isinstance(prefix, str):
+            raise TypeError(f"prefix must be a str, such as 'test/'. Got {echo(prefix)} instead.")
         means = self.mean()
         return {tracked: means[name] for name, tracked in tracker_names(means, prefix).items()}
 
@@ -453,12 +455,7 @@ def computed_values(result: Evaluation) -> dict[str, PerQuery]:
 
 def known_metric(result: Evaluation, metric: object) -> str:
     """Check that a result has a metric, and return its name."""
-    if not is_key(metric, result.per_query):
-        names = ", ".join(map(repr, result.per_query))
-        raise ValueError(
-            f"The 'metric' parameter must be one of the result's metrics: {names}. Got {echo(metric)} instead."
-        )
-    return str(metric)
+    return one_of_these(metric, result.per_query)
 
 
 def interval_cells(result: Evaluation, confidence_level: float) -> dict[str, tuple[float | None, float | None]]:

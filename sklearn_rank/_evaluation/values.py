@@ -13,6 +13,8 @@ from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._evaluation.plain import PlainValues
 from sklearn_rank._evaluation.segments import places_of
 from sklearn_rank._evaluation.source import DataCounts, RankedData
+from sklearn_rank._utils.constraints import is_key
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, RandomState
 
@@ -139,7 +141,7 @@ class QueryValues:
         bool
             False if the result has weights, and for a pooled or geometric mean.
         """
-        return self.weight is None and self.average[metric] == "macro"
+        return self.weight is None and self.average[one_of_these(metric, self.average)] == "macro"
 
     def subset(self, qids: ArrayLike | Set[Any]) -> Self:
         """Result of some of the queries, in the order of this one.
@@ -188,3 +190,13 @@ class QueryValues:
             _metrics={name: self._metrics[name].take(rows, name, weight) for name in metrics},
             _source=DataCounts(),
         )
+
+
+def one_of_these(metric: object, per_metric: Mapping[str, Any]) -> str:
+    """Check that a result has a metric, and return its name."""
+    if not is_key(metric, per_metric):
+        names = ", ".join(map(repr, per_metric))
+        raise ValueError(
+            f"The 'metric' parameter must be one of the result's metrics: {names}. Got {echo(metric)} instead."
+        )
+    return str(metric)

@@ -110,6 +110,8 @@ def metric(
     >>> evaluate([0, 0, 1], [3, 1, 1], qid=["q", "q", "q"], metrics=["search_length", "mrr"], ties="worst").mean()
     {'search_length': 2.0, 'mrr': 0.3333333333333333}
     """
+    if not isinstance(aliases, Iterable) or isinstance(aliases, (str, bytes)):
+        raise TypeError(f"aliases of a metric must be a list of names, or a dict. Got {aliases!r} instead.")
     if not isinstance(aliases, Mapping):
         aliases = {alias: {} for alias in aliases}
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import ParamSpec, TypeVar
 
+from sklearn_rank._utils.constraints import BOOL, Constraint
 from sklearn_rank._utils.doors import refuse_missing
 
 P = ParamSpec("P")
@@ -88,6 +89,7 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
     takes_more, takes_others = (any(p.kind is kind for p in parameters.values()) for kind in kinds)
     is_method = by_position[:1] == ["self"]
     required = [n for n, p in parameters.items() if p.default is p.empty and p.kind not in kinds]
+    rules = {n: BOOL for n, p in parameters.items() if p.annotation in ("bool", bool)}
 
     def called(args: tuple[object, ...]) -> str:
         return f"{type(args[0]).__name__}.{function.__name__}" if is_method and args else function.__qualname__
@@ -102,6 +104,8 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
             takes = ", ".join(n for n in parameters if n != "self")
             hint = f" {GROUPS}" if "groups" in parameters and unknown in IDS else meant_by(unknown)
             raise TypeError(f"{called(args)} has no argument {unknown!r}. It takes {takes}.{hint}")
+        for name in rules.keys() & keywords.keys():
+            rules[name].check(name, keywords[name], called(args))
         try:
             return function(*args, **keywords)
         except TypeError:
@@ -112,6 +116,27 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
         refuse_missing(called(args), missing, given)
 
     return call
+
+
+def checked_arguments(rules: Mapping[str, Constraint]) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Decorate a function so that its arguments of these names are checked before it is called."""
+
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        parameters = inspect.signature(function).parameters
+        by_position, checked = [*parameters], [*rules.keys() & parameters.keys()]
+        name = function.__qualname__.removesuffix(".__init__")
+
+        @functools.wraps(function)
+        def call(*args: P.args, **keywords: P.kwargs) -> T:
+            given = dict(zip(by_position, args, strict=False)) | keywords
+            for argument in checked:
+                if argument in given:
+                    rules[argument].check(argument, given[argument], name)
+            return function(*args, **keywords)
+
+        return call
+
+    return decorate
 
 
 def refuse_position(function_name: str, by_position: list[str], by_name: str = "qid") -> None:

@@ -93,3 +93,20 @@ def one_of(*choices: Any, doc: str) -> Constraint:
 def real(rule: str, inside: Callable[[float], bool], doc: str) -> Constraint:
     """Constraint to finite numbers for which `inside` holds."""
     return Constraint(rule, lambda v: is_real(v) and inside(v), doc)
+
+
+def is_bool(value: Any) -> bool:
+    """Whether a value is True or False; 1 and 0 count as such, as everywhere in Python."""
+    return isinstance(value, (bool, np.bool_)) or (type(value) is int and value in (0, 1))
+
+
+def is_random_state(value: Any) -> bool:
+    """Whether scikit-learn takes a value as the source of random numbers."""
+    if isinstance(value, (int, np.integer)):
+        return 0 <= int(value) < 2**32
+    return value is None or value is np.random or isinstance(value, np.random.RandomState)
+
+
+BOOL = Constraint("True or False", is_bool, "")
+RANDOM_STATE = Constraint("an int from 0 to 2**32 - 1, a RandomState or None", is_random_state, "")
+"""Constraints of arguments that many functions have."""

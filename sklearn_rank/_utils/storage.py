@@ -48,23 +48,30 @@ def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDA
     TypeError
         If an array holds objects that are neither numbers, strings nor tuples of them.
     """
-    suffix = os.path.splitext(os.fspath(path))[1].lower()
+    suffix = os.path.splitext(os.fspath(_path(path)))[1].lower()
     if suffix in OTHER_FORMATS:
         raise ValueError(
             "A result is saved as NumPy's .npz, so its name must not be that of another format; to_frame() gives a "
             f"frame, which pandas writes in others. Got {os.fspath(path)!r}."
         )
     text = {"kind": kind, "version": VERSION, "objects": {}, **meta}
-    plain: dict[str, Any] = {}
+    saved: dict[str, Any] = {}  # arrays, of any name but those of keywords
     for name, array in arrays.items():
         if array.dtype.hasobject:  # which would be pickled
             text["objects"][name] = [_jsonable(value, name) for value in array.tolist()]
         else:
-            plain[name] = array
-    plain = {META: np.array(json.dumps(text)), **plain}
+            saved[name] = array
+    saved[META] = np.array(json.dumps(text))
     with written_whole(path) as file:
         # NumPy before 2.2 would take allow_pickle= for one more array.
-        np.savez_compressed(file, **plain)
+        np.savez_compressed(file, **saved)
+
+
+def _path(path: Any) -> Any:
+    """Check that this is the name of a file; a number would be one that is open."""
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise TypeError(f"A result is saved under a path, a str or an os.PathLike. Got {type(path).__name__} instead.")
+    return path
 
 
 def load(path: Any, kind: str, make: Callable[[Mapping[str, Any], SavedArrays], T]) -> T:
@@ -75,7 +82,7 @@ def load(path: Any, kind: str, make: Callable[[Mapping[str, Any], SavedArrays], 
     ValueError
         If the file holds something else, is damaged, or was written by a later version.
     """
-    with open(path, "rb") as file:
+    with open(_path(path), "rb") as file:
         if not zipfile.is_zipfile(file):
             raise ValueError(_not_a(kind, "no description", path))
         try:

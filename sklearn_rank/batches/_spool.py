@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +20,9 @@ class Spool:
     """
 
     def __init__(self, folder: Any) -> None:
-        self._folder = tempfile.gettempdir() if folder is None else folder
+        if folder is not None and not isinstance(folder, (str, os.PathLike)):
+            raise TypeError(f"folder must be the path of a folder, or None. Got {type(folder).__name__} instead.")
+        self._folder: Any = tempfile.gettempdir() if folder is None else folder
         self._file: Any = None
         self._n_bytes = 0
 

@@ -20,7 +20,9 @@ from sklearn_rank._metric.conventions import our_name, why_not_here
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._metric.trec_measures import FAMILIES, SETS, own_measure
+from sklearn_rank._utils.constraints import BOOL
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.compat._experiments import ndcg_rel, normalized_gain, r_ndcg
 from sklearn_rank.io import join
@@ -94,6 +96,7 @@ class RelevanceEvaluator:
         _check_dictionaries(query_relevance, Integral, "Expected relevance to be integer.")
         if not isinstance(relevance_level, (int, Real)) or relevance_level < 1:
             raise TypeError(f"Argument relevance_level should be positive. Got {echo(relevance_level)}.")
+        BOOL.check("judged_docs_only_flag", judged_docs_only_flag, "RelevanceEvaluator")
         judged = {query: documents for query, documents in query_relevance.items() if documents}
         self._judgements = entries_of(judged, "judgements", duplicates="raise", exclude={})[0]
         self._queries = judged.keys()
@@ -168,7 +171,7 @@ def _check_dictionaries(given: Any, number: type, message: str) -> None:
 
 def _printed_names(measures: Iterable[str]) -> dict[str, str]:
     """Names as printed, and what each is asked by: "P.5,10" gives P_5 and P_10, "official" all of its measures."""
-    if isinstance(measures, str):
+    if isinstance(measures, (str, bytes)) or not isinstance(measures, Iterable):
         raise ValueError(f"Argument measures should be a set or a list, such as {{'map'}}. Got {echo(measures)}.")
     parameters: dict[str, list[str]] = {}
     for measure in measures:
@@ -282,15 +285,22 @@ def _parsed(
     """Numbers of lines by query and document."""
     if isinstance(lines, (str, bytes)):
         raise TypeError(f"Lines, such as an open file, are read: open(path), or text.splitlines(). Got {echo(lines)}.")
+    if not isinstance(lines, Iterable):
+        raise TypeError(f"Lines, such as an open file, are read: open(path), or text.splitlines(). Got {echo(lines)}.")
     found: dict[str, dict[str, Number]] = defaultdict(dict)
     for n, line in enumerate(lines, 1):
+        if not isinstance(line, str):
+            raise TypeError(f"A line must be text: open(path), not open(path, 'rb'). Got {echo(line)} in line {n}.")
         fields = line.split()
         if len(fields) != n_fields:
             raise ValueError(f"A line must have {n_fields} fields. Got {len(fields)} in line {n}: {echo(line)}.")
         query, _, document = fields[:3]
         if document in found[query]:
             raise AssertionError(f"Document {document!r} is in query {query!r} twice, again in line {n}.")
-        found[query][document] = number(fields[place])
+        try:
+            found[query][document] = number(fields[place])
+        except ValueError:
+            raise ValueError(f"Field {place + 1} must be a number. Got {echo(fields[place])} in line {n}.") from None
     return found
 
 
@@ -316,7 +326,12 @@ def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
     >>> pytrec_eval.compute_aggregated_measure("num_rel", [2.0, 1.0])
     3.0
     """
+    if not isinstance(measure, str):
+        raise TypeError(f"measure must be the name of one, such as 'map'. Got {echo(measure)} instead.")
+    numbers = as_floats(values, "values")
+    if numbers.ndim != 1 or len(numbers) == 0:
+        raise ValueError(f"values must have a value for each query, one or more. Got shape {numbers.shape}.")
     if measure.startswith("num_"):
-        return float(np.sum(values))
-    mean = np.sum(values) / len(values) if measure.startswith("gm_") else np.mean(values)
+        return float(np.sum(numbers))
+    mean = np.sum(numbers) / len(numbers) if measure.startswith("gm_") else np.mean(numbers)
     return float(np.exp(mean) if measure.startswith("gm_") else mean)

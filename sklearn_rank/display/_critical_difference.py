@@ -8,6 +8,8 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 
 from sklearn_rank._metric.spec import MetricLike
+from sklearn_rank._utils.echo import echo
+from sklearn_rank.display._arguments import mapping
 from sklearn_rank.display._display import Display
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import COLORS, MARKERS, value_label, wrap
@@ -65,7 +67,7 @@ class CriticalDifferenceDisplay(Display):
         self, means: Mapping[str, float], pvalues: Mapping[tuple[str, str], float], *, alpha: float = 0.05,
         baseline: str | None = None, metric: str = "metric", greater_is_better: bool = True, note: str = "",
     ) -> None:  # fmt: skip
-        self.means, self.pvalues, self.alpha = dict(means), dict(pvalues), alpha
+        self.means, self.pvalues, self.alpha = mapping(means, "means"), mapping(pvalues, "pvalues"), alpha
         self.baseline, self.metric, self.greater_is_better, self.note = baseline, metric, greater_is_better, note
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
@@ -138,6 +140,8 @@ class CriticalDifferenceDisplay(Display):
         **kwargs
             Passed to Matplotlib's `plot`, for the means.
         """
+        if not hasattr(type(comparison), "corrected_pvalue"):
+            raise TypeError(f"comparison must be what stats.compare_all(...) returns. Got {echo(comparison)} instead.")
         display = cls(
             comparison.means, comparison.corrected, alpha=alpha, baseline=comparison.baseline,
             metric=comparison.metric or "value", greater_is_better=comparison.greater_is_better,

@@ -12,6 +12,7 @@ from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._metric.spec import MetricLike
+from sklearn_rank.display._arguments import points, required
 from sklearn_rank.display._display import FromEstimator
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import add_legend, set_count_axis, style, wrap
@@ -59,6 +60,7 @@ class CutoffDisplay(FromEstimator):
         confidence_level: float | None = None, metric: str = "metric", greater_is_better: bool = True,
         name: str | None = None,
     ) -> None:  # fmt: skip
+        points(k=required(k, "k"), mean=required(mean, "mean"), low=low, high=high)
         self.k, self.mean = np.asarray(k), np.asarray(mean)
         self.low, self.high = (None if bound is None else np.asarray(bound) for bound in (low, high))
         self.confidence_level = confidence_level

@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._metric.spec import MetricLike
+from sklearn_rank._utils.echo import echo
+from sklearn_rank.display._arguments import points, required
 from sklearn_rank.display._display import Display
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import COLORS, add_legend, thin, wrap
@@ -62,7 +64,9 @@ class DifferenceDisplay(Display):
         self, difference: ArrayLike, *, qid: ArrayLike | None = None, names: tuple[str, str] = ("first", "second"),
         metric: str = "metric", greater_is_better: bool = True,
     ) -> None:  # fmt: skip
-        self.difference = np.asarray(difference, dtype=np.float64)
+        (self.difference,) = points(difference=required(difference, "difference"))
+        if not isinstance(names, (tuple, list)) or len(names) != 2:
+            raise ValueError(f"names must be those of two systems. Got {echo(names)} instead.")
         self.qid, self.names, self.metric, self.greater_is_better = qid, names, metric, greater_is_better
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
@@ -132,7 +136,8 @@ class DifferenceDisplay(Display):
             If there are not two systems, they lack the metric, or their queries are not the same.
         """
         if not isinstance(results, Mapping) or len(results) != 2:
-            raise ValueError(f"A difference is of a dict of two systems, by name. Got {len(results)}: {[*results]}.")
+            got = f"{len(results)}: {[*results]}" if isinstance(results, Mapping) else echo(results)
+            raise ValueError(f"A difference is of a dict of two systems, by name. Got {got}.")
         (first, a), (second, b) = results.items()
         metric = name_in(b, name_in(a, metric))
         qid, values, others = paired(a, b, metric)

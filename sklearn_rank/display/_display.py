@@ -6,7 +6,9 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
+from sklearn_rank._utils.arguments import checked_arguments
 from sklearn_rank._utils.typing import Estimator, MatrixLike
+from sklearn_rank.display._arguments import OF_CONSTRUCTORS, RULES
 from sklearn_rank.display._figure import open_axes
 from sklearn_rank.model_selection._fitted_queries import check_test_queries
 from sklearn_rank.model_selection._query_ranker import QueryRanker
@@ -18,6 +20,17 @@ class Display:
 
     ax_: Any
     figure_: Any
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Check the arguments of what draws before anything is drawn."""
+        super().__init_subclass__(**options)
+        for name, item in {**vars(cls)}.items():
+            if name == "__init__":
+                setattr(cls, name, checked_arguments(OF_CONSTRUCTORS)(item))
+            elif isinstance(item, classmethod) and name.startswith("from_"):
+                setattr(cls, name, classmethod(checked_arguments(RULES)(item.__func__)))
+            elif name == "plot":
+                setattr(cls, name, checked_arguments(RULES)(item))
 
     def _open(self, ax: Any, **size: float) -> Any:
         """Return the axes to draw on, and keep them."""

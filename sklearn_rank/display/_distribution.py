@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.spec import MetricLike
+from sklearn_rank.display._arguments import points, required
 from sklearn_rank.display._display import FromEstimator
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import add_legend, style, thin, value_label, wrap
@@ -50,7 +51,7 @@ class DistributionDisplay(FromEstimator):
     def __init__(
         self, values: ArrayLike, *, metric: str = "metric", greater_is_better: bool = True, name: str | None = None
     ) -> None:
-        self.values = np.asarray(values, dtype=np.float64)
+        (self.values,) = points(values=required(values, "values"))
         self.metric, self.greater_is_better, self.name = metric, greater_is_better, name
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Estimator
+from sklearn_rank.display._arguments import points, required
 from sklearn_rank.display._display import Display
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import add_legend, set_count_axis, style, value_label, wrap
@@ -51,7 +52,7 @@ class EvalCurveDisplay(Display):
         self, curve: ArrayLike, *, best_iteration: int | None = None, metric: str = "metric",
         greater_is_better: bool = True, name: str | None = None,
     ) -> None:  # fmt: skip
-        self.curve, self.best_iteration = np.asarray(curve, dtype=np.float64), best_iteration
+        (self.curve,), self.best_iteration = points(curve=required(curve, "curve")), best_iteration
         self.metric, self.greater_is_better, self.name = metric, greater_is_better, name
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:

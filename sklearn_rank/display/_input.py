@@ -15,8 +15,18 @@ from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation, known_metric
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricLike, MetricSpec
+from sklearn_rank._utils.constraints import is_count
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.stats._align import refuse_other_labels
+
+
+def cutoffs_of(k: Iterable[int]) -> list[int]:
+    """Check cutoffs of a picture."""
+    listed: list[Any] = [] if isinstance(k, (str, bytes)) or not isinstance(k, Iterable) else list(k)
+    if not listed or not all(map(is_count, listed)):
+        raise ValueError(f"The 'k' parameter must be a sequence of int >= 1, such as range(1, 21). Got {echo(k)}.")
+    return listed
 
 
 def at_cutoffs(metric: MetricLike, k: Iterable[int]) -> list[MetricSpec]:
@@ -24,7 +34,7 @@ def at_cutoffs(metric: MetricLike, k: Iterable[int]) -> list[MetricSpec]:
     spec = parse_metric(metric)
     if spec.k is not None:
         raise ValueError(f"Here the cutoffs are given by k, not in the metric's name. Got {metric!r}.")
-    return [parse_metric(spec, k=cutoff) for cutoff in dict.fromkeys(k)]
+    return [parse_metric(spec, k=cutoff) for cutoff in dict.fromkeys(cutoffs_of(k))]
 
 
 def spec_in(result: Evaluation) -> dict[str, MetricSpec]:

@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 
 from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank.display._arguments import points, required
 from sklearn_rank.display._display import FromEstimator
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import add_legend, set_count_axis, style, wrap
-from sklearn_rank.display._input import at_cutoffs, family_of
+from sklearn_rank.display._input import at_cutoffs, cutoffs_of, family_of
 
 
 @documented
@@ -47,6 +48,7 @@ class ListLengthDisplay(FromEstimator):
     """
 
     def __init__(self, k: ArrayLike, precision: ArrayLike, recall: ArrayLike, *, name: str | None = None) -> None:
+        points(k=required(k, "k"), precision=required(precision, "precision"), recall=required(recall, "recall"))
         self.k, self.precision, self.recall = np.asarray(k), np.asarray(precision), np.asarray(recall)
         self.name = name
 
@@ -122,7 +124,7 @@ class ListLengthDisplay(FromEstimator):
         **keywords
             More keywords of `evaluate`: those of the metrics, `sample_weight` and `tie_break`.
         """
-        k = list(k)
+        k = cutoffs_of(k)
         metrics = [*at_cutoffs("precision", k), *at_cutoffs("recall", k)]
         result = evaluate(y_true, y_score, qid=qid, metrics=metrics, n_jobs=n_jobs, **keywords)
         return cls.from_result(result, name=name, ax=ax)

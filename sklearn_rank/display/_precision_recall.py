@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metric
+from sklearn_rank.display._arguments import points, required
 from sklearn_rank.display._display import FromEstimator
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import add_legend, style, wrap
@@ -52,6 +53,7 @@ class QueryPrecisionRecallDisplay(FromEstimator):
     """
 
     def __init__(self, recall: ArrayLike, precision: ArrayLike, *, name: str | None = None) -> None:
+        points(recall=required(recall, "recall"), precision=required(precision, "precision"))
         self.recall, self.precision, self.name = np.asarray(recall), np.asarray(precision), name
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
@@ -122,6 +124,7 @@ class QueryPrecisionRecallDisplay(FromEstimator):
         **keywords
             More keywords of `evaluate`: those of `iprec`, `sample_weight` and `tie_break`.
         """
-        metrics = [parse_metric("iprec", recall=float(level)) for level in levels]
+        (shares,) = points(levels=required([*levels] if isinstance(levels, Iterable) else levels, "levels"))
+        metrics = [parse_metric("iprec", recall=float(level)) for level in shares]
         result = evaluate(y_true, y_score, qid=qid, metrics=metrics, n_jobs=n_jobs, **keywords)
         return cls.from_result(result, name=name, ax=ax)

@@ -12,6 +12,7 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.constraints import is_count, is_real
 from sklearn_rank._utils.typing import Array
+from sklearn_rank.display._arguments import points, required
 from sklearn_rank.display._display import FromEstimator
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import add_legend, set_count_axis, style, thin, value_label, wrap
@@ -59,6 +60,7 @@ class QuerySizeDisplay(FromEstimator):
         self, n_documents: ArrayLike, values: ArrayLike, *, n_bins: int = 10, confidence_level: float = 0.95,
         metric: str = "metric", greater_is_better: bool = True, name: str | None = None,
     ) -> None:  # fmt: skip
+        points(n_documents=required(n_documents, "n_documents"), values=required(values, "values"))
         self.n_documents, self.values = np.asarray(n_documents), np.asarray(values, dtype=np.float64)
         self.n_bins, self.confidence_level, self.name = n_bins, confidence_level, name
         self.metric, self.greater_is_better = metric, greater_is_better

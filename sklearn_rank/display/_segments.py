@@ -13,6 +13,9 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.segments import SegmentsBy
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._metric.spec import MetricLike
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.numbers import as_floats
+from sklearn_rank.display._arguments import RESULT, mapping
 from sklearn_rank.display._display import Display
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import COLORS, LINES, MARKERS, add_legend, value_label, wrap
@@ -72,8 +75,13 @@ class SegmentsDisplay(Display):
         n_queries: ArrayLike | None = None, difference_from: str | None = None, metric: str = "metric",
         greater_is_better: bool = True, confidence_level: float = 0.95,
     ) -> None:  # fmt: skip
-        self.segments, self.overall = list(segments), dict(overall)
-        self.values = {name: np.asarray(x, dtype=np.float64) for name, x in values.items()}
+        if not isinstance(segments, (list, tuple)):
+            raise TypeError(f"segments must be a list of names. Got {echo(segments)} instead.")
+        self.segments, self.overall = list(segments), mapping(overall, "overall")
+        self.values = {name: as_floats(x, "values") for name, x in mapping(values, "values").items()}
+        if not self.values or any(x.shape[:1] != (len(segments),) for x in self.values.values()):
+            got = {name: x.shape for name, x in self.values.items()}
+            raise ValueError(f"values must have a row for each of {len(segments)} segments. Got shapes {got}.")
         self.n_queries = None if n_queries is None else np.asarray(n_queries)
         self.difference_from, self.metric, self.greater_is_better = difference_from, metric, greater_is_better
         self.confidence_level = confidence_level
@@ -159,8 +167,8 @@ class SegmentsDisplay(Display):
         TypeError
             If results have no names.
         """
-        if not isinstance(results, Mapping) or not results:
-            raise TypeError(f"results must be a dict of results by name. Got {type(results).__name__}.")
+        if not isinstance(results, Mapping) or not results or not all(map(RESULT.accepts, results.values())):
+            raise TypeError(f"results must be a dict of results by name, one or more. Got {echo(results)}.")
         rows, overall = {}, {}
         for name, result in results.items():
             metric = name_in(result, metric)
@@ -197,6 +205,8 @@ class SegmentsDisplay(Display):
         ValueError
             If there is no such metric or attribute.
         """
+        if not hasattr(type(comparison), "most_different"):
+            raise TypeError(f"comparison must be what compare_systems(...) returns. Got {echo(comparison)} instead.")
         found = comparison.segments(by, metric=metric, confidence_level=confidence_level)
         at = len(found.by)
         rows: dict[str, list[Any]] = {name: [] for name in found.interaction}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.grouping import Number, number_together
 from sklearn_rank._engine.kernels import trec as trec_kernels
 from sklearn_rank._engine.pooled import pooled_if_negative
-from sklearn_rank._utils.constraints import one_of
+from sklearn_rank._utils.constraints import BOOL, one_of
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.io._entries import Entries, document_keys, grouped, match, taken
@@ -194,6 +194,7 @@ def joined(
 ) -> RankingData:  # fmt: skip
     """As `join`; errors name the caller."""
     MISSING.check("missing_from_run", missing_from_run, caller)
+    BOOL.check("float32", float32, caller)
     MISSING.check("missing_from_qrels", missing_from_qrels, caller)
     TIE_ORDER.check("tie_order", tie_order, caller)
     NEGATIVE.check("negative", negative, caller)

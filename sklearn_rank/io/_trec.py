@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_rank._engine.check import check_scores
 from sklearn_rank._engine.grouping import find_qid, group_rows, number_together
 from sklearn_rank._engine.kernels import trec as trec_kernels
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.lengths import n_rows_of
 from sklearn_rank._utils.threads import check_n_jobs, on_threads
 from sklearn_rank._utils.typing import PathLike
 from sklearn_rank.io._entries import Entries, checked
@@ -233,6 +235,9 @@ def write_trec_run(
     """
     score = check_scores(y_score, "y_score")
     ids, indptr, order = group_rows(find_qid(y_score, qid, name="y_score"), len(score))
+    if not isinstance(tag, str):
+        raise TypeError(f"tag must be a str, the name of the run. Got {echo(tag)} instead.")
+    n_rows_of(doc_id, "doc_id")
     documents = _writable(np.asarray(doc_id).tolist(), "doc_id")
     if len(documents) != len(score):
         raise ValueError(f"doc_id must have one entry per row ({len(score)}). Got {len(documents)} instead.")

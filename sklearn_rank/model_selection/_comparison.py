@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from sklearn_rank._evaluation.result import Evaluation, interval_cells, known_metric
 from sklearn_rank._evaluation.segments import SegmentsBy
 from sklearn_rank._metric.notation import display_name
-from sklearn_rank._utils.constraints import COUNT
+from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.constraints import COUNT, is_key
 from sklearn_rank._utils.optional import import_pandas
 from sklearn_rank._utils.storage import Saveable, SavedArrays, names, part
 from sklearn_rank._utils.table import WIDTH, Table, TableReport, shorten
@@ -138,6 +139,7 @@ class Comparison(TableReport, Saveable):
             random_state=0,
         )  # fmt: skip
 
+    @named_arguments
     def summary(self, confidence_level: float = 0.95, *, full: bool = False) -> Table:
         """Table of the means over queries, how sure they are, and how each model compares with the baseline.
 
@@ -324,7 +326,7 @@ class Comparison(TableReport, Saveable):
 
     def _result(self, model: Any) -> Evaluation:
         """Result of a model, by its name."""
-        if model not in self.results:
+        if not is_key(model, self.results):
             names = ", ".join(map(repr, self.results))
             raise ValueError(f"A model must be one of those that did not fail: {names}. Got {model!r} instead.")
         return self.results[model]

@@ -21,9 +21,10 @@ from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._metric.names import DEFAULT_METRICS, listed_metrics, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.constraints import is_count
+from sklearn_rank._utils.constraints import BOOL, is_count
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
+from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import CVLike, Estimator, MatrixLike
 from sklearn_rank.model_selection._comparison import Comparison, CrossValidation, known_baseline
 from sklearn_rank.model_selection._estimator_checks import check_estimator, is_search, refuse_torn_search
@@ -122,6 +123,8 @@ class RankingEvaluator:
         self._specs = self._parse_metrics()
         self.cv = check_splitter(cv, "RankingEvaluator")
         self.n_jobs, self.baseline, self.test, self.correction = n_jobs, baseline, test, correction
+        check_n_jobs(n_jobs)
+        BOOL.check("progress", progress, "RankingEvaluator")
         self.progress = progress
 
     def _parse_metrics(self) -> dict[str, MetricSpec]:

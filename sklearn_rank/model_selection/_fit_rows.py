@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_consistent_length
 
 from sklearn_rank._engine.rows import check_features, check_rows, one_column
+from sklearn_rank._utils.lengths import check_lengths, n_rows_of
 from sklearn_rank._utils.numbers import refuse_masked
 
 
 def read_rows(X: Any, y: Any, qid: Any, sample_weight: Any) -> tuple[Any, Any, NDArray[Any] | None]:
     """Features, labels and weights whose rows belong together, each with a length and without a mask."""
-    check_consistent_length(X, y, sample_weight)
+    n_rows_of(X, "X"), n_rows_of(y, "y")
+    check_lengths(X=X, y=y, sample_weight=sample_weight)
     check_rows(y=y, qid=qid, sample_weight=sample_weight)
     check_features(X, y=y, qid=qid, sample_weight=sample_weight)
     for name, data in (("X", X), ("y", y), ("sample_weight", sample_weight)):

@@ -11,13 +11,15 @@ import numpy as np
 import sklearn
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import cross_validate
-from sklearn.utils import check_random_state
 
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.rows import check_features, check_rows
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.constraints import RANDOM_STATE
+from sklearn_rank._utils.random_state import random_of
+from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import CVLike, Estimator
 from sklearn_rank.model_selection._evaluator import RankingEvaluator
 from sklearn_rank.model_selection._whole_folds import whole_folds
@@ -85,6 +87,8 @@ def query_learning_curve(
     (array([20, 40]), (2, 5))
     """
     evaluator = RankingEvaluator(metric, cv=cv)
+    check_n_jobs(n_jobs)
+    RANDOM_STATE.check("random_state", random_state, "query_learning_curve")
     name, *more = evaluator.scorers.names
     if more:
         raise ValueError(f"A learning curve is that of one metric. Got {evaluator.scorers.names}.")
@@ -92,7 +96,7 @@ def query_learning_curve(
     check_features(X, y=y, qid=qid)
     rows = GroupedRows.of(y, find_qid(y, qid, name="y"))
     number = rows.number
-    folds, random = whole_folds(evaluator.cv, X, y, number), check_random_state(random_state)
+    folds, random = whole_folds(evaluator.cv, X, y, number), random_of(random_state, "query_learning_curve")
     drawn = [random.permutation(np.unique(number[train])) for train, _ in folds]
     sizes = _query_counts(train_sizes, min(map(len, drawn)))
     parts = [

@@ -11,13 +11,13 @@ import numpy as np
 import sklearn
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_rank._engine.id_order import id_order
 from sklearn_rank._engine.rows import queries_in
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.random_state import random_of
 from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank.model_selection._callbacks import CallbackSupportMixin, as_task, model_task
 from sklearn_rank.model_selection._early_stopping._monitor import OnRound
@@ -232,7 +232,7 @@ class QueryRanker(CallbackSupportMixin, RankerScoreMixin, PartialFitMixin, MetaE
                 )
             n_eval = min(max(1, round(self.eval_fraction * n_used)), n_used - 1)
         in_train, in_eval = np.zeros(n_queries, dtype=bool), np.zeros(n_queries, dtype=bool)
-        drawn = id_order(ids)[check_random_state(self.random_state).permutation(n_queries)[:n_used]]
+        drawn = id_order(ids)[random_of(self.random_state, "QueryRanker").permutation(n_queries)[:n_used]]
         in_eval[drawn[:n_eval]] = True
         in_train[drawn[n_eval:]] = True
         return in_train, in_eval

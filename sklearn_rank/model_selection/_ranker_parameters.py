@@ -10,7 +10,7 @@ import numpy as np
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.caller import levels_to_caller
-from sklearn_rank._utils.constraints import is_count, is_real
+from sklearn_rank._utils.constraints import RANDOM_STATE, is_count, is_real
 from sklearn_rank._utils.echo import echo
 from sklearn_rank.model_selection._early_stopping._own_stopping import own_rounds
 from sklearn_rank.model_selection._early_stopping._strategies import strategy_for
@@ -37,6 +37,7 @@ def check_parameters(ranker: Any, eval_set: Any, on_round: Any) -> None:
         value = getattr(ranker, name)
         if value is not None and not is_count(value):
             raise ValueError(f"The {name!r} parameter of QueryRanker must be an int >= 1, or None. Got {value!r}.")
+    RANDOM_STATE.check("random_state", ranker.random_state, "QueryRanker")
     fraction = ranker.eval_fraction
     if fraction is not None and not (is_real(fraction) and 0 < fraction < 1):
         raise ValueError(

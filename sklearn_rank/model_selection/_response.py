@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
+from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Estimator, MatrixLike
 
@@ -25,6 +26,26 @@ Call = Callable[[Any, str, Any], Any]
 
 def _call(estimator: Estimator, method: str, X: MatrixLike) -> Any:
     return getattr(estimator, method)(X)
+
+
+def check_response_method(response_method: Any) -> None:
+    """Check that this names a method that gives scores, or several.
+
+    Raises
+    ------
+    ValueError
+        If it names none, or another.
+    """
+    asked = (response_method,) if isinstance(response_method, str) else response_method
+    if (
+        not isinstance(asked, (list, tuple))
+        or not asked
+        or not all(is_key(name, dict.fromkeys(RESPONSE)) for name in asked)
+    ):
+        names = ", ".join(map(repr, RESPONSE))
+        raise ValueError(
+            f"The 'response_method' parameter must be one or more of {names}. Got {echo(response_method)} instead."
+        )
 
 
 def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE, call: Call = _call) -> Any:

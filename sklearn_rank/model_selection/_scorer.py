@@ -26,7 +26,7 @@ from sklearn_rank._metric.spec import MetricLike, MetricsLike, MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank.model_selection._fitted_queries import check_test_queries
-from sklearn_rank.model_selection._response import RESPONSE, predict_scores
+from sklearn_rank.model_selection._response import RESPONSE, check_response_method, predict_scores
 
 
 def make_ranking_scorer(metric: MetricLike, *, response_method: Any = RESPONSE, **params: Any) -> Any:
@@ -71,6 +71,7 @@ def make_ranking_scorer(metric: MetricLike, *, response_method: Any = RESPONSE, 
     >>> float(scorer(Ridge().fit(X, y), X, y))
     1.0
     """
+    check_response_method(response_method)
     spec = parse_metric(metric, **params)
     if np.ndim(spec.k) or spec["average"] is None:
         raise ValueError(
@@ -226,6 +227,7 @@ class RankingScorers:
     """
 
     def __init__(self, metrics: Any, *, response_method: Any = RESPONSE, **keywords: Any) -> None:
+        check_response_method(response_method)
         self.metrics, self.response_method, self.keywords = metrics, response_method, keywords
         if isinstance(metrics, Mapping):
             self._specs = parse_metrics({n: _without_sign(metric) for n, metric in metrics.items()}, **keywords)
@@ -284,7 +286,7 @@ class RankingScorers:
         unknown = set(requests) - {"qid", "sample_weight"}
         if unknown:
             raise TypeError(f"Ranking scorers take 'qid' and 'sample_weight'. Got {', '.join(sorted(unknown))}.")
-        self._requests |= requests
+        self._requests = self._requests | requests  # a shallow copy has the dict
         return self
 
     def get_metadata_routing(self) -> MetadataRequest:

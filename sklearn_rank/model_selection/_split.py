@@ -11,14 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator, GroupKFold, GroupShuffleSplit, LeaveOneGroupOut
-from sklearn.utils import check_random_state
 
 from sklearn_rank._engine.grouping import group_rows, query_numbers
 from sklearn_rank._engine.rows import check_features
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.constraints import COUNT
+from sklearn_rank._utils.constraints import BOOL, COUNT, RANDOM_STATE, Constraint, is_count, is_real
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.lengths import check_lengths, n_rows_of
+from sklearn_rank._utils.random_state import random_of
 from sklearn_rank._utils.typing import Index, MatrixLike, RandomState
 from sklearn_rank.model_selection._query_attributes import clusters_of_rows, find_attribute
 from sklearn_rank.model_selection._routing import find_routed_qid
@@ -51,7 +54,9 @@ class _QuerySplitter:
         ------
         train, test : ndarray
         """
-        yield from super().split(X, y, unit_numbers(X, y, groups, clusters))  # type: ignore[misc]
+        number = unit_numbers(X, y, groups, clusters)
+        refuse_many_folds(getattr(self, "n_splits", 1), number)
+        yield from super().split(X, y, number)  # type: ignore[misc]
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, clusters: Any = None) -> int:
         """Number of folds; the arguments, which searches hand on, are not used."""
@@ -60,15 +65,41 @@ class _QuerySplitter:
 
 def unit_numbers(X: MatrixLike, y: Any, groups: Any, clusters: ArrayLike | None) -> Index:
     """Number of what a row must not be parted from: its cluster, where there are clusters, else its query."""
+    check_lengths(X=X, y=y)
     check_features(X, groups=groups)
-    qid, n_rows = find_routed_qid(y, groups), length(X)
+    qid, n_rows = find_routed_qid(y, groups), n_rows_of(X, "X")
     clusters = find_attribute(X, y, groups, clusters, "clusters")
     return query_numbers(qid, n_rows) if clusters is None else clusters_of_rows(clusters, qid, n_rows)
 
 
-def length(X: Any) -> int:
-    """Number of rows of an array, frame, sparse matrix or list."""
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+def refuse_many_folds(n_splits: int, number: Index) -> None:
+    """Refuse more folds than there are queries, or clusters."""
+    n_units = len(np.unique(number))
+    if n_splits > n_units:
+        raise ValueError(f"There must be a query, or a cluster, for each fold. Got n_splits={n_splits} and {n_units}.")
+
+
+def check_size(name: str, size: Any, class_name: str) -> None:
+    """Check a share or a number of queries."""
+    if size is not None and not is_count(size) and not (is_real(size) and 0 < size < 1):
+        raise ValueError(
+            f"The {name!r} parameter of {class_name} must be an int >= 1, which counts queries, a number between 0 and "
+            f"1, exclusive, their share, or None. Got {echo(size)} instead."
+        )
+
+
+def random_halves(splitter: GroupShuffleSplit, number: Index) -> Folds:
+    """Random halves, as scikit-learn draws them; an error counts queries."""
+    try:
+        yield from splitter.split(number, groups=number)
+    except ValueError:
+        raise ValueError(
+            f"Sizes count queries, or clusters, not rows, and there are {len(np.unique(number))} of them; each side "
+            f"needs one. Got test_size={splitter.test_size!r} and train_size={splitter.train_size!r}."
+        ) from None
+
+
+FOLDS = Constraint("an int >= 2", lambda v: is_count(v) and v >= 2, "")
 
 
 class QueryKFold(_QuerySplitter, GroupKFold):
@@ -104,6 +135,14 @@ class QueryKFold(_QuerySplitter, GroupKFold):
     [1 2]
     """
 
+    def __init__(self, n_splits=5, *, shuffle=False, random_state=None):
+        FOLDS.check("n_splits", n_splits, "QueryKFold")
+        BOOL.check("shuffle", shuffle, "QueryKFold")
+        RANDOM_STATE.check("random_state", random_state, "QueryKFold")
+        if random_state is not None and not shuffle:
+            raise ValueError(f"random_state= has an effect with shuffle=True only. Got {echo(random_state)} without.")
+        super().__init__(n_splits, shuffle=bool(shuffle), random_state=random_state)
+
 
 class RepeatedQueryKFold(_QuerySplitter, BaseCrossValidator):
     """Shuffled `QueryKFold` several times over, each time with other folds.
@@ -126,13 +165,15 @@ class RepeatedQueryKFold(_QuerySplitter, BaseCrossValidator):
 
     def __init__(self, n_splits: int = 5, *, n_repeats: int = 10, random_state: RandomState = None) -> None:
         COUNT.check("n_repeats", n_repeats, "RepeatedQueryKFold")
-        GroupKFold(n_splits)
+        FOLDS.check("n_splits", n_splits, "RepeatedQueryKFold")
+        RANDOM_STATE.check("random_state", random_state, "RepeatedQueryKFold")
         self.n_splits, self.n_repeats, self.random_state = n_splits, n_repeats, random_state
 
     @named_arguments
     def split(self, X: Any, y: Any = None, groups: Any = None, clusters: ArrayLike | None = None) -> Folds:
         """Yield row numbers of training and test sets, as `QueryKFold` does; see there."""
-        number, random = unit_numbers(X, y, groups, clusters), check_random_state(self.random_state)
+        number, random = unit_numbers(X, y, groups, clusters), random_of(self.random_state, "RepeatedQueryKFold")
+        refuse_many_folds(self.n_splits, number)
         for _ in range(self.n_repeats):
             yield from GroupKFold(self.n_splits, shuffle=True, random_state=random).split(X, y, number)
 
@@ -161,6 +202,21 @@ class QueryShuffleSplit(_QuerySplitter, GroupShuffleSplit):
     >>> [len(test) for _, test in QueryShuffleSplit(2, test_size=1, random_state=0).split(X, groups=qid)]
     [2, 2]
     """
+
+    def __init__(self, n_splits=5, *, test_size=None, train_size=None, random_state=None):
+        COUNT.check("n_splits", n_splits, "QueryShuffleSplit")
+        check_size("test_size", test_size, "QueryShuffleSplit")
+        check_size("train_size", train_size, "QueryShuffleSplit")
+        RANDOM_STATE.check("random_state", random_state, "QueryShuffleSplit")
+        super().__init__(n_splits, test_size=test_size, train_size=train_size, random_state=random_state)
+
+    @named_arguments
+    def split(self, X: Any, y: Any = None, groups: Any = None, clusters: ArrayLike | None = None) -> Folds:
+        """Yield row numbers of training and test sets, drawn anew each time; see `QueryKFold`."""
+        halves = GroupShuffleSplit(
+            self.n_splits, test_size=self.test_size, train_size=self.train_size, random_state=self.random_state
+        )
+        yield from random_halves(halves, unit_numbers(X, y, groups, clusters))
 
 
 class LeaveOneQueryOut(_QuerySplitter, LeaveOneGroupOut):

@@ -14,6 +14,7 @@ from sklearn_rank._engine.rows import check_features, one_column
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, built_in, is_real
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.lengths import n_rows_of
 from sklearn_rank.model_selection._query_attributes import (
     ONE_TIME,
     check_constant,
@@ -22,7 +23,7 @@ from sklearn_rank.model_selection._query_attributes import (
     needed,
 )
 from sklearn_rank.model_selection._routing import find_routed_qid
-from sklearn_rank.model_selection._split import Folds, length
+from sklearn_rank.model_selection._split import Folds
 
 TIMES = "time must be the time of each row, as datetime64, Timestamps, dates, or numbers, none of them missing."
 
@@ -102,7 +103,7 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
             queries, or times, for so many splits.
         """
         check_features(X, groups=groups)
-        qid, n_rows = find_routed_qid(y, groups), length(X)
+        qid, n_rows = find_routed_qid(y, groups), n_rows_of(X, "X")
         number = query_numbers(qid, n_rows)
         given = needed(find_attribute(X, y, groups, time, "time"), "time", type(self).__name__)
         check_one_each(given, "time", n_rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,11 @@ from sklearn_rank._engine.grouping import refuse_other_queries
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.rows import check_features, check_rows, one_column, queries_in
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.constraints import RANDOM_STATE
+from sklearn_rank._utils.lengths import n_rows_of
 from sklearn_rank._utils.typing import Index, RandomState
 from sklearn_rank.model_selection._query_data import take_rows
-from sklearn_rank.model_selection._split import length, unit_numbers
+from sklearn_rank.model_selection._split import check_size, random_halves, unit_numbers
 
 TEST_SIZE = 0.25
 
@@ -74,6 +74,9 @@ def query_train_test_split(
     >>> X_test, y_test
     ([[8]], [1])
     """
+    check_size("test_size", test_size, "query_train_test_split")
+    check_size("train_size", train_size, "query_train_test_split")
+    RANDOM_STATE.check("random_state", random_state, "query_train_test_split")
     if not arrays:
         raise ValueError("query_train_test_split needs at least one array: X, y, ... Got none.")
     named = dict(
@@ -85,7 +88,8 @@ def query_train_test_split(
     unit = unit_numbers(arrays[0], of_queries, ids, clusters)
     if test_size is None and train_size is None:
         test_size = TEST_SIZE
-    train, test = _one_split(unit, test_size, train_size, random_state)
+    halves = GroupShuffleSplit(1, test_size=test_size, train_size=train_size, random_state=random_state)
+    train, test = next(random_halves(halves, unit))
     return [_rows_of(array, rows) for array in (*arrays, ids) for rows in (train, test)]
 
 
@@ -109,36 +113,16 @@ def _find_ids(arrays: dict[str, Any], qid: ArrayLike | None) -> Any:
 
 def _check_alike(arrays: dict[str, Any], **columns: Any) -> None:
     """Refuse arrays of other numbers of rows, or whose labels are those of other rows."""
-    n_rows = _n_rows(*next(iter(arrays.items())))
+    n_rows = n_rows_of(next(iter(arrays.values())), next(iter(arrays)))
     for name, array in arrays.items():
-        if _n_rows(name, array) != n_rows:
-            found = f"{n_rows} in {next(iter(arrays))}, {_n_rows(name, array)} in {name}"
+        if n_rows_of(array, name) != n_rows:
+            found = f"{n_rows} in {next(iter(arrays))}, {n_rows_of(array, name)} in {name}"
             raise ValueError(f"All arrays must have the same rows. Got {found}.")
         refuse_other_queries(array, columns["qid"], name=name)
     matrices = {name: array for name, array in arrays.items() if np.ndim(one_column(array)) != 1}
     check_rows(**{name: array for name, array in arrays.items() if name not in matrices}, **columns)
     for name, matrix in matrices.items():
         check_features(matrix, name, **{n: x for n, x in (arrays | columns).items() if n != name})
-
-
-def _n_rows(name: str, array: Any) -> int:
-    if isinstance(array, str | bytes | Mapping):
-        raise TypeError(f"{name} must be an array, list, sparse matrix or frame of rows. Got {echo(array)}.")
-    try:
-        return length(array)
-    except TypeError:
-        raise TypeError(f"{name} must be an array, list, sparse matrix or frame of rows. Got {echo(array)}.") from None
-
-
-def _one_split(unit: Index, test_size: Any, train_size: Any, random_state: RandomState) -> tuple[Index, Index]:
-    splitter = GroupShuffleSplit(1, test_size=test_size, train_size=train_size, random_state=random_state)
-    try:
-        return next(splitter.split(unit, groups=unit))
-    except ValueError as error:
-        n_units = len(np.unique(unit))
-        raise ValueError(
-            f"Sizes count queries, or clusters, not rows, and there are {n_units} of them. {error}"
-        ) from None
 
 
 def _rows_of(array: Any, rows: Index) -> Any:

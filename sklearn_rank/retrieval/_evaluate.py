@@ -19,7 +19,7 @@ from sklearn_rank._engine.rows import check_features, check_rows
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
-from sklearn_rank._utils.constraints import is_real
+from sklearn_rank._utils.constraints import BOOL, is_real
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.optional import import_tqdm
 from sklearn_rank._utils.threads import check_n_jobs
@@ -30,6 +30,8 @@ from sklearn_rank.retrieval._similarity import make_similarity
 NAMES = InputNames("grades", "nearness", "query")
 """Names in errors for labels, scores and rows."""
 
+MOST_ITEMS = 2**31
+"""Items of a database whose places kernels keep in 31 bits."""
 METRICS = ("ndcg@10", "map", "wap@100", "acg@100", "p@5")
 
 
@@ -122,6 +124,12 @@ def evaluate_retrieval(
     0.9167
     """
     specs = parse_metrics(metrics, **keywords)
+    BOOL.check("exclude_self", exclude_self, "evaluate_retrieval")
+    BOOL.check("progress", progress, "evaluate_retrieval")
+    if distance_params is not None and not isinstance(distance_params, Mapping):
+        raise TypeError(
+            f"distance_params must be a dict of keywords of the distance, or None. Got {echo(distance_params)}."
+        )
     if database_features is None:
         if database_labels is not None:
             raise TypeError("Without database_features the queries are the database, and database_labels must be None.")
@@ -129,6 +137,11 @@ def evaluate_retrieval(
     check_n_jobs(n_jobs)
     similarity = make_similarity(distance, query_features, database_features, distance_params or {})
     n_queries, n_items = similarity.n_queries, similarity.n_items
+    if n_items > MOST_ITEMS:
+        raise ValueError(
+            f"The database can have {MOST_ITEMS} items at most, whose places take 31 bits. Got {n_items}. "
+            "Search it with an index and use evaluate_neighbors."
+        )
     if exclude_self:
         check_self(n_queries, n_items)
     check_rows(query_labels=query_labels, query_ids=query_ids, sample_weight=sample_weight)

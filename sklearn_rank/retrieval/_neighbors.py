@@ -13,7 +13,8 @@ from sklearn_rank._engine.sparse import list_batches
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
-from sklearn_rank._utils.constraints import is_count
+from sklearn_rank._utils.constraints import BOOL, is_count
+from sklearn_rank._utils.lengths import n_rows_of
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import Index
@@ -96,6 +97,11 @@ def score_neighbors(
     """
     specs = parse_metrics(metrics, **keywords)
     check_n_jobs(n_jobs)
+    BOOL.check("higher_is_nearer", higher_is_nearer, "score_neighbors")
+    BOOL.check("exclude_self", exclude_self, "score_neighbors")
+    for name, labels in (("query_labels", query_labels), ("database_labels", database_labels)):
+        if labels is not None:
+            n_rows_of(labels, name)
     items = _indices(indices, "indices")
     n_queries = len(items)
     near = np.arange(items.shape[1], 0, -1.0) if distances is None else _nearness(distances, items, higher_is_nearer)
@@ -164,6 +170,7 @@ def _count(value: Any, name: str) -> int:
 
 def _indices(indices: Any, name: str) -> Index:
     """Matrix of whole numbers, filled up with -1."""
+    n_rows_of(indices, name)
     if not hasattr(indices, "shape") and len({np.size(row) for row in indices}) > 1:
         width = max(np.size(row) for row in indices)
         indices = [[*row, *[-1] * (width - len(row))] for row in indices]

@@ -18,6 +18,8 @@ from sklearn.utils import check_array
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from sklearn_rank._engine.kernels import bits as bits_kernels
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.lengths import n_rows_of
 from sklearn_rank._utils.numbers import refuse_masked
 from sklearn_rank._utils.tensors import as_numpy
 
@@ -102,7 +104,21 @@ def make_similarity(distance: Any, queries: Any, items: Any, params: Mapping[str
 
 def _features(features: Any, name: str, numeric: bool) -> Any:
     refuse_masked(features, name)
-    return check_array(as_numpy(features), accept_sparse="csr", dtype=np.float64 if numeric else None, input_name=name)
+    n_rows_of(features, name)
+    dtype = np.float64 if numeric else None
+    try:
+        return check_array(as_numpy(features), accept_sparse="csr", dtype=dtype, input_name=name)
+    except (TypeError, ValueError) as error:
+        got = (
+            f"{type(features).__name__} of shape {np.shape(features)}" if hasattr(features, "shape") else echo(features)
+        )
+        raise type(error)(f"{name} must be a matrix of finite numbers, a row for each. {error} Got {got}.") from None
+
+
+DISTANCE_RULE = (
+    "distance must be 'cosine', 'inner_product', 'euclidean', 'hamming', a metric of "
+    "sklearn.metrics.pairwise_distances, or a function of two vectors."
+)
 
 
 def _writer(distance: Any, queries: Any, items: Any, params: dict[str, Any]) -> Write:
@@ -112,7 +128,12 @@ def _writer(distance: Any, queries: Any, items: Any, params: dict[str, Any]) -> 
         return lambda rows, columns, out: _product(queries[rows], items[columns], out)
     if distance == "euclidean":
         return _euclidean(queries, items)
-    pairwise_distances(queries[:1], items[:1], metric=distance, **params)  # refuses unknown names
+    try:
+        pairwise_distances(queries[:1], items[:1], metric=distance, **params)  # refuses unknown names
+    except (ValueError, TypeError):
+        if callable(distance):
+            raise
+        raise ValueError(f"{DISTANCE_RULE} Got {echo(distance)}.") from None
     return lambda rows, columns, out: np.negative(
         pairwise_distances(queries[rows], items[columns], metric=distance, **params), out=out
     )

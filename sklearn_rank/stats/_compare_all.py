@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._engine.attributes import ClustersLike
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.table import Table, TableReport, cell, shorten
@@ -106,6 +107,7 @@ class MultipleComparison(TableReport):
         return [Table(("system", "mean"), means), Table(columns[: len(rows[0])], tuple(rows))]
 
 
+@named_arguments
 def compare_all(
     results: Mapping[str, Any],
     *,

@@ -18,7 +18,7 @@ from sklearn_rank._metric.keywords import OWN
 from sklearn_rank._metric.keywords import SHARED as KEYWORDS
 from sklearn_rank._metric.metric import REGISTRY
 
-N_CASES = 600
+N_CASES = 120
 """Cases of one test."""
 
 each_seed = pytest.mark.parametrize("seed", range(40))

@@ -13,7 +13,7 @@ from properties.cases import odd_data
 from properties.run import draws
 from properties.test_oracle import few_examples, randoms
 
-N_CASES = 800
+N_CASES = 160
 """Cases of one test."""
 
 

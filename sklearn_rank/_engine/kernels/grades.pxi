@@ -14,14 +14,16 @@ def rank_grades(
 ):
     """Write the grades of each query, highest first, down to `depth`: by counting them. None is above `highest`."""
     cdef int64_t q, n
+    cdef const uint8_t* grades = &grade[0] if grade.shape[0] > 0 else NULL
+    cdef uint8_t* best = &out[0] if out.shape[0] > 0 else NULL
     with nogil:
         ptr[0] = 0
         for q in range(indptr.shape[0] - 1):
             n = indptr[q + 1] - indptr[q]
             if n <= FEW:
-                _sort_few_grades(&grade[indptr[q]], n, depth, &out[0] + ptr[q])
+                _sort_few_grades(grades + indptr[q], n, depth, best + ptr[q])
             else:
-                _sort_grades(&grade[indptr[q]], n, depth, highest, &out[0] + ptr[q])
+                _sort_grades(grades + indptr[q], n, depth, highest, best + ptr[q])
             ptr[q + 1] = ptr[q] + min(depth, n)
 
 
@@ -63,26 +65,27 @@ cdef inline void _swap(int32_t* a, int32_t* b) noexcept nogil:
 
 cdef void _sort_grades(const uint8_t* grade, int64_t n, int64_t depth, int64_t highest, uint8_t* out) noexcept nogil:
     """Counting sort, cut at `depth`."""
-    cdef int32_t[N_GRADES] count
-    cdef int64_t n_equal, n_left = min(depth, n), g = highest
+    cdef int64_t[N_GRADES] count
+    cdef int64_t n_equal, start = 0, n_left = min(depth, n), g = highest
+    memset(count, 0, sizeof(count))
     if highest < LOW_GRADES:
         _count_low_grades(grade, n, count)
     else:
-        _count_grades(grade, n, count)
+        while start < n:
+            _count_grades(grade + start, min(n - start, <int64_t> AT_ONCE), count)
+            start += AT_ONCE
     while n_left > 0:
-        n_equal = min(<int64_t> count[g], n_left)
+        n_equal = min(count[g], n_left)
         memset(out, g, n_equal)
         out += n_equal
         n_left -= n_equal
         g -= 1
 
 
-cdef void _count_low_grades(const uint8_t* grade, int64_t n, int32_t* count) noexcept nogil:
+cdef void _count_low_grades(const uint8_t* grade, int64_t n, int64_t* count) noexcept nogil:
     """Count grades up to 7, a byte for each in one word, which takes half of the time of counts in memory."""
     cdef int64_t i = 0, g, stop
     cdef uint64_t counts
-    for g in range(LOW_GRADES):
-        count[g] = 0
     while i < n:
         stop = min(n, i + 255)  # as many as a byte holds
         counts = 0
@@ -90,10 +93,10 @@ cdef void _count_low_grades(const uint8_t* grade, int64_t n, int32_t* count) noe
             counts += ONE_OF[grade[i]]
             i += 1
         for g in range(LOW_GRADES):
-            count[g] += <int32_t> ((counts >> (8 * g)) & 255)
+            count[g] += (counts >> (8 * g)) & 255
 
 
-cdef void _count_grades(const uint8_t* grade, int64_t n, int32_t* count) noexcept nogil:
+cdef void _count_grades(const uint8_t* grade, int64_t n, int64_t* count) noexcept nogil:
     """Count grades. Neighbours are counted apart: equal ones would wait for each other's count."""
     cdef int32_t[4][N_GRADES] apart
     cdef int64_t i, g, n_in_lanes = n - n % 4
@@ -106,19 +109,23 @@ cdef void _count_grades(const uint8_t* grade, int64_t n, int32_t* count) noexcep
     for i in range(n_in_lanes, n):
         apart[0][grade[i]] += 1
     for g in range(N_GRADES):
-        count[g] = apart[0][g] + apart[1][g] + apart[2][g] + apart[3][g]
+        count[g] += apart[0][g] + apart[1][g] + apart[2][g] + apart[3][g]
 
 
 def count_grades_at_least(const uint8_t[::1] grade, const int64_t[::1] indptr, int32_t least, double[:, ::1] out):
     """Count the rows of each query whose grade is at least `least`."""
-    cdef int64_t q, row
+    cdef int64_t q, row, start, stop, total
     cdef int32_t n
     with nogil:
         for q in range(indptr.shape[0] - 1):
-            n = 0
-            for row in range(indptr[q], indptr[q + 1]):
-                n += grade[row] >= least
-            out[q, 0] = n
+            total, start = 0, indptr[q]
+            while start < indptr[q + 1]:
+                n, stop = 0, min(indptr[q + 1], start + AT_ONCE)
+                for row in range(start, stop):
+                    n += grade[row] >= least
+                total += n
+                start = stop
+            out[q, 0] = total
 
 
 def find_grades(const uint8_t[::1] grade, int64_t highest):

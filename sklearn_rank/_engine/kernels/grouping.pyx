@@ -122,6 +122,7 @@ def number_keys(
     cdef int64_t i, slot, found, n = n_numbers, last = table.shape[0] - 1
     cdef int64_t length = 0, n_kept = 0
     cdef const uint8_t* piece = NULL
+    cdef const uint8_t* pieces = &text[0] if text is not None and text.shape[0] > 0 else &kept[0]
     cdef int shift = _shift(table.shape[0])
     with nogil:
         if text is not None and n > 0:
@@ -129,7 +130,7 @@ def number_keys(
         for i in range(n_done, key.shape[0]):
             if text is not None:
                 length = end[i] - (end[i - 1] if i > 0 else 0)
-                piece = &text[0] + end[i] - length
+                piece = pieces + end[i] - length
             slot = _place(key[i], shift)
             found = <int64_t> table[slot] - 1
             while found >= 0 and not (
@@ -220,9 +221,10 @@ def places(const int64_t[::1] key, int64_t n_slots, int64_t[::1] out):
 def hash_pieces(const uint8_t[::1] text, const int64_t[::1] end, int64_t[::1] out):
     """Hash each piece of a text by SipHash-1-3, as Python does its strings."""
     cdef int64_t i, start = 0
+    cdef const uint8_t* pieces = &text[0] if text.shape[0] > 0 else <const uint8_t*> SIP_START
     with nogil:
         for i in range(end.shape[0]):
-            out[i] = <int64_t> _siphash(&text[0] + start, end[i] - start)
+            out[i] = <int64_t> _siphash(pieces + start, end[i] - start)
             start = end[i]
 
 
@@ -341,4 +343,6 @@ cdef inline bint _is_same(
     cdef int64_t start = end[row - 1] if row > 0 else 0
     cdef int64_t other_start = other_end[other - 1] if other > 0 else 0
     cdef int64_t length = end[row] - start
-    return length == other_end[other] - other_start and memcmp(&text[start], &other_text[other_start], length) == 0
+    if length != other_end[other] - other_start:
+        return False
+    return length == 0 or memcmp(&text[start], &other_text[other_start], length) == 0

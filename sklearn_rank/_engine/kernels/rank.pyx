@@ -25,6 +25,7 @@ cdef double MOST_WHOLE = 2.0**53  # doubles hold each whole number up to it
 cdef enum:
     FEW = 8                     # labels not worth counting by grade, and tied items not worth taking together
     N_GRADES = 32               # whole labels from 0 that are kept as bytes
+    AT_ONCE = 1 << 30           # rows that are counted in 32 bits, of four lanes or one, before the counts are added
     TERMS = 64                  # of a series that has less than 50 which matter
 
 ctypedef fused score_t:
@@ -59,6 +60,7 @@ def rank_queries(
     cdef const double* labels = NULL
     cdef const uint8_t* grades = NULL
     cdef uint8_t* out = NULL
+    cdef int64_t* rows = &order[0] if order.shape[0] > 0 else NULL
     cdef int64_t q, i, start, n, at = 0, steps = 0
     cdef bint tied = False, done, equal
     cdef double bar = -INFINITY if keep_unretrieved else -DBL_MAX  # what a row must reach
@@ -78,11 +80,11 @@ def rank_queries(
             start = indptr[q]
             n = indptr[q + 1] - start
             if wide != NULL:
-                done = _rank_few(wide + start, grades, n, bar, start, &order[at], out + at)
-                equal = not done and ties == AVERAGE and _place_equal(wide + start, n, bar, start, &order[at])
+                done = _rank_few(wide + start, grades, n, bar, start, rows + at, out + at)
+                equal = not done and ties == AVERAGE and _place_equal(wide + start, n, bar, start, rows + at)
             else:
-                done = _rank_few(narrow + start, grades, n, bar, start, &order[at], out + at)
-                equal = not done and ties == AVERAGE and _place_equal(narrow + start, n, bar, start, &order[at])
+                done = _rank_few(narrow + start, grades, n, bar, start, rows + at, out + at)
+                equal = not done and ties == AVERAGE and _place_equal(narrow + start, n, bar, start, rows + at)
             if equal:  # a quarter of the instructions of the other way
                 _end_ties_before(at, &tie_end[0], tied)
                 tied = True
@@ -97,9 +99,9 @@ def rank_queries(
                         tie_end[i] = i + 1
             else:
                 if wide != NULL:
-                    n = _rank_query(wide, labels, start, n, depth, ties, bar, &order[at], &work, &steps)
+                    n = _rank_query(wide, labels, start, n, depth, ties, bar, rows + at, &work, &steps)
                 else:
-                    n = _rank_query(narrow, labels, start, n, depth, ties, bar, &order[at], &work, &steps)
+                    n = _rank_query(narrow, labels, start, n, depth, ties, bar, rows + at, &work, &steps)
                 if ties == AVERAGE:
                     tied = _mark_ties(work.key, n, at, &tie_end[0], tied)
                 if grades != NULL:

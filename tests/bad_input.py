@@ -1,0 +1,272 @@
+"""Every argument of every public function and class, with what is wrong for it: made from the signatures.
+
+`doors` walks the public modules. An argument has a kind, by its name or by where it stands, and a kind has bad values.
+An argument without a kind is an error, so that a new one needs an entry here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from functools import cache, partial
+
+import numpy as np
+import pandas as pd
+from bad_values import Idle, N, Q, S, X, Y
+from sklearn.base import BaseEstimator, RegressorMixin
+
+import sklearn_rank
+import sklearn_rank.metrics
+from sklearn_rank import stats
+
+FRAME = pd.DataFrame({"label": Y, "score": S, "qid": Q, "doc_id": range(N)})
+QRELS, RUN = {"q1": {"d1": 1}}, {"q1": {"d1": 0.5, "d2": 0.3}}
+NONE = inspect.Parameter.empty
+
+
+class Fitted(RegressorMixin, BaseEstimator):
+    """A model that is fitted, and refuses to be fitted again."""
+
+    def __init__(self):
+        self.is_fitted_ = True
+
+    fit = Idle.fit
+
+    def predict(self, X):
+        return np.asarray(X)[:, 0]
+
+
+class Online(Idle):
+    """A model that learns in parts."""
+
+    def partial_fit(self, X, y, sample_weight=None):
+        raise AssertionError("partial_fit was called")
+
+
+# --- the public API ------------------------------------------------------------------------------------------
+
+
+def public_modules():
+    """The package, and the modules in it whose names say that they are public."""
+    names = [info.name for info in pkgutil.walk_packages(sklearn_rank.__path__, "sklearn_rank.")]
+    return [sklearn_rank, *(importlib.import_module(n) for n in names if "._" not in n and ".__" not in n)]
+
+
+@cache
+def doors():
+    """Public functions, classes and their methods, by name without that of the package."""
+    found = {}
+    for module in public_modules():
+        names = getattr(module, "__all__", None) or [n for n in vars(module) if not n.startswith("_")]
+        for name in names:
+            item = getattr(module, name)
+            if not callable(item) or not str(getattr(item, "__module__", "")).startswith("sklearn_rank"):
+                continue
+            if any(item is other for other, _ in found.values()):
+                continue
+            where = f"{module.__name__}.{name}".removeprefix("sklearn_rank.")
+            if hasattr(module, "__all__") or item.__module__ == module.__name__:
+                found[where] = (item, item)
+                found |= {f"{where}.{n}": (getattr(item, n), item) for n in methods_of(item)}
+    return {where: item for where, (item, _) in found.items()}
+
+
+def methods_of(item):
+    """Public methods that this package defines, of a class; none of a function."""
+    if not inspect.isclass(item):
+        return []
+    return [
+        name
+        for name, value in inspect.getmembers(item, callable)
+        if not name.startswith("_") and str(getattr(value, "__module__", "")).startswith("sklearn_rank")
+    ]
+
+
+def arguments_of(door):
+    """Parameters of a door, without self."""
+    try:
+        parameters = inspect.signature(door).parameters
+    except ValueError:
+        return {}
+    return {name: p for name, p in parameters.items() if name != "self"}
+
+
+# --- calls that are right, of which one argument becomes wrong -------------------------------------------------
+
+
+@cache
+def a_result():
+    return sklearn_rank.evaluate(Y, S, qid=Q, metrics=["ndcg@10", "map", "precision", "recall"])
+
+
+@cache
+def a_comparison():
+    return sklearn_rank.compare_systems(Y, {"one": S, "two": -S}, qid=Q, metrics="ndcg")
+
+
+def a_ranker():
+    from sklearn.linear_model import Ridge
+
+    return sklearn_rank.QueryRanker(Ridge()).fit(X, Y, qid=Q)
+
+
+def dask_frame():
+    import dask.dataframe as dd
+
+    return dd.from_pandas(FRAME, npartitions=1)
+
+
+DISPLAYS = {
+    "CriticalDifferenceDisplay": lambda c: c({"a": 0.1, "b": 0.2}, {("a", "b"): 0.5}),
+    "CutoffDisplay": lambda c: c([1, 2], [0.1, 0.2]),
+    "DifferenceDisplay": lambda c: c([0.1, 0.2]),
+    "DistributionDisplay": lambda c: c([0.1, 0.2]),
+    "EvalCurveDisplay": lambda c: c([0.1, 0.2]),
+    "ListLengthDisplay": lambda c: c([1, 2], [0.1, 0.2], [0.3, 0.4]),
+    "QueryPrecisionRecallDisplay": lambda c: c([0.1, 0.2], [0.3, 0.4]),
+    "QuerySizeDisplay": lambda c: c([1, 2], [0.1, 0.2]),
+    "SegmentsDisplay": lambda c: c(["x"], {"a": [0.1]}, {"a": 0.1}),
+}
+
+
+def a_display(name):
+    return DISPLAYS[name](getattr(sklearn_rank.display, name))
+
+
+def several():
+    return stats.compare_all({"one": a_result(), "two": a_result()}, metric="map")
+
+
+OBJECTS = {
+    "Comparison": a_comparison,
+    "Evaluation": a_result,
+    "PreparedMetrics": lambda: sklearn_rank.prepare(Y, qid=Q, metrics="ndcg"),
+    "RankingAccumulator": lambda: sklearn_rank.RankingAccumulator("ndcg"),
+    "RankingEvaluator": lambda: sklearn_rank.RankingEvaluator("ndcg", cv=2),
+    "QueryRanker.fit": lambda: sklearn_rank.QueryRanker(Idle()),
+    "QueryRanker.partial_fit": lambda: sklearn_rank.QueryRanker(Online()),
+    "QueryRanker": a_ranker,
+    "QueryTimeSeriesSplit": lambda: sklearn_rank.QueryTimeSeriesSplit(2),
+    "compat.pytrec_eval.RelevanceEvaluator": lambda: importlib.import_module(
+        "sklearn_rank.compat.pytrec_eval"
+    ).RelevanceEvaluator(QRELS, {"map"}),
+    "stats.ComparisonResult": lambda: stats.compare(a_result(), a_result(), metric="map"),
+    "stats.MultipleComparison": several,
+    **{f"display.{name}": partial(a_display, name) for name in DISPLAYS},
+}
+"""What methods are called on; other classes are made without arguments."""
+
+GIVEN = {
+    "X": X, "y": Y, "y_true": Y, "y_score": S, "score": S, "qid": Q, "groups": Q, "metric": "ndcg", "metrics": "ndcg",
+    "data": FRAME, "table": FRAME, "value": "score", "judgements": QRELS, "run": RUN, "sizes": [2, 3],
+    "qids": ["a"], "estimators": {"idle": Idle()}, "difference": 0.1, "std": 0.2, "n": 10,
+    "k": [1, 2], "mean": [0.1, 0.2], "precision": [0.3, 0.4], "recall": [0.1, 0.2], "curve": [0.1, 0.2],
+    "means": {"a": 0.1, "b": 0.2}, "pvalues": {("a", "b"): 0.5}, "segments": ["x"], "overall": {"a": 0.1},
+    "values": [0.1, 0.2], "n_documents": [1, 2], "scores_a": [0.1, 0.2, 0.4], "scores_b": [0.2, 0.1, 0.1],
+    "n_train": 80, "n_test": 20, "indices": [[0, 1], [1, 0]], "distances": [[0.1, 0.2], [0.1, 0.3]],
+    "query_labels": [0, 1], "database_labels": [0, 1], "query_features": np.eye(2), "database_features": np.eye(2),
+    "query_relevance": QRELS, "measures": {"map"}, "measure": "map", "f_qrel": ["q1 0 d1 1"],
+    "f_run": ["q1 Q0 d1 1 0.5 me"], "scores": RUN, "a": "one", "b": "two", "doc_id": range(N),
+}  # fmt: skip
+"""Right values, by the name of an argument."""
+
+
+def given_to(where, folder):
+    """Right values of the arguments of a door that need one."""
+    known = dict(GIVEN)
+    name = where.rpartition(".")[2]
+    systems = {"one": S, "two": -S}
+    known |= {
+        "estimator": Fitted() if name in ("query_permutation_importance", "from_estimator") else Idle(),
+        "result": a_result(), "results": {"one": a_result(), "two": a_result()}, "comparison": a_comparison(),
+        "by": {"a": "x", "b": "x", "c": "x", "d": "y", "e": "y", "f": "y"},
+        "other": OBJECTS["RankingAccumulator"](), "path": folder / "file", "search": None, "qrels": None,
+    }  # fmt: skip
+    if where.startswith(("dask.", "spark.")):
+        known |= {"data": dask_frame(), "a": dask_frame(), "b": dask_frame()}
+    if where == "Evaluation.from_values":
+        known |= {"qid": ["a", "b"], "values": {"map": [0.1, 0.2]}}
+    if where in ("metric", "get_scorer"):
+        known |= {"name": "mine"}
+    if where == "stats.compare":
+        known |= {"a": a_result(), "b": a_result(), "metric": "map"}
+    if where == "compare_systems" or (where.startswith("display.") and name == "from_predictions"):
+        several = where == "compare_systems" or any(w in where for w in ("Critical", "Difference", "Segments"))
+        known |= {"y_score": systems} if several else {}
+        known |= {"data": Y}
+    if where.startswith("display.Segments"):
+        known |= {"values": {"a": [0.1]}}
+        known |= {"by": {"half": [*"xxxxxxyyyyyy"]}} if name == "from_predictions" else {}
+    if where.startswith("stats.confidence_interval"):
+        known |= {"values": a_result().per_query["map"]}
+    return known
+
+
+RETURNED = {
+    "Comparison", "Evaluation", "MetricSpec", "PreparedMetrics", "Ranked", "Segments", "Table", "io.Entries",
+    "io.RankingData", "model_selection.CrossValidation", "model_selection.FoldScores",
+    "model_selection.SegmentComparison", "model_selection.Summary", "retrieval.RetrievalScorer",
+    "stats.ComparisonResult", "stats.FoldComparison", "stats.MultipleComparison",
+    *(f"Ranked.{name}" for name in methods_of(sklearn_rank.Ranked)),
+    *(f"MetricSpec.{name}" for name in ("bind", "check_scores", "filled", "read", "refuse_unread")),
+    *(f"model_selection.RankingScorers.{name}" for name in ("prepare", "score_rows", "set_score_request")),
+}  # fmt: skip
+"""Classes that the library makes, and users only read: their constructors are no doors, their methods are."""
+
+
+# --- calls ---------------------------------------------------------------------------------------------------
+
+
+def called(where, argument, value, folder):
+    """Call a door with a value of one argument, and right ones of the others that it needs."""
+    door, known = doors()[where], given_to(where, folder)
+    parameters = arguments_of(door)
+    needed = {n for n, p in parameters.items() if p.default is NONE and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)}
+    needed |= {n for n in ("qid", "groups") if n in parameters and parameters[n].default is None}
+    given = {n: known[n] for n in needed | ALSO.get(where, set()) if n != argument}
+    owner, _, method = where.rpartition(".")
+    if owner in doors() and not inspect.ismethod(door):
+        door = getattr(OBJECTS.get(where, OBJECTS.get(owner, doors()[owner]))(), method)
+    parameter = parameters[argument]
+    first = [given.pop(n) for n, p in parameters.items() if p.kind is p.POSITIONAL_ONLY and n in given]
+    door = partial(door, *first)
+    if parameter.kind is parameter.VAR_KEYWORD:
+        return used(door(**given, **value))
+    if parameter.kind is parameter.VAR_POSITIONAL:
+        return used(door(*value, **given))
+    if parameter.kind is parameter.POSITIONAL_ONLY:
+        return used(door(value, **given))
+    return used(door(**given, **{argument: value}))
+
+
+ALSO = {
+    "compare_systems": {"data", "y_score"},
+    "Evaluation.segments": {"by"},
+    "stats.compare": {"metric"},
+    "stats.compare_all": {"metric"},
+    **{f"display.{name}Display.from_result": {"metric"} for name in ("Distribution", "QuerySize")},
+    **{f"display.{name}Display.from_results": {"metric"} for name in ("CriticalDifference", "Difference", "Segments")},
+    "display.SegmentsDisplay.from_comparison": {"by"},
+    "display.SegmentsDisplay.from_results": {"by", "metric"},
+    "display.SegmentsDisplay.from_predictions": {"by"},
+    "retrieval.evaluate_retrieval": {"database_features", "query_labels", "database_labels"},
+    "retrieval.score_neighbors": {"query_labels", "database_labels"},
+}
+"""Arguments with a default without which nothing else is looked at."""
+
+
+def used(made):
+    """Result of a door; what checks its parameters when it is used, as scikit-learn asks, is used."""
+    if inspect.isgenerator(made):
+        return [*made]
+    if isinstance(made, partial):  # the decorator of a metric
+        return made(lambda r: r.at_cutoff(r.relevant))
+    name = type(made).__name__
+    if name in ("QueryKFold", "QueryShuffleSplit", "RepeatedQueryKFold", "QueryTimeSeriesSplit"):
+        return [*made.split(X, Y, groups=Q)]
+    if name == "QueryRanker":
+        return made.fit(X, Y, qid=Q)
+    if name == "RankingEvaluator":
+        return made.compare({"idle": Idle()}, X, Y, qid=Q)
+    return made

@@ -1,0 +1,86 @@
+"""Feed a target inputs that a coverage-guided fuzzer makes up, and keep those that reach something new.
+
+    python tests/fuzz TARGET [--seconds 3600] [--keep]
+
+Targets are the functions of `targets.py`. It needs `atheris`, and GCC on Linux: kernels are built in a copy of the
+project so that the fuzzer sees their branches, AddressSanitizer their reads and writes, and UndefinedBehaviorSanitizer
+their arithmetic. An input that fails is printed with its error, and the exit status is not 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "faults"))
+
+import targets  # noqa: E402
+from plant import copy_project  # noqa: E402
+
+CHECKS = "-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all"
+FLAGS = "-O1", "-g", *CHECKS, "-fsanitize-coverage=trace-pc,trace-cmp"
+OPTIONS = "detect_leaks=0:allocator_may_return_null=1:verify_asan_link_order=0"
+
+
+def main() -> int:
+    """Fuzz, and with `--keep` write the inputs that reached something new."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("target", choices=targets.NAMES)
+    parser.add_argument("--seconds", type=int, default=3600)
+    parser.add_argument("--keep", action="store_true", help="write the inputs that reached something new to corpora/")
+    parser.add_argument("--built", type=Path, help="folder of a build that is used again, or made")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        copy, work = asked.built or Path(folder, "project"), Path(folder, "inputs")
+        if not copy.exists():
+            _build(copy)
+        work.mkdir()
+        for i, data in enumerate(targets.corpus(asked.target)):
+            (work / f"kept-{i:04}").write_bytes(data)
+        limits = f"-max_total_time={asked.seconds}", "-max_len=4096", "-timeout=60", "-rss_limit_mb=4096"
+        status = _run(copy, [asked.target, *limits, f"-artifact_prefix={folder}/", str(work)])
+        if status == 0 and asked.keep:
+            targets.write_corpus(asked.target, [path.read_bytes() for path in work.iterdir()])
+        for path in Path(folder).glob("*-*"):
+            print(f"{path.name}: {path.read_bytes()!r}")
+    return status
+
+
+def _build(copy: Path) -> None:
+    copy_project(copy)
+    shutil.copy(HERE / "coverage.c", copy)
+    project = copy / "pyproject.toml"
+    text = project.read_text().replace('"-O3", "-g0"', ", ".join(f'"{flag}"' for flag in FLAGS))
+    text = text.replace("extra-compile-args", f'extra-link-args = ["{CHECKS[0]}"], extra-compile-args')
+    project.write_text(text)
+    subprocess.run(["gcc", "-O2", "-fPIC", "-shared", "-o", "coverage.so", "coverage.c"], cwd=copy, check=True)
+    build = [sys.executable, "-c", "from setuptools import setup; setup()", "-q", "build_ext", "--inplace", "--force"]
+    subprocess.run(build, cwd=copy, check=True)
+
+
+def _run(copy: Path, arguments: list[str]) -> int:
+    """Run `fuzzer.py` with the kernels of the copy."""
+    libraries = [
+        subprocess.run(
+            ["gcc", f"-print-file-name={name}.so"], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        for name in ("libasan", "libstdc++")
+    ]
+    (fuzzer,) = Path(find_spec("atheris").origin).parent.glob("core_with_libfuzzer*.so")
+    libraries.insert(0, str(copy / "coverage.so"))
+    env = os.environ | {
+        "PYTHONPATH": f"{copy}{os.pathsep}{HERE.parent}", "PYTHONMALLOC": "malloc", "LD_PRELOAD": " ".join(libraries),
+        "ASAN_OPTIONS": OPTIONS, "UBSAN_OPTIONS": "print_stacktrace=1", "SKLEARN_RANK_FUZZER": str(fuzzer),
+    }  # fmt: skip
+    return subprocess.run([sys.executable, str(HERE / "fuzzer.py"), *arguments], env=env, cwd=copy).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,48 @@
+"""Saved results are refused, or loaded as results that can be printed, saved and loaded again."""
+
+import io
+import tempfile
+import zipfile
+from pathlib import Path
+
+from sklearn_rank import Evaluation
+from sklearn_rank.model_selection import Comparison
+
+BETWEEN = b"\xff\xfe\xff"
+"""Between the names and the contents of members: so the fuzzer need not find check sums."""
+FOLDER = Path(tempfile.mkdtemp())
+
+
+def check(data: bytes) -> None:
+    """The first byte says which result it is, and whether it is a file as it stands or the members of one."""
+    if not data:
+        return
+    kind, path = (Evaluation, Comparison)[data[0] % 2], FOLDER / "result.npz"
+    path.write_bytes(data[1:] if data[0] >= 128 else packed(data[1:]))
+    try:
+        result = kind.load(path)
+    except ValueError as error:
+        assert len(str(error)) < 2000
+        return
+    result.save(path)
+    again = kind.load(path)
+    assert str(again) == str(result)
+    assert repr(again) == repr(result)
+    repr(result.to_dict()) if kind is Evaluation else result.to_frame
+
+
+def packed(members: bytes) -> bytes:
+    """A file of these members, each stored as it is."""
+    parts, file = members.split(BETWEEN), io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in dict(zip(parts[::2], parts[1::2], strict=False)).items():
+            archive.writestr(zipfile.ZipInfo(name.decode("latin-1") or "?"), content)
+    return file.getvalue()
+
+
+def members(file: bytes) -> bytes:
+    """The members of a file, as `check` takes them."""
+    with zipfile.ZipFile(io.BytesIO(file)) as archive:
+        return BETWEEN.join(
+            part for name in archive.namelist() for part in (name.encode("latin-1"), archive.read(name))
+        )

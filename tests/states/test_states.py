@@ -1,0 +1,13 @@
+"""Some examples of each machine, the same each time."""
+
+import pytest
+
+from states.run import MACHINES, run
+
+EXAMPLES = {"Accumulators": 25, "Batches": 30, "Prepared": 12, "Results": 15, "Selection": 12}
+"""Of each machine, as many as a second or two allows."""
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_machine(name):
+    run(name, EXAMPLES[name], 20)

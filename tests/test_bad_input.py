@@ -1,0 +1,70 @@
+"""Each argument of each public function and class refuses what is wrong: by a rule and the value, before any work."""
+
+import inspect
+import traceback
+from pathlib import Path
+
+import pytest
+from bad_input import RETURNED, arguments_of, called, doors
+from bad_values import bad_values
+
+import sklearn_rank
+
+PACKAGE = str(Path(sklearn_rank.__file__).parent)
+EVERY = [(where, name) for where, door in doors().items() if where not in RETURNED for name in arguments_of(door)]
+FAR = ("spark.",)
+"""Doors that need a session: the shared table goes through them in the tests of Spark."""
+
+
+NEAR = [(where, argument) for where, argument in EVERY if not where.startswith(FAR)]
+
+
+@pytest.mark.parametrize(("where", "argument"), NEAR, ids=[f"{where}-{argument}" for where, argument in NEAR])
+def test_bad_values_are_refused(where, argument, tmp_path):
+    parameter = arguments_of(doors()[where])[argument]
+    faults = {}
+    for wrong, value in bad_values(where, argument).items():
+        if value is not parameter.default:
+            faults[wrong] = fault_of(where, argument, value, tmp_path)
+    assert not {wrong: fault for wrong, fault in faults.items() if fault}
+
+
+def fault_of(where, argument, value, folder):
+    """What is wrong with what becomes of a wrong value; "" if nothing is."""
+    try:
+        found = called(where, argument, value, folder)
+    except (TypeError, ValueError, KeyError, FileNotFoundError) as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1].filename
+        if isinstance(error, (KeyError, FileNotFoundError)) and argument not in LOOKED_UP:
+            return f"{type(error).__name__}: {error}"
+        if not (frame.startswith(PACKAGE) and frame.endswith(".py")) and not isinstance(error, FileNotFoundError):
+            return f"not an error of this library: {type(error).__name__}: {error} ({frame})"
+        names_it = any(
+            word in str(error) for word in ("Got", "nothing_known", "has no argument", "nope", "unsupported measure")
+        )
+        return "" if names_it or isinstance(error, FileNotFoundError) else f"without the value: {error}"
+    except BaseException as error:
+        return f"{type(error).__name__}: {error}"
+    return f"taken: {found!r:.80}"
+
+
+SAID = ("Got", "nothing_known", "nope", "unsupported measure")
+"""Words of which a message has one: the value, or the name that is not known."""
+LOOKED_UP = ("a", "b", "path", "folder", "table", "data")
+"""Names of systems, looked up as in a dict, and of files: a KeyError or FileNotFoundError says which there are."""
+
+
+def test_every_argument_has_an_entry():
+    """A new public argument needs one, and an entry needs an argument."""
+    missing = []
+    for where, argument in EVERY:
+        try:
+            bad_values(where, argument)
+        except KeyError:
+            missing.append((where, argument))
+    assert not missing
+
+
+def test_what_is_only_returned_is_public():
+    assert {*RETURNED} <= doors().keys()
+    assert all(inspect.isclass(doors()[where]) or "." in where for where in RETURNED)
