@@ -123,7 +123,7 @@ def test_a_file_that_was_cut_short_is_an_error(left, tmp_path):
         evaluate_batches(batches(), metrics="map", memory_limit=100, folder=tmp_path)
 
 
-@pytest.mark.parametrize("name", ["SIGKILL", "SIGINT"])
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGINT", "SIGTERM"])
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 def test_nothing_is_left_by_a_process_that_was_killed(name, tmp_path):
     code = "evaluate_batches(batches(9, spilled), metrics='map', memory_limit=2**16, folder=sys.argv[1])"

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.values import FLOOR, PartialSums
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array
 
 KEY = "sklearn_rank"
@@ -167,5 +168,5 @@ def refuse_repeated(query: Any) -> None:
     """Raise ValueError as a table has two rows of a query."""
     raise ValueError(
         "compare takes one value a query; with assume_grouped=True all rows of a query must be in one partition. "
-        f"Got query {query!r} twice."
+        f"Got query {echo(query)} twice."
     )

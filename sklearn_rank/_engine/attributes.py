@@ -169,7 +169,7 @@ def constant_within(x: NDArray[Any], rows: QueryRows, rule: str, show: Callable[
             row = int(np.argmax(differs))
             query = int(np.searchsorted(indptr, indptr[first] + row, side="right")) - 1
             two = np.append(of_query[query : query + 1], of_row[row : row + 1])
-            raise ValueError(f"{rule} Got {show(two)} in query {ids[query : query + 1].tolist()[0]!r}.")
+            raise ValueError(f"{rule} Got {show(two)} in query {echo(ids[query : query + 1].tolist()[0])}.")
 
     for_each(check, query_blocks(indptr), 1)
     return of_query

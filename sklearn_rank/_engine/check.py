@@ -20,6 +20,7 @@ from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.queries import DataSummary, GradedQueries, InputNames, Origin, Queries, first_row
 from sklearn_rank._engine.rows import check_columns, check_rows, one_column, queries_in
 from sklearn_rank._utils.doors import SYSTEMS, refuse_elsewhere, refuse_table
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats, as_numbers, as_reals, column, refuse_masked
 from sklearn_rank._utils.tensors import as_numpy
 from sklearn_rank._utils.threads import check_n_jobs, for_each, row_blocks
@@ -319,7 +320,7 @@ def _ids_of_matrix(qid: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
         raise ValueError(
             "With two-dimensional y_true and y_score each row is a query, so qid must have each id once; rows of "
             "documents have one label and one score each, and for class probabilities wrap the classifier in "
-            f"QueryRanker. Got shape {shape} and query {again!r} more than once."
+            f"QueryRanker. Got shape {shape} and query {echo(again)} more than once."
         )
     return ids
 

@@ -14,6 +14,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.kept_threads import beside
 
 S = TypeVar("S")
@@ -31,7 +32,7 @@ def check_n_jobs(n_jobs: object) -> None:
         If `n_jobs` is neither None nor an int other than 0.
     """
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
-        raise ValueError(f"The 'n_jobs' parameter must be an int other than 0, or None. Got {n_jobs!r} instead.")
+        raise ValueError(f"The 'n_jobs' parameter must be an int other than 0, or None. Got {echo(n_jobs)} instead.")
 
 
 def row_blocks(n_rows: int) -> list[tuple[int, int]]:

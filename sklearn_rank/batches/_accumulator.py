@@ -25,6 +25,7 @@ from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import one_of
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.threads import check_n_jobs
 
 DUPLICATES = one_of("raise", "first", doc="")
@@ -323,7 +324,7 @@ class RankingAccumulator:
             raise ValueError(
                 "An update takes whole queries, and each query comes once until reset() begins the next epoch. A "
                 "sampler such as DistributedSampler of torch repeats some, so that all workers have equally many: "
-                f"duplicates='first' counts these once. Got query {ids[0]!r} again."
+                f"duplicates='first' counts these once. Got query {echo(ids[0])} again."
             )
         known = self._values.take([self._place[q] for q in ids])
         differs = np.any([known[name] != columns[name] for name in SAME if name in columns], axis=0)
@@ -331,7 +332,7 @@ class RankingAccumulator:
             raise ValueError(
                 "duplicates='first' leaves out a query that comes again with the same labels and the same weight: an "
                 "update takes whole queries, and reset() begins the next epoch. "
-                f"Got query {ids[int(np.argmax(differs))]!r} again with others."
+                f"Got query {echo(ids[int(np.argmax(differs))])} again with others."
             )
 
     def _check_metrics(self, other: RankingAccumulator) -> None:

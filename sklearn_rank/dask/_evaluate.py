@@ -19,6 +19,7 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.optional import import_dask
 from sklearn_rank.dask._partitions import EvaluationRequest, PartitionResult, Parts, check_frame, parts_of
 from sklearn_rank.dask._table import (
@@ -303,7 +304,7 @@ def _refuse_together(specs: Mapping[str, MetricSpec], summaries: Sequence[Partit
         n_before = seen.n
         again = seen.number(qid) < n_before
         if again.any():
-            refuse_cut_queries(f"query {qid[again][:1].tolist()[0]!r} in two partitions")
+            refuse_cut_queries(f"query {echo(qid[again][:1].tolist()[0])} in two partitions")
     for discount in discounts_of(specs.values()):
         for one in summaries:
             if one.longest:

@@ -19,6 +19,7 @@ from sklearn_rank._engine.grouping import sort_by_number
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.optional import import_dask
 from sklearn_rank._utils.typing import Index
 
@@ -235,7 +236,7 @@ def _refuse_outside(ids: NDArray[Any], low: Any, high: Any, closed: bool) -> Non
         raise ValueError(
             "Queries must be in the partitions that the divisions of the index say, so that none is in two; with "
             "data.clear_divisions() rows are moved instead. "
-            f"Got query {query!r}, where {low!r} up to {high!r}, {'included' if closed else 'not included'}, belong."
+            f"Got query {echo(query)}, where {low!r} up to {high!r}, {'included' if closed else 'excluded'}, belong."
         )
 
 

@@ -254,7 +254,7 @@ def by_index(series: Any, name: str) -> dict[Any, Any]:
     again = series.index[series.index.duplicated()].tolist()
     if again:
         raise ValueError(
-            f"{name} must have each query once in its index. Got query {again[0]!r} more than once; "
+            f"{name} must have each query once in its index. Got query {echo(again[0])} more than once; "
             "groupby(level=0).first() takes the first row of each, and groupby(level=0).agg(list) makes lists."
         )
     found: dict[Any, Any] = series.to_dict()

@@ -17,6 +17,7 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.echo import echo
 from sklearn_rank.spark._shipping import Shipped
 from sklearn_rank.spark._table import check_frame, result_schema, table_schema
 from sklearn_rank.spark._worker import evaluate_partition, result_columns, value_columns
@@ -119,7 +120,7 @@ def evaluate(
         raise ValueError("At least one row is needed. Got a Spark DataFrame without rows.")
     ids, indptr, _ = group_rows(read_column(table, "qid"), len(table))
     if len(ids) < len(table):
-        refuse_cut_queries(f"query {ids[np.diff(indptr) > 1][:1].tolist()[0]!r} in two partitions")
+        refuse_cut_queries(f"query {echo(ids[np.diff(indptr) > 1][:1].tolist()[0])} in two partitions")
     order = np.argsort(ids, kind="stable")
     columns = {name: table[name].to_numpy()[order] for name in table.column_names if name != "qid"}
     return result_from_columns(specs, columns, ids[order], columns.get("weight"))

@@ -69,10 +69,18 @@ def near(found, expected):
 class Selection(Machine):
     scorers, evaluators = Bundle("scorers"), Bundle("evaluators")
 
-    @initialize(routing=st.booleans())
-    def begin(self, routing):
+    def __init__(self):
+        super().__init__()
         self.before = sklearn.get_config()
-        self.routed(routing)
+        self.routed(False)
+
+    @initialize(target=scorers, metric=st.sampled_from([NAMES[1], NAMES]))
+    def begin(self, metric):
+        return self.scorer(metric, False)
+
+    @initialize(target=evaluators)
+    def begin_evaluator(self):
+        return self.evaluator(NAMES)
 
     def teardown(self):
         Fails.error = None
@@ -94,8 +102,8 @@ class Selection(Machine):
     @rule(target=scorers, metric=st.sampled_from([*NAMES, NAMES]), weighted=st.booleans())
     def scorer(self, metric, weighted):
         """With the names of its metrics, and whether it asks for weights."""
+        scorer = make_ranking_scorer(metric) if isinstance(metric, str) else get_scorers([*metric])
         with sklearn.config_context(enable_metadata_routing=True):
-            scorer = make_ranking_scorer(metric) if isinstance(metric, str) else get_scorers([*metric])
             scorer = scorer.set_score_request(qid=True, sample_weight=True) if weighted else scorer
         return scorer, metric, weighted
 
@@ -109,7 +117,9 @@ class Selection(Machine):
     def copies_have_requests_of_their_own(self, scorer):
         with sklearn.config_context(enable_metadata_routing=True):
             copied = copy.deepcopy if isinstance(scorer[1], str) else copy.copy
+            before = repr(scorer[0].get_metadata_routing())
             copied(scorer[0]).set_score_request(sample_weight=not scorer[2])
+            assert repr(scorer[0].get_metadata_routing()) == before
 
     def expected(self, scorer, alpha=1.0):
         _, metric, weighted = scorer

@@ -4,7 +4,7 @@ import pytest
 
 from states.run import MACHINES, run
 
-EXAMPLES = {"Accumulators": 25, "Batches": 30, "Prepared": 12, "Results": 15, "Selection": 12}
+EXAMPLES = {"Accumulators": 25, "Batches": 30, "Prepared": 12, "Results": 15, "Selection": 16}
 """Of each machine, as many as a second or two allows."""
 
 
