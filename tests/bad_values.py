@@ -158,6 +158,7 @@ KINDS = {
         "list": [Idle()], "class": {"a": Idle}, "one": Idle()},
     "unused": {},
     "of the model": {},
+    "round": {"negative": -1, "float": 1.5, "text": "1", "NaN": NAN, "list": [1], "object": THING, "bool": True},
     "targets of a model": {"short": Y[:-1], "number": 3, "object": THING},
     "labels with gaps": {**OF_ROWS, "inf": entry(Y, 1, INF), "None": None},
     "of a metric": {"text": "nope", "object": THING, "complex": 1j, "bool": True, "empty": []},
@@ -213,6 +214,7 @@ KIND_OF = {
 }  # fmt: skip
 
 KIND_AT = {
+    "display.EvalCurveDisplay(best_iteration)": "round",
     **dict.fromkeys(["QueryRanker.predict(X)", "QueryRanker.score(X)", "QueryRanker.partial_fit(classes)",
     "QueryRanker.set_output(*)", "QueryRanker.fit(sample_weight)", "QueryRanker.partial_fit(sample_weight)"],
     "of the model"), "RankingAccumulator.update(sample_weight)": "weights of a part", "metrics.*(average)":

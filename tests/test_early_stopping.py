@@ -140,7 +140,7 @@ def test_errors():
             QueryRanker(model, eval_fraction=0.5).fit(X, Y, qid=QID)
     with pytest.raises(ValueError, match="query of each row must be known"):
         QueryRanker(LikeXGBRegressor(), eval_fraction=0.5).fit(X, Y)
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+    with pytest.raises(ValueError, match="must have one entry per row"):
         QueryRanker(LikeLGBMRanker(), eval_fraction=0.5).fit(X, Y, qid=QID, sample_weight=[1, 2])
 
 

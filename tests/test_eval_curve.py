@@ -69,7 +69,8 @@ def test_what_is_refused(ranking):
     with pytest.raises(TypeError, match="that of a fitted QueryRanker. Got Ridge"):
         EvalCurveDisplay.from_estimator(Ridge().fit(X, y))
     for curve in ([], [np.nan], 0.5):
-        with pytest.raises(ValueError, match="a value for one round at least|a number for each point"):
+        with pytest.raises(ValueError, match="a number for each point|one or two dimensions|one round at least"):
             EvalCurveDisplay(curve).plot()
+    assert EvalCurveDisplay([0.1, 0.2], best_iteration=0).plot().best_iteration_ == 0
     with pytest.raises(ValueError, match="The best of 2 rounds is counted from 0. Got 2"):
         EvalCurveDisplay([0.1, 0.2], best_iteration=2).plot()

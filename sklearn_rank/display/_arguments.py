@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from sklearn_rank._utils.constraints import BOOL, COUNT, Constraint, is_real
+from sklearn_rank._utils.constraints import BOOL, COUNT, Constraint, is_count, is_real
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 
@@ -14,7 +14,7 @@ TEXT = Constraint("a str", lambda v: isinstance(v, str), "")
 TEXT_OR_NONE = Constraint("a str or None", lambda v: v is None or isinstance(v, str), "")
 SHARE = Constraint("between 0 and 1, exclusive", lambda v: is_real(v) and 0 < v < 1, "")
 LEVEL = Constraint("between 0 and 1, exclusive, or None", lambda v: v is None or (is_real(v) and 0 < v < 1), "")
-COUNT_OR_NONE = Constraint("an int >= 1 or None", lambda v: v is None or COUNT.accepts(v), "")
+ROUND = Constraint("an int >= 0 or None", lambda v: v is None or (is_count(v + 1) if is_real(v) else False), "")
 AXES = Constraint("axes of Matplotlib or None", lambda v: v is None or hasattr(v, "figure"), "")
 RESULT = Constraint(
     "a result: of evaluate(...), or one of compare_systems(...).results",
@@ -25,7 +25,7 @@ RULES = {"name": TEXT_OR_NONE, "note": TEXT, "ax": AXES, "alpha": SHARE, "n_bins
 """Rules of the arguments that have one meaning in all methods of the Displays."""
 
 OF_CONSTRUCTORS = {
-    **RULES, "metric": TEXT, "greater_is_better": BOOL, "confidence_level": LEVEL, "best_iteration": COUNT_OR_NONE,
+    **RULES, "metric": TEXT, "greater_is_better": BOOL, "confidence_level": LEVEL, "best_iteration": ROUND,
     "baseline": TEXT_OR_NONE, "difference_from": TEXT_OR_NONE,
 }  # fmt: skip
 """Rules of the arguments of their constructors."""
