@@ -6,13 +6,12 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from sklearn_rank._utils.constraints import BOOL, COUNT, Constraint, is_count, is_real
+from sklearn_rank._utils.constraints import BOOL, COUNT, SHARE, Constraint, is_count, is_real
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 
 TEXT = Constraint("a str", lambda v: isinstance(v, str), "")
 TEXT_OR_NONE = Constraint("a str or None", lambda v: v is None or isinstance(v, str), "")
-SHARE = Constraint("between 0 and 1, exclusive", lambda v: is_real(v) and 0 < v < 1, "")
 LEVEL = Constraint("between 0 and 1, exclusive, or None", lambda v: v is None or (is_real(v) and 0 < v < 1), "")
 ROUND = Constraint("an int >= 0 or None", lambda v: v is None or (is_count(v + 1) if is_real(v) else False), "")
 AXES = Constraint("axes of Matplotlib or None", lambda v: v is None or hasattr(v, "figure"), "")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._utils.constraints import COUNT, Constraint, is_count, is_real, one_of
+from sklearn_rank._utils.constraints import COUNT, SHARE, Constraint, is_count, is_real, one_of
 from sklearn_rank._utils.numbers import refuse_masked
 from sklearn_rank._utils.tensors import as_numpy
 from sklearn_rank._utils.typing import Array
@@ -27,7 +27,6 @@ def _is_random_state(value: Any) -> bool:
 HIGHEST_VALUE = 1e100
 """Largest value that is accepted: its fourth power and sums of them are still within the range of a float."""
 
-SHARE = Constraint("between 0 and 1, exclusive", lambda v: is_real(v) and 0 < v < 1, "")
 POSITIVE = Constraint("a finite number > 0", lambda v: is_real(v) and v > 0, "")
 RULES = {
     "alternative": one_of("two-sided", "greater", "less", doc=""),
