@@ -5,8 +5,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from sklearn_rank._engine.block_labels import BlockLabels, as_grades
+from sklearn_rank._engine.quick import RankRoom
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import FEW, NO_CUTOFF, Ranking
+from sklearn_rank._engine.traced import Steps, TracedScores
 
 LENGTHS = [0, 1, 2, 3, 5, 5, 9, 40, 127, 128, 129, 255, 256, 257, 700, 0]
 """Lists about as long as a few chunks of positions, and empty ones."""
@@ -97,3 +99,22 @@ def test_the_highest_grade_may_come_last():
     ranking.grade = grade
     ranked = Ranked(ranking.sharing(BlockLabels(None, indptr, grade=grade, highest=4)), np.array([NO_CUTOFF]))
     assert ranked.cumsum(by_label=lambda y: 2 * y)[0, 0] == 2 * grade.sum()
+
+
+@pytest.mark.parametrize("value", [1, 2, "relevant"])
+def test_a_traced_sum_multiplies_by_the_value(value):
+    """Steps that are recorded once give what the formula gives, with a value beside the function of the label."""
+    label, indptr = np.array([3.0, 0.0, 1.0, 2.0, 0.0, 4.0]), np.array([0, 4, 6])
+    score, cutoffs = np.array([1.0, 2.0, 2.0, 0.0, 1.0, 1.0]), np.array([1, 3, NO_CUTOFF])
+
+    def formula(r):
+        return r.cumsum(r.relevant if value == "relevant" else value, by_label=lambda y: 10 + y, over_rank=True)
+
+    labels = BlockLabels(label, indptr)
+    rows = Ranked(Ranking.as_given(label, np.zeros(6), indptr).sharing(labels), cutoffs)
+    steps = Steps(formula, {}, lambda steps: TracedScores(rows, cutoffs, steps))
+    room = RankRoom(labels, "average", NO_CUTOFF)
+    room.rank(score)
+    expected = formula(Ranked(Ranking.by_score(label, score, indptr), cutoffs))
+    assert_array_equal(steps.take(room)[0], expected)
+    assert expected[0, 0] == {1: 10.5, 2: 21.0, "relevant": 5.5}[value]  # labels 0 and 1 are tied at the first rank
