@@ -18,8 +18,8 @@ from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.metrics import ndcg_score
 
 ROOT = Path(__file__).parents[1]
-TOOLS = sorted((ROOT / "docs" / "tools").glob("*.md"))
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *TOOLS]
+FOLDERS = (".", "coming_from", "data_sets", "questions", "start", "tools")
+PAGES = [ROOT / "README.md", *(page for name in FOLDERS for page in sorted((ROOT / "docs" / name).glob("*.md")))]
 LINKED = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 MAY_BE_MISSING = (
     "catboost", "dask", "dask_ml", "distributed", "lightgbm", "mlflow", "optuna", "shap", "skopt", "skore", "skorch",

@@ -8,8 +8,8 @@ from pathlib import Path
 
 HEADS = ("README", "user_guide", "checked", "development")
 """Pages whose lists and tables are menus."""
-START = ("start", "coming_from", "questions", "data_sets")
-"""Folders of the first section, whose pages follow those that its head lists."""
+START = ("coming_from/README", "questions/README", "data_sets/README")
+"""Heads that are in the menu of the first section."""
 LISTED = re.compile(r"^(?:- \[[^]]*|\|.*?)\]\(([\w/.]+)\.md", re.MULTILINE)
 OUTSIDE = {"CONTRIBUTING": "contributing", "CHANGELOG": "changelog"}
 """Files beside `docs`, and the pages that include them."""
@@ -19,14 +19,11 @@ def add_menu(app, docname, source):
     """Append to a head of a section the menu of the pages that it lists."""
     source[0] = re.sub(r"\]\(((?:\.\./)+)(\w+)\.md", _inside, source[0])
     if Path(docname).name in HEADS:
-        pages = LISTED.findall(source[0]) + (_of_start(app) if docname == "start/README" else [])
+        pages = LISTED.findall(source[0])
+        if docname == "start/README":
+            pages = ["install", *pages, *(f"/{head}" for head in START if (Path(app.srcdir) / f"{head}.md").exists())]
         menu = "\n".join(dict.fromkeys(pages))
         source[0] += f"\n```{{toctree}}\n:hidden:\n\n{menu}\n```\n" if menu else ""
-
-
-def _of_start(app):
-    pages = [path for name in START for path in sorted((Path(app.srcdir) / name).glob("*.md"))]
-    return [f"../{path.parent.name}/{path.stem}" for path in pages if path.stem != "README"]
 
 
 def _inside(link):
