@@ -1,9 +1,11 @@
 """The documentation site: ``.ci/docs`` builds it."""
 
+import os
 import sys
 import tomllib
 from pathlib import Path
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # for the models of the gallery, beside other processes of the build
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "_sphinx"), str(HERE.parent)]
 
@@ -29,11 +31,13 @@ exclude_patterns = ["_build", "_sphinx", "_templates", "bench/.asv", "gallery/*.
 templates_path = ["_templates"]
 default_role = "public"
 nitpicky = True
+smartquotes = False  # "qid" is code in many docstrings
 show_warning_types = True
 
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
 
+toc_object_entries_show_parents = "hide"
 autosummary_generate = True
 autosummary_filename_map = {"sklearn_rank.compat.ir_measures.Provider": "provider_class"}  # provider, to some disks
 autodoc_typehints = "none"
