@@ -43,6 +43,10 @@ autosummary_filename_map = {"sklearn_rank.compat.ir_measures.Provider": "provide
 autodoc_typehints = "none"
 autodoc_default_options = {"members": True, "member-order": "bysource", "inherited-members": "BaseEstimator"}
 numpydoc_show_class_members = False
+numpydoc_validation_checks = {  # all but these, which ask for other sections and styles
+    *("all", "ES01", "EX01", "GL02", "PR01", "PR04", "PR07", "PR09"),
+    *("RT01", "RT02", "RT03", "SA01", "SS01", "SS05", "YD01"),
+}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 

@@ -2,7 +2,7 @@
 Which model is better
 =====================
 
-Four models are fitted on the same folds, and each query is scored by a model that has not seen it. A bar joins the models
+Four models are fitted on the same folds, and each query is scored by a model that has not seen it. A bar joins models
 that the data cannot tell apart.
 """
 

@@ -14,6 +14,10 @@ from sklearn_rank.datasets import make_ranking
 from sklearn_rank.display import EvalCurveDisplay
 
 X, y, qid = make_ranking(n_queries=200, random_state=0)
+
+# %%
+# ``eval_fraction`` says how many queries to set aside, and ``eval_metric`` what to watch there. Small steps go further:
+
 ax = None
 for learning_rate in (0.03, 0.3):
     model = HistGradientBoostingRegressor(max_iter=80, learning_rate=learning_rate, random_state=0)

@@ -28,6 +28,9 @@ def codes(X, n_bits):
     return np.where((X - database.mean(axis=0)) @ planes > 0, 1, -1)
 
 
+# %%
+# The policies "worst" and "best" are the two ends, and the default is the expectation over all orders:
+
 n_bits = [4, 8, 16, 32, 64]
 metrics = ["ndcg@10", "ndcg(ties=worst)@10", "ndcg(ties=best)@10"]
 found = [search(codes(database, n), codes(queries, n), "hamming", metrics) for n in n_bits]

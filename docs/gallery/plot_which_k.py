@@ -32,4 +32,4 @@ plt.show()
 for metric in metrics:
     test = compare(results["ridge"], results["20 neighbours"], metric=metric)
     low, high = test.confidence_interval
-    print(f"{metric:8} {test.difference:.4f} [{low:.4f}, {high:.4f}]  p = {test.pvalue:.4f}")
+    print(f"{metric:8} {test.difference:.4f} [{low:.4f}, {high:.4f}]  p = {test.pvalue:.2g}")
