@@ -1,9 +1,11 @@
 """The documentation site: ``.ci/docs`` builds it."""
 
+import os
 import sys
 import tomllib
 from pathlib import Path
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # for the models of the gallery, beside other processes of the build
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "_sphinx"), str(HERE.parent)]
 
@@ -29,16 +31,22 @@ exclude_patterns = ["_build", "_sphinx", "_templates", "bench/.asv", "gallery/*.
 templates_path = ["_templates"]
 default_role = "public"
 nitpicky = True
+smartquotes = False  # "qid" is code in many docstrings
 show_warning_types = True
 
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
 
+toc_object_entries_show_parents = "hide"
 autosummary_generate = True
 autosummary_filename_map = {"sklearn_rank.compat.ir_measures.Provider": "provider_class"}  # provider, to some disks
 autodoc_typehints = "none"
 autodoc_default_options = {"members": True, "member-order": "bysource", "inherited-members": "BaseEstimator"}
 numpydoc_show_class_members = False
+numpydoc_validation_checks = {  # all but these, which ask for other sections and styles
+    *("all", "ES01", "EX01", "GL02", "PR01", "PR04", "PR07", "PR09"),
+    *("RT01", "RT02", "RT03", "SA01", "SS01", "SS05", "YD01"),
+}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 

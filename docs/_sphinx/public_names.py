@@ -63,6 +63,11 @@ def skip_member(app, what, name, member, skip, options):
     return skip or not is_ours(member) or None
 
 
+def hide_constructor(app, what, name, value, options, signature, answer):
+    """Show no signature of a class that users get and do not make, as its private parameters say."""
+    return ("", answer) if what == "class" and re.search(r"[(,]\s*_\w|factory", signature or "") else None
+
+
 def check_complete(app, env):
     """Warn of each public name without an entry."""
     for place in sorted(set(ENTRIES.values()) - env.domains["py"].objects.keys()):
@@ -74,5 +79,6 @@ def setup(app):
     app.add_role("public", role)
     app.add_transform(LinkNames)
     app.connect("autodoc-skip-member", skip_member)
+    app.connect("autodoc-process-signature", hide_constructor)
     app.connect("env-check-consistency", check_complete)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
