@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
 import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
@@ -162,7 +163,7 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
             else:
                 self._header(name)
                 with self._archive.open(self._member(name)) as file:
-                    self._read[name] = np.lib.format.read_array(file, allow_pickle=False)
+                    self._read[name] = _text_checked(np.lib.format.read_array(file, allow_pickle=False), name)
         return self._read[name]
 
     def __contains__(self, name: object) -> bool:
@@ -197,6 +198,15 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
         if n_bytes != member.file_size or not deflated or n_bytes > DEFLATED_AT_MOST * (member.compress_size + 1):
             raise ValueError(f"{name} must have as many entries as it says, {shape}")
         return shape, dtype
+
+
+def _text_checked(array: NDArray[Any], name: str) -> NDArray[Any]:
+    """Refuse text with what is no character, of which NumPy makes strings that Python does not know."""
+    if array.dtype.kind == "U":
+        code = np.frombuffer(array.tobytes(), np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+        if code.max(initial=0) > sys.maxunicode:
+            raise ValueError(f"{name} has a character above U+{sys.maxunicode:X}")
+    return array
 
 
 def part(words: Any, name: str, *types: type) -> Any:
