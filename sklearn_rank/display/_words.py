@@ -20,6 +20,8 @@ CORRECTIONS = {
     "bh": "Benjamini-Hochberg-corrected",
     None: "not corrected",
 }
+MINUS = "\N{MINUS SIGN}"
+"""Sign that Matplotlib writes at ticks."""
 
 
 def in_words(test: str, correction: str | None) -> str:
@@ -34,10 +36,10 @@ def p_in_words(pvalue: float) -> str:
 
 def signed(value: float, width: float) -> str:
     """A difference with its sign, to two digits of the width of its interval, or to three of its own."""
-    if not (0 < width < math.inf):
-        return f"{value:+#.3g}"
-    digits = max(0, 1 - math.floor(math.log10(width)))
-    return f"{round(value, digits) + 0.0:+.{digits}f}"
+    if 0 < width < math.inf:
+        digits = max(0, 1 - math.floor(math.log10(width)))
+        return f"{round(value, digits) + 0.0:+.{digits}f}".replace("-", MINUS)
+    return f"{value:+#.3g}".replace("-", MINUS)
 
 
 def percent(confidence_level: float) -> str:
