@@ -125,6 +125,28 @@ def test_names_at_the_ends_of_curves():
     assert len(display.ax_.get_legend().get_texts()) == 13
 
 
+@pytest.mark.parametrize("display_class", ARGUMENT)
+def test_any_name_is_written_as_it_is(display_class):
+    names = ["_hidden", "$x_1$ costs 5$"]
+    display = display_class.from_results(dict(zip(names, RESULTS.values(), strict=False)), *ARGUMENT[display_class])
+    display.figure_.canvas.draw()
+    texts = [text for text in display.figure_.findobj(Text) if text.get_visible()]
+    assert all(any(name in text.get_text() for text in texts) for name in names)
+    assert not any(text.get_parse_math() for text in texts if any(name in text.get_text() for name in names))
+
+
+def test_axes_of_a_grid_in_a_grid_and_of_a_part_of_a_figure():
+    figure, axes = plt.subplots(1, 2)
+    image = axes[1].imshow([[0, 1]])
+    figure.colorbar(image)
+    CutoffDisplay.from_results(some(3), "ndcg", ax=axes[0])
+    CutoffDisplay.from_results(some(3), "ndcg", ax=axes[1])
+    left, right = plt.figure().subfigures(1, 2)
+    assert CutoffDisplay.from_results(some(2), "ndcg", ax=left.subplots()).ax_.get_legend() is not None
+    figure.canvas.draw()
+    assert axes[0].get_tightbbox().x1 < axes[1].get_tightbbox().x0
+
+
 def test_systems_are_told_apart():
     looks = [look(i) for i in range(144)]
     assert len({tuple(one.values()) for one in looks}) == 144

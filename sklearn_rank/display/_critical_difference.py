@@ -129,7 +129,8 @@ class CriticalDifferenceDisplay(Display):
         room, step = min(0.6, (4 * size + 16 + BAR * (max(columns, default=-1) + 1)) / width), BAR / width
         low, high = ax.dataLim.intervalx
         span = (high - low) or abs(high) or 1.0
-        ax.set_xlim(low - 0.06 * span, low + 1.06 * span / (1 - room))
+        if np.isfinite(span):
+            ax.set_xlim(low - 0.06 * span, low + 1.06 * span / (1 - room))
         look: dict[str, Any] = {"color": "black", "marker": "o", "linewidth": 2.5, "markersize": 5}
         look["transform"] = ax.get_yaxis_transform()
         self.bars_ = []

@@ -17,6 +17,7 @@ from sklearn_rank.display._display import FromEstimator
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import set_cutoff_axis, set_labels
 from sklearn_rank.display._input import at_cutoffs, family_of, refuse_other_meaning, several
+from sklearn_rank.display._naming import label_of
 from sklearn_rank.display._palette import line_style
 from sklearn_rank.display._words import percent
 
@@ -77,7 +78,7 @@ class CutoffDisplay(FromEstimator):
             Passed to Matplotlib's `plot`.
         """
         ax = self._open(ax)
-        look = line_style(len(ax.lines), len(self.k)) | {"label": self.name if name is None else name}
+        look = line_style(len(ax.lines), len(self.k)) | {"label": label_of(self.name if name is None else name)}
         (self.line_,) = ax.plot(self.k, self.mean, **look | kwargs)
         self.band_ = None
         if self.low is not None and self.high is not None and not np.isnan(self.low).all():

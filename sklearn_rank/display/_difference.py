@@ -21,6 +21,7 @@ from sklearn_rank.display._display import OfSystem
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import make_room, open_axes, set_labels, set_rows, thin
 from sklearn_rank.display._input import evaluate_each, name_in, paired
+from sklearn_rank.display._naming import label_of
 from sklearn_rank.display._palette import COLORS, LIGHT
 from sklearn_rank.display._words import TESTS, in_words, p_in_words, percent, signed
 from sklearn_rank.stats import adjust_pvalues, compare
@@ -130,10 +131,10 @@ class DifferenceDisplay(OfSystem):
         drawn = thin(len(d))
         edges = np.append(drawn, len(d))
         looks: tuple[dict[str, Any], ...] = (
-            {"color": LIGHT, "label": f"{above} better: {_queries(n_above)}"},
+            {"color": LIGHT, "label": label_of(f"{above} better: {_queries(n_above)}")},
             {
                 "facecolor": "0.85", "edgecolor": COLORS[1], "hatch": "////",
-                "label": f"{below} better: {_queries(n_below)}",
+                "label": label_of(f"{below} better: {_queries(n_below)}"),
             },
         )  # fmt: skip
         parts = (np.maximum(d[drawn], 0), np.minimum(d[drawn], 0))
@@ -163,7 +164,7 @@ class DifferenceDisplay(OfSystem):
             *ax.barh(len(rows), third - first, left=first, height=0.4, color=LIGHT, alpha=0.6, zorder=1),
         ]
         reach = np.abs(np.transpose([self.confidence_interval or (np.nan, np.nan)]) - mean)
-        look = {"color": "black", "marker": "o", "markersize": 4, "capsize": 2.5, "label": self.names[0]}
+        look = {"color": "black", "marker": "o", "markersize": 4, "capsize": 2.5, "label": label_of(self.names[0])}
         self.band_ = ax.errorbar(mean, len(rows), xerr=reach, **look | kwargs)
         self.mean_line_ = self.band_[0]
         of_mean = ", ".join([signed(mean, self._width()), *self._found()[-1:]])

@@ -16,6 +16,7 @@ from sklearn_rank.display._display import FromEstimator
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import set_labels, thin, value_label
 from sklearn_rank.display._input import name_in, refuse_other_meaning, several
+from sklearn_rank.display._naming import label_of
 from sklearn_rank.display._palette import line_style
 
 
@@ -77,7 +78,7 @@ class DistributionDisplay(FromEstimator):
         mean = f"mean {values.mean():#.3g}"
         drawn = thin(len(values))
         x, share = np.append(values[0], values[drawn]), np.append(0.0, (drawn + 1) / len(values))
-        look = line_style(len(ax.lines), len(x)) | {"label": mean if name is None else f"{name}: {mean}"}
+        look = line_style(len(ax.lines), len(x)) | {"label": label_of(mean if name is None else f"{name}: {mean}")}
         look["markevery"] = (look["markevery"], look["markevery"])  # no marker at the first point
         (self.line_,) = ax.step(x, share, where="post", **look | kwargs)
         what = value_label(self.metric, self.greater_is_better)

@@ -14,6 +14,7 @@ from sklearn_rank.display._arguments import points, required
 from sklearn_rank.display._display import OfSystem
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import set_count_axis, set_labels, value_label
+from sklearn_rank.display._naming import label_of
 from sklearn_rank.display._palette import line_style
 from sklearn_rank.model_selection._query_ranker import QueryRanker
 from sklearn_rank.model_selection._ranker_parameters import stopping_metric
@@ -79,7 +80,7 @@ class EvalCurveDisplay(OfSystem):
         name = self.name if name is None else name
         best = f"best {self.curve[self.best_iteration_]:#.3g} at {self.best_iteration_}"
         look = line_style(len(ax.lines), len(self.curve)) | {"markevery": [self.best_iteration_], "markersize": 9}
-        look["label"] = best if name is None else f"{name}: {best}"
+        look["label"] = label_of(best if name is None else f"{name}: {best}")
         (self.line_,) = ax.plot(np.arange(len(self.curve)), self.curve, **look | kwargs)
         set_count_axis(ax, np.arange(len(self.curve)))
         set_labels(ax, "iteration, counted from 0", label)

@@ -46,8 +46,12 @@ def cell_of(ax: Any) -> tuple[float, float]:
     if spec is None:
         share = ax.get_position()
         return width * share.width, height * share.height
-    grid = spec.get_gridspec()
-    return width * len(spec.colspan) / grid.ncols, height * len(spec.rowspan) / grid.nrows
+    top = spec.get_topmost_subplotspec()
+    grid, inner, outer = top.get_gridspec(), spec.get_position(ax.figure), top.get_position(ax.figure)
+    return (
+        width * len(top.colspan) / grid.ncols * inner.width / outer.width,
+        height * len(top.rowspan) / grid.nrows * inner.height / outer.height,
+    )
 
 
 def is_laid_out(ax: Any) -> bool:
@@ -65,7 +69,7 @@ def make_room(ax: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of a figure too small for its labels
         TightLayoutEngine(pad=0.5).execute(ax.figure)
-    after, grid = _margins(ax.figure), ax.get_subplotspec().get_gridspec()
+    after, grid = _margins(ax.figure), ax.get_subplotspec().get_topmost_subplotspec().get_gridspec()
     for low, high, space, n in (("left", "right", "wspace", grid.ncols), ("bottom", "top", "hspace", grid.nrows)):
         gap = max(_gap(margins, low, high, space, n) for margins in (before, after))
         after[low], after[high] = max(before[low], after[low]), min(before[high], after[high])
@@ -93,9 +97,11 @@ def _engine_of(ax: Any) -> Any:
 
 def _is_loose(ax: Any) -> bool:
     """Whether the margins of the figure may be changed: all axes stand in a grid, and no engine moves them."""
+    from matplotlib.figure import Figure
+
     figure = ax.figure
     in_grid = all(other.get_subplotspec() is not None for other in figure.axes)
-    return _engine_of(ax) is None and in_grid and hasattr(figure, "subplots_adjust") and figure is figure.figure
+    return _engine_of(ax) is None and in_grid and isinstance(figure, Figure)
 
 
 def fit(
@@ -136,8 +142,8 @@ def value_label(metric: str, greater_is_better: bool) -> str:
 def set_labels(ax: Any, x: str, y: str) -> None:
     """Labels of both axes, on lines that fit along them."""
     width, height = cell_of(ax)
-    ax.set_xlabel(along(x, 0.6 * width))
-    ax.set_ylabel(along(y, height - AROUND))
+    ax.set_xlabel(along(x, 0.6 * width), parse_math=False)
+    ax.set_ylabel(along(y, height - AROUND), parse_math=False)
 
 
 def along(text: str, length: float) -> str:
@@ -157,7 +163,7 @@ def set_rows(ax: Any, names: Sequence[str]) -> float:
     """Y axis with a row for each name, the first on top, and the size of the font of the names."""
     width, height = cell_of(ax)
     fitted = fit(names, 0.35 * width, height - 1.3 * AROUND, even=True) or shortened(names, 0.35 * width)
-    ax.set_yticks(range(len(names)), fitted.names, fontsize=fitted.size)
+    ax.set_yticks(range(len(names)), fitted.names, fontsize=fitted.size, parse_math=False)
     ax.set_ylim(len(names) - 0.5, -0.5)
     return fitted.size
 

@@ -15,6 +15,7 @@ from sklearn_rank.display._display import FromEstimator
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import set_cutoff_axis, set_labels
 from sklearn_rank.display._input import at_cutoffs, cutoffs_of, family_of, refuse_other_meaning, several
+from sklearn_rank.display._naming import label_of
 from sklearn_rank.display._palette import line_style
 
 
@@ -64,7 +65,7 @@ class ListLengthDisplay(FromEstimator):
         ax = self._open(ax)
         name = self.name if name is None else name
         look = line_style(len(ax.lines) // 2, len(self.k))
-        full = look | {"linestyle": "-", "label": "precision" if name is None else name}
+        full = look | {"linestyle": "-", "label": "precision" if name is None else label_of(name)}
         hollow = look | {
             "linestyle": "--",
             "markerfacecolor": "white",

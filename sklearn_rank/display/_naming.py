@@ -78,6 +78,11 @@ def name_systems(ax: Any, *, on_curves: bool = False) -> None:
     make_room(ax)
 
 
+def label_of(name: str | None) -> str | None:
+    """Label of a system, which Matplotlib would hide if it began with an underscore."""
+    return f"\N{NO-BREAK SPACE}{name}" if name is not None and name.startswith("_") else name
+
+
 def last_point(line: Any) -> Any:
     """Last point of a line that is drawn."""
     points = np.asarray(line.get_xydata())
@@ -127,6 +132,8 @@ def _add_legend(ax: Any, handles: Sequence[Any], names: Sequence[str]) -> None:
     room, tall = (SHARE * width, height - AROUND) if beside else (0.7 * width, 0.6 * height)
     fitted = fit(names, room, tall, lines=0.2, handle=HANDLE) or shortened(names, room, HANDLE)
     place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if beside else {"loc": "best"}
-    ax.legend(
+    legend = ax.legend(
         handles, fitted.names, fontsize=fitted.size, frameon=not beside, handlelength=3, labelspacing=0.25, **place
     )
+    for text in legend.get_texts():
+        text.set_parse_math(False)

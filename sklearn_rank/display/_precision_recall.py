@@ -17,6 +17,7 @@ from sklearn_rank.display._display import FromEstimator
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import set_labels
 from sklearn_rank.display._input import refuse_other_meaning, several, spec_in
+from sklearn_rank.display._naming import label_of
 from sklearn_rank.display._palette import line_style
 
 LEVELS = tuple(i / 10 for i in range(11))
@@ -67,7 +68,7 @@ class QueryPrecisionRecallDisplay(FromEstimator):
             Passed to Matplotlib's `plot`.
         """
         ax = self._open(ax)
-        look = line_style(len(ax.lines), len(self.recall)) | {"label": self.name if name is None else name}
+        look = line_style(len(ax.lines), len(self.recall)) | {"label": label_of(self.name if name is None else name)}
         (self.line_,) = ax.plot(self.recall, self.precision, **look | kwargs)
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
         set_labels(ax, "recall", "interpolated precision, mean over queries")

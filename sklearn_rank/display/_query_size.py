@@ -18,6 +18,7 @@ from sklearn_rank.display._display import FromEstimator
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import set_count_axis, set_labels, thin, value_label
 from sklearn_rank.display._input import name_in, refuse_other_meaning, several
+from sklearn_rank.display._naming import label_of
 from sklearn_rank.display._palette import line_style
 from sklearn_rank.display._words import percent
 
@@ -89,7 +90,7 @@ class QuerySizeDisplay(FromEstimator):
         look = line_style(len(ax.containers), len(self.bin_size_)) | {"markevery": 1, "markersize": 6}
         self.points_ = self._scatter(ax, size, values, {"color": look["color"]} | kwargs) if self.show_points else None
         name = self.name if name is None else name
-        label = {"label": name} if name is not None else {}
+        label = {"label": label_of(name)} if name is not None else {}
         if not self.show_points:
             look |= {"ecolor": (look["color"], 0.4), "elinewidth": 1}
         look |= {"capsize": 3 if self.show_points else 0, "markeredgecolor": "white", "linewidth": 2} | label

@@ -20,7 +20,7 @@ from sklearn_rank.display._display import Display
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import set_labels, set_rows, value_label
 from sklearn_rank.display._input import evaluate_each, name_in, several
-from sklearn_rank.display._naming import name_systems
+from sklearn_rank.display._naming import label_of, name_systems
 from sklearn_rank.display._palette import look
 from sklearn_rank.display._words import percent
 from sklearn_rank.model_selection._comparison import Comparison
@@ -117,7 +117,7 @@ class SegmentsDisplay(Display):
             y = np.arange(n) + (0.7 * ((i + 0.5) / n_systems - 0.5) if n_systems > 1 else 0.0)
             style = look(i) | {"markersize": 5 if n_systems < 6 else 4, "capsize": 2, "linewidth": 1.2}
             if n_systems > 1 or self.difference_from is not None:
-                style["label"] = name
+                style["label"] = label_of(str(name))
             line = {"color": style["color"], "linestyle": style.pop("linestyle"), "linewidth": 0.9, "zorder": 1}
             self.lines_.append(ax.axvline(self.overall[name], **line))
             points = style | {"linestyle": ""} | kwargs
