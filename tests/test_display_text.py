@@ -269,9 +269,8 @@ def test_a_difference_has_the_interval_of_its_mean_and_p():
     display = DifferenceDisplay.from_results({one: a, two: b}, "ndcg@5", confidence_level=0.8)
     found = compare(a, b, metric="ndcg@5", confidence_level=0.8)
     assert (display.confidence_interval, display.pvalue) == (found.confidence_interval, found.pvalue)
-    assert [display.band_.get_y(), display.band_.get_y() + display.band_.get_height()] == pytest.approx(
-        found.confidence_interval
-    )
+    band = display.band_.get_window_extent().transformed(display.ax_.transData.inverted())
+    assert (band.y0, band.y1) == pytest.approx(found.confidence_interval)
     legend = " ".join(" ".join(t.get_text().split()) for t in display.ax_.get_legend().get_texts())
     assert "80 % interval [" in legend
     assert f"{p_in_words(found.pvalue)} (t test)" in legend

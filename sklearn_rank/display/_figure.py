@@ -21,6 +21,8 @@ FEWEST = 12
 """Fewest characters on a line of a name."""
 AROUND = 70.0
 """Height of what surrounds axes (label, ticks, margins), in points."""
+LARGE, SMALLEST = 300.0, 0.75
+"""Height in points below which labels are smaller, and how small they get, as a share of their size."""
 
 MANY = 2000
 """Most points that are drawn: the eye cannot separate more."""
@@ -140,18 +142,13 @@ def value_label(metric: str, greater_is_better: bool) -> str:
 
 
 def set_labels(ax: Any, x: str, y: str) -> None:
-    """Labels of both axes, on lines that fit along them."""
-    width, height = cell_of(ax)
-    ax.set_xlabel(along(x, 0.6 * width), parse_math=False)
-    ax.set_ylabel(along(y, height - AROUND), parse_math=False)
-
-
-def along(text: str, length: float) -> str:
-    """A label on lines of so many points."""
+    """Labels of both axes, on lines that fit along them; smaller in a small figure."""
     from matplotlib import rcParams
 
-    per_line = max(FEWEST, int(length / (0.55 * rcParams["font.size"])))
-    return _filled(text, per_line)
+    width, height = cell_of(ax)
+    size = rcParams["font.size"] * min(1.0, max(SMALLEST, min(width, height) / LARGE))
+    for label, text, length in ((ax.set_xlabel, x, 0.6 * width), (ax.set_ylabel, y, height - AROUND)):
+        label(_filled(text, max(FEWEST, int(length / (0.55 * size)))), parse_math=False, fontsize=size)
 
 
 def _filled(text: str, per_line: int) -> str:
@@ -162,7 +159,7 @@ def _filled(text: str, per_line: int) -> str:
 def set_rows(ax: Any, names: Sequence[str]) -> float:
     """Y axis with a row for each name, the first on top, and the size of the font of the names."""
     width, height = cell_of(ax)
-    fitted = fit(names, 0.35 * width, height - 1.3 * AROUND, even=True) or shortened(names, 0.35 * width)
+    fitted = fit(names, 0.35 * width, height - 1.2 * AROUND, even=True) or shortened(names, 0.35 * width)
     ax.set_yticks(range(len(names)), fitted.names, fontsize=fitted.size, parse_math=False)
     ax.set_ylim(len(names) - 0.5, -0.5)
     return fitted.size
