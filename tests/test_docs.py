@@ -98,7 +98,7 @@ def test_pictures_are_there_and_small():
     page = (ROOT / "docs" / "pictures.md").read_text()
     images = [ROOT / "docs" / image for image in re.findall(r"!\[[^]]*\]\((.*?)\)", page)]
     assert sorted(images) == sorted((ROOT / "docs" / "pictures").iterdir())
-    assert len(images) == len(display.__all__)
+    assert len(images) >= len(display.__all__)
     assert all(name in page for name in display.__all__)
     assert max(image.stat().st_size for image in images) < 60_000
 

@@ -18,6 +18,7 @@ from sklearn_rank._metric.spec import MetricLike, MetricSpec
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array
+from sklearn_rank.display._arguments import RESULT
 from sklearn_rank.stats._align import refuse_other_labels
 
 
@@ -72,6 +73,35 @@ def name_in(result: Evaluation, metric: str | None) -> str:
     """Name of a metric of the result, or of the only one."""
     only = metric is None and len(result.per_query) == 1
     return next(iter(result.per_query)) if only else known_metric(result, metric)
+
+
+def several(results: Any) -> Mapping[str, Evaluation]:
+    """Results of one system or more, by name.
+
+    Raises
+    ------
+    TypeError
+        If they are anything else.
+    """
+    if not isinstance(results, Mapping) or not results or not all(map(RESULT.accepts, results.values())):
+        raise TypeError(f"results must be a dict of results by name, one or more. Got {echo(results)}.")
+    return results
+
+
+def refuse_other_meaning(results: Mapping[str, Evaluation], metrics: Iterable[str]) -> None:
+    """Refuse systems in one picture whose metric was computed otherwise.
+
+    Raises
+    ------
+    ValueError
+        Naming both meanings.
+    """
+    (first, expected), *others = results.items()
+    for name, result in others:
+        for metric in metrics:
+            if result.meaning.get(metric) != expected.meaning[metric]:
+                got = f"{expected.meaning[metric]} in {first!r} and as {result.meaning.get(metric)} in {name!r}"
+                raise ValueError(f"Systems in one picture have one metric, computed alike. Got {metric!r} as {got}.")
 
 
 def evaluate_each(y_true: ArrayLike, y_score: Mapping[str, Any], **common: Any) -> dict[str, Evaluation]:
