@@ -136,7 +136,9 @@ class DifferenceDisplay(Display):
             If there are not two systems, they lack the metric, or their queries are not the same.
         """
         if not isinstance(results, Mapping) or len(results) != 2:
-            got = f"{len(results)}: {[*results]}" if isinstance(results, (Mapping, list, tuple)) else echo(results)
+            got = (
+                f"{len(results)}: {echo([*results])}" if isinstance(results, (Mapping, list, tuple)) else echo(results)
+            )
             raise ValueError(f"A difference is of a dict of two systems, by name. Got {got}.")
         (first, a), (second, b) = results.items()
         metric = name_in(b, name_in(a, metric))

@@ -71,7 +71,9 @@ class EvalCurveDisplay(Display):
         self.best_iteration_ = self._best()
         label = f"{value_label(self.metric, self.greater_is_better)} of the validation queries"
         if ax is not None and ax.lines and ax.get_ylabel() not in ("", label):
-            raise ValueError(f"Curves on the same axes are of one metric. Got {label!r} beside {ax.get_ylabel()!r}.")
+            raise ValueError(
+                f"Curves on the same axes are of one metric. Got {echo(label)} beside {echo(ax.get_ylabel())}."
+            )
         ax = self._open(ax)
         name = self.name if name is None else name
         best = f"best {self.curve[self.best_iteration_]:#.3g} at {self.best_iteration_}"
@@ -90,7 +92,9 @@ class EvalCurveDisplay(Display):
         if self.best_iteration is None:
             return int(np.nanargmax(self.curve) if self.greater_is_better else np.nanargmin(self.curve))
         if not 0 <= self.best_iteration < len(self.curve):
-            raise ValueError(f"The best of {len(self.curve)} rounds is counted from 0. Got {self.best_iteration!r}.")
+            raise ValueError(
+                f"The best of {len(self.curve)} rounds is counted from 0. Got {echo(self.best_iteration)}."
+            )
         return int(self.best_iteration)
 
     @classmethod

@@ -33,7 +33,7 @@ def at_cutoffs(metric: MetricLike, k: Iterable[int]) -> list[MetricSpec]:
     """A metric at each cutoff."""
     spec = parse_metric(metric)
     if spec.k is not None:
-        raise ValueError(f"Here the cutoffs are given by k, not in the metric's name. Got {metric!r}.")
+        raise ValueError(f"Here the cutoffs are given by k, not in the metric's name. Got {echo(metric)}.")
     return [parse_metric(spec, k=cutoff) for cutoff in dict.fromkeys(cutoffs_of(k))]
 
 
@@ -63,7 +63,7 @@ def family_of(result: Evaluation, metric: MetricLike) -> tuple[str, dict[int, st
         raise ValueError(
             "A picture of cutoffs is of one metric that the result has at several of them, such as 'ndcg@1' and "
             "'ndcg@5'; name it with metric='ndcg'. "
-            f"Got metric={metric!r} and a result of {', '.join(result.per_query)}."
+            f"Got metric={echo(metric)} and a result of {', '.join(result.per_query)}."
         )
     return str(wanted), known[str(wanted)]
 
@@ -100,7 +100,7 @@ def paired(first: Evaluation, second: Evaluation, metric: str) -> tuple[NDArray[
     if first.meaning[metric] != second.meaning[metric]:
         raise ValueError(
             "Two systems are compared by one metric, computed alike. "
-            f"Got {metric!r} as {first.meaning[metric]} and as {second.meaning[metric]}."
+            f"Got {echo(metric)} as {first.meaning[metric]} and as {second.meaning[metric]}."
         )
     known, (one, other) = number_together([first.qid, second.qid])
     if not len(known) == len(one) == len(other):
