@@ -17,6 +17,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.writing import written_whole
 
 T = TypeVar("T")
@@ -53,7 +54,7 @@ def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDA
     if suffix in OTHER_FORMATS:
         raise ValueError(
             "A result is saved as NumPy's .npz, so its name must not be that of another format; to_frame() gives a "
-            f"frame, which pandas writes in others. Got {os.fspath(path)!r}."
+            f"frame, which pandas writes in others. Got {echo(os.fspath(path), 300)}."
         )
     text = {"kind": kind, "version": VERSION, "objects": {}, **meta}
     saved: dict[str, Any] = {}  # arrays, of any name but those of keywords
@@ -219,7 +220,7 @@ def part(words: Any, name: str, *types: type) -> Any:
     """
     value = words.get(name) if isinstance(words, dict) else None
     if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-        raise ValueError(f"the description must have {name!r} as {' or '.join(t.__name__ for t in types)}")
+        raise ValueError(f"the description must have {echo(name)} as {' or '.join(t.__name__ for t in types)}")
     return value
 
 
@@ -233,7 +234,7 @@ def names(words: Any, name: str) -> list[str]:
     """
     found: list[str] = part(words, name, list)
     if not all(isinstance(one, str) for one in found) or len({*found}) < len(found) or not found:
-        raise ValueError(f"the description must have {name!r} as a list of distinct names")
+        raise ValueError(f"the description must have {echo(name)} as a list of distinct names")
     return found
 
 
@@ -261,7 +262,7 @@ def _jsonable(value: Any, name: str) -> Any:
     if not isinstance(value, (str, int, float)):
         raise TypeError(
             f"To be saved, {name} must hold numbers, strings or tuples of them. "
-            f"Got {value!r} of type {type(value).__name__}."
+            f"Got {echo(value)} of type {type(value).__name__}."
         )
     return value
 

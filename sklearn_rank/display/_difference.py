@@ -13,7 +13,7 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.constraints import is_key
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.display._arguments import points, required
@@ -229,12 +229,14 @@ class DifferenceDisplay(OfSystem):
             If there are not two systems, they lack the metric or the baseline, or their queries are not the same.
         """
         if not isinstance(results, Mapping) or len(results) < 2:
-            got = f"{len(results)}: {[*results]}" if isinstance(results, (Mapping, list, tuple)) else echo(results)
+            got = (
+                f"{len(results)}: {echo([*results])}" if isinstance(results, (Mapping, list, tuple)) else echo(results)
+            )
             raise ValueError(f"A difference is of a dict of two systems, by name. Got {got}.")
         baseline = [*results][-1] if baseline is None else baseline
         check_plan("DifferenceDisplay", test=test, correction=correction, baseline=baseline)
         if not is_key(baseline, results):
-            raise ValueError(f"The 'baseline' must be one of {', '.join(map(repr, results))}. Got {echo(baseline)}.")
+            raise ValueError(f"The 'baseline' must be one of {echo_all(results)}. Got {echo(baseline)}.")
         options = {"test": test, "confidence_level": confidence_level}
         others = [name for name in results if name != baseline]
         displays = {

@@ -75,7 +75,7 @@ class EvalCurveDisplay(OfSystem):
         label = f"{value_label(self.metric, self.greater_is_better)} of validation queries"
         there = "" if ax is None or not ax.lines else " ".join(ax.get_ylabel().split())
         if there not in ("", label):
-            raise ValueError(f"Curves on the same axes are of one metric. Got {label!r} beside {there!r}.")
+            raise ValueError(f"Curves on the same axes are of one metric. Got {echo(label)} beside {echo(there)}.")
         ax = self._open(ax)
         name = self.name if name is None else name
         best = f"best {self.curve[self.best_iteration_]:#.3g} at {self.best_iteration_}"
@@ -94,7 +94,9 @@ class EvalCurveDisplay(OfSystem):
         if self.best_iteration is None:
             return int(np.nanargmax(self.curve) if self.greater_is_better else np.nanargmin(self.curve))
         if not 0 <= self.best_iteration < len(self.curve):
-            raise ValueError(f"The best of {len(self.curve)} rounds is counted from 0. Got {self.best_iteration!r}.")
+            raise ValueError(
+                f"The best of {len(self.curve)} rounds is counted from 0. Got {echo(self.best_iteration)}."
+            )
         return int(self.best_iteration)
 
     @classmethod

@@ -34,7 +34,7 @@ def at_cutoffs(metric: MetricLike, k: Iterable[int]) -> list[MetricSpec]:
     """A metric at each cutoff."""
     spec = parse_metric(metric)
     if spec.k is not None:
-        raise ValueError(f"Here the cutoffs are given by k, not in the metric's name. Got {metric!r}.")
+        raise ValueError(f"Here the cutoffs are given by k, not in the metric's name. Got {echo(metric)}.")
     return [parse_metric(spec, k=cutoff) for cutoff in dict.fromkeys(cutoffs_of(k))]
 
 
@@ -64,7 +64,7 @@ def family_of(result: Evaluation, metric: MetricLike) -> tuple[str, dict[int, st
         raise ValueError(
             "A picture of cutoffs is of one metric that the result has at several of them, such as 'ndcg@1' and "
             "'ndcg@5'; name it with metric='ndcg'. "
-            f"Got metric={metric!r} and a result of {', '.join(result.per_query)}."
+            f"Got metric={echo(metric)} and a result of {', '.join(result.per_query)}."
         )
     return str(wanted), known[str(wanted)]
 
@@ -100,8 +100,8 @@ def refuse_other_meaning(results: Mapping[str, Evaluation], metrics: Iterable[st
     for name, result in others:
         for metric in metrics:
             if result.meaning.get(metric) != expected.meaning[metric]:
-                got = f"{expected.meaning[metric]} in {first!r} and as {result.meaning.get(metric)} in {name!r}"
-                raise ValueError(f"Systems in one picture have one metric, computed alike. Got {metric!r} as {got}.")
+                got = f"{expected.meaning[metric]} in {echo(first)} and as {result.meaning.get(metric)} in {echo(name)}"
+                raise ValueError(f"Systems in one picture have one metric, computed alike. Got {echo(metric)} as {got}.")
 
 
 def evaluate_each(y_true: ArrayLike, y_score: Mapping[str, Any], **common: Any) -> dict[str, Evaluation]:
@@ -130,7 +130,7 @@ def paired(first: Evaluation, second: Evaluation, metric: str) -> tuple[NDArray[
     if first.meaning[metric] != second.meaning[metric]:
         raise ValueError(
             "Two systems are compared by one metric, computed alike. "
-            f"Got {metric!r} as {first.meaning[metric]} and as {second.meaning[metric]}."
+            f"Got {echo(metric)} as {first.meaning[metric]} and as {second.meaning[metric]}."
         )
     known, (one, other) = number_together([first.qid, second.qid])
     if not len(known) == len(one) == len(other):

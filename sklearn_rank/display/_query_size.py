@@ -12,6 +12,7 @@ from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.constraints import is_count, is_real
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.display._arguments import points, required
 from sklearn_rank.display._display import FromEstimator
@@ -82,7 +83,7 @@ class QuerySizeDisplay(FromEstimator):
         if not is_count(self.n_bins) or not (is_real(self.confidence_level) and 0 < self.confidence_level < 1):
             raise ValueError(
                 "'n_bins' must be an int >= 1 and 'confidence_level' between 0 and 1, exclusive. "
-                f"Got {self.n_bins!r} and {self.confidence_level!r}."
+                f"Got {echo(self.n_bins)} and {echo(self.confidence_level)}."
             )
         size, values = self._defined()
         ax = self._open(ax)

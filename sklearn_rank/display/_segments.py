@@ -224,7 +224,7 @@ class SegmentsDisplay(Display):
             if [row[:2] for row in other] != [row[:2] for row in expected]:
                 raise ValueError(
                     "Systems in one picture of segments must have the same queries in each. "
-                    f"Got other segments in {name!r} than in {first!r}."
+                    f"Got other segments in {echo(name)} than in {echo(first)}."
                 )
         return cls(
             [", ".join(map(str, names)) for names, _, _ in expected],

@@ -24,6 +24,7 @@ from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.names import listed_metrics, parse_metric, parse_metrics
 from sklearn_rank._metric.spec import MetricLike, MetricsLike, MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank.model_selection._fitted_queries import check_test_queries
 from sklearn_rank.model_selection._response import RESPONSE, check_response_method, predict_scores
@@ -76,7 +77,7 @@ def make_ranking_scorer(metric: MetricLike, *, response_method: Any = RESPONSE, 
     if np.ndim(spec.k) or spec["average"] is None:
         raise ValueError(
             "A scorer returns one number, so it needs a single cutoff and a mean. "
-            f"Got k={spec.k!r}, average={spec['average']!r}; get_scorers makes one object of many metrics."
+            f"Got k={echo(spec.k)}, average={echo(spec['average'])}; get_scorers makes one object of many metrics."
         )
     keywords = dict(spec.keywords) if spec.k is None else {"k": spec.k, **spec.keywords}
     scorer = make_scorer(
@@ -330,5 +331,5 @@ def _without_sign(name: Any) -> Any:
         return name
     bare = name.strip().removeprefix("neg_")
     if bare != name.strip() and parse_metric(bare).metric.greater_is_better:
-        raise ValueError(f"Only errors have a scorer with 'neg_', and higher is better here. Got {name!r}.")
+        raise ValueError(f"Only errors have a scorer with 'neg_', and higher is better here. Got {echo(name)}.")
     return bare
