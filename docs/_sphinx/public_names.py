@@ -13,7 +13,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 
 LOG = logging.getLogger(__name__)
-DOTTED = re.compile(r"sklearn_rank(\.\w+)+")
+DOTTED = re.compile(r"(sklearn_rank(?:\.\w+)+)(?:\(.*\))?", re.DOTALL)
 
 
 def link(literal, target):
@@ -47,8 +47,8 @@ class LinkNames(SphinxTransform):
             text = literal.astext()
             if target := entry(text):
                 literal.replace_self(link(literal.deepcopy(), target))
-            elif DOTTED.fullmatch(text):
-                self.check(text, literal)
+            elif dotted := DOTTED.fullmatch(text):
+                self.check(dotted[1], literal)
 
     def check(self, name, literal):
         """Warn of a name of this library that nothing has."""
