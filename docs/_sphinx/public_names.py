@@ -13,7 +13,8 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 
 LOG = logging.getLogger(__name__)
-DOTTED = re.compile(r"sklearn_rank(\.\w+)+")
+DOTTED = re.compile(r"(sklearn_rank(?:\.\w+)+)(?:\(.*\))?", re.DOTALL)
+NOT_PROSE = nodes.title, nodes.reference, addnodes.pending_xref
 
 
 def link(literal, target):
@@ -33,6 +34,11 @@ def role(name, rawtext, text, lineno, inliner, options=None, content=None):
     return [link(literal, target) if target else literal], []
 
 
+def _above(node):
+    while node := node.parent:
+        yield node
+
+
 class LinkNames(SphinxTransform):
     """Link the public names among the code in the prose of a page."""
 
@@ -41,14 +47,13 @@ class LinkNames(SphinxTransform):
     def apply(self):
         """Replace literals, outside headings and links."""
         for literal in list(self.document.findall(nodes.literal)):
-            above = literal.parent
-            if isinstance(above, nodes.title | nodes.reference | addnodes.pending_xref) or literal.get("classes"):
+            if literal.get("classes") or any(isinstance(node, NOT_PROSE) for node in _above(literal)):
                 continue
             text = literal.astext()
             if target := entry(text):
                 literal.replace_self(link(literal.deepcopy(), target))
-            elif DOTTED.fullmatch(text):
-                self.check(text, literal)
+            elif dotted := DOTTED.fullmatch(text):
+                self.check(dotted[1], literal)
 
     def check(self, name, literal):
         """Warn of a name of this library that nothing has."""

@@ -8,9 +8,7 @@ from pathlib import Path
 
 HEADS = ("README", "user_guide", "checked", "development")
 """Pages whose lists and tables are menus."""
-START = ("coming_from/README", "questions/README", "data_sets/README")
-"""Heads that are in the menu of the first section."""
-LISTED = re.compile(r"^(?:- \[[^]]*|\|.*?)\]\(([\w/.]+)\.md", re.MULTILINE)
+LISTED = re.compile(r"^(?:- |\|.*?)\[([^]]*)\]\(([\w/.]+)\.md", re.MULTILINE)
 OUTSIDE = {"CONTRIBUTING": "contributing", "CHANGELOG": "changelog"}
 """Files beside `docs`, and the pages that include them."""
 
@@ -19,11 +17,15 @@ def add_menu(app, docname, source):
     """Append to a head of a section the menu of the pages that it lists."""
     source[0] = re.sub(r"\]\(((?:\.\./)+)(\w+)\.md", _inside, source[0])
     if Path(docname).name in HEADS:
-        pages = LISTED.findall(source[0])
-        if docname == "start/README":
-            pages = ["install", *pages, *(f"/{head}" for head in START if (Path(app.srcdir) / f"{head}.md").exists())]
-        menu = "\n".join(dict.fromkeys(pages))
-        source[0] += f"\n```{{toctree}}\n:hidden:\n\n{menu}\n```\n" if menu else ""
+        menu = {}
+        for words, page in LISTED.findall(source[0]):
+            menu.setdefault(page, _entry(words, page))
+        source[0] += "\n```{toctree}\n:hidden:\n\n" + "\n".join(menu.values()) + "\n```\n" if menu else ""
+
+
+def _entry(words, page):
+    """A line of the menu: the words of the list, or the title of the page where they are code."""
+    return page if "`" in words else f"{words[:1].upper()}{words[1:]} <{page}>"
 
 
 def _inside(link):
