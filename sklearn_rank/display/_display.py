@@ -9,6 +9,7 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 
 from sklearn_rank._utils.arguments import checked_arguments
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank.display._arguments import OF_CONSTRUCTORS, RULES
 from sklearn_rank.display._figure import open_axes

@@ -101,7 +101,8 @@ def refuse_other_meaning(results: Mapping[str, Evaluation], metrics: Iterable[st
         for metric in metrics:
             if result.meaning.get(metric) != expected.meaning[metric]:
                 got = f"{expected.meaning[metric]} in {echo(first)} and as {result.meaning.get(metric)} in {echo(name)}"
-                raise ValueError(f"Systems in one picture have one metric, computed alike. Got {echo(metric)} as {got}.")
+                rule = "Systems in one picture have one metric, computed alike."
+                raise ValueError(f"{rule} Got {echo(metric)} as {got}.")
 
 
 def evaluate_each(y_true: ArrayLike, y_score: Mapping[str, Any], **common: Any) -> dict[str, Evaluation]:
