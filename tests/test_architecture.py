@@ -85,11 +85,11 @@ def room_of(module):
     return (module.split(".") + ["__init__"])[1]
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_imports_go_down(module):
-    here = room_of(module)
-    rooms = {room_of(name) for name in imported_modules(MODULES[module])} - {here}
-    assert {room for room in rooms if FLOOR[room] >= FLOOR[here]} == set()
+def test_imports_go_down():
+    for module, path in MODULES.items():
+        here = room_of(module)
+        rooms = {room_of(name) for name in imported_modules(path)} - {here}
+        assert not [room for room in rooms if FLOOR[room] >= FLOOR[here]], module
 
 
 def test_no_circle_of_files():
@@ -113,15 +113,14 @@ def test_no_function_has_the_name_of_a_module_beside_it():
             assert inspect.ismodule(getattr(import_module(package), name, inspect)), module
 
 
-@pytest.mark.parametrize("path", sources(), ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_public_scikit_learn_only(path):
-    private = [n for n in imported(path) if n.startswith("sklearn.") and "._" in n]
-    assert not private
+def test_public_scikit_learn_only():
+    for path in sources():
+        assert not [n for n in imported(path) if n.startswith("sklearn.") and "._" in n], path
 
 
-@pytest.mark.parametrize("path", [*sources(), *PACKAGE.rglob("*.p[yx][xi]"), *TESTS.glob("*.py")], ids=lambda p: p.name)
-def test_files_stay_short(path):
-    assert len(path.read_text().splitlines()) <= 500
+def test_files_stay_short():
+    for path in [*sources(), *PACKAGE.rglob("*.p[yx][xi]"), *TESTS.rglob("*.py")]:
+        assert len(path.read_text().splitlines()) <= 500, path
 
 
 def test_formulas_stay_formulas():

@@ -86,12 +86,9 @@ KEYWORDS = {
 
 
 @each_metric
-@pytest.mark.parametrize("keyword", KEYWORDS)
-def test_keywords_at_the_limits(metric, keyword):
-    data = data_for(metric, tied=True)
-    if keyword not in metric.defaults and not (keyword == "k" and metric.has_cutoff):
-        return
-    for value in KEYWORDS[keyword]:
+def test_keywords_at_the_limits(metric):
+    data, taken = data_for(metric, tied=True), {*metric.defaults, *["k"] * metric.has_cutoff}
+    for keyword, value in [(keyword, value) for keyword in taken & KEYWORDS.keys() for value in KEYWORDS[keyword]]:
         given = {keyword: value} | ({"discount": "jarvelin"} if keyword == "base" else {})
         if keyword == "max_grade" and "gain" in metric.formula_params:
             given["gain"] = "linear"
