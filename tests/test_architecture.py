@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import os
 import re
 import shutil
 import subprocess
@@ -145,13 +146,20 @@ assert not loaded, loaded
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
 
-@pytest.mark.parametrize("package", ["batches", "display", "inspection", "io", "model_selection", "retrieval", "stats"])
-def test_public_packages_come_on_demand(package):
-    code = f"""
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
+def test_public_packages_come_on_demand():
+    """Each in a process of its own, where no other is loaded."""
+    code = """
+import os, sys
 import sklearn_rank
-assert "{package}" in dir(sklearn_rank)
-module = sklearn_rank.{package}
-assert module.__name__ == "sklearn_rank.{package}" and sklearn_rank.{package} is module
+for package in ["batches", "display", "inspection", "io", "model_selection", "retrieval", "stats"]:
+    assert package in dir(sklearn_rank)
+    if child := os.fork():
+        assert os.waitpid(child, 0)[1] == 0, package
+        continue
+    module = getattr(sklearn_rank, package)
+    assert module.__name__ == "sklearn_rank." + package and getattr(sklearn_rank, package) is module
+    sys.exit()
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
