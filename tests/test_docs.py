@@ -2,6 +2,7 @@
 
 import re
 import sys
+from functools import partial
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from runpy import run_path
@@ -38,6 +39,10 @@ def test_code_blocks_run(page, capsys, monkeypatch, tmp_path, request):
         pytest.importorskip("pyarrow")
     if page.name == "spark.md":
         request.getfixturevalue("spark")  # the session that the page asks for
+    if page.name == "dask.md":  # workers are threads; test_dask_cluster.py has processes
+        import distributed
+
+        monkeypatch.setattr(distributed, "LocalCluster", partial(distributed.LocalCluster, processes=False))
     monkeypatch.chdir(tmp_path)  # where the files go that are written
     assert blocks or "```" not in page.read_text() or page.with_suffix(".py").exists()  # its program, for anyone to run
     exec(compile("\n".join(blocks), str(page), "exec"), {"__name__": page.stem})
