@@ -29,8 +29,8 @@ def families() -> dict[str, list[Metric]]:
 
 def page(metrics: list[Metric]) -> str:
     """Page of one family."""
-    title = inspect.getdoc(inspect.getmodule(metrics[0].formula))
-    return f"{NOTE}# {title}\n\n" + "\n\n".join(map(section, metrics)) + "\n"
+    title, _, says = inspect.getdoc(inspect.getmodule(metrics[0].formula)).partition(": ")
+    return f"{NOTE}# {title}\n\n{says[0].upper()}{says[1:]}\n\n" + "\n\n".join(map(section, metrics)) + "\n"
 
 
 def section(metric: Metric) -> str:

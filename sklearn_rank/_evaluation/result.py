@@ -216,7 +216,7 @@ class Evaluation(QueryValues, TableReport, Saveable):
         Parameters
         ----------
         prefix : str, default=""
-            Put before each name, such as "test/" or "test_".
+            Put before each name, such as ``"test/"`` or ``"test_"``.
 
         Returns
         -------

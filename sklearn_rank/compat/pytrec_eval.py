@@ -305,7 +305,7 @@ def _parsed(
 
 
 def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
-    """Mean of a measure over queries: the sum of counts, the geometric mean of "gm_" measures.
+    """Mean of a measure over queries: the sum of counts, the geometric mean of ``"gm_"`` measures.
 
     Parameters
     ----------

@@ -142,7 +142,7 @@ def get_scorer(name: str) -> Any:
     Parameters
     ----------
     name : str
-        Name such as "ndcg@10" or "neg_rmse"; for errors the prefix "neg_" may be left out.
+        Name such as "ndcg@10" or "neg_rmse"; for errors the prefix ``"neg_"`` may be left out.
 
     Returns
     -------
@@ -163,7 +163,7 @@ def get_scorer(name: str) -> Any:
 
 
 def get_scorer_names() -> list[str]:
-    """Names for `get_scorer`: those of all metrics, with "neg_" before errors, whose scorers are negative.
+    """Names for `get_scorer`: those of all metrics, with ``"neg_"`` before errors, whose scorers are negative.
 
     Returns
     -------
@@ -184,7 +184,7 @@ def get_scorers(metrics: MetricsLike, *, response_method: Any = RESPONSE, **keyw
     Parameters
     ----------
     metrics : str, metric function, sequence of them, or dict of str to one of them
-        As `evaluate` takes them; for errors the prefix "neg_" may be written or left out.
+        As `evaluate` takes them; for errors the prefix ``"neg_"`` may be written or left out.
     response_method : str or tuple of str, default=("predict_proba", "decision_function", "predict")
         Methods of the estimator to get scores from; the first that it has is used. Of probabilities it is the expected
         grade, the sum of ``predict_proba`` times ``classes_``; a decision function with a column for each class is
