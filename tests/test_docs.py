@@ -2,6 +2,7 @@
 
 import re
 import sys
+from functools import partial
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from runpy import run_path
@@ -40,6 +41,10 @@ def test_code_blocks_run(page, capsys, monkeypatch, tmp_path, request):
         pytest.importorskip("pyarrow")
     if page.name == "spark.md":
         request.getfixturevalue("spark")  # the session that the page asks for
+    if "LocalCluster" in "".join(blocks):  # workers are threads; test_dask_cluster.py has processes
+        import distributed
+
+        monkeypatch.setattr(distributed, "LocalCluster", partial(distributed.LocalCluster, processes=False))
     KNOWN_DATA.get(page.stem, lambda folder: None)(tmp_path)
     monkeypatch.chdir(tmp_path)  # where the files go that are written
     fenced = re.search(r"^```\w", page.read_text(), re.MULTILINE)
