@@ -2,10 +2,13 @@
 
 import os
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
 import pytest
+
+import sklearn_rank
 
 yaml = pytest.importorskip("yaml")
 
@@ -59,7 +62,25 @@ def test_the_recipe_asks_for_what_the_project_asks_for():
         {f"python{PROJECT['project']['requires-python']}", *PROJECT["project"]["dependencies"]}
         | set(PROJECT["build-system"]["requires"])
     )
-    version = re.search(r'"(.*)"', (ROOT / "sklearn_rank" / "_version.py").read_text().split("=")[1])[1]
-    assert recipe["package"]["version"] == version
+    assert recipe["package"]["version"] == sklearn_rank.__version__
     (entry,) = PROJECT["project"]["scripts"].items()
     assert recipe["build"]["python"]["entry_points"] == [" = ".join(entry)]
+
+
+def test_the_citation_is_of_this_version():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["version"] == sklearn_rank.__version__
+    assert {reference["year"] for reference in citation["references"]} == {2002, 2005, 2007, 2008, 2019}
+
+
+def test_forms_for_issues_parse():
+    for path in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"):
+        form = yaml.safe_load(path.read_text())
+        assert path.stem == "config" or all({"type", "id", "attributes"} <= field.keys() for field in form["body"])
+
+
+def test_no_release_before_its_changelog_and_addresses():
+    done = subprocess.run([ROOT / ".ci" / "ready", "v0.0.0"], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "The tag must be v" in done.stderr
+    assert ("example.org" in (ROOT / "pyproject.toml").read_text()) == ("Put the public address" in done.stderr)
