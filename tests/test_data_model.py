@@ -94,6 +94,12 @@ def test_any_numbers(convert):
     assert ndcg_score(convert(Y), convert(scores), qid=Q) == expected
 
 
+@pytest.mark.parametrize("n_rows", [4, 400])
+def test_all_labels_may_be_missing(n_rows):
+    result = evaluate([np.nan] * n_rows, np.arange(n_rows), qid=[1] * n_rows, metrics="p@2", unjudged="nonrelevant")
+    assert result.mean() == {"p@2": 0}
+
+
 def test_missing_labels_are_unjudged():
     expected = ndcg_score([np.nan, 2, 1], [3, 2, 1], qid=[1] * 3, unjudged="drop")
     for labels in (pd.Series([None, 2, 1], dtype="Int64"), pl.Series([None, 2, 1]), [None, 2, 1]):

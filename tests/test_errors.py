@@ -117,6 +117,12 @@ NAN, INF = float("nan"), float("inf")
             r"The 'gain' parameter of ndcg_score must be 'exp2', 'linear'.*Got 'exp'",
         ),
         (Y, S, {"qid": Q, "gain": [0, 2, 1]}, r"gains by grade that do not fall.*Got \[0, 2, 1\]"),
+        (
+            [np.nan, 2],
+            [1, 2],
+            {"qid": [1, 1], "unjudged": "nonrelevant", "gain": lambda y: y - 1},
+            r"Got -1 for label 0",
+        ),
         (Y, S, {"qid": Q, "gain": {0: 1, 1: 0}}, r"gains by grade that do not fall"),
         ([2000, 0, 1, 0], S, {"qid": Q}, r"y_true must not be above 1000; use gain='linear'.*Got 2000"),
         (Y, S, {"qid": Q, "min_relevance": 10**400}, r"must be a finite number"),

@@ -295,3 +295,10 @@ def test_ties_that_stand_across_a_cutoff(scores, k, tied):
     beside = [3, 2, 1, 0]  # a query without ties
     result = evaluate([0, 1, 2, 0] * 2, [*scores, *beside], qid=[0] * 4 + [1] * 4, metrics=name)
     assert result.n_tied == {name: tied}
+
+
+def test_long_lists_are_ranked_as_deep_as_the_deepest_metric_asks(rng):
+    y_true, y_score, qid = rng.integers(0, 3, 8000), rng.random(8000), np.arange(8000) // 2000
+    for names in (["ndcg@100", "err@1"], ["hit@1", "p@100"], ["map", "ndcg@1"]):
+        together = evaluate(y_true, y_score, qid=qid, metrics=names).mean()
+        assert together == {name: evaluate(y_true, y_score, qid=qid, metrics=name).mean()[name] for name in names}

@@ -378,3 +378,10 @@ def test_plain_numbers_have_the_bits_of_all_others(values):
 def test_grades_that_floats_do_not_tell_apart_are_refused():
     with pytest.raises(ValueError, match="must hold numbers that are still different as float64"):
         evaluate_run({"q": {"a": 2**53, "b": 2**53 + 1}}, {"q": ["a"]})
+
+
+def test_a_list_without_documents_takes_nothing_from_the_list_after_it():
+    result = evaluate_run({"a": {"d": 1}, "b": {"d": 1}}, {"a": [], "b": ["d"]}, metrics=["11pt", "rbp(p=0.5)", "map"])
+    assert {name: values.tolist() for name, values in result.per_query.items()} == {
+        "11pt": [0, 1], "rbp(p=0.5)": [0, 0.5], "map": [0, 1],
+    }  # fmt: skip

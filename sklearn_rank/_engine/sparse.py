@@ -133,13 +133,11 @@ def check_sparse(
 
 
 def _list_scores(y_score: ArrayLike) -> Any:
-    """Scores of retrieved documents, the entries of a sparse matrix that are not -inf."""
+    """Scores of listed documents, one for each; those of -inf count as not retrieved, as those without an entry do."""
     score = sparse.csr_array(y_score, dtype=np.float64, copy=True)
     score.sum_duplicates()
     _refuse_bad_scores(score.data, lambda at: np.searchsorted(score.indptr, at, side="right") - 1)
-    retrieved = score.data > -np.inf
-    indptr = np.append(0, np.cumsum(retrieved))[score.indptr]
-    return sparse.csr_array((score.data[retrieved], score.indices[retrieved], indptr), shape=score.shape)
+    return score
 
 
 def _refuse_bad_scores(score: NDArray[Any], row_of: Callable[[Any], Any]) -> None:

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from queue import Queue
 
@@ -48,10 +48,12 @@ def main() -> int:
         with ThreadPoolExecutor(args.n_jobs) as pool:
             tests = [*{fault.tests: None for fault in faults}]
             seconds = dict(zip(tests, pool.map(lambda tests: _seconds_to_pass(tests, copies), tests), strict=True))
-            found = pool.map(
-                lambda fault: _outcome(fault, numbers.get(fault.name, 0), seconds[fault.tests], copies), faults
-            )
-            for fault, outcome in zip(faults, found, strict=True):
+            runs = {
+                pool.submit(_outcome, fault, numbers.get(fault.name, 0), seconds[fault.tests], copies): fault
+                for fault in faults
+            }
+            for run in as_completed(runs):
+                outcome, fault = run.result(), runs[run]
                 survived += outcome in FAILURES
                 print(f"{outcome:10} {fault.name:24} {fault.file}: {fault.planted.strip()}", flush=True)
     print(f"{len(faults)} faults planted, {sum(bool(f.equivalent) for f in faults)} equivalent, {survived} survived")
