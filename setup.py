@@ -9,7 +9,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError, PlatformError
 
-KERNELS = "sklearn_rank/_engine/kernels"
+KERNELS = sorted(Path("sklearn_rank/_engine/kernels").glob("*.pyx"))
 FLAGS = ["-O3", "-g0"]
 NEEDS = """{}
 
@@ -23,6 +23,10 @@ sklearn_rank is compiled here, as it is installed from its sources. That needs a
 """
 
 limited = not get_config_var("Py_GIL_DISABLED")
+if not KERNELS:
+    raise SystemExit(
+        "setup.py must run in its own folder, with the sources of the kernels. It is better to run pip install ."
+    )
 
 
 class BuildKernels(build_ext):
@@ -56,7 +60,7 @@ setup(
             define_macros=[("Py_LIMITED_API", "0x030B0000")] if limited else [],
             py_limited_api=limited,
         )
-        for path in sorted(Path(KERNELS).glob("*.pyx"))
+        for path in KERNELS
     ],
     cmdclass={"build_ext": BuildKernels},
     options={"build_ext": {"cython_c_in_temp": True}, "bdist_wheel": {"py_limited_api": "cp311" if limited else False}},
