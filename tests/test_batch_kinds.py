@@ -2,12 +2,14 @@
 
 import sys
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from batch_cases import NAMES, assert_same, make
 
 from sklearn_rank import evaluate, evaluate_batches
+from sklearn_rank._chunks.query_ids import QueryIdIndex
 
 KINDS = {
     "pandas": pd.DataFrame,
@@ -151,3 +153,11 @@ def test_a_path_without_pyarrow_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow.dataset", None)
     with pytest.raises(ImportError, match=r'pip install "sklearn-rank\[arrow\]"'):
         evaluate_batches("rows.parquet", metrics="map")
+
+
+def test_text_stays_the_same_query_where_ids_of_other_types_come_after_it():
+    index = QueryIdIndex("qid")
+    others = np.array([None, None], dtype=object)
+    others[:] = ["b", ("b",)]
+    assert index.number(np.array(["a", "b"])).tolist() == [0, 1]
+    assert index.number(others).tolist() == [1, 2]

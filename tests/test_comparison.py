@@ -259,7 +259,7 @@ def query_ids(kind, n):
         "object": np.array([f"q{i}" for i in range(n)], dtype=object),
         "float": np.arange(n) / 2,
         "tuple": [("a", i) for i in range(n)],
-        "date": np.datetime64("2020-01-01") + np.arange(n),
+        "date": np.datetime64("2020-01-01") + np.arange(n).astype("m8[D]"),
     }[kind]
 
 

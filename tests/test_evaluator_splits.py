@@ -328,7 +328,7 @@ def test_clusters_stay_whole_and_go_into_the_results(data):
 
 def test_times_go_to_the_splitter(data):
     X, y, qid, _ = data
-    time = np.datetime64("2024-01-01") + (qid * 7) % 40
+    time = np.datetime64("2024-01-01") + ((qid * 7) % 40).astype("m8[D]")
     evaluator = RankingEvaluator("map", cv=QueryTimeSeriesSplit(3))
     for train, test in evaluator.split(X, y, qid=qid, time=time):
         assert time[train].max() < time[test].min()

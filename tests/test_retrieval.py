@@ -179,6 +179,16 @@ def test_chunks_and_threads_change_nothing(distance, codes, features, indicators
                 np.testing.assert_array_equal(found.per_query[name], expected.per_query[name])
 
 
+def test_each_chunk_leaves_out_its_own_items(features):
+    items = features[1]
+    expected = evaluate_retrieval(items, query_labels=np.arange(len(items)) % 3, metrics=["map", "auc"])
+    found = evaluate_retrieval(
+        items, query_labels=np.arange(len(items)) % 3, metrics=["map", "auc"], working_memory=0.001
+    )
+    for name, values in expected.per_query.items():
+        np.testing.assert_array_equal(found.per_query[name], values)
+
+
 def test_codes_in_all_alphabets(rng):
     for n_bits in (3, 16, 64, 100, 300):
         bits = rng.integers(0, 2, (N_ITEMS, n_bits))

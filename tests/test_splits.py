@@ -186,7 +186,7 @@ def test_times_in_any_container():
     qid, X = [*"aabcddef"], np.zeros((8, 1))
     expected = [[a.tolist(), b.tolist()] for a, b in QueryTimeSeriesSplit(3, gap=2).split(X, groups=qid, time=days)]
     assert expected[0] == [[2, 4, 5], [6]], "a day left out between"
-    dates = np.datetime64("2024-03-30") + days  # over the change to summer time
+    dates = np.datetime64("2024-03-30") + days.astype("m8[D]")  # over the change to summer time
     stamps = pd.Series(dates).dt.tz_localize("Europe/Berlin")
     moments = [datetime.datetime(2024, 3, 30, tzinfo=datetime.UTC) + datetime.timedelta(int(d)) for d in days]
     numbers = [days, days.tolist(), days.astype("u1"), days / 1, pd.Series(days, dtype="Int64"), [*map(np.int64, days)]]

@@ -233,7 +233,7 @@ def test_importance_on_other_queries(ranking):
         (lambda i: (int(i), "a"), lambda i: (int(i), "a"), True),
         (lambda i: (int(i), "a"), lambda i: (int(i), "b"), False),
         (lambda i: (int(i), "a"), int, False),
-        (lambda i: np.datetime64("2026-01-01", "D") + int(i), int, False),
+        (lambda i: np.datetime64("2026-01-01", "D") + np.timedelta64(int(i), "D"), int, False),
         (lambda i: pd.Timestamp("2026-01-01") + pd.Timedelta(int(i), "D"), str, False),
     ],
 )

@@ -152,5 +152,5 @@ def rbp_residual_error(r: Ranked, *, p: float = 0.8) -> Curve:
     >>> rbp_residual_error([1, float("nan"), 0], [3, 2, 1], qid=[0] * 3, p=0.5)
     0.375
     """
-    below = p ** r.cumsum()  # the weight of all ranks below the last one read
+    below = r.at_cutoff(p**r.rank) + (r.cumsum() == 0)  # the weight of all ranks below the last one read
     return (1 - p) * r.cumsum(1 - r.judged, by_rank=lambda rank: p ** (rank - 1.0)) + below

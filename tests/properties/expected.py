@@ -277,8 +277,8 @@ def micro(call, s, column, weights):
     if all(value is None for value, _ in column):
         return s["replace_undefined_by"]
     counted = [(v, d, w) for (v, d), w in zip(column, weights, strict=True) if not (v is None and leaves_out)]
-    top = fsum(w * (v or 0) ** (2 if root else 1) * d for v, d, w in counted)
-    mean = top / fsum(w * d for _, d, w in counted)
+    total = fsum(w * d for _, d, w in counted)
+    mean = fsum((v or 0) ** (2 if root else 1) * (w * d / total) for v, d, w in counted)
     return sqrt(mean) if root else mean
 
 

@@ -229,7 +229,7 @@ IDS = {
     "bool": lambda queries: np.array(queries, dtype=bool) if max(queries) < 2 else None,
     "f8": lambda queries: np.array(queries) * 0.5,
     "f2": lambda queries: np.array(queries, dtype="f2") if max(queries) < 2000 else None,
-    "datetime64": lambda queries: np.datetime64("2000-01-01") + np.array(queries),
+    "datetime64": lambda queries: np.datetime64("2000-01-01") + np.array(queries).astype("m8[D]"),
     "timedelta64": lambda queries: np.timedelta64(5, "s") * np.array(queries),
     "strided ids": lambda queries: np.repeat(np.array(queries), 2)[::2],
     "column": lambda queries: np.array(queries)[:, None],

@@ -31,7 +31,7 @@ IDS = {
     "tuples": lambda q: ("q", (q, str(q))),
     "mixed": lambda q: q if q % 2 else ("q", q),
     "bytes": lambda q: b"q%d" % q,
-    "dates": lambda q: np.datetime64("2024-02-28") + q,
+    "dates": lambda q: np.datetime64("2024-02-28") + np.timedelta64(q, "D"),
     "durations": lambda q: np.timedelta64(q, "h"),
 }
 """The id of a number, by kind."""

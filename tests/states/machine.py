@@ -40,7 +40,7 @@ IDS = {
     "tuples": lambda n: ("q", (n, str(n))),
     "floats": lambda n: n / 3,
     "bytes": lambda n: str(n).encode(),
-    "dates": lambda n: np.datetime64("2020-01-01") + n,
+    "dates": lambda n: np.datetime64("2020-01-01") + np.timedelta64(n, "D"),
 }
 """The id of a number, by kind."""
 

@@ -124,7 +124,7 @@ cdef inline void _start_ties(const uint8_t* grade, int64_t stop, mean_t* run) no
 cdef inline void _add_tied(int64_t stop, mean_t* run) noexcept nogil:
     """Add the means of tied items up to `stop`, of which none adds anything if no one is relevant."""
     cdef int64_t done = run.at - run.first, offset = run.at - run.tie_start, n = stop - run.at
-    if run.level + run.slope > 0.0:
+    if run.level > 0.0:
         run.total = _add_means(run.total, run.level, run.slope, offset, done, n)
     run.at = stop
 
