@@ -29,8 +29,8 @@ def families() -> dict[str, list[Metric]]:
 
 def page(metrics: list[Metric]) -> str:
     """Page of one family."""
-    title = inspect.getdoc(inspect.getmodule(metrics[0].formula))
-    return f"{NOTE}# {title}\n\n" + "\n\n".join(map(section, metrics)) + "\n"
+    title, _, says = inspect.getdoc(inspect.getmodule(metrics[0].formula)).partition(": ")
+    return f"{NOTE}# {title}\n\n{says[0].upper()}{says[1:]}\n\n" + "\n\n".join(map(section, metrics)) + "\n"
 
 
 def section(metric: Metric) -> str:
@@ -100,7 +100,7 @@ def example(text: str) -> str:
 def index() -> str:
     """Table of all names, and the keywords that all metrics share."""
     rows = [
-        f"| `{metric.name}` | {', '.join(f'`{a}`' for a in metric.aliases)} "
+        f"| {', '.join(f'`{name}`' for name in (metric.name, *metric.aliases))} "
         f"| [`{metric.function_name}`]({family}.md#{metric.name}) | {inspect.getdoc(metric.formula).splitlines()[0]} |"
         for family, metrics in families().items()
         for metric in metrics
@@ -108,7 +108,7 @@ def index() -> str:
     shared = [DATA_DOC, CUTOFF.doc, *(rule.doc for _, rule in SHARED.values()), TIE_BREAK_DOC, WEIGHT_DOC, JOBS_DOC]
     return (
         f"{NOTE}# All metrics\n\nA name takes keywords and a cutoff, in any case: `ndcg(gain=linear)@10`.\n\n"
-        "| name | aliases | function | |\n|---|---|---|---|\n" + "\n".join(sorted(rows)) + "\n\n"
+        "| names | function | |\n|---|---|---|\n" + "\n".join(sorted(rows)) + "\n\n"
         "## Keywords of every metric\n\n```text\n" + "\n".join(shared) + "\n```\n"
     )
 

@@ -44,7 +44,7 @@ def qid_from_group_sizes(sizes: Any) -> NDArray[np.int64]:
     refuse_masked(sizes, "Group sizes")
     array = np.asarray(as_numpy(sizes))
     if array.ndim != 1 or array.dtype.kind not in "iu" or array.size == 0 or array.min() < 1:
-        raise ValueError(f"Group sizes must be a one-dimensional sequence of ints >= 1. Got {sizes!r} instead.")
+        raise ValueError(f"Group sizes must be a one-dimensional sequence of ints >= 1. Got {echo(sizes)} instead.")
     return np.repeat(np.arange(len(array)), array)
 
 
@@ -124,7 +124,7 @@ def rank_within(score: Any, *, qid: ArrayLike | None = None, method: str = "aver
     if method not in RANK_METHODS:
         raise ValueError(
             f"The 'method' parameter of rank_within must be one of {', '.join(map(repr, RANK_METHODS))}. "
-            f"Got {method!r}."
+            f"Got {echo(method)}."
         )
     check_rows(score=score, qid=qid)
     values = check_scores(score, "score")

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, is_count, is_real
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.random_state import random_of
 
 
@@ -104,7 +105,7 @@ def _shares(grades: ArrayLike) -> NDArray[np.float64]:
     except (TypeError, ValueError):  # ragged, or no numbers
         share = np.empty(0)
     if share.ndim != 1 or len(share) < 2 or not (share >= 0).all() or not np.isclose(share.sum(), 1):
-        raise ValueError(f"The 'grades' must be two or more shares that add up to 1. Got {grades!r} instead.")
+        raise ValueError(f"The 'grades' must be two or more shares that add up to 1. Got {echo(grades)} instead.")
     return share
 
 
@@ -119,7 +120,7 @@ def _check_shape(n_queries: Any, n_features: Any, n_informative: Any, n_document
     if not pair or not all(map(is_count, n_documents)) or n_documents[0] > n_documents[1]:
         raise ValueError(
             "The 'n_documents' parameter of make_ranking must be the fewest and the most documents of a query, two "
-            f"ints >= 1 such as (5, 5). Got {n_documents!r} instead."
+            f"ints >= 1 such as (5, 5). Got {echo(n_documents)} instead."
         )
     if not is_real(noise) or noise < 0:
-        raise ValueError(f"The 'noise' parameter of make_ranking must be a number >= 0. Got {noise!r} instead.")
+        raise ValueError(f"The 'noise' parameter of make_ranking must be a number >= 0. Got {echo(noise)} instead.")

@@ -246,7 +246,10 @@ ALSO = {
     "stats.compare": {"metric"},
     "stats.compare_all": {"metric"},
     **{f"display.{name}Display.from_result": {"metric"} for name in ("Distribution", "QuerySize")},
-    **{f"display.{name}Display.from_results": {"metric"} for name in ("CriticalDifference", "Difference", "Segments")},
+    **{
+        f"display.{name}Display.from_results": {"metric"}
+        for name in ("CriticalDifference", "Difference", "Distribution", "QuerySize", "Segments")
+    },
     "display.SegmentsDisplay.from_comparison": {"by"},
     "display.SegmentsDisplay.from_results": {"by", "metric"},
     "display.SegmentsDisplay.from_predictions": {"by"},

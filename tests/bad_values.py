@@ -67,6 +67,7 @@ KINDS = {
     "positive": {"zero": 0, "negative": -1, **NUMBER},
     "number": NUMBER,
     "not negative": {"negative": -1, **NUMBER},
+    "pvalue or None": {"negative": -0.1, "percent": 5, "text": "1", "NaN": NAN, "list": [1], "object": THING},
     "level or nothing": {"zero": 0, "percent": 95, "text": "1", "NaN": NAN, "list": [1], "object": THING},
     "numbers to draw": {"text": ["x", "y"], "None": None, "number": 3, "object": THING, "word": "x", "empty": [],
         "3-D": np.ones((1, 1, 2)), "dict": {"a": 1}},
@@ -210,11 +211,12 @@ KIND_OF = {
     "texts", "overall": "mapping", "difference_from": "name", "undefined": "mapping or None", "meaning":
     "mapping or None", "label_fingerprints": "numbers or None", "estimator": "estimator", "estimators":
     "estimators", "search": "estimator", "result": "result", "results": "results", "on_fold": "function or None",
-    "on_round": "function or None",
+    "on_round": "function or None", "intervals": "mapping or None", "confidence_interval": "numbers or None",
+    "as_row": "bool", "show_points": "bool", "pvalue": "pvalue or None",
 }  # fmt: skip
 
 KIND_AT = {
-    "display.EvalCurveDisplay(best_iteration)": "round",
+    "display.EvalCurveDisplay(best_iteration)": "round", "*from_results(show_points)": "bool or None",
     **dict.fromkeys(["QueryRanker.predict(X)", "QueryRanker.score(X)", "QueryRanker.partial_fit(classes)",
     "QueryRanker.set_output(*)", "QueryRanker.fit(sample_weight)", "QueryRanker.partial_fit(sample_weight)"],
     "of the model"), "RankingAccumulator.update(sample_weight)": "weights of a part", "metrics.*(average)":

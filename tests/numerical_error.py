@@ -63,11 +63,14 @@ def long_query(n_rows):
     ask = {"qid": qid}
     return {
         "cg": (metrics.cg_score(y, -rank, **ask), fsum(y)),
+        "cg of 0.1": (metrics.cg_score(0 * y + 0.1, -rank, **ask), fsum(0 * y + 0.1)),
+        "cg of 0.1, tied": (metrics.cg_score(0 * y + 0.1, 0 * y, **ask), fsum(0 * y + 0.1)),
         "dcg": (metrics.dcg_score(y, -rank, **ask), fsum(gain * discount)),
         "ndcg": (metrics.ndcg_score(y, -rank, **ask), fsum(gain * discount) / fsum(np.sort(gain)[::-1] * discount)),
         "map": (metrics.map_score(y, -rank, **ask), fsum(above[hit] / rank[hit]) / n_hits),
         "rbp": (metrics.rbp_score(y, -rank, p=p, **ask), (1 - p) * fsum(float(x) for x in hit * power(p, n_rows))),
         "err": (metrics.err_score(stop, -rank, stop="label", **ask), fsum(float(x) for x in stop * alive / rank)),
+        "pfound": (metrics.pfound_score(stop, -rank, stop="label", decay=1, **ask), fsum(map(float, stop * alive))),
         "auc": (metrics.query_auc_score(y, -rank, **ask), pairs / (n_hits * (n_rows - n_hits))),
         "arp": (metrics.arp_error(y, -rank, **ask), fsum(y * rank) / fsum(y)),
         "mse": (metrics.query_mse_error(y, noise, **ask), fsum((y - noise) ** 2) / n_rows),

@@ -54,6 +54,34 @@ LOOKED_UP = ("a", "b", "path", "folder", "table", "data")
 """Names of systems, looked up as in a dict, and of files: a KeyError or FileNotFoundError says which there are."""
 
 
+LONG = "x" * 2**16
+LONG_VALUES = {"text": LONG, "key": {LONG: 1}, "digits": -(10**5000), "class": type(LONG, (), {}), "many":
+    [f"c{i}" for i in range(2000)]}  # fmt: skip
+
+
+@pytest.mark.parametrize("door", [*dict.fromkeys(where for where, _ in NEAR)])
+@pytest.mark.filterwarnings("ignore")
+def test_long_values_make_no_long_messages(door, tmp_path):
+    """Names of files are those of the system, and keywords those of Python."""
+    long = {}
+    for where, argument in NEAR:
+        if where == door and arguments_of(doors()[door])[argument].kind is not inspect.Parameter.VAR_KEYWORD:
+            for what, value in LONG_VALUES.items():
+                message = message_of(where, argument, value, tmp_path)
+                long |= {(argument, what): message[:200]} if len(message) > 1000 else {}
+    assert not long
+
+
+def message_of(where, argument, value, folder):
+    """What this library says of a value, if it refuses it."""
+    try:
+        called(where, argument, value, folder)
+    except Exception as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1].filename
+        return str(error) if frame.startswith(PACKAGE) and not isinstance(error, OSError) else ""
+    return ""
+
+
 def test_every_argument_has_an_entry():
     """A new public argument needs one, and an entry needs an argument."""
     missing = []

@@ -29,6 +29,12 @@ CHOICE = {CutoffDisplay: {"metric": "ndcg"}, DistributionDisplay: {"metric": "nd
 CHOICE[QuerySizeDisplay] = CHOICE[DistributionDisplay]
 
 
+def shown_names(ax):
+    """Names of systems, at the ends of curves or in the legend."""
+    texts = [*ax.texts, *(ax.get_legend().get_texts() if ax.get_legend() else [])]
+    return [" ".join(text.get_text().split()) for text in texts]
+
+
 @pytest.fixture(autouse=True)
 def no_figure_is_left_open():
     yield
@@ -76,9 +82,9 @@ def test_labels_names_and_axes_given(display_class, result):
     for name in ("one", "two"):
         display = display_class.from_result(result, name=name, ax=ax, **CHOICE.get(display_class, {}))
         assert (display.ax_, display.figure_) == (ax, figure)
-    legend = " ".join(text.get_text() for text in ax.get_legend().get_texts())
-    assert "one" in legend
-    assert "two" in legend
+    names = " ".join(shown_names(ax))
+    assert "one" in names
+    assert "two" in names
     assert ax.get_xlabel()
     assert ax.get_ylabel()
     looks = {
@@ -94,7 +100,7 @@ def test_drawn_again_under_another_name(display_class, result):
     first = display.ax_
     assert display.plot(name="again") is display
     assert display.ax_ is not first
-    assert "again" in display.ax_.get_legend().get_texts()[0].get_text()
+    assert "again" in shown_names(display.ax_)[0]
 
 
 def test_cutoffs(data, result):
@@ -224,7 +230,7 @@ def test_differences(systems):
     assert (display.n_better_, display.n_equal_, display.n_worse_) == ((d > 0).sum(), (d == 0).sum(), (d < 0).sum())
     np.testing.assert_array_equal(sum(steps.get_data().values for steps in display.steps_), sorted(d)[::-1])
     assert display.mean_line_.get_ydata()[0] == pytest.approx(d.mean())
-    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    legend = shown_names(display.ax_)
     assert legend[0] == f"new better: {(d > 0).sum()} queries"
     assert legend[1] == f"old better: {(d < 0).sum()} queries"
 
@@ -359,7 +365,7 @@ def test_the_comparison_that_is_drawn(data, rng):
     assert (display.means, display.pvalues) == (comparison.means, comparison.corrected)
     assert display.order_[-1] == "random"
     assert display.groups_ == [display.order_[:2]]
-    assert "test='wilcoxon', correction='bonferroni'" in display.ax_.get_xlabel()
+    assert "(Wilcoxon test, Bonferroni-corrected, level 0.05)" in display.ax_.get_xlabel()
     again = CriticalDifferenceDisplay.from_predictions(y, scores, qid=qid, metric="ndcg@3", options=options)
     assert again.pvalues == display.pvalues
     error = CriticalDifferenceDisplay.from_results(results, "rmse", baseline="random")

@@ -32,7 +32,7 @@ def test_what_is_drawn(metric, label, fitted):
     assert display.line_.get_xdata().tolist() == [*range(15)]
     assert display.line_.get_markevery() == [ranker.best_iteration_] == [display.best_iteration_]
     assert display.ax_.get_ylabel().startswith(label)
-    (text,) = display.ax_.get_legend().get_texts()
+    (text,) = display.ax_.texts
     shown = text.get_text().replace("\n", " ")
     assert shown == f"GradientBoostingRegressor: best {ranker.best_score_:#.3g} at {ranker.best_iteration_}"
     by_hand = EvalCurveDisplay(ranker.eval_curve_, greater_is_better=metric != "arp").plot(color="red", name="mine")

@@ -201,3 +201,14 @@ def test_labels_that_are_nearly_constant(name):
     y = np.array([1 + 2.0**-52, 1, 1 - 2.0**-53])
     assert_allclose(evaluate(y, [3, 2, 1], qid=[0] * 3, metrics=name).mean()[name], 1, rtol=1e-15)
     assert evaluate([1, 1, 1], [3, 2, 1], qid=[0] * 3, metrics=name).n_undefined[name] == 1
+
+
+def test_weighted_values_that_are_lost_are_refused():
+    """Of weights and errors that are fine alone, and whose products are 0."""
+    asked = {"qid": [1, 1, 2, 2], "sample_weight": [1e-200] * 4}
+    small = [1e-100, 1e-100, 2e-100, 2e-100]
+    assert metrics.query_mse_error([0] * 4, [1, 1, 2, 2], **asked) == 2.5
+    assert metrics.query_mse_error([0] * 4, [0] * 4, **asked) == 0
+    assert metrics.query_mse_error([0] * 4, small, qid=asked["qid"]) == pytest.approx(2.5e-200, rel=1e-15)
+    with pytest.raises(ValueError, match="range of a float, .*Got weighted values that are not 0, all less"):
+        metrics.query_mse_error([0] * 4, small, **asked)

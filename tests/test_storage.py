@@ -329,3 +329,19 @@ def test_what_is_saved_are_arrays_alone(monkeypatch, tmp_path):
     small_evaluation().save(tmp_path / "saved")
     with np.load(tmp_path / "saved", allow_pickle=False) as file:
         assert not any(file[name].dtype.hasobject for name in file)
+
+
+@pytest.mark.parametrize("order", "<>")
+def test_text_of_what_is_no_character_is_refused(order, tmp_path):
+    """NumPy makes strings of it that Python does not know."""
+    path = tmp_path / "result.npz"
+    small_evaluation().save(path)
+    with np.load(path) as file:
+        arrays = dict(file)
+    text = arrays["meta"].astype(f"{order}U{arrays['meta'].dtype.itemsize // 4}")
+    code = text[None].view(f"{order}u4")
+    code[str(text[()]).index("map")] = 0x110000
+    arrays["meta"] = code.view(text.dtype)[0]
+    np.savez(path, **arrays)
+    with pytest.raises(ValueError, match=r"meta has a character above U\+10FFFF"):
+        Evaluation.load(path)

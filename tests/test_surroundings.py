@@ -1,9 +1,17 @@
 """Faults around the library: a clock that jumps, a locale with commas, long names, models that fail in one fold."""
 
+import errno
+import gzip
 import io
 import itertools
 import locale
+import os
+import signal
+import subprocess
+import sys
+import tempfile
 import time
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -12,7 +20,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import Ridge
 
-from sklearn_rank import RankingEvaluator, evaluate, parse_metric
+from sklearn_rank import RankingEvaluator, evaluate, evaluate_batches, parse_metric
 from sklearn_rank.io import read_table, read_trec_run
 from sklearn_rank.stats import compare
 
@@ -125,3 +133,109 @@ def test_a_table_may_end_anywhere(form, tmp_path):
         assert form == "csv"
         kept = len(found.y_true) - (whole[stop - 1 : stop] != b"\n")
         assert found.y_score[:kept].tolist() == frame.score[:kept].tolist()
+
+
+ROWS = {"label": [1.0, 0.0, 2.0], "score": [0.25, 0.5, 0.75], "qid": ["a", "a", "b"]}
+HOSTILE = {
+    "lists as ids": {"qid": [[1], [1], [2]]},
+    "lists as labels": {"label": [[1.0], [0.0], [2.0]]},
+    "structs as scores": {"score": [{"a": 1.0}] * 3},
+    "text as scores": {"score": ["x", "y", "z"]},
+    "NaN as scores": {"score": [0.5, None, 0.1]},
+}
+
+
+@pytest.mark.parametrize("read", [read_table, lambda path: evaluate_batches(path, metrics="map")], ids=["table", "map"])
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_odd_columns_of_parquet_are_refused(kind, read, tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pa.table(ROWS | HOSTILE[kind]), tmp_path / "a.parquet")
+    with pytest.raises((TypeError, ValueError), match="Got"):
+        read(tmp_path / "a.parquet")
+
+
+def test_columns_of_one_name_are_refused_and_dictionaries_and_zero_bytes_read(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path, columns = tmp_path / "a.parquet", [pa.array(column) for column in ROWS.values()]
+    pq.write_table(pa.table([*columns, columns[1]], names=[*ROWS, "score"]), path)
+    for read in (read_table, lambda path: evaluate_batches(path, metrics="map")):
+        with pytest.raises(ValueError, match="Got"):
+            read(path)
+    zero = pa.array(["a\0", "a\0", "a"]).dictionary_encode()
+    pq.write_table(pa.table(ROWS | {"qid": zero, "label": columns[0].dictionary_encode()}), path)
+    assert evaluate_batches(path, metrics="map").qid.tolist() == ["a\0", "a"]
+    assert read_table(path).qid.tolist() == ["a\0", "a\0", "a"]
+
+
+def test_gzip_that_claims_another_size_or_holds_zeros():
+    packed = gzip.compress(b"q Q0 d 1 1 me\n")
+    with pytest.raises(ValueError, match="truncated or damaged"):
+        read_trec_run(io.BytesIO(packed[:-4] + b"\xff" * 4))
+    with pytest.raises(ValueError, match="without NUL bytes") as raised:
+        read_trec_run(io.BytesIO(gzip.compress(bytes(2**22))))
+    assert len(str(raised.value)) < 1000
+
+
+def full(*_, **__):
+    raise OSError(errno.EDQUOT, "Disk quota exceeded")
+
+
+def test_a_quota_that_is_used_up(tmp_path, monkeypatch):
+    """Errors name the folder or the file; the file that was there stays, and no other is left."""
+    result = evaluate([1, 0], [2, 1], qid=[1, 1], metrics="map")
+    result.save(tmp_path / "kept.npz")
+    before = (tmp_path / "kept.npz").read_bytes()
+    monkeypatch.setattr(zipfile.ZipFile, "open", full)
+    with pytest.raises(OSError, match=r"quota.*kept\.npz"):
+        result.save(tmp_path / "kept.npz")
+    monkeypatch.undo()
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("kept.npz", before)]
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    rows = np.ones(99), np.ones(99), np.arange(99)
+    with pytest.raises(OSError, match=f"the folder '{tmp_path}' must take .*Got Disk quota exceeded after 0 bytes"):
+        evaluate_batches([rows] * 9, metrics="map", memory_limit=100, folder=tmp_path)
+
+
+SLOW = """
+import sys, time
+import numpy as np
+from sklearn.linear_model import Ridge
+from sklearn_rank import RankingEvaluator
+
+class Slow(Ridge):
+    def fit(self, X, y):
+        print("fits", flush=True)
+        time.sleep(60)
+
+y = np.arange(40) % 2
+RankingEvaluator("map", cv=2, n_jobs=int(sys.argv[1])).compare({"a": Slow()}, y[:, None], y, qid=np.arange(40) // 4)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_comparison_that_is_interrupted_leaves_nothing(name, tmp_path):
+    environment = os.environ | {"TMPDIR": str(tmp_path), "JOBLIB_TEMP_FOLDER": str(tmp_path)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW, "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    )
+    assert process.stdout.readline() == b"fits\n"
+    process.send_signal(getattr(signal, name))
+    printed = process.communicate(timeout=30)[1]
+    assert process.returncode in (-signal.SIGTERM, -signal.SIGINT, 1, 130)
+    assert (b"KeyboardInterrupt" in printed) == (name == "SIGINT")
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("call", [
+    lambda: evaluate([1, 0], [2, 1], qid=[1, 1], metrics="ndcg@10", k=5),
+    lambda: evaluate([[1, 0]], [[2, 1]], qid=[1, 1], metrics="map"),
+    lambda: evaluate([[1, 0], [1, 0]], [[2, 1], [1, 2]], mask=[True, False], metrics="map"),
+    lambda: evaluate([1, 0], [2, 1], qid=[1, 1], metrics="map", tie_break=[1, 2]),
+    lambda: evaluate([1, 0], [[2, 1]], qid=[1, 1], metrics="map"),
+    lambda: evaluate([1, 0], [2, 1], qid=[1, 1], metrics="map", by=[1, 2], clusters=[1, 1]),
+    lambda: evaluate([1, 0], [2, 1], qid=[1, 1], metrics="map", by=[1, 1], clusters=[1, 2]),
+], ids=range(7))  # fmt: skip
+def test_arguments_that_do_not_go_together(call):
+    with pytest.raises((TypeError, ValueError), match=r"Got|No metric of ndcg@10 has a keyword 'k'"):
+        call()

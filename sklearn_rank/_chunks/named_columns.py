@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from sklearn_rank._utils.doors import ARRAYS, COLUMNS
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.echo import echo, echo_all
 
 CALLED = {
     "y_true": ("label", "relevance", "relevant", "rel", "grade", "y_true", "target"),
@@ -45,7 +45,7 @@ class ColumnNames(NamedTuple):
 
     def __str__(self) -> str:
         """The arguments as they were given."""
-        return ", ".join(f"{role}={names!r}" for role, names in self._asdict().items() if names is not None)
+        return ", ".join(f"{role}={echo(names)}" for role, names in self._asdict().items() if names is not None)
 
 
 def check_column_names(names: ColumnNames) -> None:
@@ -68,8 +68,8 @@ def refuse_missing_columns(names: ColumnNames, present: Iterable[Any], where: st
     present = [*present]
     wrong = {name: present.count(name) for name in names.flat() if present.count(name) != 1}
     if wrong:
-        got = " and ".join(f"{count or 'no'} {name!r}" for name, count in wrong.items())
-        listed = ", ".join(map(repr, present[:MOST_LISTED])) + (", ..." if len(present) > MOST_LISTED else "")
+        got = " and ".join(f"{count or 'no'} {echo(name)}" for name, count in [*wrong.items()][:MOST_LISTED])
+        listed = echo_all(present, MOST_LISTED)
         raise ValueError(
             f"{where} must have each of the columns once: {names}. "
             f"Got {got} among {listed or 'no columns'}.{_did_you_mean(names, present)}"
@@ -85,5 +85,5 @@ def _did_you_mean(names: ColumnNames, present: Sequence[Any]) -> str:
         words = (name, *(CALLED.get(role, ()) if one else ())) if name not in present else ()
         near = [word for asked in words for word in difflib.get_close_matches(asked.lower(), free, 1, ALIKE)]
         if near:
-            meant.append(f"{role}={free.pop(near[0])!r}")
+            meant.append(f"{role}={echo(free.pop(near[0]))}")
     return f" Did you mean {', '.join(meant)}?" if meant else ""

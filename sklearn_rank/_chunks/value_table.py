@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.values import FLOOR, PartialSums
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.echo import echo, echo_all, one_line
 from sklearn_rank._utils.typing import Array
 
 KEY = "sklearn_rank"
@@ -79,7 +79,7 @@ def mean_of_sums(column: MetricColumn, sums: PartialSums, *, stacklevel: int) ->
     if column.average == "micro":
         if metric is None:
             raise ValueError(
-                f"A pooled mean takes the definition of its metric. Got {name!r}, which is not defined here."
+                f"A pooled mean takes the definition of its metric. Got {echo(name)}, which is not defined here."
             )
         transform = metric.transform
     function_name = None if metric is None or not metric.finite else metric.function_name
@@ -102,7 +102,7 @@ def refuse_options(keywords: Mapping[str, Any], **of_rows: Any) -> None:
     if given:
         raise TypeError(
             "Without metrics= mean takes a table that per_query made and no other argument: the table says how its "
-            f"means are taken. Got {', '.join(f'{name}=' for name in given)}."
+            f"means are taken. Got {one_line(', '.join(f'{name}=' for name in given), 300)}."
         )
 
 
@@ -111,7 +111,7 @@ def refuse_other_table(function_name: str, columns: Sequence[Any], kept: str) ->
     rows = " rows with metrics=, or" if function_name == "mean" else ""
     raise ValueError(
         f"{function_name} takes{rows} a table that per_query made, with its ids, its weights if it has any, and "
-        f"metrics of different names; {kept}. Got columns {', '.join(map(repr, columns))}."
+        f"metrics of different names; {kept}. Got columns {echo_all(columns)}."
     )
 
 

@@ -112,10 +112,7 @@ def plot(options: argparse.Namespace) -> None:
 def _distribution(options: argparse.Namespace, metric: str) -> Any:
     from sklearn_rank.display import DistributionDisplay
 
-    ax = None
-    for name, result in results(options, [metric]).items():
-        ax = DistributionDisplay.from_result(result, metric, name=name, ax=ax).ax_
-    return ax
+    return DistributionDisplay.from_results(results(options, [metric]), metric).ax_
 
 
 def _cutoff(options: argparse.Namespace, metric: str) -> Any:
@@ -123,11 +120,9 @@ def _cutoff(options: argparse.Namespace, metric: str) -> Any:
 
     if options.max_k < 1:
         raise ValueError(f"--max-k must be 1 or more. Got {options.max_k}.")
-    bare, ax = metric.partition("@")[0], None
+    bare = metric.partition("@")[0]
     names = [f"{bare}@{k}" for k in range(1, options.max_k + 1)]
-    for name, result in results(options, names).items():
-        ax = CutoffDisplay.from_result(result, bare, name=name, ax=ax).ax_
-    return ax
+    return CutoffDisplay.from_results(results(options, names), bare).ax_
 
 
 def _difference(options: argparse.Namespace, metric: str) -> Any:

@@ -18,6 +18,7 @@ from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._metric.trec_measures import own_measure
 from sklearn_rank._utils.constraints import COUNT
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.table import printable
 from sklearn_rank.io import RankingData, join, read_table, read_trec_qrels, read_trec_run
 from sklearn_rank.io._tables import opened
@@ -37,7 +38,7 @@ def results(options: argparse.Namespace, names: list[str], missing_from_run: str
     """Result of each run, by the name of its file or column; the standard error says which queries were missing."""
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"Each metric must be given once. Got {name!r} twice.")
+            raise ValueError(f"Each metric must be given once. Got {echo(name)} twice.")
     metrics = _metrics(options, names)
     stable = any(spec["ties"] == "stable" for spec in metrics.values())
     of_runs: dict[str, Evaluation] = {}
@@ -130,7 +131,7 @@ def _refuse(options: argparse.Namespace, names: tuple[str, ...], why: str) -> No
 def _refuse_twice(names: list[str]) -> None:
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"Each file or column must be given once. Got {name!r} {names.count(name)} times.")
+            raise ValueError(f"Each file or column must be given once. Got {echo(name)} {names.count(name)} times.")
 
 
 def _progress(text: str) -> None:

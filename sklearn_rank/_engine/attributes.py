@@ -62,7 +62,7 @@ def check_attributes(by: Any, clusters: Any, rows: QueryRows, **others: Any) -> 
     if by is None and clusters is None:
         return QueryAttributes({}, None)
     columns = named_columns(by)
-    words = {name: "by" if columns[name] is by else f"by[{name!r}]" for name in columns}
+    words = {name: "by" if columns[name] is by else f"by[{echo(name)}]" for name in columns}
     check_rows(**others, **{words[name]: column for name, column in columns.items()}, clusters=clusters)
     attributes = {name: of_queries(column, words[name], rows) for name, column in columns.items()}
     return QueryAttributes(attributes, None if clusters is None else of_queries(clusters, "clusters", rows))

@@ -9,6 +9,7 @@ import numpy as np
 
 from sklearn_rank._engine.pooled import is_pooled
 from sklearn_rank._engine.queries import Queries
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array
 
 
@@ -34,7 +35,7 @@ def check_labels(
     filled = unjudged == "nonrelevant" or (unjudged == "drop" and queries.has_subtopics)
     if queries.summary.has_unjudged and filled and min_relevance <= 0:
         raise ValueError(
-            f"unjudged={unjudged!r} reads documents without a judgement as label 0, so min_relevance must be "
+            f"unjudged={echo(unjudged)} reads documents without a judgement as label 0, so min_relevance must be "
             f"above 0. Got min_relevance={min_relevance}."
         )
     (lowest, highest), (what, _, place) = queries.summary.label_range, queries.origin.names

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.grouping import group_rows
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.tensors import as_numpy
 from sklearn_rank._utils.typing import Array, Index
 
@@ -99,7 +100,7 @@ def group_kept_rows(qid: Any, mask: Mask, n_jobs: int | None = None) -> tuple[ND
         raise ValueError(
             "Every query must have a row where mask is True: take y_true[mask], y_score[mask] and qid[mask] to leave "
             f"queries out. Got {np.count_nonzero(without)} of {len(ids)} queries without, the first is "
-            f"{ids[without][:1].tolist()[0]!r}."
+            f"{echo(ids[without][:1].tolist()[0])}."
         )
     kept, indptr, order = group_rows(number, len(number), n_jobs)
     return ids[kept], indptr, order

@@ -192,8 +192,9 @@ class PerQuery:
         with np.errstate(over="ignore", invalid="ignore"):  # the mean is checked
             total = _sum(values if weight is None else weight[:, None] * values)
         counted = len(values) if weight is None else weight.sum()
-        if not (counted > 0 and all(map(math.isfinite, total.tolist()))):
-            return None
+        least = LEAST if weight is not None else 0
+        if not (counted > 0 and all(least <= abs(x) < math.inf for x in total.tolist())):
+            return None  # which is looked at more closely
         mean: Array = total / counted
         return mean
 
@@ -203,7 +204,12 @@ class PerQuery:
         average = self.spec["average"]
 
         def total(x: NDArray[Any]) -> NDArray[Any]:
-            return _sum(x if weight is None else weight[:, None] * x)
+            if weight is None:
+                return _sum(x)
+            terms = weight[:, None] * x
+            if self.spec.metric.finite and _are_lost(terms, x, weight):
+                refuse_range(self.spec.metric.function_name, "weighted values that are not 0, all less")
+            return _sum(terms)
 
         if average == "micro":
             return PartialSums(total(self.numerator), total(self.denominator), total(~self.undefined))
@@ -281,6 +287,12 @@ def _lost(numerator: Array, denominator: Array) -> NDArray[np.bool_]:
     """Where one is infinite or NaN, or the denominator has few digits."""
     lost: NDArray[np.bool_] = ~(np.isfinite(numerator) & np.isfinite(denominator) & (np.abs(denominator) >= LEAST))
     return lost
+
+
+def _are_lost(terms: Array, x: NDArray[Any], weight: Array) -> bool:
+    """Whether all terms of a sum have few digits, and not because they are 0."""
+    small = np.abs(terms).max(axis=0, initial=0.0) < LEAST
+    return bool(small.any() and ((x[:, small] != 0) & (weight[:, None] > 0)).any())
 
 
 def _table(x: Array) -> Array:

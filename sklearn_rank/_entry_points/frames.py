@@ -13,6 +13,7 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.threads import check_n_jobs
 
 
@@ -115,6 +116,6 @@ def refuse_two_roles(names: ColumnNames) -> None:
         if name in role_of:
             raise ValueError(
                 "Labels, scores and queries are in different columns; copy one to rank by the labels. "
-                f"Got {name!r} as {role_of[name]} and as {role}."
+                f"Got {echo(name)} as {role_of[name]} and as {role}."
             )
         role_of[name] = role

@@ -15,6 +15,7 @@ from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.caller import levels_to_caller
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank.io import RankingData
 from sklearn_rank.io._ids import QueryIds
@@ -169,7 +170,7 @@ def _of_rows(weights: Mapping[Any, float], qid: QueryIds) -> NDArray[Any]:
     if lacking:
         raise ValueError(
             "sample_weight must have every query that is evaluated. "
-            f"Got none for {len(lacking)} of {len(queries)}, the first {lacking[0]!r}."
+            f"Got none for {len(lacking)} of {len(queries)}, the first {echo(lacking[0])}."
         )
     return as_floats([weights[query] for query in queries], "sample_weight")[qid.code]
 
@@ -194,6 +195,6 @@ def _warn_of_strangers(data: RankingData) -> None:
     of_run, of_judgements = (data.doc_id[rows][:1].tolist()[0] for rows in (retrieved, judged))
     warnings.warn(
         "No document of the run is judged, so that all are not relevant. Ids of documents must be the same in both. "
-        f"Got ids such as {of_run!r} in the run and {of_judgements!r} in the judgements.",
+        f"Got ids such as {echo(of_run)} in the run and {echo(of_judgements)} in the judgements.",
         stacklevel=levels_to_caller(),
     )

@@ -19,6 +19,7 @@ from sklearn_rank._evaluation.systems import evaluate_systems
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.caller import levels_to_caller
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import Array
@@ -91,8 +92,8 @@ def _of_run(name: str, judgements: Any, run: Any, common: Mapping[str, Any]) -> 
             result = evaluate_run(judgements, run, **common)
         except (TypeError, ValueError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(f"{error} This is about the system {name!r}.") from error
+            raise kind(f"{error} This is about the system {echo(name)}.") from error
     for warning in told:
-        about = f"{warning.message} This is about the system {name!r}."
+        about = f"{warning.message} This is about the system {echo(name)}."
         warnings.warn(about, warning.category, stacklevel=levels_to_caller())
     return result

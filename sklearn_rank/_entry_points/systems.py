@@ -169,7 +169,9 @@ def _are_results(data: Any) -> bool:
         return False
     for name, result in data.items():
         if not isinstance(result, Evaluation):
-            raise TypeError(f"Finished results are of evaluate, all of them. Got {type(result).__name__} for {name!r}.")
+            raise TypeError(
+                f"Finished results are of evaluate, all of them. Got {type(result).__name__} for {echo(name)}."
+            )
     _check_names(data)
     return True
 
@@ -205,7 +207,7 @@ def _systems(y_score: Any) -> dict[str, Any]:
 def _refuse_twice(names: Sequence[str]) -> None:
     if len({*names}) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"Each system has a column of its own. Got {twice!r} twice.")
+        raise ValueError(f"Each system has a column of its own. Got {echo(twice)} twice.")
 
 
 def _refuse_table_of_rows(data: Any, systems: Mapping[str, Any]) -> None:
@@ -246,7 +248,7 @@ def _check_names(systems: Mapping[Any, Any]) -> None:
         raise TypeError(f"{HOW_TO_CALL} Got no system.")
     for name in systems:
         if not isinstance(name, str):
-            raise TypeError(f"The name of a system must be a str, as in {{'bm25': scores or run}}. Got {name!r}.")
+            raise TypeError(f"The name of a system must be a str, as in {{'bm25': scores or run}}. Got {echo(name)}.")
 
 
 def _check_plan(systems: Mapping[str, Any], baseline: Any, test: Any, correction: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.source import DataCounts
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Index
 from sklearn_rank.stats._align import refuse_other_labels
 
@@ -39,7 +40,7 @@ def align_results(results: Mapping[str, Evaluation], function_name: str) -> dict
             if not _equal(getattr(result, what), getattr(expected, what)):
                 raise ValueError(
                     f"{function_name} takes results whose queries have the same {what}: evaluate all systems with it, "
-                    f"or all without. Got other {what} in {name!r} than in {first!r}."
+                    f"or all without. Got other {what} in {echo(name)} than in {echo(first)}."
                 )
     _refuse_other_attributes(aligned, function_name)
     return aligned
@@ -54,7 +55,7 @@ def _refuse_other_attributes(results: Mapping[str, Evaluation], function_name: s
             if not _equal(values, expected):
                 raise ValueError(
                     f"{function_name} takes results whose queries have the same attributes, where they have the same "
-                    f"name. Got another {attribute!r} in {name!r} than in {first!r}."
+                    f"name. Got another {echo(attribute)} in {echo(name)} than in {echo(first)}."
                 )
 
 
@@ -62,16 +63,17 @@ def _refuse_other_metrics(first: str, expected: Evaluation, name: str, result: E
     """Refuse a result with other metrics than those of the first one, or metrics that were computed otherwise."""
     if {*expected.meaning} != {*result.meaning}:
         raise ValueError(
-            f"{function_name} takes results of the same metrics. Got {', '.join(expected.meaning)} in {first!r} and "
-            f"{', '.join(result.meaning)} in {name!r}."
+            f"{function_name} takes results of the same metrics. "
+            f"Got {', '.join(expected.meaning)} in {echo(first)} and "
+            f"{', '.join(result.meaning)} in {echo(name)}."
         )
     for metric in expected.meaning:
         for property_of in ("meaning", "average", "greater_is_better"):
             one, other = (getattr(evaluation, property_of)[metric] for evaluation in (expected, result))
             if one != other:
                 raise ValueError(
-                    f"{function_name} takes results of metrics that were computed alike. Got {metric!r} with "
-                    f"{property_of} {one} in {first!r} and {other} in {name!r}."
+                    f"{function_name} takes results of metrics that were computed alike. Got {echo(metric)} with "
+                    f"{property_of} {one} in {echo(first)} and {other} in {echo(name)}."
                 )
 
 
@@ -84,8 +86,8 @@ def _refuse_other_queries(known: NDArray[Any], numbers: Mapping[str, Index], fun
             other = next(one for one, has in present.items() if has[query])
             raise ValueError(
                 f"{function_name} takes results on the same queries, so evaluate all systems on the same data. "
-                f"Got {np.count_nonzero(~there)} queries that {name!r} lacks, the first of them "
-                f"{known[query : query + 1].tolist()[0]!r}, which {other!r} has."
+                f"Got {np.count_nonzero(~there)} queries that {echo(name)} lacks, the first of them "
+                f"{echo(known[query : query + 1].tolist()[0])}, which {echo(other)} has."
             )
 
 

@@ -79,7 +79,7 @@ class PlainValues:
         if self.average_kind != "macro":
             raise ValueError(
                 f"A {self.average_kind} mean of some queries takes what the values were computed from, which is not "
-                f"saved with a result: use evaluate. Got {name!r}."
+                f"saved with a result: use evaluate. Got {echo(name)}."
             )
         return replace(
             self, of_queries=values, undefined=self.undefined[rows], mean=mean_of(name, values, weight, "macro")
@@ -145,7 +145,7 @@ def check_metric_names(values: Mapping[str, Any], **by_metric: Mapping[str, Any]
             raise TypeError(f"{name} of from_values must be a dict by metric, or None. Got {echo(given)}.")
         for metric in given or {}:
             if metric not in values:
-                raise ValueError(f"{name} of from_values must be by metric, {', '.join(values)}. Got {metric!r}.")
+                raise ValueError(f"{name} of from_values must be by metric, {', '.join(values)}. Got {echo(metric)}.")
 
 
 def mean_of(metric: str, values: Array, weight: Array | None, average: str, given: float | None = None) -> float:
@@ -157,11 +157,13 @@ def mean_of(metric: str, values: Array, weight: Array | None, average: str, give
         If it must be given, or is not the mean of these values.
     """
     if average not in AVERAGES:
-        raise ValueError(f"average must be one of {', '.join(map(repr, AVERAGES))}. Got {average!r} for {metric!r}.")
+        raise ValueError(
+            f"average must be one of {', '.join(map(repr, AVERAGES))}. Got {echo(average)} for {echo(metric)}."
+        )
     if average != "macro":
         if given is not None:
             return float(given)
-        raise ValueError(f"A {average} mean is not that of the values: give it by means=. Got none for {metric!r}.")
+        raise ValueError(f"A {average} mean is not that of the values: give it by means=. Got none for {echo(metric)}.")
     defined = ~np.isnan(values)
     mean = math.nan
     if defined.any():
@@ -172,6 +174,6 @@ def mean_of(metric: str, values: Array, weight: Array | None, average: str, give
     if not np.isclose(given, mean, rtol=0, atol=rounding, equal_nan=True):
         raise ValueError(
             f"A macro mean must be that of the values, {mean:g}: leave it out, or pass average= of another kind. "
-            f"Got means={given!r} for {metric!r}."
+            f"Got means={echo(given)} for {echo(metric)}."
         )
     return float(given)

@@ -135,17 +135,17 @@ class Evaluation(QueryValues, TableReport, Saveable):
         weight = None if weight is None else check_weight(weight, ids)
         metrics = {}
         for name, column in values.items():
-            of_queries, kind = check_column(f"values of {name!r}", column, ids), (average or {}).get(name, "macro")
+            of_queries, kind = check_column(f"values of {echo(name)}", column, ids), (average or {}).get(name, "macro")
             missing = (undefined or {}).get(name, np.isnan(of_queries))
             mean = (means or {}).get(name)
             direction = (greater_is_better or {}).get(name)
             metrics[name] = PlainValues(
                 of_queries,
-                check_column(f"undefined of {name!r}", missing, ids, bool)[:, None],
+                check_column(f"undefined of {echo(name)}", missing, ids, bool)[:, None],
                 mean_of(name, of_queries, weight, kind, mean),
                 (meaning or {}).get(name, name),
                 kind,
-                direction_of(name, argument=f"greater_is_better={{{name!r}: False}}")
+                direction_of(name, argument=f"greater_is_better={{{echo(name)}: False}}")
                 if direction is None
                 else bool(direction),
             )
@@ -216,7 +216,7 @@ class Evaluation(QueryValues, TableReport, Saveable):
         Parameters
         ----------
         prefix : str, default=""
-            Put before each name, such as "test/" or "test_".
+            Put before each name, such as ``"test/"`` or ``"test_"``.
 
         Returns
         -------

@@ -17,7 +17,7 @@ from sklearn_rank._engine.id_order import id_order
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._evaluation.plain import check_properties
 from sklearn_rank._metric.notation import display_name
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.table import WIDTH, Table, TableReport, cell, shorten
 from sklearn_rank._utils.typing import Array, Index
 
@@ -91,7 +91,7 @@ def _attributes(result: PerQueryResult, by: Any, function_name: str) -> Mapping[
         if not unknown and len({*names}) == len(names):
             return {name: known[name] for name in names}
         if len(names) != len(result.qid):
-            has = f"It has {', '.join(map(repr, known))}." if known else "It has none: pass by= to evaluate."
+            has = f"It has {echo_all(known)}." if known else "It has none: pass by= to evaluate."
             hint = " A metric goes to metric=." if any(name in result.per_query for name in unknown) else ""
             raise ValueError(
                 f"The 'by' parameter of {function_name} must name attributes of the result, each once, or give one "

@@ -16,6 +16,7 @@ from sklearn_rank._evaluation.all_relevant import LabelRange, warn_if_all_releva
 from sklearn_rank._evaluation.evaluate import evaluate, evaluate_queries, refuse_unread_tie_break
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.typing import MatrixLike
 
@@ -34,7 +35,7 @@ def evaluate_systems(
     if any(map(issparse, (y_true, *y_score.values()))):
         data |= {"qid": qid, "metrics": specs, "by": by, "clusters": clusters}
         return {name: evaluate(y_true, scores, **data) for name, scores in y_score.items()}
-    named = {name: f"y_score[{name!r}]" for name in y_score}
+    named = {name: f"y_score[{echo(name)}]" for name in y_score}
     check_rows(y_true=y_true, **{named[name]: scores for name, scores in y_score.items()}, qid=qid)
     (first, scores), *others = y_score.items()
     checked = {first: check_queries(y_true, scores, qid=qid, **data, score_name=named[first])}

@@ -14,7 +14,7 @@ from sklearn_rank._evaluation.plain import PlainValues
 from sklearn_rank._evaluation.segments import places_of
 from sklearn_rank._evaluation.source import DataCounts, RankedData
 from sklearn_rank._utils.constraints import is_key
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, RandomState
 
@@ -195,7 +195,7 @@ class QueryValues:
 def one_of_these(metric: object, per_metric: Mapping[str, Any]) -> str:
     """Check that a result has a metric, and return its name."""
     if not is_key(metric, per_metric):
-        names = ", ".join(map(repr, per_metric))
+        names = echo_all(per_metric)
         raise ValueError(
             f"The 'metric' parameter must be one of the result's metrics: {names}. Got {echo(metric)} instead."
         )

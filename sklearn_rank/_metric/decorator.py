@@ -22,6 +22,7 @@ from sklearn_rank._metric.properties import Properties
 from sklearn_rank._metric.value import value_of
 from sklearn_rank._utils.arguments import refuse_position
 from sklearn_rank._utils.doors import refuse_missing
+from sklearn_rank._utils.echo import echo
 
 MISSING = object()
 """In place of an argument that was not given."""
@@ -111,7 +112,7 @@ def metric(
     {'search_length': 2.0, 'mrr': 0.3333333333333333}
     """
     if not isinstance(aliases, Iterable) or isinstance(aliases, (str, bytes)):
-        raise TypeError(f"aliases of a metric must be a list of names, or a dict. Got {aliases!r} instead.")
+        raise TypeError(f"aliases of a metric must be a list of names, or a dict. Got {echo(aliases)} instead.")
     if not isinstance(aliases, Mapping):
         aliases = {alias: {} for alias in aliases}
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from sklearn_rank._metric.metric import Formula
+from sklearn_rank._utils.echo import echo
 
 
 def refuse_bad_names(name: Any, aliases: Iterable[Any]) -> None:
@@ -16,7 +17,7 @@ def refuse_bad_names(name: Any, aliases: Iterable[Any]) -> None:
         if not isinstance(text, str) or not re.fullmatch(r"[a-z0-9_-]+", text):
             raise ValueError(
                 "The name of a metric must be a str of a-z, 0-9, '_' and '-', as in @metric(\"my_metric\"). "
-                f"Got {text!r} instead."
+                f"Got {echo(text)} instead."
             )
 
 
@@ -38,5 +39,5 @@ def refuse_taken_names(name: str, aliases: Iterable[str], formula: Formula, know
         taken = {name, *aliases} & {entry.name, *entry.aliases}
         if taken and not again:
             raise ValueError(
-                f"The name of a metric must not be taken. Got {min(taken)!r}, a name of {entry.function_name}."
+                f"The name of a metric must not be taken. Got {echo(min(taken))}, a name of {entry.function_name}."
             )

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array
 
 Function = Callable[[Any], Array]
@@ -148,7 +149,7 @@ def _refuse_unlike(values: Array, others: Array, at: NDArray[Any], name: str, of
     if differs.any():
         i = np.argmax(differs)
         raise ValueError(
-            f"A callable {name!r} must give a {of} the same {what} whatever {of}s it is given beside it. "
+            f"A callable {echo(name)} must give a {of} the same {what} whatever {of}s it is given beside it. "
             f"Got {values[i]:g} and {others[i]:g} for {of} {at[i]:g}."
         )
 
@@ -169,7 +170,7 @@ def call(function: Callable[[Any], ArrayLike], of: Any, name: str) -> Array:
         array = np.asarray(np.nan)
     if array.shape != np.shape(of) or array.dtype.kind == "c" or not np.isfinite(array).all():
         raise ValueError(
-            f"A callable {name!r} must return one finite number for each entry of the array it is given. "
+            f"A callable {echo(name)} must return one finite number for each entry of the array it is given. "
             f"Got shape {array.shape} for {np.shape(of)}, {int((~np.isfinite(array)).sum())} of them not finite."
         )
     return array

@@ -241,7 +241,7 @@ def _theirs(text: str) -> str:
     ours, gain = our_name(text)
     if ours != text.strip():
         ours += "(gain=...)" if gain else ""
-        return f" It is trec_eval's name of {ours!r}: convention='trec_eval' reads it."
+        return f" It is trec_eval's name of {echo(ours)}: convention='trec_eval' reads it."
     reason = why_not_here(text)
     return reason and f" trec_eval's {text.strip()} {reason}."
 
@@ -329,9 +329,11 @@ def _parse_each(metrics: MetricsLike, keywords: dict[str, Any]) -> dict[str, Met
         name = metric.strip() if isinstance(metric, str) else str(bare)
         name = name if given_name is None else given_name
         if name in specs:
-            raise ValueError(f"Each metric must be given once. Got {name!r} twice.")
+            raise ValueError(f"Each metric must be given once. Got {echo(name)} twice.")
         if spec.curve_index.ndim or spec["average"] is None:
-            raise ValueError(f"Here a metric has one cutoff and a mean: name each cutoff, as 'ndcg@10'. Got {name!r}.")
+            raise ValueError(
+                f"Here a metric has one cutoff and a mean: name each cutoff, as 'ndcg@10'. Got {echo(name)}."
+            )
         specs[name] = spec
         _ = spec.meaning  # as functions are now: what they read may change
     if not specs:
@@ -341,7 +343,7 @@ def _parse_each(metrics: MetricsLike, keywords: dict[str, Any]) -> dict[str, Met
         if not any(keyword in spec.metric.defaults for spec in specs.values()):
             of_plain = " Of a function it goes into parse_metric(f, k=10)." * (plain and keyword == "k")
             hint = meant_by(keyword) or _near_keyword(keyword, specs)
-            raise TypeError(f"No metric of {', '.join(specs)} has a keyword {keyword!r}.{hint}{of_plain}")
+            raise TypeError(f"No metric of {', '.join(specs)} has a keyword {echo(keyword)}.{hint}{of_plain}")
         if all(keyword in spec.unread for spec in specs.values() if keyword in spec.metric.defaults):
             next(spec for spec in specs.values() if keyword in spec.unread).refuse_unread([keyword])
     return specs
@@ -351,7 +353,7 @@ def _near_keyword(keyword: str, specs: Mapping[str, MetricSpec]) -> str:
     """Hint at a keyword of these metrics that is spelled much alike."""
     known = [*dict.fromkeys(name for spec in specs.values() for name in spec.metric.defaults)]
     near = difflib.get_close_matches(keyword, known, n=1, cutoff=0.7)
-    return f" Did you mean {near[0]!r}?" if near else ""
+    return f" Did you mean {echo(near[0])}?" if near else ""
 
 
 def direction_of(name: str, *, argument: str) -> bool:
@@ -368,7 +370,7 @@ def direction_of(name: str, *, argument: str) -> bool:
         if must_say(name):
             raise ValueError(
                 "Of values whose name ends as that of an error it must be said which way is better: pass "
-                f"{argument}, or True. Got {name!r}."
+                f"{argument}, or True. Got {echo(name)}."
             ) from None
         return True
 

@@ -60,7 +60,7 @@ class MetricSpec:
         """Check all keywords before any work is done."""
         function_name, defaults = self.metric.function_name, self.metric.defaults
         if self.k is not None and not self.metric.has_cutoff:
-            raise ValueError(f"{function_name} has no cutoff: it is computed on the whole list. Got k={self.k!r}.")
+            raise ValueError(f"{function_name} has no cutoff: it is computed on the whole list. Got k={echo(self.k)}.")
         CUTOFF.check("k", self.k, function_name)
         for name, value in self.keywords.items():
             if name not in defaults:
@@ -98,8 +98,8 @@ class MetricSpec:
         for name in names:
             if why := self.unread.get(name):
                 raise ValueError(
-                    f"The {name!r} parameter of {self.metric.function_name} is read with {why} only. "
-                    f"Got {name}={self[name]!r} without it."
+                    f"The {echo(name)} parameter of {self.metric.function_name} is read with {why} only. "
+                    f"Got {name}={echo(self[name])} without it."
                 )
 
     def __getitem__(self, keyword: str) -> Any:

@@ -10,6 +10,7 @@ from sklearn_rank._engine.check import check_queries
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.metric import Metric
 from sklearn_rank._metric.spec import spec_of
+from sklearn_rank._utils.echo import echo
 
 
 def value_of(
@@ -21,7 +22,7 @@ def value_of(
     spec = spec_of(metric, k, keywords)
     spec.refuse_unread(keywords)
     if tie_break is not None and not metric.defines_ties and spec["ties"] != "stable":
-        raise ValueError(f"tie_break is read with ties='stable' only. Got ties={spec['ties']!r}.")
+        raise ValueError(f"tie_break is read with ties='stable' only. Got ties={echo(spec['ties'])}.")
     data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break, "mask": mask}
     queries = check_queries(y_true, y_score, n_jobs=n_jobs, keeps_narrow=True, **data)
     (result,) = compute(queries, [spec], n_jobs)

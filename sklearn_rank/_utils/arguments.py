@@ -9,6 +9,7 @@ from typing import ParamSpec, TypeVar
 
 from sklearn_rank._utils.constraints import BOOL, Constraint
 from sklearn_rank._utils.doors import refuse_missing
+from sklearn_rank._utils.echo import echo
 
 P = ParamSpec("P")
 
@@ -103,7 +104,7 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
         if unknown is not None:
             takes = ", ".join(n for n in parameters if n != "self")
             hint = f" {GROUPS}" if "groups" in parameters and unknown in IDS else meant_by(unknown)
-            raise TypeError(f"{called(args)} has no argument {unknown!r}. It takes {takes}.{hint}")
+            raise TypeError(f"{called(args)} has no argument {echo(unknown)}. It takes {takes}.{hint}")
         for name in rules.keys() & keywords.keys():
             rules[name].check(name, keywords[name], called(args))
         try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -11,5 +13,24 @@ def echo(value: Any, width: int = 60) -> str:
     """Repr of a value on one line, shortened in the middle to `width` characters; NumPy's scalars as Python's."""
     if isinstance(value, np.generic) and value.dtype.kind not in "mM":  # dates would become numbers
         value = value.item()
-    text = " ".join(repr(value).split())
+    return one_line(_repr_of(value), width)
+
+
+def one_line(text: str, width: int = 60) -> str:
+    """Text on one line, shortened in the middle to `width` characters."""
+    text = " ".join(text.split())
     return text if len(text) <= width else f"{text[: width - 20]} ... {text[-15:]}"
+
+
+def echo_all(values: Iterable[Any], most: int = 10) -> str:
+    """The first values, each shortened, with commas between them."""
+    values = iter(values)
+    shown = [echo(value) for value in islice(values, most)]
+    return ", ".join([*shown, "..."] if next(values, shown) is not shown else shown)
+
+
+def _repr_of(value: Any) -> str:
+    try:
+        return repr(value)
+    except Exception:  # an int of too many digits, nested too deeply, or an own class
+        return f"a {type(value).__name__} without a repr"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
 import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
@@ -16,6 +17,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.writing import written_whole
 
 T = TypeVar("T")
@@ -52,7 +54,7 @@ def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDA
     if suffix in OTHER_FORMATS:
         raise ValueError(
             "A result is saved as NumPy's .npz, so its name must not be that of another format; to_frame() gives a "
-            f"frame, which pandas writes in others. Got {os.fspath(path)!r}."
+            f"frame, which pandas writes in others. Got {echo(os.fspath(path), 300)}."
         )
     text = {"kind": kind, "version": VERSION, "objects": {}, **meta}
     saved: dict[str, Any] = {}  # arrays, of any name but those of keywords
@@ -162,7 +164,7 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
             else:
                 self._header(name)
                 with self._archive.open(self._member(name)) as file:
-                    self._read[name] = np.lib.format.read_array(file, allow_pickle=False)
+                    self._read[name] = _text_checked(np.lib.format.read_array(file, allow_pickle=False), name)
         return self._read[name]
 
     def __contains__(self, name: object) -> bool:
@@ -199,6 +201,15 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
         return shape, dtype
 
 
+def _text_checked(array: NDArray[Any], name: str) -> NDArray[Any]:
+    """Refuse text with what is no character, of which NumPy makes strings that Python does not know."""
+    if array.dtype.kind == "U":
+        code = np.frombuffer(array.tobytes(), np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+        if code.max(initial=0) > sys.maxunicode:
+            raise ValueError(f"{name} has a character above U+{sys.maxunicode:X}")
+    return array
+
+
 def part(words: Any, name: str, *types: type) -> Any:
     """Entry of a saved description, which must be of one of the types.
 
@@ -209,7 +220,7 @@ def part(words: Any, name: str, *types: type) -> Any:
     """
     value = words.get(name) if isinstance(words, dict) else None
     if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-        raise ValueError(f"the description must have {name!r} as {' or '.join(t.__name__ for t in types)}")
+        raise ValueError(f"the description must have {echo(name)} as {' or '.join(t.__name__ for t in types)}")
     return value
 
 
@@ -223,7 +234,7 @@ def names(words: Any, name: str) -> list[str]:
     """
     found: list[str] = part(words, name, list)
     if not all(isinstance(one, str) for one in found) or len({*found}) < len(found) or not found:
-        raise ValueError(f"the description must have {name!r} as a list of distinct names")
+        raise ValueError(f"the description must have {echo(name)} as a list of distinct names")
     return found
 
 
@@ -251,7 +262,7 @@ def _jsonable(value: Any, name: str) -> Any:
     if not isinstance(value, (str, int, float)):
         raise TypeError(
             f"To be saved, {name} must hold numbers, strings or tuples of them. "
-            f"Got {value!r} of type {type(value).__name__}."
+            f"Got {echo(value)} of type {type(value).__name__}."
         )
     return value
 

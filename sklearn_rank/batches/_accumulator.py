@@ -342,7 +342,7 @@ class RankingAccumulator:
             if mine.get(name) != theirs.get(name):
                 raise ValueError(
                     "merge takes an accumulator of the same metrics and keywords. "
-                    f"Got {theirs.get(name, 'none')} for {name!r} after {mine.get(name, 'none')}."
+                    f"Got {theirs.get(name, 'none')} for {echo(name)} after {mine.get(name, 'none')}."
                 )
 
 
@@ -360,7 +360,7 @@ def _refuse_swapped(queries: Queries, y_score: Any) -> None:
 def _check_dicts(by: Any, clusters: Any) -> None:
     """Refuse attributes without the ids of their queries, whose order is that of updates and merges."""
     several = isinstance(by, Mapping) and any(hasattr(column, "__len__") for column in by.values())
-    columns = {f"by[{name!r}]": column for name, column in by.items()} if several else {"by": by}
+    columns = {f"by[{echo(name)}]": column for name, column in by.items()} if several else {"by": by}
     for name, column in {**columns, "clusters": clusters}.items():
         if not (column is None or isinstance(column, Mapping) or (several and isinstance(column, str))):
             raise TypeError(

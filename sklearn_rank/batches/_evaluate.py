@@ -16,6 +16,7 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank.batches._scattered_queries import Part, scattered_parts
 
@@ -102,7 +103,9 @@ def evaluate_batches(
     check_column_names(names)
     check_n_jobs(n_jobs)
     if not isinstance(memory_limit, Integral) or isinstance(memory_limit, bool) or memory_limit < 1:
-        raise ValueError(f"The 'memory_limit' parameter must be a number of bytes, an int >= 1. Got {memory_limit!r}.")
+        raise ValueError(
+            f"The 'memory_limit' parameter must be a number of bytes, an int >= 1. Got {echo(memory_limit)}."
+        )
     validator = BatchValidator(names, specs.values(), assume_grouped, n_jobs)
     stream = iterate_batches(data, names)
     if assume_grouped:

@@ -11,6 +11,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._utils.echo import echo
+
 
 class Spool:
     """A temporary file of arrays, which counts what is written and read; one thread at a time may use it.
@@ -81,9 +83,10 @@ def _explained(folder: Any, n_bytes: int) -> Iterator[None]:
 
 
 def _explanation(error: OSError, folder: Any, n_bytes: int) -> OSError:
+    shown = echo(str(folder), 300)
     return OSError(
         error.errno,
-        f"Rows beyond memory_limit= go to a temporary file, so the folder {str(folder)!r} must take about 20 bytes "
+        f"Rows beyond memory_limit= go to a temporary file, so the folder {shown} must take about 20 bytes "
         f"a row; name another with folder=, raise memory_limit=, or use assume_grouped=True, which writes nothing. "
         f"Got {error.strerror or error} after {n_bytes} bytes.",
     )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
+from sklearn_rank._utils.echo import one_line
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.boosting._seen_rows import SeenRows
@@ -39,7 +40,7 @@ class TrainingMetric:
     @property
     def _one(self) -> str:
         """Name of the first metric, for calls that errors suggest."""
-        return str(next(iter(self._specs.values())))
+        return one_line(str(next(iter(self._specs.values()))), 100)
 
     def __repr__(self) -> str:
         """Call that makes it."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._metric.spec import MetricsLike
+from sklearn_rank._utils.echo import echo
 from sklearn_rank.boosting._training_metric import TrainingMetric, scores_of
 
 Result = tuple[str, float]
@@ -91,7 +92,7 @@ class XGBoostMetric(TrainingMetric):
         super().__init__(metrics, n_jobs, keywords)
         for name in self._specs:
             if ":" in name:
-                raise ValueError(f"XGBoost reads values after a colon, so a name must have none. Got {name!r}.")
+                raise ValueError(f"XGBoost reads values after a colon, so a name must have none. Got {echo(name)}.")
 
     def __call__(self, predictions: NDArray[Any], data: Any) -> Result | list[Result]:
         """Name and value.

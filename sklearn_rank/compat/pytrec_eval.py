@@ -21,7 +21,7 @@ from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._metric.trec_measures import FAMILIES, SETS, own_measure
 from sklearn_rank._utils.constraints import BOOL
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.echo import echo, one_line
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.compat._experiments import ndcg_rel, normalized_gain, r_ndcg
@@ -205,7 +205,7 @@ def _split(name: str) -> tuple[str, list[str]]:
         if re.match(rf"{base}[._]\d", str(name)):
             takes = "whole numbers from 1 on" if base in FAMILIES else "no parameter; trec_eval ignores it, or fails"
             reason = f"{base} takes {takes}" + f"; {base}_cut takes one" * (f"{base}_cut" in FAMILIES)
-    raise ValueError(f"unsupported measure {name}: {reason}")
+    raise ValueError(f"unsupported measure {one_line(str(name))}: {reason}")
 
 
 def _of_base(base: str, parameters: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -296,7 +296,7 @@ def _parsed(
             raise ValueError(f"A line must have {n_fields} fields. Got {len(fields)} in line {n}: {echo(line)}.")
         query, _, document = fields[:3]
         if document in found[query]:
-            raise AssertionError(f"Document {document!r} is in query {query!r} twice, again in line {n}.")
+            raise AssertionError(f"Document {echo(document)} is in query {echo(query)} twice, again in line {n}.")
         try:
             found[query][document] = number(fields[place])
         except ValueError:
@@ -305,7 +305,7 @@ def _parsed(
 
 
 def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
-    """Mean of a measure over queries: the sum of counts, the geometric mean of "gm_" measures.
+    """Mean of a measure over queries: the sum of counts, the geometric mean of ``"gm_"`` measures.
 
     Parameters
     ----------

@@ -171,7 +171,7 @@ def per_query(
     request = EvaluationRequest(parse_metrics(metrics, **keywords), ColumnNames(y_true, y_score, qid, sample_weight))
     taken = {"qid", "weight"} & request.specs.keys()
     if taken:
-        raise ValueError(f"'qid' and 'weight' are columns of the table, no names of metrics. Got {min(taken)!r}.")
+        raise ValueError(f"'qid' and 'weight' are columns of the table, no names of metrics. Got {echo(min(taken))}.")
     parts, dask = parts_of(data, request, assume_grouped), import_dask()
     meta, checks = empty_table(parts.qid_dtype, request), _checks(parts, request.specs)
     frame = dask.delayed(values_of, pure=False)

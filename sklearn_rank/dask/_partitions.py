@@ -124,7 +124,7 @@ def _refuse_types(dtypes: Any, names: ColumnNames) -> None:
         if dtype is None or str(dtype) in ("object", "category"):
             continue
         if not (is_any_real_numeric_dtype(dtype) or is_bool_dtype(dtype)):
-            raise TypeError(f"{role} must hold real numbers. Got the column {name!r} of type {dtype} instead.")
+            raise TypeError(f"{role} must hold real numbers. Got the column {echo(name)} of type {dtype} instead.")
 
 
 def _bounds(ddf: Any, qid: str) -> list[tuple[Any, Any, bool]] | None:
@@ -236,8 +236,8 @@ def _refuse_outside(ids: NDArray[Any], low: Any, high: Any, closed: bool) -> Non
         raise ValueError(
             "Queries must be in the partitions that the divisions of the index say, so that none is in two; with "
             "data.clear_divisions() rows are moved instead. "
-            f"Got query {echo(query)}, where {low!r} up to {high!r}, {'included' if closed else 'not included'}, "
-            "belong."
+            f"Got query {echo(query)}, where {echo(low)} up to {echo(high)}, "
+            f"{'included' if closed else 'not included'}, belong."
         )
 
 
@@ -267,7 +267,7 @@ def _buckets(ids: NDArray[Any]) -> NDArray[np.uint32]:
         if other is not None:
             raise TypeError(
                 "For rows to be moved to those of the same query, ids must be numbers, all str, or dates without "
-                f"a time zone; assume_grouped=True moves none. Got {other!r}."
+                f"a time zone; assume_grouped=True moves none. Got {echo(other)}."
             )
     return (hash_array(keys, categorize=False) >> np.uint64(32)).astype(np.uint32)
 

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn_rank._chunks.value_table import KEY, MetricColumn, refuse_other_table, sums_of_values
 from sklearn_rank._engine.values import PartialSums
 from sklearn_rank._evaluation.result import computed_values
+from sklearn_rank._utils.echo import echo
 from sklearn_rank.dask._partitions import EvaluationRequest, PartitionResult
 
 KEPT = "a merge or a file loses what is known of them"
@@ -69,7 +70,7 @@ def described_metrics(data: Any, function_name: str) -> dict[str, MetricColumn]:
         if column.average == "micro":
             raise ValueError(
                 "A pooled mean is made of sums that a table of dask does not have: pass the rows with metrics=. "
-                f"Got {name!r}."
+                f"Got {echo(name)}."
             )
     return columns
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_rank._utils.constraints import BOOL, COUNT, SHARE, Constraint, is_count, is_real
@@ -14,18 +15,28 @@ TEXT = Constraint("a str", lambda v: isinstance(v, str), "")
 TEXT_OR_NONE = Constraint("a str or None", lambda v: v is None or isinstance(v, str), "")
 LEVEL = Constraint("between 0 and 1, exclusive, or None", lambda v: v is None or (is_real(v) and 0 < v < 1), "")
 ROUND = Constraint("an int >= 0 or None", lambda v: v is None or (is_count(v + 1) if is_real(v) else False), "")
+PVALUE = Constraint("between 0 and 1, or None", lambda v: v is None or (is_real(v) and 0 <= v <= 1), "")
 AXES = Constraint("axes of Matplotlib or None", lambda v: v is None or hasattr(v, "figure"), "")
 RESULT = Constraint(
     "a result: of evaluate(...), or one of compare_systems(...).results",
     lambda v: hasattr(type(v), "per_query") and not isinstance(v, type),
     "",
 )
-RULES = {"name": TEXT_OR_NONE, "note": TEXT, "ax": AXES, "alpha": SHARE, "n_bins": COUNT, "result": RESULT}
+YES_OR_NO = Constraint("a bool or None", lambda v: v is None or isinstance(v, (bool, np.bool_)), "")
+RULES = {
+    "show_points": YES_OR_NO,
+    "name": TEXT_OR_NONE,
+    "note": TEXT,
+    "ax": AXES,
+    "alpha": SHARE,
+    "n_bins": COUNT,
+    "result": RESULT,
+}
 """Rules of the arguments that have one meaning in all methods of the Displays."""
 
 OF_CONSTRUCTORS = {
     **RULES, "metric": TEXT, "greater_is_better": BOOL, "confidence_level": LEVEL, "best_iteration": ROUND,
-    "baseline": TEXT_OR_NONE, "difference_from": TEXT_OR_NONE,
+    "baseline": TEXT_OR_NONE, "difference_from": TEXT_OR_NONE, "show_points": BOOL, "as_row": BOOL, "pvalue": PVALUE,
 }  # fmt: skip
 """Rules of the arguments of their constructors."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_rank._metric.spec import MetricLike
@@ -12,9 +13,16 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank.display._arguments import mapping
 from sklearn_rank.display._display import Display
 from sklearn_rank.display._docstring import documented
-from sklearn_rank.display._figure import COLORS, MARKERS, value_label, wrap
+from sklearn_rank.display._figure import cell_of, make_room, set_labels, set_rows, value_label
 from sklearn_rank.display._input import evaluate_each
-from sklearn_rank.stats import MultipleComparison, compare_all
+from sklearn_rank.display._palette import COLORS
+from sklearn_rank.display._words import in_words, percent
+from sklearn_rank.stats import MultipleComparison, compare_all, confidence_interval
+from sklearn_rank.stats._align import align
+from sklearn_rank.stats._significance import ComparisonOptions
+
+BAR = 11.0
+"""Distance of bars, in points."""
 
 
 @documented
@@ -40,6 +48,10 @@ class CriticalDifferenceDisplay(Display):
         System that the others were compared with. None: all pairs were compared.
     note : str, default=""
         How p-values were obtained, for the label.
+    intervals : dict of str to (float, float), default=None
+        Confidence interval of the mean of each system; of a system that is not in it there is none.
+    confidence_level : float or None, default=None
+        Level of these intervals, for the label.
 
     Attributes
     ----------
@@ -50,6 +62,7 @@ class CriticalDifferenceDisplay(Display):
     ax_ : Matplotlib Axes
     figure_ : Matplotlib Figure
     points_ : Line2D
+    intervals_ : LineCollection or None
     bars_ : list of Line2D
 
     Examples
@@ -66,8 +79,11 @@ class CriticalDifferenceDisplay(Display):
     def __init__(
         self, means: Mapping[str, float], pvalues: Mapping[tuple[str, str], float], *, alpha: float = 0.05,
         baseline: str | None = None, metric: str = "metric", greater_is_better: bool = True, note: str = "",
+        intervals: Mapping[str, tuple[float, float]] | None = None, confidence_level: float | None = None,
     ) -> None:  # fmt: skip
         self.means, self.pvalues, self.alpha = mapping(means, "means"), mapping(pvalues, "pvalues"), alpha
+        self.intervals = {} if intervals is None else mapping(intervals, "intervals")
+        self.confidence_level = confidence_level
         self.baseline, self.metric, self.greater_is_better, self.note = baseline, metric, greater_is_better, note
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
@@ -82,25 +98,48 @@ class CriticalDifferenceDisplay(Display):
         """
         self.order_ = sorted(self.means, key=lambda name: self.means[name], reverse=self.greater_is_better)
         self.groups_ = self._groups()
-        ax = self._open(ax, height=1.5 + 0.5 * len(self.order_))
-        row = {name: i for i, name in enumerate(self.order_)}
-        means = [self.means[name] for name in self.order_]
-        look = {"color": COLORS[0], "marker": MARKERS[0], "linestyle": "", "markersize": 7}
-        (self.points_,) = ax.plot(means, range(len(means)), **look | kwargs)
-        for i, mean in enumerate(means):
-            ax.annotate(f"{mean:#.3g}", (mean, i), (0, 6), textcoords="offset points", ha="center", fontsize="small")
-        bar: dict[str, Any] = {"color": "black", "marker": "o", "linewidth": 3, "markersize": 7, "clip_on": False}
-        bar["transform"] = ax.get_yaxis_transform()
-        self.bars_ = []
-        for i, group in enumerate(self.groups_):
-            self.bars_ += ax.plot([1.04 + 0.04 * i] * len(group), [row[name] for name in group], **bar)
-        ax.set_yticks(range(len(means)), [wrap(self._label(name)) for name in self.order_])
-        ax.set_ylim(len(means) - 0.5, -0.7)
-        ax.margins(x=0.1)
-        ax.grid(axis="y", linestyle=":", color="0.7")
-        label = value_label(self.metric, self.greater_is_better)
-        ax.set_xlabel(f"mean {label} over queries\n{self._explanation()}")
+        ax = self._open(ax, height=1.7 + 0.32 * len(self.order_))
+        size = set_rows(ax, [self._label(name) for name in self.order_])
+        self._draw_means(ax, size, kwargs)
+        self._draw_bars(ax, size)
+        ax.grid(axis="y", linestyle=":", color="0.85")
+        ax.set_axisbelow(True)
+        set_labels(
+            ax, f"mean {value_label(self.metric, self.greater_is_better)}{self._level()}\n{self._explanation()}", ""
+        )
+        make_room(ax)
         return self
+
+    def _draw_means(self, ax: Any, size: float, kwargs: dict[str, Any]) -> None:
+        """Dots with their intervals, and the number at the right of each."""
+        means, rows = np.array([self.means[name] for name in self.order_]), np.arange(len(self.order_))
+        ends = [self.intervals.get(name, (np.nan, np.nan)) for name in self.order_]
+        low, high = np.where(np.isnan(ends), means[:, None], ends).T
+        look = {"color": COLORS[0], "marker": "o", "linestyle": "", "markersize": 5}
+        self.intervals_ = ax.hlines(rows, low, high, color=COLORS[0], linewidth=1.2) if self.intervals else None
+        (self.points_,) = ax.plot(means, rows, **look | kwargs)
+        for row, (mean, right) in enumerate(zip(means, np.maximum(means, high), strict=True)):
+            ax.annotate(f"{mean:#.3g}", (right, row), (5, 0), textcoords="offset points", va="center", fontsize=size)
+
+    def _draw_bars(self, ax: Any, size: float) -> None:
+        """Bars inside the frame, right of the numbers; those that lie beside no other one share a place."""
+        row = {name: i for i, name in enumerate(self.order_)}
+        columns = _columns([(row[group[0]], row[group[-1]]) for group in self.groups_])
+        width = max(0.65 * cell_of(ax)[0] - 40, 80)  # of the axes, in points
+        room, step = min(0.6, (4 * size + 16 + BAR * (max(columns, default=-1) + 1)) / width), BAR / width
+        low, high = ax.dataLim.intervalx
+        span = (high - low) or abs(high) or 1.0
+        if np.isfinite(span):
+            ax.set_xlim(low - 0.06 * span, low + 1.06 * span / (1 - room))
+        look: dict[str, Any] = {"color": "black", "marker": "o", "linewidth": 2.5, "markersize": 5}
+        look["transform"] = ax.get_yaxis_transform()
+        self.bars_ = []
+        for group, column in zip(self.groups_, columns, strict=True):
+            x = 1 - step * (max(columns) - column + 0.8)
+            self.bars_ += ax.plot([x] * len(group), [row[name] for name in group], **look)
+
+    def _level(self) -> str:
+        return f" with {percent(self.confidence_level)} interval" if self.intervals and self.confidence_level else ""
 
     def _label(self, name: str) -> str:
         return f"{name} (baseline)" if name == self.baseline else name
@@ -108,7 +147,8 @@ class CriticalDifferenceDisplay(Display):
     def _explanation(self) -> str:
         bars = "bars join systems that do not differ" if self.groups_ else "all systems differ"
         whom = "" if self.baseline is None else " from the baseline"
-        return f"{bars} significantly{whom} (level {self.alpha:g})\n{self.note}".rstrip()
+        note = f"{self.note}, " if self.note else ""
+        return f"{bars} significantly{whom}\n({note}level {self.alpha:g})"
 
     def _groups(self) -> list[list[str]]:
         """Largest groups in which no two systems differ, or the baseline and all that do not differ from it."""
@@ -126,8 +166,9 @@ class CriticalDifferenceDisplay(Display):
 
     @classmethod
     def from_comparison(
-        cls, comparison: MultipleComparison, *, alpha: float = 0.05, ax: Any = None, **kwargs: Any
-    ) -> Self:
+        cls, comparison: MultipleComparison, *, alpha: float = 0.05,
+        intervals: Mapping[str, tuple[float, float]] | None = None, ax: Any = None, **kwargs: Any,
+    ) -> Self:  # fmt: skip
         """Picture of what `sklearn_rank.stats.compare_all` returns.
 
         Parameters
@@ -135,6 +176,8 @@ class CriticalDifferenceDisplay(Display):
         comparison : MultipleComparison
         alpha : float, default=0.05
             Systems differ significantly where the corrected p-value is at most this.
+        intervals : dict of str to (float, float), default=None
+            Confidence interval of the mean of each system, at the level of the comparison. None: no intervals.
         ax : Matplotlib Axes, default=None
             Axes to draw on, with room to the right of them. None: those of a new figure.
         **kwargs
@@ -145,7 +188,8 @@ class CriticalDifferenceDisplay(Display):
         display = cls(
             comparison.means, comparison.corrected, alpha=alpha, baseline=comparison.baseline,
             metric=comparison.metric or "value", greater_is_better=comparison.greater_is_better,
-            note=f"test={comparison.test!r}, correction={comparison.correction!r}",
+            note=in_words(comparison.test, comparison.correction), intervals=intervals,
+            confidence_level=_level_of(comparison),
         )  # fmt: skip
         return display.plot(ax, **kwargs)
 
@@ -174,7 +218,9 @@ class CriticalDifferenceDisplay(Display):
         ValueError, TypeError
             If `compare_all` does not take them.
         """
-        return cls.from_comparison(compare_all(results, metric=metric, **options), alpha=alpha, ax=ax)
+        comparison = compare_all(results, metric=metric, **options)
+        intervals = _intervals(results, metric, **options)
+        return cls.from_comparison(comparison, alpha=alpha, intervals=intervals, ax=ax)
 
     @classmethod
     def from_predictions(
@@ -221,3 +267,29 @@ def _cliques(alike: Mapping[str, set[str]], group: set[str], rest: set[str], see
         cliques += _cliques(alike, group | {name}, rest & alike[name], seen & alike[name])
         rest, seen = rest - {name}, seen | {name}
     return cliques
+
+
+def _intervals(
+    results: Mapping[str, Any], metric: str | None, *, clusters: Any = None, **options: Any
+) -> dict[str, tuple[float, float]]:
+    """Interval of the mean of each system over the queries that are compared."""
+    options = {key: value for key, value in options.items() if key not in ("baseline", "correction")}
+    plan = ComparisonOptions(**options)
+    aligned = align(results, metric, plan, "compare_all", clusters)
+    common: dict[str, Any] = {"clusters": aligned.cluster, "confidence_level": plan.confidence_level}
+    return {name: confidence_interval(values, **common) for name, values in zip(results, aligned.values, strict=True)}
+
+
+def _level_of(comparison: MultipleComparison) -> float | None:
+    return next((pair.confidence_level for pair in comparison.comparisons.values()), None)
+
+
+def _columns(spans: Sequence[tuple[int, int]]) -> list[int]:
+    """A column for each bar from row to row, such that bars in one column do not touch."""
+    ends: list[int] = []
+    columns = []
+    for first, last in spans:
+        free = next((i for i, end in enumerate(ends) if end < first), len(ends))
+        ends[free : free + 1] = [last]
+        columns.append(free)
+    return columns

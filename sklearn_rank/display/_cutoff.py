@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -15,8 +15,11 @@ from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank.display._arguments import points, required
 from sklearn_rank.display._display import FromEstimator
 from sklearn_rank.display._docstring import documented
-from sklearn_rank.display._figure import add_legend, set_count_axis, style, wrap
-from sklearn_rank.display._input import at_cutoffs, family_of
+from sklearn_rank.display._figure import set_cutoff_axis, set_labels
+from sklearn_rank.display._input import at_cutoffs, family_of, refuse_other_meaning, several
+from sklearn_rank.display._naming import label_of
+from sklearn_rank.display._palette import line_style
+from sklearn_rank.display._words import percent
 
 
 @documented
@@ -75,19 +78,19 @@ class CutoffDisplay(FromEstimator):
             Passed to Matplotlib's `plot`.
         """
         ax = self._open(ax)
-        label = wrap(self.name if name is None else name)
-        (self.line_,) = ax.plot(self.k, self.mean, **style(len(ax.lines), len(self.k)) | {"label": label} | kwargs)
+        look = line_style(len(ax.lines), len(self.k)) | {"label": label_of(self.name if name is None else name)}
+        (self.line_,) = ax.plot(self.k, self.mean, **look | kwargs)
         self.band_ = None
         if self.low is not None and self.high is not None and not np.isnan(self.low).all():
-            color = self.line_.get_color()
-            self.band_ = ax.fill_between(self.k, self.low, self.high, color=color, alpha=0.15, linewidth=0)
-        set_count_axis(ax, self.k, "rank k at which the list stops (documents)")
+            color, alpha = self.line_.get_color(), max(0.03, 0.18 - 0.03 * len(ax.lines))
+            self.band_ = ax.fill_between(self.k, self.low, self.high, color=color, alpha=alpha, linewidth=0)
         band = ""
         if self.band_ is not None and self.confidence_level is not None:
-            band = f", with {100 * self.confidence_level:g} % interval"
+            band = f", {percent(self.confidence_level)} interval"
         lower = "" if self.greater_is_better else " (lower is better)"
-        ax.set_ylabel(f"mean {display_name(self.metric)} at k{band}{lower}")
-        add_legend(ax)
+        set_cutoff_axis(ax, self.k)
+        set_labels(ax, "cutoff k (documents)", f"mean {display_name(self.metric)}@k{lower}{band}")
+        self._name_systems(on_curves=True)
         return self
 
     @classmethod
@@ -117,6 +120,12 @@ class CutoffDisplay(FromEstimator):
         ValueError
             If the result has no such metric at cutoffs.
         """
+        display = cls._of_result(result, metric, confidence_level=confidence_level, name=name)
+        return display.plot(ax, **kwargs)
+
+    @classmethod
+    def _of_result(cls, result: Evaluation, metric: Any, *, confidence_level: float | None, name: str | None) -> Self:
+        """Display of a result, not drawn yet."""
         family, names = family_of(result, metric)
         means, low, high = result.mean(), None, None
         if confidence_level is not None:
@@ -124,17 +133,40 @@ class CutoffDisplay(FromEstimator):
             low, high = np.transpose([intervals[at_k] for at_k in names.values()])
         mean = [means[at_k] for at_k in names.values()]
         better = result.greater_is_better[next(iter(names.values()))]
-        display = cls(
-            list(names),
-            mean,
-            low=low,
-            high=high,
-            confidence_level=confidence_level,
-            metric=family,
-            greater_is_better=better,
-            name=name,
-        )
-        return display.plot(ax, **kwargs)
+        return cls(
+            list(names), mean, low=low, high=high, confidence_level=confidence_level, metric=family,
+            greater_is_better=better, name=name,
+        )  # fmt: skip
+
+    @classmethod
+    def from_results(
+        cls, results: Mapping[str, Evaluation], metric: Any = None, *, confidence_level: float | None = 0.95,
+        ax: Any = None, **kwargs: Any,
+    ) -> Self:  # fmt: skip
+        """Picture of a metric of several results.
+
+        Parameters
+        ----------
+        metric : str, default=None
+            The metric without its cutoff. None: the only one that the results have at cutoffs.
+        confidence_level : float or None, default=0.95
+            Level of the confidence intervals. None: no bands.
+        **kwargs
+            Passed to Matplotlib's `plot`, for all systems.
+
+        Raises
+        ------
+        ValueError
+            If a result has no such metric, or the metric was computed otherwise in one of them.
+        TypeError
+            If results have no names.
+        """
+        displays = {
+            name: cls._of_result(result, metric, confidence_level=confidence_level, name=name)
+            for name, result in several(results).items()
+        }
+        refuse_other_meaning(results, family_of(next(iter(results.values())), metric)[1].values())
+        return cls._of_systems(displays, ax, **kwargs)
 
     @classmethod
     def from_predictions(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -11,21 +12,29 @@ from numpy.typing import ArrayLike
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._metric.spec import MetricLike
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.constraints import is_key
+from sklearn_rank._utils.echo import echo, echo_all
+from sklearn_rank._utils.numbers import as_floats
+from sklearn_rank._utils.typing import Array
 from sklearn_rank.display._arguments import points, required
-from sklearn_rank.display._display import Display
+from sklearn_rank.display._display import OfSystem
 from sklearn_rank.display._docstring import documented
-from sklearn_rank.display._figure import COLORS, add_legend, thin, wrap
+from sklearn_rank.display._figure import make_room, open_axes, set_labels, set_rows, thin
 from sklearn_rank.display._input import evaluate_each, name_in, paired
+from sklearn_rank.display._naming import label_of
+from sklearn_rank.display._palette import COLORS, LIGHT
+from sklearn_rank.display._words import TESTS, in_words, p_in_words, percent, signed
+from sklearn_rank.stats import adjust_pvalues, compare
+from sklearn_rank.stats._compare_all import check_plan
 from sklearn_rank.stats._samples import Paired
-
-LIGHT = "#8fa3cc"
-"""Color of an area on which a black line can be seen."""
 
 
 @documented
-class DifferenceDisplay(Display):
+class DifferenceDisplay(OfSystem):
     """Differences of two systems, query by query, sorted: how many queries gain and lose, and how much.
+
+    The broken line is the mean difference, the band around it its confidence interval. Several systems are drawn as a
+    row each: the mean of their differences from a baseline with its interval, and the middle half of the queries.
 
     There is no `from_estimator`, as there is no one estimator: models are compared on queries that they have not seen
     by `RankingEvaluator.compare`, whose ``results`` are what `from_results` takes.
@@ -38,6 +47,17 @@ class DifferenceDisplay(Display):
         Query ids.
     names : tuple of two str, default=("first", "second")
         Names of the systems.
+    confidence_interval : tuple of two float, default=None
+        Interval of the mean difference; NaN where there is none.
+    confidence_level : float or None, default=None
+        Its level, for the label.
+    pvalue : float, default=None
+        Of the mean difference.
+    note : str, default=""
+        How the p-value was obtained, for the label.
+    as_row : bool, default=False
+        Whether to draw a row with the mean and the middle half of the differences, as of several systems, in place of
+        the difference of each query.
 
     Attributes
     ----------
@@ -46,8 +66,10 @@ class DifferenceDisplay(Display):
     ax_ : Matplotlib Axes
     figure_ : Matplotlib Figure
     steps_ : list of StepPatch
-        Areas of the positive and of the negative differences.
+        Areas of the positive and of the negative differences; in a row a line of 90 % of them, and a box of half.
     mean_line_ : Line2D
+    band_ : Polygon, Rectangle, ErrorbarContainer or None
+        Interval of the mean difference.
 
     Examples
     --------
@@ -62,9 +84,13 @@ class DifferenceDisplay(Display):
 
     def __init__(
         self, difference: ArrayLike, *, qid: ArrayLike | None = None, names: tuple[str, str] = ("first", "second"),
-        metric: str = "metric", greater_is_better: bool = True,
+        confidence_interval: tuple[float, float] | None = None, confidence_level: float | None = None,
+        pvalue: float | None = None, note: str = "", as_row: bool = False, metric: str = "metric",
+        greater_is_better: bool = True,
     ) -> None:  # fmt: skip
         (self.difference,) = points(difference=required(difference, "difference"))
+        self.confidence_interval, self.confidence_level = _interval(confidence_interval), confidence_level
+        self.pvalue, self.note, self.as_row = pvalue, note, as_row
         if not isinstance(names, (tuple, list)) or len(names) != 2:
             raise ValueError(f"names must be those of two systems. Got {echo(names)} instead.")
         self.qid, self.names, self.metric, self.greater_is_better = qid, names, metric, greater_is_better
@@ -87,64 +113,157 @@ class DifferenceDisplay(Display):
             raise ValueError("A picture of differences needs a query with a value in both systems. Got none.")
         ax = self._open(ax)
         n_positive, n_negative = int((d > 0).sum()), int((d < 0).sum())
-        above, below = self.names if self.greater_is_better else self.names[::-1]
         self.n_equal_ = len(d) - n_positive - n_negative
-        self.n_better_, self.n_worse_ = (n_positive, n_negative)[:: 1 if above == self.names[0] else -1]
+        self.n_better_, self.n_worse_ = (n_positive, n_negative)[:: 1 if self.greater_is_better else -1]
+        if self.as_row:
+            self._draw_row(ax, d, kwargs)
+            if self._names:
+                make_room(ax)
+        else:
+            self._draw_areas(ax, d, kwargs)
+            self._name_systems()
+        return self
+
+    def _draw_areas(self, ax: Any, d: Array, kwargs: dict[str, Any]) -> None:
+        """Areas of the queries that gain and that lose, and their mean with its interval."""
+        above, below = self.names if self.greater_is_better else self.names[::-1]
+        n_above, n_below = int((d > 0).sum()), int((d < 0).sum())
         drawn = thin(len(d))
         edges = np.append(drawn, len(d))
-        looks = (
-            {"color": LIGHT, "label": wrap(f"{above} better: {_queries(n_positive)}")},
+        looks: tuple[dict[str, Any], ...] = (
+            {"color": LIGHT, "label": label_of(f"{above} better: {_queries(n_above)}")},
             {
-                "facecolor": "0.85",
-                "edgecolor": COLORS[1],
-                "hatch": "////",
-                "label": wrap(f"{below} better: {_queries(n_negative)}"),
+                "facecolor": "0.85", "edgecolor": COLORS[1], "hatch": "////",
+                "label": label_of(f"{below} better: {_queries(n_below)}"),
             },
-        )
+        )  # fmt: skip
         parts = (np.maximum(d[drawn], 0), np.minimum(d[drawn], 0))
         self.steps_ = [
             ax.stairs(y, edges, **{"fill": True} | look | kwargs) for y, look in zip(parts, looks, strict=True)
         ]
         ax.plot([], [], " ", label=f"equal: {_queries(self.n_equal_)}")
         ax.axhline(0, color="0.3", linewidth=0.8)
-        self.mean_line_ = ax.axhline(
-            d.mean(), color="black", linestyle="--", label=f"mean difference: {d.mean():+#.3g}"
-        )
-        ax.set(xlabel="queries, sorted by difference (number)", xlim=(0, len(d)))
-        ax.set_ylabel(f"difference in {display_name(self.metric)} of a query")
-        add_legend(ax)
-        return self
+        note = f" ({self.note})" if self.note else ""
+        mean = "\n".join([f"mean difference {signed(d.mean(), self._width())}", *self._found()]) + note
+        self.mean_line_ = ax.axhline(d.mean(), color="black", linestyle="--", label=mean)
+        self.band_ = None
+        if self.confidence_interval is not None and self._has_interval():
+            self.band_ = ax.axhspan(*self.confidence_interval, color="black", alpha=0.15, linewidth=0)
+        ax.set_xlim(0, len(d))
+        better = "" if self.greater_is_better else " (lower is better)"
+        set_labels(ax, "queries, sorted by difference", f"difference in {display_name(self.metric)}{better}")
+
+    def _draw_row(self, ax: Any, d: Array, kwargs: dict[str, Any]) -> None:
+        """Mean of the differences with its interval, in a row below those that are there, over the queries' own."""
+        rows, mean = [bar for bar in ax.containers if hasattr(bar, "has_xerr")], d.mean()
+        if not rows:
+            ax.axvline(0, color="0.3", linewidth=0.8)
+        low, first, third, high = np.quantile(d, [0.05, 0.25, 0.75, 0.95])
+        self.steps_ = [
+            *ax.plot([low, high], [len(rows)] * 2, color=LIGHT, linewidth=1.5, zorder=1),
+            *ax.barh(len(rows), third - first, left=first, height=0.4, color=LIGHT, alpha=0.6, zorder=1),
+        ]
+        reach = np.abs(np.transpose([self.confidence_interval or (np.nan, np.nan)]) - mean)
+        look = {"color": "black", "marker": "o", "markersize": 4, "capsize": 2.5, "label": label_of(self.names[0])}
+        self.band_ = ax.errorbar(mean, len(rows), xerr=reach, **look | kwargs)
+        self.mean_line_ = self.band_[0]
+        of_mean = ", ".join([signed(mean, self._width()), *self._found()[-1:]])
+        ax.annotate(of_mean, (1, len(rows)), (4, 0), ax.get_yaxis_transform(), "offset points", va="center")
+        size = set_rows(ax, [bar.get_label() for bar in (*rows, self.band_)])
+        for text in ax.texts:
+            text.set_fontsize(size)
+        self._label_rows(ax)
+
+    def _label_rows(self, ax: Any) -> None:
+        level = "" if self.confidence_level is None else f" with {percent(self.confidence_level)} interval"
+        better = "" if self.greater_is_better else " (lower is better)"
+        what = f"difference in {display_name(self.metric)}{better} from {self.names[1]}"
+        set_labels(ax, f"{what}\ndots: means{level}\nboxes: half of the queries, lines: 90 %\n{self.note}".rstrip(), "")
+
+    def _width(self) -> float:
+        low, high = self.confidence_interval or (math.nan, math.nan)
+        return high - low
+
+    def _has_interval(self) -> bool:
+        return self.confidence_interval is not None and not np.isnan(self.confidence_interval).any()
+
+    def _found(self) -> list[str]:
+        """Interval and p-value in words, where there are any."""
+        found = []
+        if self.confidence_interval is not None and self._has_interval():
+            level = "" if self.confidence_level is None else f"{percent(self.confidence_level)} interval "
+            low, high = self.confidence_interval
+            found.append(f"{level}[{signed(low, high - low)}, {signed(high, high - low)}]")
+        if self.pvalue is not None and not np.isnan(self.pvalue):
+            found.append(p_in_words(self.pvalue))
+        return found
 
     @classmethod
     def from_results(
-        cls, results: Mapping[str, Evaluation], metric: str | None = None, *, ax: Any = None, **kwargs: Any
-    ) -> Self:
-        """Picture of two results, queries matched by their ids.
+        cls, results: Mapping[str, Evaluation], metric: str | None = None, *, baseline: str | None = None,
+        test: str = "t", correction: str | None = "holm", confidence_level: float = 0.95, ax: Any = None, **kwargs: Any,
+    ) -> Self:  # fmt: skip
+        """Picture of two results or more, queries matched by their ids.
 
         Parameters
         ----------
         results : dict of str to Evaluation
-            Two systems by name, the second being subtracted from the first.
+            Two systems or more, by name.
         metric : str, default=None
             One of their metrics. None: the only one.
+        baseline : str, default=None
+            System that is subtracted from each other one. None: the last one.
+        test : str, default="t"
+            Test of paired queries, as `sklearn_rank.stats.compare` takes it; weighted, pooled or geometric means have
+            none.
+        correction : {"holm", "bonferroni", "bh"} or None, default="holm"
+            Correction of the p-values of more than two systems.
+        confidence_level : float, default=0.95
+            Level of the interval of the mean difference.
         **kwargs
-            Passed to Matplotlib's `stairs`.
+            Passed to Matplotlib's `stairs`; of more than two systems to its `plot`.
 
         Raises
         ------
         ValueError
-            If there are not two systems, they lack the metric, or their queries are not the same.
+            If there are not two systems, they lack the metric or the baseline, or their queries are not the same.
         """
-        if not isinstance(results, Mapping) or len(results) != 2:
-            got = f"{len(results)}: {[*results]}" if isinstance(results, (Mapping, list, tuple)) else echo(results)
+        if not isinstance(results, Mapping) or len(results) < 2:
+            got = (
+                f"{len(results)}: {echo([*results])}" if isinstance(results, (Mapping, list, tuple)) else echo(results)
+            )
             raise ValueError(f"A difference is of a dict of two systems, by name. Got {got}.")
-        (first, a), (second, b) = results.items()
+        baseline = [*results][-1] if baseline is None else baseline
+        check_plan("DifferenceDisplay", test=test, correction=correction, baseline=baseline)
+        if not is_key(baseline, results):
+            raise ValueError(f"The 'baseline' must be one of {echo_all(results)}. Got {echo(baseline)}.")
+        options = {"test": test, "confidence_level": confidence_level}
+        others = [name for name in results if name != baseline]
+        displays = {
+            name: cls._of_two((name, baseline), results[name], results[baseline], metric, options) for name in others
+        }
+        if len(others) == 1:
+            return displays[others[0]].plot(ax, **kwargs)
+        _correct(displays.values(), test, correction)
+        return cls._of_systems(displays, ax, **kwargs)
+
+    def _open_for_all(self, ax: Any) -> Any:
+        return open_axes(ax, height=1.6 + 0.3 * len(self.systems_))
+
+    @classmethod
+    def _of_two(
+        cls, names: tuple[str, str], a: Evaluation, b: Evaluation, metric: str | None, options: Mapping[str, Any]
+    ) -> Self:
+        """Display of two systems, not drawn yet."""
         metric = name_in(b, name_in(a, metric))
         qid, values, others = paired(a, b, metric)
         difference = Paired(values, others).values  # zero where values differ by rounding only, as in `compare`
-        better = a.greater_is_better[metric]
-        display = cls(difference, qid=qid, names=(first, second), metric=metric, greater_is_better=better)
-        return display.plot(ax, **kwargs)
+        display = cls(difference, qid=qid, names=names, metric=metric, greater_is_better=a.greater_is_better[metric])
+        if a.counts_queries_equally(metric) and b.counts_queries_equally(metric) and (~np.isnan(difference)).sum() > 1:
+            found = compare(a, b, metric=metric, **options)
+            display.confidence_interval, display.pvalue = found.confidence_interval, found.pvalue
+            display.confidence_level, display.note = found.confidence_level, TESTS[found.test]
+        return display
 
     @classmethod
     def from_predictions(
@@ -171,3 +290,29 @@ class DifferenceDisplay(Display):
 
 def _queries(n: int) -> str:
     return f"{n} {'query' if n == 1 else 'queries'}"
+
+
+def _interval(interval: Any) -> tuple[float, float] | None:
+    """The two ends of an interval.
+
+    Raises
+    ------
+    ValueError
+        If there are not two.
+    """
+    if interval is None:
+        return None
+    ends = as_floats(interval, "confidence_interval")
+    if ends.shape != (2,):
+        raise ValueError(f"confidence_interval must have two ends. Got shape {ends.shape}.")
+    return (float(ends[0]), float(ends[1]))
+
+
+def _correct(displays: Iterable[DifferenceDisplay], test: str, correction: str | None) -> None:
+    """Correct the p-values of several systems, and let each of them be drawn as a row."""
+    tested = [display for display in displays if display.pvalue is not None]
+    pvalues = adjust_pvalues([display.pvalue for display in tested], correction).tolist()
+    for display, pvalue in zip(tested, pvalues, strict=True):
+        display.pvalue, display.note = pvalue, in_words(test, correction)
+    for display in displays:
+        display.as_row = True

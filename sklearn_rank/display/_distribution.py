@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -13,8 +14,10 @@ from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank.display._arguments import points, required
 from sklearn_rank.display._display import FromEstimator
 from sklearn_rank.display._docstring import documented
-from sklearn_rank.display._figure import add_legend, style, thin, value_label, wrap
-from sklearn_rank.display._input import name_in
+from sklearn_rank.display._figure import set_labels, thin, value_label
+from sklearn_rank.display._input import name_in, refuse_other_meaning, several
+from sklearn_rank.display._naming import label_of
+from sklearn_rank.display._palette import line_style
 
 
 @documented
@@ -75,13 +78,13 @@ class DistributionDisplay(FromEstimator):
         mean = f"mean {values.mean():#.3g}"
         drawn = thin(len(values))
         x, share = np.append(values[0], values[drawn]), np.append(0.0, (drawn + 1) / len(values))
-        look = style(len(ax.lines), len(x)) | {"label": wrap(mean if name is None else f"{name}: {mean}")}
+        look = line_style(len(ax.lines), len(x)) | {"label": label_of(mean if name is None else f"{name}: {mean}")}
         look["markevery"] = (look["markevery"], look["markevery"])  # no marker at the first point
         (self.line_,) = ax.step(x, share, where="post", **look | kwargs)
         what = value_label(self.metric, self.greater_is_better)
-        ax.set(xlabel=f"{what} of a query", ylabel="share of queries with at most this value")
+        set_labels(ax, f"{what} of a query", "share of queries with at most this value")
         ax.set_ylim(-0.02, 1.02)
-        add_legend(ax)
+        self._name_systems()
         return self
 
     @classmethod
@@ -100,9 +103,36 @@ class DistributionDisplay(FromEstimator):
         ValueError
             If the result has no such metric.
         """
+        return cls._of_result(result, metric, name=name).plot(ax, **kwargs)
+
+    @classmethod
+    def _of_result(cls, result: Evaluation, metric: str | None, *, name: str | None) -> Self:
+        """Display of a result, not drawn yet."""
         metric = name_in(result, metric)
         values, better = result.per_query[metric], result.greater_is_better[metric]
-        return cls(values, metric=metric, greater_is_better=better, name=name).plot(ax, **kwargs)
+        return cls(values, metric=metric, greater_is_better=better, name=name)
+
+    @classmethod
+    def from_results(
+        cls, results: Mapping[str, Evaluation], metric: str | None = None, *, ax: Any = None, **kwargs: Any,
+    ) -> Self:  # fmt: skip
+        """Picture of a metric of several results.
+
+        Parameters
+        ----------
+        **kwargs
+            Passed to Matplotlib's `step`, for all systems.
+
+        Raises
+        ------
+        ValueError
+            If a result has no such metric, or the metric was computed otherwise in one of them.
+        TypeError
+            If results have no names.
+        """
+        displays = {name: cls._of_result(result, metric, name=name) for name, result in several(results).items()}
+        refuse_other_meaning(results, [name_in(next(iter(results.values())), metric)])
+        return cls._of_systems(displays, ax, **kwargs)
 
     @classmethod
     def from_predictions(

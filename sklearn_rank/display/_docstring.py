@@ -32,7 +32,11 @@ OF_METHOD = {
         "ax": AX,
     },
     "from_estimator": {"ax": AX},
-    "from_results": {"ax": AX},
+    "from_results": {
+        "results": "results : dict of str to Evaluation\n    Systems by name.",
+        "metric": "metric : str, default=None\n    One of their metrics. None: the only one.",
+        "ax": AX,
+    },
     "from_comparison": {"ax": AX},
     "from_predictions": {
         "y_true": "y_true : array-like of shape (n_samples,)\n    Relevance of each document to its query.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -10,15 +11,17 @@ from numpy.typing import ArrayLike
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Estimator
 from sklearn_rank.display._arguments import points, required
-from sklearn_rank.display._display import Display
+from sklearn_rank.display._display import OfSystem
 from sklearn_rank.display._docstring import documented
-from sklearn_rank.display._figure import add_legend, set_count_axis, style, value_label, wrap
+from sklearn_rank.display._figure import set_count_axis, set_labels, value_label
+from sklearn_rank.display._naming import label_of
+from sklearn_rank.display._palette import line_style
 from sklearn_rank.model_selection._query_ranker import QueryRanker
 from sklearn_rank.model_selection._ranker_parameters import stopping_metric
 
 
 @documented
-class EvalCurveDisplay(Display):
+class EvalCurveDisplay(OfSystem):
     """Metric of the validation rows after each round of training, with the best round marked.
 
     Several rankers can be told apart: plot another one on ``ax=display.ax_``.
@@ -69,18 +72,19 @@ class EvalCurveDisplay(Display):
             If no round has a value, there is no such round as the best one, or the axes show another metric.
         """
         self.best_iteration_ = self._best()
-        label = f"{value_label(self.metric, self.greater_is_better)} of the validation queries"
-        if ax is not None and ax.lines and ax.get_ylabel() not in ("", label):
-            raise ValueError(f"Curves on the same axes are of one metric. Got {label!r} beside {ax.get_ylabel()!r}.")
+        label = f"{value_label(self.metric, self.greater_is_better)} of validation queries"
+        there = "" if ax is None or not ax.lines else " ".join(ax.get_ylabel().split())
+        if there not in ("", label):
+            raise ValueError(f"Curves on the same axes are of one metric. Got {echo(label)} beside {echo(there)}.")
         ax = self._open(ax)
         name = self.name if name is None else name
         best = f"best {self.curve[self.best_iteration_]:#.3g} at {self.best_iteration_}"
-        look = style(len(ax.lines), len(self.curve)) | {"markevery": [self.best_iteration_], "markersize": 9}
-        look["label"] = wrap(best if name is None else f"{name}: {best}")
+        look = line_style(len(ax.lines), len(self.curve)) | {"markevery": [self.best_iteration_], "markersize": 9}
+        look["label"] = label_of(best if name is None else f"{name}: {best}")
         (self.line_,) = ax.plot(np.arange(len(self.curve)), self.curve, **look | kwargs)
-        set_count_axis(ax, np.arange(len(self.curve)), "iteration, counted from 0")
-        ax.set_ylabel(label)
-        add_legend(ax)
+        set_count_axis(ax, np.arange(len(self.curve)))
+        set_labels(ax, "iteration, counted from 0", label)
+        self._name_systems(on_curves=True)
         return self
 
     def _best(self) -> int:
@@ -90,7 +94,9 @@ class EvalCurveDisplay(Display):
         if self.best_iteration is None:
             return int(np.nanargmax(self.curve) if self.greater_is_better else np.nanargmin(self.curve))
         if not 0 <= self.best_iteration < len(self.curve):
-            raise ValueError(f"The best of {len(self.curve)} rounds is counted from 0. Got {self.best_iteration!r}.")
+            raise ValueError(
+                f"The best of {len(self.curve)} rounds is counted from 0. Got {echo(self.best_iteration)}."
+            )
         return int(self.best_iteration)
 
     @classmethod
@@ -115,6 +121,39 @@ class EvalCurveDisplay(Display):
         ValueError
             If it has no curve.
         """
+        return cls._of_ranker(estimator, name).plot(ax, **kwargs)
+
+    @classmethod
+    def from_results(
+        cls, results: Mapping[str, Estimator], *, ax: Any = None, **kwargs: Any
+    ) -> Self:  # fmt: skip
+        """Picture of several fitted rankers that were stopped by the same metric.
+
+        Parameters
+        ----------
+        results : dict of str to QueryRanker
+            Rankers as `from_estimator` takes them, by name.
+        **kwargs
+            Passed to Matplotlib's `plot`, for all curves.
+
+        Raises
+        ------
+        TypeError
+            If they are not rankers by name.
+        ValueError
+            If one has no curve, or their metrics differ.
+        """
+        if not isinstance(results, Mapping) or not results:
+            raise TypeError(f"results must be a dict of fitted rankers by name, one or more. Got {echo(results)}.")
+        displays = {name: cls._of_ranker(ranker, name) for name, ranker in results.items()}
+        metrics = sorted({display.metric for display in displays.values()})
+        if len(metrics) > 1:
+            raise ValueError(f"Curves on the same axes are of one metric. Got {' and '.join(metrics)}.")
+        return cls._of_systems(displays, ax, **kwargs)
+
+    @classmethod
+    def _of_ranker(cls, estimator: Estimator, name: str | None) -> Self:
+        """Display of a fitted ranker, not drawn yet."""
         ranker = _ranker_in(estimator)
         spec = stopping_metric(ranker)
         if spec is None or not hasattr(ranker, "eval_curve_"):
@@ -123,11 +162,10 @@ class EvalCurveDisplay(Display):
                 f"QueryRanker(model, eval_fraction=0.1, eval_metric='ndcg@10'). Got {echo(ranker)}."
             )
         better, name = spec.metric.greater_is_better, type(ranker.estimator).__name__ if name is None else name
-        display = cls(
+        return cls(
             ranker.eval_curve_, best_iteration=ranker.best_iteration_, metric=str(spec), greater_is_better=better,
             name=name,
         )  # fmt: skip
-        return display.plot(ax, **kwargs)
 
 
 def _ranker_in(estimator: Any) -> QueryRanker:

@@ -1,9 +1,11 @@
-"""Parts of a picture: axes, styles that differ in grey too, legends, axes of counts."""
+"""Axes and their labels: room for them, text that fits, ticks at whole numbers."""
 
 from __future__ import annotations
 
 import textwrap
-from typing import Any
+import warnings
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,32 +13,126 @@ from numpy.typing import ArrayLike
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.optional import import_optional
 
-COLORS = ("#14213d", "#a63a26", "#3aa99b", "#d9a21b", "#6b3fa0", "#7f7f7f")
-LINES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 1)))
-MARKERS = ("o", "s", "^", "D", "v", "P")
-WRAP = 28
-"""Characters per line of a name."""
+WIDE, TALL = 0.6, 1.3
+"""Width of a character and height of a line, as shares of the size of the font."""
+SIZES = (9.0, 8.0, 7.0, 6.0, 5.0)
+"""Sizes of the font of names, in points; the largest that fits is taken."""
+FEWEST = 12
+"""Fewest characters on a line of a name."""
+AROUND = 70.0
+"""Height of what surrounds axes (label, ticks, margins), in points."""
+LARGE, SMALLEST = 300.0, 0.75
+"""Height in points below which labels are smaller, and how small they get, as a share of their size."""
 
 MANY = 2000
 """Most points that are drawn: the eye cannot separate more."""
 
 
+class Fit(NamedTuple):
+    """Names on lines that fit, and the size of their font."""
+
+    names: list[str]
+    size: float
+
+
 def open_axes(ax: Any, width: float = 7.2, height: float = 4.2) -> Any:
-    """The axes given, or those of a new figure with room for a legend beside them."""
+    """The axes given, or those of a new figure with room for names beside them."""
     pyplot = import_optional("matplotlib.pyplot", extra="plot", purpose="A picture")
     return pyplot.subplots(figsize=(width, height), layout="constrained")[1] if ax is None else ax
 
 
-def style(number: int, n_points: int) -> dict[str, Any]:
-    """Style of the line of a system, the first being number 0: colour, line style and marker differ."""
-    i = number % len(COLORS)
-    return {
-        "color": COLORS[i],
-        "linestyle": LINES[i],
-        "marker": MARKERS[i],
-        "markersize": 5,
-        "markevery": max(1, n_points // 15),
-    }
+def cell_of(ax: Any) -> tuple[float, float]:
+    """Width and height in points of the part of the figure that the axes and all around them may fill."""
+    width, height = (72 * ax.figure.bbox.size / ax.figure.dpi).tolist()
+    spec = ax.get_subplotspec()
+    if spec is None:
+        share = ax.get_position()
+        return width * share.width, height * share.height
+    top = spec.get_topmost_subplotspec()
+    grid, inner, outer = top.get_gridspec(), spec.get_position(ax.figure), top.get_position(ax.figure)
+    return (
+        width * len(top.colspan) / grid.ncols * inner.width / outer.width,
+        height * len(top.rowspan) / grid.nrows * inner.height / outer.height,
+    )
+
+
+def is_laid_out(ax: Any) -> bool:
+    """Whether the figure makes room around these axes, or `make_room` can."""
+    return _engine_of(ax) is not None or _is_loose(ax)
+
+
+def make_room(ax: Any) -> None:
+    """Widen the margins of a figure that has no layout engine, so that nothing overlaps."""
+    if not _is_loose(ax):
+        return
+    from matplotlib.layout_engine import TightLayoutEngine
+
+    before = _margins(ax.figure)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of a figure too small for its labels
+        TightLayoutEngine(pad=0.5).execute(ax.figure)
+    after, grid = _margins(ax.figure), ax.get_subplotspec().get_topmost_subplotspec().get_gridspec()
+    for low, high, space, n in (("left", "right", "wspace", grid.ncols), ("bottom", "top", "hspace", grid.nrows)):
+        gap = max(_gap(margins, low, high, space, n) for margins in (before, after))
+        after[low], after[high] = max(before[low], after[low]), min(before[high], after[high])
+        left = after[high] - after[low] - gap * (n - 1)
+        after[space] = gap * n / left if left > 0 else after[space]
+    ax.figure.subplots_adjust(**after)
+
+
+def _margins(figure: Any) -> dict[str, float]:
+    names = ("left", "bottom", "right", "top", "wspace", "hspace")
+    return {name: getattr(figure.subplotpars, name) for name in names}
+
+
+def _gap(margins: dict[str, float], low: str, high: str, space: str, n: int) -> float:
+    """Gap between two of n axes, as a share of the figure."""
+    return margins[space] * (margins[high] - margins[low]) / (n + margins[space] * (n - 1))
+
+
+def _engine_of(ax: Any) -> Any:
+    from matplotlib.layout_engine import PlaceHolderLayoutEngine
+
+    engine = ax.figure.get_layout_engine()
+    return None if isinstance(engine, PlaceHolderLayoutEngine) else engine
+
+
+def _is_loose(ax: Any) -> bool:
+    """Whether the margins of the figure may be changed: all axes stand in a grid, and no engine moves them."""
+    from matplotlib.figure import Figure
+
+    figure = ax.figure
+    in_grid = all(other.get_subplotspec() is not None for other in figure.axes)
+    return _engine_of(ax) is None and in_grid and isinstance(figure, Figure)
+
+
+def fit(
+    names: Sequence[str], width: float, height: float, *, lines: float = 0.0, handle: float = 0.0, even: bool = False
+) -> Fit | None:
+    """Names in the largest font in which they fit into so many points.
+
+    Each is higher by `lines` of the font, and has `handle` widths of it beside; `even` ones are at equal distances.
+    """
+    for size in SIZES:
+        per_line = _per_line(width, size, handle)
+        if per_line >= FEWEST:
+            wrapped = [_filled(name, per_line) for name in names]
+            heights = [name.count("\n") + 1 + lines for name in wrapped]
+            if (max(heights) * len(names) if even else sum(heights)) * TALL * size <= height:
+                return Fit(wrapped, size)
+    return None
+
+
+def shortened(names: Sequence[str], width: float, handle: float = 0.0) -> Fit:
+    """Names in the smallest font, a line each, with dots in the middle where they are too long."""
+    most = max(FEWEST, _per_line(width, SIZES[-1], handle))
+    lines = [" ".join(name.split()) for name in names]
+    short = [f"{line[: most // 2]}…{line[most // 2 + 1 - most :]}" if len(line) > most else line for line in lines]
+    return Fit(short, SIZES[-1])
+
+
+def _per_line(width: float, size: float, handle: float) -> int:
+    return int((width / size - handle) / WIDE)
 
 
 def value_label(metric: str, greater_is_better: bool) -> str:
@@ -45,33 +141,90 @@ def value_label(metric: str, greater_is_better: bool) -> str:
     return name if greater_is_better else f"{name} (lower is better)"
 
 
-def wrap(name: str | None) -> str | None:
-    """A name on lines that fit beside a picture."""
-    return name and textwrap.fill(name, WRAP)
+def set_labels(ax: Any, x: str, y: str) -> None:
+    """Labels of both axes, on lines that fit along them; smaller in a small figure."""
+    from matplotlib import rcParams
+
+    width, height = cell_of(ax)
+    size = rcParams["font.size"] * min(1.0, max(SMALLEST, min(width, height) / LARGE))
+    for label, text, length in ((ax.set_xlabel, x, 0.6 * width), (ax.set_ylabel, y, height - AROUND)):
+        label(_filled(text, max(FEWEST, int(length / (0.55 * size)))), parse_math=False, fontsize=size)
 
 
-def add_legend(ax: Any) -> None:
-    """Legend of named lines: beside the axes if the layout of the figure makes room for it, else inside."""
-    if ax.get_legend_handles_labels()[1]:
-        from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-        beside = isinstance(ax.figure.get_layout_engine(), ConstrainedLayoutEngine)
-        place = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if beside else {"loc": "best"}
-        ax.legend(fontsize="small", frameon=not beside, handlelength=3, **place)
+def _filled(text: str, per_line: int) -> str:
+    """Text with no line longer than this, unless a word is."""
+    return "\n".join(textwrap.fill(line, per_line) for line in text.split("\n"))
 
 
-def set_count_axis(ax: Any, counts: ArrayLike, label: str) -> None:
+def set_rows(ax: Any, names: Sequence[str]) -> float:
+    """Y axis with a row for each name, the first on top, and the size of the font of the names."""
+    width, height = cell_of(ax)
+    fitted = fit(names, 0.35 * width, height - 1.2 * AROUND, even=True) or shortened(names, 0.35 * width)
+    ax.set_yticks(range(len(names)), fitted.names, fontsize=fitted.size, parse_math=False)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    return fitted.size
+
+
+def set_count_axis(ax: Any, counts: ArrayLike) -> None:
     """X axis of whole numbers; logarithmic where they span two decades."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
     low, high = np.min(counts), np.max(counts)
-    ax.set_xlabel(label)
     if low > 0 and high >= 100 * low:
         ax.set_xscale("log")
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+        ax.xaxis.set_major_formatter(FuncFormatter(_plain))
         ax.xaxis.set_minor_formatter(NullFormatter())
     elif ax.get_xscale() == "linear":
-        ax.xaxis.set_major_locator(MaxNLocator(nbins=10, steps=[1, 2, 5, 10], integer=True))
+        ax.xaxis.set_major_locator(MaxNLocator(nbins="auto", steps=[1, 2, 5, 10], integer=True))
+
+
+def set_cutoff_axis(ax: Any, cutoffs: ArrayLike) -> None:
+    """X axis with a tick at each cutoff of each system, and a number at as many as there is room for."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    shown = {*np.asarray(cutoffs).tolist()}
+    if isinstance(ax.xaxis.get_major_locator(), FixedLocator):
+        shown |= {*ax.get_xticks().tolist()}
+    k = np.array(sorted(shown))
+    if k[0] > 0 and k[-1] >= 100 * k[0]:
+        ax.set_xscale("log")
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_locator(FixedLocator(k.tolist()))
+    ax.xaxis.set_major_formatter(FuncFormatter(Numbers(ax, k)))
+
+
+def _plain(x: float, position: int | None) -> str:
+    return f"{x:g}"
+
+
+class Numbers:
+    """Numbers at those ticks that there is room for in the moment of drawing."""
+
+    def __init__(self, ax: Any, k: Any) -> None:
+        self.ax, self.k = ax, k
+        self.at, self.shown = b"", k
+
+    def __call__(self, x: float, position: int | None = None) -> str:
+        """The number, or nothing."""
+        at = self.ax.transData.transform(np.c_[self.k, np.zeros(len(self.k))])[:, 0] * 72 / self.ax.figure.dpi
+        if at.tobytes() != self.at:
+            self.at, self.shown = at.tobytes(), self.k[_legible(self.k, at)]
+        return f"{x:g}" if x in self.shown else ""
+
+
+def _legible(k: Any, at: Any) -> Any:
+    """Positions of ticks whose numbers do not touch: all, else round ones and the first, else as many as fit."""
+    width = np.array([7.0 * len(f"{x:g}") + 4 for x in k])
+    for step in (1, 2, 5, 10, 20, 50, 100):
+        chosen = np.flatnonzero((k % step == 0) | (k == k[0]))
+        gaps, needed = np.diff(at[chosen]), (width[chosen][1:] + width[chosen][:-1]) / 2
+        if len(chosen) > min(2, len(k) - 1) and (gaps >= needed).all():
+            return chosen
+    kept = [len(k) - 1]
+    for i in range(len(k) - 1):
+        if all(abs(at[i] - at[j]) >= (width[i] + width[j]) / 2 for j in kept):
+            kept.append(i)
+    return np.array(kept)
 
 
 def thin(n: int) -> np.ndarray[Any, np.dtype[np.int64]]:

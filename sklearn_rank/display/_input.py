@@ -18,6 +18,7 @@ from sklearn_rank._metric.spec import MetricLike, MetricSpec
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array
+from sklearn_rank.display._arguments import RESULT
 from sklearn_rank.stats._align import refuse_other_labels
 
 
@@ -33,7 +34,7 @@ def at_cutoffs(metric: MetricLike, k: Iterable[int]) -> list[MetricSpec]:
     """A metric at each cutoff."""
     spec = parse_metric(metric)
     if spec.k is not None:
-        raise ValueError(f"Here the cutoffs are given by k, not in the metric's name. Got {metric!r}.")
+        raise ValueError(f"Here the cutoffs are given by k, not in the metric's name. Got {echo(metric)}.")
     return [parse_metric(spec, k=cutoff) for cutoff in dict.fromkeys(cutoffs_of(k))]
 
 
@@ -63,7 +64,7 @@ def family_of(result: Evaluation, metric: MetricLike) -> tuple[str, dict[int, st
         raise ValueError(
             "A picture of cutoffs is of one metric that the result has at several of them, such as 'ndcg@1' and "
             "'ndcg@5'; name it with metric='ndcg'. "
-            f"Got metric={metric!r} and a result of {', '.join(result.per_query)}."
+            f"Got metric={echo(metric)} and a result of {', '.join(result.per_query)}."
         )
     return str(wanted), known[str(wanted)]
 
@@ -72,6 +73,36 @@ def name_in(result: Evaluation, metric: str | None) -> str:
     """Name of a metric of the result, or of the only one."""
     only = metric is None and len(result.per_query) == 1
     return next(iter(result.per_query)) if only else known_metric(result, metric)
+
+
+def several(results: Any) -> Mapping[str, Evaluation]:
+    """Results of one system or more, by name.
+
+    Raises
+    ------
+    TypeError
+        If they are anything else.
+    """
+    if not isinstance(results, Mapping) or not results or not all(map(RESULT.accepts, results.values())):
+        raise TypeError(f"results must be a dict of results by name, one or more. Got {echo(results)}.")
+    return results
+
+
+def refuse_other_meaning(results: Mapping[str, Evaluation], metrics: Iterable[str]) -> None:
+    """Refuse systems in one picture whose metric was computed otherwise.
+
+    Raises
+    ------
+    ValueError
+        Naming both meanings.
+    """
+    (first, expected), *others = results.items()
+    for name, result in others:
+        for metric in metrics:
+            if result.meaning.get(metric) != expected.meaning[metric]:
+                got = f"{expected.meaning[metric]} in {echo(first)} and as {result.meaning.get(metric)} in {echo(name)}"
+                rule = "Systems in one picture have one metric, computed alike."
+                raise ValueError(f"{rule} Got {echo(metric)} as {got}.")
 
 
 def evaluate_each(y_true: ArrayLike, y_score: Mapping[str, Any], **common: Any) -> dict[str, Evaluation]:
@@ -100,7 +131,7 @@ def paired(first: Evaluation, second: Evaluation, metric: str) -> tuple[NDArray[
     if first.meaning[metric] != second.meaning[metric]:
         raise ValueError(
             "Two systems are compared by one metric, computed alike. "
-            f"Got {metric!r} as {first.meaning[metric]} and as {second.meaning[metric]}."
+            f"Got {echo(metric)} as {first.meaning[metric]} and as {second.meaning[metric]}."
         )
     known, (one, other) = number_together([first.qid, second.qid])
     if not len(known) == len(one) == len(other):

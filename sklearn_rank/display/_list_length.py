@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -13,16 +13,18 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank.display._arguments import points, required
 from sklearn_rank.display._display import FromEstimator
 from sklearn_rank.display._docstring import documented
-from sklearn_rank.display._figure import add_legend, set_count_axis, style, wrap
-from sklearn_rank.display._input import at_cutoffs, cutoffs_of, family_of
+from sklearn_rank.display._figure import set_cutoff_axis, set_labels
+from sklearn_rank.display._input import at_cutoffs, cutoffs_of, family_of, refuse_other_meaning, several
+from sklearn_rank.display._naming import label_of
+from sklearn_rank.display._palette import line_style
 
 
 @documented
 class ListLengthDisplay(FromEstimator):
     """Precision and recall of lists of length N, means over queries: the gain and the cost of a longer list.
 
-    Of each system precision is a solid line with full markers, recall a dashed one with hollow markers. Plot another
-    system on ``ax=display.ax_`` to compare them.
+    Of each system precision is a solid line with full markers, recall a dashed one with hollow markers. A name stands
+    at the end of its precision. Plot another system on ``ax=display.ax_`` to compare them.
 
     Parameters
     ----------
@@ -62,15 +64,19 @@ class ListLengthDisplay(FromEstimator):
         """
         ax = self._open(ax)
         name = self.name if name is None else name
-        after = "" if name is None else f" of {name}"
-        look = style(len(ax.lines) // 2, len(self.k))
-        full = look | {"linestyle": "-", "label": wrap(f"precision{after}")}
-        hollow = look | {"linestyle": "--", "markerfacecolor": "white", "label": wrap(f"recall{after}")}
+        look = line_style(len(ax.lines) // 2, len(self.k))
+        full = look | {"linestyle": "-", "label": "precision" if name is None else label_of(name)}
+        hollow = look | {
+            "linestyle": "--",
+            "markerfacecolor": "white",
+            "label": "recall" if name is None else "_recall",
+        }
         (self.precision_line_,) = ax.plot(self.k, self.precision, **full | kwargs)
         (self.recall_line_,) = ax.plot(self.k, self.recall, **hollow | kwargs)
-        set_count_axis(ax, self.k, "list length N (documents)")
-        ax.set(ylabel="mean over queries at N", ylim=(-0.02, 1.02))
-        add_legend(ax)
+        set_cutoff_axis(ax, self.k)
+        set_labels(ax, "list length N (documents)", "precision (full), recall (hollow), means")
+        ax.set_ylim(-0.02, 1.02)
+        self._name_systems(on_curves=True)
         return self
 
     @classmethod
@@ -92,6 +98,11 @@ class ListLengthDisplay(FromEstimator):
         ValueError
             If the result lacks one of them, or has them at different cutoffs.
         """
+        return cls._of_result(result, precision, recall, name=name).plot(ax, **kwargs)
+
+    @classmethod
+    def _of_result(cls, result: Evaluation, precision: Any, recall: Any, *, name: str | None) -> Self:
+        """Display of a result, not drawn yet."""
         means = result.mean()
         (_, precisions), (_, recalls) = family_of(result, precision), family_of(result, recall)
         if list(precisions) != list(recalls):
@@ -100,7 +111,35 @@ class ListLengthDisplay(FromEstimator):
                 f"Got {list(precisions)} for precision and {list(recalls)} for recall."
             )
         curves = ([means[at_k] for at_k in names.values()] for names in (precisions, recalls))
-        return cls(list(precisions), *curves, name=name).plot(ax, **kwargs)
+        return cls(list(precisions), *curves, name=name)
+
+    @classmethod
+    def from_results(
+        cls, results: Mapping[str, Evaluation], *, precision: Any = "precision",
+        recall: Any = "recall", ax: Any = None, **kwargs: Any,
+    ) -> Self:  # fmt: skip
+        """Picture of precision and recall of several results.
+
+        Parameters
+        ----------
+        precision, recall : str, default="precision", "recall"
+            The metrics without their cutoff, as in `from_result`.
+        **kwargs
+            Passed to Matplotlib's `plot`, for all systems.
+
+        Raises
+        ------
+        ValueError
+            If a result has no such metric, or the metric was computed otherwise in one of them.
+        TypeError
+            If results have no names.
+        """
+        displays = {
+            name: cls._of_result(result, precision, recall, name=name) for name, result in several(results).items()
+        }
+        first = next(iter(results.values()))
+        refuse_other_meaning(results, [*family_of(first, precision)[1].values(), *family_of(first, recall)[1].values()])
+        return cls._of_systems(displays, ax, **kwargs)
 
     @classmethod
     def from_predictions(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -11,11 +11,14 @@ from numpy.typing import ArrayLike
 from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metric
+from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank.display._arguments import points, required
 from sklearn_rank.display._display import FromEstimator
 from sklearn_rank.display._docstring import documented
-from sklearn_rank.display._figure import add_legend, style, wrap
-from sklearn_rank.display._input import spec_in
+from sklearn_rank.display._figure import set_labels
+from sklearn_rank.display._input import refuse_other_meaning, several, spec_in
+from sklearn_rank.display._naming import label_of
+from sklearn_rank.display._palette import line_style
 
 LEVELS = tuple(i / 10 for i in range(11))
 
@@ -65,11 +68,11 @@ class QueryPrecisionRecallDisplay(FromEstimator):
             Passed to Matplotlib's `plot`.
         """
         ax = self._open(ax)
-        look = style(len(ax.lines), len(self.recall)) | {"label": wrap(self.name if name is None else name)}
+        look = line_style(len(ax.lines), len(self.recall)) | {"label": label_of(self.name if name is None else name)}
         (self.line_,) = ax.plot(self.recall, self.precision, **look | kwargs)
-        ax.set(xlabel="recall (share of the relevant documents)", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-        ax.set_ylabel("interpolated precision, mean over queries")
-        add_legend(ax)
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+        set_labels(ax, "recall", "interpolated precision, mean over queries")
+        self._name_systems(on_curves=True)
         return self
 
     @classmethod
@@ -86,11 +89,14 @@ class QueryPrecisionRecallDisplay(FromEstimator):
         ValueError
             If the result has interpolated precision at fewer than two levels, or twice at one, by other keywords.
         """
+        return cls._of_result(result, name=name).plot(ax, **kwargs)
+
+    @classmethod
+    def _of_result(cls, result: Evaluation, *, name: str | None) -> Self:
+        """Display of a result, not drawn yet."""
         levels: dict[float, float] = {}
         means = result.mean()
-        for metric, spec in spec_in(result).items():
-            if spec.metric.name != "iprec" or isinstance(spec["recall"], str):
-                continue
+        for metric, spec in _levels_of(result).items():
             if spec["recall"] in levels:
                 raise ValueError(f"A result must have each level of recall once. Got {spec['recall']:g} twice.")
             levels[spec["recall"]] = means[metric]
@@ -100,7 +106,29 @@ class QueryPrecisionRecallDisplay(FromEstimator):
                 f"Got a result of {', '.join(result.per_query)}."
             )
         recall = sorted(levels)
-        return cls(recall, [levels[level] for level in recall], name=name).plot(ax, **kwargs)
+        return cls(recall, [levels[level] for level in recall], name=name)
+
+    @classmethod
+    def from_results(
+        cls, results: Mapping[str, Evaluation], *, ax: Any = None, **kwargs: Any,
+    ) -> Self:  # fmt: skip
+        """Picture of interpolated precision of several results.
+
+        Parameters
+        ----------
+        **kwargs
+            Passed to Matplotlib's `plot`, for all systems.
+
+        Raises
+        ------
+        ValueError
+            If a result has no such metric, or the metric was computed otherwise in one of them.
+        TypeError
+            If results have no names.
+        """
+        displays = {name: cls._of_result(result, name=name) for name, result in several(results).items()}
+        refuse_other_meaning(results, _levels_of(next(iter(results.values()))))
+        return cls._of_systems(displays, ax, **kwargs)
 
     @classmethod
     def from_predictions(
@@ -128,3 +156,9 @@ class QueryPrecisionRecallDisplay(FromEstimator):
         metrics = [parse_metric("iprec", recall=float(level)) for level in shares]
         result = evaluate(y_true, y_score, qid=qid, metrics=metrics, n_jobs=n_jobs, **keywords)
         return cls.from_result(result, name=name, ax=ax)
+
+
+def _levels_of(result: Evaluation) -> dict[str, MetricSpec]:
+    """Interpolated precision of a result, by name."""
+    specs = spec_in(result).items()
+    return {name: spec for name, spec in specs if spec.metric.name == "iprec" and not isinstance(spec["recall"], str)}

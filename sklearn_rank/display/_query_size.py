@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -11,12 +12,16 @@ from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.constraints import is_count, is_real
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.display._arguments import points, required
 from sklearn_rank.display._display import FromEstimator
 from sklearn_rank.display._docstring import documented
-from sklearn_rank.display._figure import add_legend, set_count_axis, style, thin, value_label, wrap
-from sklearn_rank.display._input import name_in
+from sklearn_rank.display._figure import set_count_axis, set_labels, thin, value_label
+from sklearn_rank.display._input import name_in, refuse_other_meaning, several
+from sklearn_rank.display._naming import label_of
+from sklearn_rank.display._palette import line_style
+from sklearn_rank.display._words import percent
 
 
 @documented
@@ -36,6 +41,8 @@ class QuerySizeDisplay(FromEstimator):
         Bins, at most; there are fewer where sizes repeat, or where a bin would have fewer than ten queries.
     confidence_level : float, default=0.95
         Level of the confidence intervals.
+    show_points : bool, default=True
+        Whether queries are drawn, or the means alone.
 
     Attributes
     ----------
@@ -43,7 +50,7 @@ class QuerySizeDisplay(FromEstimator):
         Mean size and mean value of each bin, and half the length of the interval, NaN of a single query.
     ax_ : Matplotlib Axes
     figure_ : Matplotlib Figure
-    points_ : PathCollection
+    points_ : PathCollection or None
     means_ : ErrorbarContainer
 
     Examples
@@ -58,12 +65,12 @@ class QuerySizeDisplay(FromEstimator):
 
     def __init__(
         self, n_documents: ArrayLike, values: ArrayLike, *, n_bins: int = 10, confidence_level: float = 0.95,
-        metric: str = "metric", greater_is_better: bool = True, name: str | None = None,
+        metric: str = "metric", greater_is_better: bool = True, name: str | None = None, show_points: bool = True,
     ) -> None:  # fmt: skip
         points(n_documents=required(n_documents, "n_documents"), values=required(values, "values"))
         self.n_documents, self.values = np.asarray(n_documents), np.asarray(values, dtype=np.float64)
         self.n_bins, self.confidence_level, self.name = n_bins, confidence_level, name
-        self.metric, self.greater_is_better = metric, greater_is_better
+        self.metric, self.greater_is_better, self.show_points = metric, greater_is_better, show_points
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
         """Draw the points and the means.
@@ -76,25 +83,30 @@ class QuerySizeDisplay(FromEstimator):
         if not is_count(self.n_bins) or not (is_real(self.confidence_level) and 0 < self.confidence_level < 1):
             raise ValueError(
                 "'n_bins' must be an int >= 1 and 'confidence_level' between 0 and 1, exclusive. "
-                f"Got {self.n_bins!r} and {self.confidence_level!r}."
+                f"Got {echo(self.n_bins)} and {echo(self.confidence_level)}."
             )
         size, values = self._defined()
         ax = self._open(ax)
         self.bin_size_, self.bin_mean_, self.bin_reach_ = _binned(size, values, self.n_bins, self.confidence_level)
-        look = style(len(ax.containers), len(self.bin_size_)) | {"markevery": 1, "markersize": 6}
+        look = line_style(len(ax.containers), len(self.bin_size_)) | {"markevery": 1, "markersize": 6}
+        self.points_ = self._scatter(ax, size, values, {"color": look["color"]} | kwargs) if self.show_points else None
+        name = self.name if name is None else name
+        label = {"label": label_of(name)} if name is not None else {}
+        if not self.show_points:
+            look |= {"ecolor": (look["color"], 0.4), "elinewidth": 1}
+        look |= {"capsize": 3 if self.show_points else 0, "markeredgecolor": "white", "linewidth": 2} | label
+        self.means_ = ax.errorbar(self.bin_size_, self.bin_mean_, self.bin_reach_, **look)
+        set_count_axis(ax, size)
+        value = value_label(self.metric, self.greater_is_better)
+        set_labels(ax, "documents of the query", f"{value}, means with {percent(self.confidence_level)} interval")
+        self._name_systems(on_curves=True)
+        return self
+
+    def _scatter(self, ax: Any, size: NDArray[Any], values: Array, look: dict[str, Any]) -> Any:
         shown = np.argsort(size, kind="stable")[thin(len(size))]
         alpha = np.clip(60 / len(size), 0.2, 0.6)
-        dots = {"s": 12, "color": look["color"], "alpha": alpha, "linewidth": 0, "rasterized": True}
-        self.points_ = ax.scatter(size[shown], values[shown], **dots | kwargs)
-        name = self.name if name is None else name
-        label = {"label": wrap(name)} if name is not None else {}
-        look |= {"capsize": 3, "markeredgecolor": "white", "linewidth": 2} | label
-        self.means_ = ax.errorbar(self.bin_size_, self.bin_mean_, self.bin_reach_, **look)
-        set_count_axis(ax, size, "size of the query (documents)")
-        label_of_values = value_label(self.metric, self.greater_is_better)
-        ax.set_ylabel(f"{label_of_values} of a query; means with {100 * self.confidence_level:g} % interval")
-        add_legend(ax)
-        return self
+        dots = {"s": 12, "alpha": alpha, "linewidth": 0, "rasterized": True}
+        return ax.scatter(size[shown], values[shown], **dots | look)
 
     def _defined(self) -> tuple[NDArray[Any], Array]:
         defined = ~np.isnan(self.values)
@@ -123,12 +135,48 @@ class QuerySizeDisplay(FromEstimator):
         ValueError
             If the result has no such metric.
         """
+        options = {"n_bins": n_bins, "confidence_level": confidence_level, "name": name}
+        return cls._of_result(result, metric, **options).plot(ax, **kwargs)
+
+    @classmethod
+    def _of_result(cls, result: Evaluation, metric: str | None, **options: Any) -> Self:
+        """Display of a result, not drawn yet."""
         metric = name_in(result, metric)
-        display = cls(
-            result.n_documents, result.per_query[metric], n_bins=n_bins, confidence_level=confidence_level,
-            metric=metric, greater_is_better=result.greater_is_better[metric], name=name,
+        return cls(
+            result.n_documents, result.per_query[metric], metric=metric,
+            greater_is_better=result.greater_is_better[metric], **options,
         )  # fmt: skip
-        return display.plot(ax, **kwargs)
+
+    @classmethod
+    def from_results(
+        cls, results: Mapping[str, Evaluation], metric: str | None = None, *, n_bins: int = 10,
+        confidence_level: float = 0.95, show_points: bool | None = None, ax: Any = None, **kwargs: Any,
+    ) -> Self:  # fmt: skip
+        """Picture of a metric of several results.
+
+        Parameters
+        ----------
+        n_bins : int, default=10
+            Bins, at most.
+        confidence_level : float, default=0.95
+            Level of the confidence intervals.
+        show_points : bool or None, default=None
+            Whether queries are drawn, or the means alone. None: those of a single system are.
+        **kwargs
+            Passed to Matplotlib's `scatter`, for all systems.
+
+        Raises
+        ------
+        ValueError
+            If a result has no such metric, or the metric was computed otherwise in one of them.
+        TypeError
+            If results have no names.
+        """
+        options: dict[str, Any] = {"n_bins": n_bins, "confidence_level": confidence_level}
+        options["show_points"] = len(several(results)) == 1 if show_points is None else show_points
+        displays = {name: cls._of_result(result, metric, name=name, **options) for name, result in results.items()}
+        refuse_other_meaning(results, [name_in(next(iter(results.values())), metric)])
+        return cls._of_systems(displays, ax, **kwargs)
 
     @classmethod
     def from_predictions(

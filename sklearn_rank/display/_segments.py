@@ -15,11 +15,14 @@ from sklearn_rank._metric.notation import display_name
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
-from sklearn_rank.display._arguments import RESULT, mapping
+from sklearn_rank.display._arguments import mapping
 from sklearn_rank.display._display import Display
 from sklearn_rank.display._docstring import documented
-from sklearn_rank.display._figure import COLORS, LINES, MARKERS, add_legend, value_label, wrap
-from sklearn_rank.display._input import evaluate_each, name_in
+from sklearn_rank.display._figure import set_labels, set_rows, value_label
+from sklearn_rank.display._input import evaluate_each, name_in, several
+from sklearn_rank.display._naming import label_of, name_systems
+from sklearn_rank.display._palette import look
+from sklearn_rank.display._words import percent
 from sklearn_rank.model_selection._comparison import Comparison
 
 MOST_ROWS = 60
@@ -30,7 +33,7 @@ MOST_ROWS = 60
 class SegmentsDisplay(Display):
     """Means of systems, or differences from a baseline, in each segment of the queries, with their intervals.
 
-    A broken line is the value over all queries, in the color of its system. Intervals of two segments that overlap do
+    A vertical line is the value over all queries, in the color of its system. Intervals of two segments that overlap do
     not say that the segments are alike: `Evaluation.segments` and `Comparison.segments` have tests.
 
     There is no `from_estimator`, as attributes belong to queries of an evaluation.
@@ -103,43 +106,39 @@ class SegmentsDisplay(Display):
         if n > MOST_ROWS:
             raise ValueError(f"A picture shows up to {MOST_ROWS} segments; segments() has a table of all. Got {n}.")
         labels = self._labels()
-        n_lines = max((str(label).count("\n") + 1 for label in labels), default=1)
-        ax = self._open(ax, height=1.6 + n * max(0.32, 0.18 * n_systems, 0.19 * n_lines))
+        n_lines = max(len(label) for label in labels) // 28 + 1
+        ax = self._open(ax, height=1.6 + n * max(0.32, 0.14 * n_systems, 0.22 * n_lines))
+        set_rows(ax, labels)
         self.points_, self.lines_ = [], []
         if self.difference_from is not None:
             ax.axvline(0, color="0.3", linewidth=0.8)
         for i, (name, values) in enumerate(self.values.items()):
             value, low, high = values.T
-            y = np.arange(n) + (0.6 * ((i + 0.5) / n_systems - 0.5) if n_systems > 1 else 0.0)
-            color, marker = COLORS[i % len(COLORS)], MARKERS[i % len(MARKERS)]
-            look: dict[str, Any] = {"color": color, "marker": marker, "linestyle": "", "markersize": 5, "capsize": 2}
-            look["label"] = wrap(name)
-            self.lines_.append(
-                ax.axvline(self.overall[name], color=color, linestyle=LINES[1 + i % (len(LINES) - 1)], linewidth=0.9)
-            )
-            self.points_.append(ax.errorbar(value, y, xerr=np.stack([value - low, high - value]), **look | kwargs))
-        ax.set_yticks(range(n), labels)
-        ax.set_ylim(n - 0.4, -0.6)
-        ax.grid(axis="y", linestyle=":", color="0.85")
-        ax.set_axisbelow(True)
-        ax.set_xlabel(self._label())
-        if n_systems > 1 or self.difference_from is not None:
-            add_legend(ax)
+            y = np.arange(n) + (0.7 * ((i + 0.5) / n_systems - 0.5) if n_systems > 1 else 0.0)
+            style = look(i) | {"markersize": 5 if n_systems < 6 else 4, "capsize": 2, "linewidth": 1.2}
+            if n_systems > 1 or self.difference_from is not None:
+                style["label"] = label_of(str(name))
+            line = {"color": style["color"], "linestyle": style.pop("linestyle"), "linewidth": 0.9, "zorder": 1}
+            self.lines_.append(ax.axvline(self.overall[name], **line))
+            points = style | {"linestyle": ""} | kwargs
+            self.points_.append(ax.errorbar(value, y, xerr=np.stack([value - low, high - value]), **points))
+        for between in np.arange(0.5, n - 1):
+            ax.axhline(between, color="0.85", linewidth=0.8, zorder=0)
+        set_labels(ax, self._label(), "")
+        name_systems(ax)
         return self
 
-    def _labels(self) -> list[str | None]:
+    def _labels(self) -> list[str]:
         counts = [None] * len(self.segments) if self.n_queries is None else self.n_queries.tolist()
-        return [
-            wrap(name if count is None else f"{name} (n={count})")
-            for name, count in zip(self.segments, counts, strict=True)
-        ]
+        pairs = zip(self.segments, counts, strict=True)
+        return [str(name) if count is None else f"{name} (n={count})" for name, count in pairs]
 
     def _label(self) -> str:
-        level = f"{100 * self.confidence_level:g} % intervals; broken lines: all queries"
+        level = f"{percent(self.confidence_level)} intervals; vertical lines: all queries"
         if self.difference_from is None:
             return f"mean {value_label(self.metric, self.greater_is_better)}\n{level}"
         better = "" if self.greater_is_better else " (lower is better)"
-        return f"difference in {display_name(self.metric)} from {wrap(self.difference_from)}{better}\n{level}"
+        return f"difference in {display_name(self.metric)} from {self.difference_from}{better}\n{level}"
 
     @classmethod
     def from_results(
@@ -167,10 +166,8 @@ class SegmentsDisplay(Display):
         TypeError
             If results have no names.
         """
-        if not isinstance(results, Mapping) or not results or not all(map(RESULT.accepts, results.values())):
-            raise TypeError(f"results must be a dict of results by name, one or more. Got {echo(results)}.")
         rows, overall = {}, {}
-        for name, result in results.items():
+        for name, result in several(results).items():
             metric = name_in(result, metric)
             found = result.segments(by, metric=metric, confidence_level=confidence_level)
             at = len(found.by)
@@ -227,7 +224,7 @@ class SegmentsDisplay(Display):
             if [row[:2] for row in other] != [row[:2] for row in expected]:
                 raise ValueError(
                     "Systems in one picture of segments must have the same queries in each. "
-                    f"Got other segments in {name!r} than in {first!r}."
+                    f"Got other segments in {echo(name)} than in {echo(first)}."
                 )
         return cls(
             [", ".join(map(str, names)) for names, _, _ in expected],

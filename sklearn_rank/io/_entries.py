@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import Keys, number_together, sort_by_number
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Index
 from sklearn_rank.io._ids import QueryIds, Text
 
@@ -71,7 +72,7 @@ def checked(entries: Entries, place: Callable[[int], str]) -> Entries:
         document = taken(entries.doc_id, [second]).tolist()[0]
         raise ValueError(
             "A document must be in a query once, so leave one of two lines or rows out. "
-            f"Got document {document!r} of query {query!s} again {place(second)}, first {place(first)}."
+            f"Got document {echo(document)} of query {query!s} again {place(second)}, first {place(first)}."
         )
     return entries
 
@@ -105,7 +106,7 @@ def document_keys(*lists: Any) -> list[Keys]:
         other = taken(lists[strings.index(False)], [0]).tolist()[0]
         raise TypeError(
             "Document ids must be of one type in the run and in the judgements; those of TREC's files are strings. "
-            f"Got strings and {other!r}; make strings of them with astype(str)."
+            f"Got strings and {echo(other)}; make strings of them with astype(str)."
         )
     if any(isinstance(ids, Text) for ids in lists):
         return [(ids if isinstance(ids, Text) else Text.of(ids.tolist())).keys for ids in lists]

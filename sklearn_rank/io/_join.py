@@ -13,6 +13,7 @@ from sklearn_rank._engine.grouping import Number, number_together
 from sklearn_rank._engine.kernels import trec as trec_kernels
 from sklearn_rank._engine.pooled import pooled_if_negative
 from sklearn_rank._utils.constraints import BOOL, one_of
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.io._entries import Entries, document_keys, grouped, match, taken
@@ -266,7 +267,7 @@ def _choose(
             keyword = "missing_from_run" if side == "run" else "missing_from_qrels"
             raise ValueError(
                 f"With {keyword}='raise' every query must be in the {side}; 'zero' counts it as zero and 'drop' leaves "
-                f"it out. Got {len(absent)} missing, the first {absent.tolist()[0]!r}."
+                f"it out. Got {len(absent)} missing, the first {echo(absent.tolist()[0])}."
             )
         if what == "drop":
             keep &= has
@@ -281,7 +282,7 @@ def _refuse_other_types(not_in_run: NDArray[Any], not_in_qrels: NDArray[Any]) ->
     if query is not None:
         raise ValueError(
             "The id of a query must be of one type in the run and in the judgements; str(id) makes strings of all. "
-            f"Got {of_run[str(query)]!r} in the run and {query!r} in the judgements."
+            f"Got {echo(of_run[str(query)])} in the run and {echo(query)} in the judgements."
         )
 
 

@@ -161,7 +161,7 @@ def _refuse_other_ids(documents: ListedDocuments, others: Iterable[Any], places:
     if all(kinds) and not kinds[0] & kinds[1]:
         raise ValueError(
             f"Ids of documents must be of one type in {places}; str(id) makes strings of them. "
-            f"Got ids such as {sides[0][0]!r} and {sides[1][0]!r}, and none in both."
+            f"Got ids such as {echo(sides[0][0])} and {echo(sides[1][0])}, and none in both."
         )
 
 
@@ -205,7 +205,7 @@ def _refuse_idle(exclude: Mapping[Any, Set[Any]], run: Entries, judged: Entries)
     if exclude.keys().isdisjoint([*run.qid.names.tolist(), *judged.qid.names.tolist()]):
         raise ValueError(
             "exclude must have a query of the run or of the judgements, and its id must be of the same type. "
-            f"Got {next(iter(exclude))!r}, where the judgements have {judged.qid.names.tolist()[0]!r}."
+            f"Got {echo(next(iter(exclude)))}, where the judgements have {echo(judged.qid.names.tolist()[0])}."
         )
     _refuse_other_ids(run.doc_id, chain.from_iterable(exclude.values()), "the run and in exclude")
 
@@ -220,7 +220,7 @@ def _refuse_other_kind(caller: str, entries: Any, kind: str) -> None:
     if got not in (None, kind):
         name = "qrels" if caller == "join" and kind == "judgements" else kind
         order = "the run first, then the judgements" if caller == "join" else "judgements first, then the run"
-        raise ValueError(f"{caller} takes {order}. Got {got} as {name!r}.")
+        raise ValueError(f"{caller} takes {order}. Got {got} as {echo(name)}.")
 
 
 def _mapping_of(source: Any, kind: str) -> Mapping[Any, Any]:
@@ -377,7 +377,7 @@ def _numbers(values: list[Any], names: NDArray[Any], documents: ListedDocuments,
     document = next(islice(documents.lists[query], row - int(documents.ends[query]), None))
     raise (ValueError if _is_number(values[row]) else TypeError)(
         f"{word} must be finite real numbers. Got {echo(values[row])} for document {echo(document)} of query "
-        f"{names[query : query + 1].tolist()[0]!r}."
+        f"{echo(names[query : query + 1].tolist()[0])}."
     )
 
 

@@ -16,6 +16,7 @@ from sklearn_rank._engine.check import check_queries
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.rows import check_rows
+from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.optional import import_optional
 from sklearn_rank.io._entries import Entries, checked
@@ -113,7 +114,7 @@ def read_entries(table: Any, *, value: str, qid: str = "qid", doc_id: str = "doc
     numbers, queries, documents = _numbers(table, value), _ids(table, qid), _ids(table, doc_id)
     if not np.isfinite(numbers).all():
         row = int(np.argmin(np.isfinite(numbers)))
-        raise ValueError(f"Column {value!r} must hold finite numbers. Got {numbers[row]} in row {row}.")
+        raise ValueError(f"Column {echo(value)} must hold finite numbers. Got {numbers[row]} in row {row}.")
     return _entries(numbers, queries, documents)
 
 
@@ -134,8 +135,10 @@ def _column(table: Any, name: str) -> Any:
     names = column_names(table) or [*table]
     if names.count(name) == 1:
         return find_column(table, name)
-    known = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
-    raise ValueError(f"A column must be one of the table's: {known}. Got {name!r}, {names.count(name)} times there.")
+    known = echo_all(names)
+    raise ValueError(
+        f"A column must be one of the table's: {known}. Got {echo(name)}, {names.count(name)} times there."
+    )
 
 
 def _check_labels(table: Any, *names: str | None) -> None:
@@ -167,8 +170,10 @@ def _numbers(table: Any, name: str) -> NDArray[np.float64]:
     else:
         wrong = [] if given.dtype.kind in "biuf" else given[:1].tolist()
     if wrong or array.ndim != 1:
-        raise TypeError(f"Column {name!r} must hold real numbers, one a row. Got {[*wrong, array.shape][0]!r} instead.")
-    return as_floats(column, f"Column {name!r}")
+        raise TypeError(
+            f"Column {echo(name)} must hold real numbers, one a row. Got {echo([*wrong, array.shape][0])} instead."
+        )
+    return as_floats(column, f"Column {echo(name)}")
 
 
 def _ids(table: Any, name: str) -> NDArray[Any]:
@@ -179,7 +184,7 @@ def _ids(table: Any, name: str) -> NDArray[Any]:
         missing = missing | (array != array)
     if missing.any():
         raise ValueError(
-            f"Every row needs an id, so column {name!r} must not have missing values. "
+            f"Every row needs an id, so column {echo(name)} must not have missing values. "
             f"Got {missing.sum()}, the first in row {int(np.argmax(missing))}."
         )
     return array

@@ -180,7 +180,7 @@ def _refuse_line(part: _Rows, n_before: int, what: str, fields: Sequence[str], n
         )
     field = "score" if "score" in fields else "relevance"
     value = parts[fields.index(field)].decode("utf-8", "replace")
-    raise ValueError(f"{what} must have a finite decimal number as {field}. Got {value!r} {place}.")
+    raise ValueError(f"{what} must have a finite decimal number as {field}. Got {echo(value)} {place}.")
 
 
 def _line(parts: list[_Rows], row: int) -> int:
@@ -267,6 +267,7 @@ def _writable(ids: list[Any], name: str) -> list[str]:
         encoded = text.encode("utf-8", ERRORS)
         if encoded.split() != [encoded]:
             raise ValueError(
-                f"A run of TREC has blanks between its fields, so {name} must be without, and not empty. Got {text!r}."
+                f"A run of TREC has blanks between its fields, so {name} must be without, and not empty. "
+                f"Got {echo(text)}."
             )
     return texts

@@ -1,4 +1,4 @@
-"""Precision where a share of the relevant documents is found, or could be."""
+"""Levels of recall: precision where a share of the relevant documents is found, or could be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agreement of the order with that of the labels: pairs, overlaps, and positions in the whole list."""
+"""Order of pairs: how the order by score agrees with that by label, in pairs, overlaps and positions."""
 
 from __future__ import annotations
 

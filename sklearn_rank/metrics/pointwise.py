@@ -1,4 +1,4 @@
-"""Errors of scores read as predictions of the labels."""
+"""Errors: scores read as predictions of the labels."""
 
 from __future__ import annotations
 

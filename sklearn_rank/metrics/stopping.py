@@ -1,4 +1,4 @@
-"""Models of a user who goes down the list and stops."""
+"""Stopping: models of a user who goes down the list and stops."""
 
 from __future__ import annotations
 

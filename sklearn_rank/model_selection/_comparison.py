@@ -15,6 +15,7 @@ from sklearn_rank._evaluation.segments import SegmentsBy
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, is_key
+from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.optional import import_pandas
 from sklearn_rank._utils.storage import Saveable, SavedArrays, names, part
 from sklearn_rank._utils.table import WIDTH, Table, TableReport, shorten
@@ -216,7 +217,9 @@ class Comparison(TableReport, Saveable):
             return "the queries have weights, and tests and intervals are of means in which each query counts once"
         if not all(result.counts_queries_equally(metric) for result in results):
             average = next(iter(results)).average[metric]
-            return f"its average is {average!r}, and tests and intervals are of means in which each query counts once"
+            return (
+                f"its average is {echo(average)}, and tests and intervals are of means in which each query counts once"
+            )
         defined = ~np.isnan([result.per_query[metric] for result in results]).any(axis=0)
         return "two queries or more are needed" if defined.sum() < 2 else None
 
@@ -327,8 +330,8 @@ class Comparison(TableReport, Saveable):
     def _result(self, model: Any) -> Evaluation:
         """Result of a model, by its name."""
         if not is_key(model, self.results):
-            names = ", ".join(map(repr, self.results))
-            raise ValueError(f"A model must be one of those that did not fail: {names}. Got {model!r} instead.")
+            names = echo_all(self.results)
+            raise ValueError(f"A model must be one of those that did not fail: {names}. Got {echo(model)} instead.")
         return self.results[model]
 
     def _plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -464,8 +467,8 @@ def known_baseline(baseline: str | None, models: Iterable[str]) -> str:
     known = [*models]
     if baseline is not None and baseline not in known:
         near = difflib.get_close_matches(str(baseline), known, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"The baseline must be one of the models, {known}. Got {baseline!r}.{hint}")
+        hint = f" Did you mean {echo(near[0])}?" if near else ""
+        raise ValueError(f"The baseline must be one of the models, {known}. Got {echo(baseline)}.{hint}")
     return known[0] if baseline is None else baseline
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.echo import echo, one_line
 from sklearn_rank._utils.typing import Estimator
 from sklearn_rank.model_selection._fit_arguments import comes_from, last_step
 from sklearn_rank.model_selection._routing import consumes
@@ -48,7 +48,7 @@ def refuse_torn_search(search: Any) -> None:
     if tunes(search) and getattr(search, "subsample", 1.0) != 1.0:  # of OptunaSearchCV
         raise ValueError(
             f"The subsample of {name} draws rows, which tears queries apart: leave it at 1.0, and give QueryRanker "
-            f"max_queries, the number of queries to draw. Got subsample={search.subsample!r}."
+            f"max_queries, the number of queries to draw. Got subsample={echo(search.subsample)}."
         )
     if not hasattr(search, "cv") and all(hasattr(search, part) for part in ("estimator", "scoring", "test_size")):
         raise ValueError(  # the searches of dask-ml that train in steps
@@ -85,7 +85,7 @@ def check_estimator(estimator: Estimator, name: str, *, must_predict: bool = Tru
     ValueError
         If it is a model of CatBoost with a list among its parameters, or a Pipeline that ends in one.
     """
-    hint = f" Make one of the class: {estimator.__name__}()." if isinstance(estimator, type) else ""
+    hint = f" Make one of the class: {one_line(estimator.__name__)}()." if isinstance(estimator, type) else ""
     needed = ("fit", "get_params")
     predicts = any(hasattr(estimator, method) for method in ("predict", "predict_proba", "decision_function"))
     predicts |= getattr(estimator, "final_estimator", estimator) is None  # stacking shows `predict` after fit alone

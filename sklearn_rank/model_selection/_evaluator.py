@@ -319,11 +319,11 @@ class RankingEvaluator:
         from sklearn_rank.stats._compare_all import check_plan
 
         if not isinstance(estimators, Mapping) or not estimators:
-            raise TypeError(f"compare takes a mapping from names to estimators, one or more. Got {estimators!r}.")
+            raise TypeError(f"compare takes a mapping from names to estimators, one or more. Got {echo(estimators)}.")
         baseline = known_baseline(self.baseline, estimators)
         check_plan("RankingEvaluator", test=self.test, correction=self.correction, baseline=baseline)
         for name, estimator in estimators.items():
-            check_estimator(estimator, f"Model {name!r}")
+            check_estimator(estimator, f"Model {echo(name)}")
         refuse_unused(self.cv, time=time)
         check_clusters("compare", self.test, clusters)
         y, metadata, rows = _check_and_group(X, y, qid, sample_weight, by=by, clusters=clusters, time=time)
@@ -339,7 +339,9 @@ class RankingEvaluator:
         warn_if_all_relevant(rows.label_range, self._parse_metrics())
         n_queries = out_of_fold.n_queries
         watch = FoldWatch([*estimators], len(folds), on_fold, self.progress)
-        models = [self._prepare(e, X, y, rows, folds, metadata, f"Model {name!r}") for name, e in estimators.items()]
+        models = [
+            self._prepare(e, X, y, rows, folds, metadata, f"Model {echo(name)}") for name, e in estimators.items()
+        ]
         metrics = self._parse_metrics()
         collected = watch.collect(
             fit_folds(models, X, y, metadata, folds, n_jobs=self.n_jobs),

@@ -14,6 +14,7 @@ from sklearn.utils import RegressorTags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
+from sklearn_rank._utils.echo import echo
 from sklearn_rank.model_selection._fit_arguments import last_step
 
 
@@ -72,7 +73,7 @@ class InnerModelMixin:
     def _fitted(self, attribute: str) -> Any:
         """The fitted model; no NotFittedError, as `hasattr` must work."""
         if "estimator_" not in vars(self):
-            raise AttributeError(f"{attribute!r} of {type(self).__name__} is there after fit.")
+            raise AttributeError(f"{echo(attribute)} of {type(self).__name__} is there after fit.")
         return self.estimator_
 
     def _of_features(self, attribute: str) -> Any:
@@ -83,12 +84,12 @@ class InnerModelMixin:
         if _is_nothing(value) and hasattr(model, "get_feature_importance"):  # CatBoost, of losses of whole queries
             value = np.asarray(model.get_feature_importance(type="PredictionValuesChange"))
         if _is_nothing(value):
-            raise AttributeError(f"{type(model).__name__} has no {attribute!r}.")
+            raise AttributeError(f"{type(model).__name__} has no {echo(attribute)}.")
         names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(getattr(self, "n_features_in_", 0))])
         if not _keeps_features(fitted, np.asarray(names, dtype=object)):
             raise AttributeError(
-                f"{attribute!r} of the last step is of features that the steps before it make of those that came in, "
-                f"or leave out. Take estimator_[-1].{attribute}."
+                f"{echo(attribute)} of the last step is of features that the steps before it make of "
+                f"those that came in, or leave out. Take estimator_[-1].{attribute}."
             )
         return value
 

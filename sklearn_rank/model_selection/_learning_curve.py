@@ -18,6 +18,7 @@ from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import RANDOM_STATE
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.random_state import random_of
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import CVLike, Estimator
@@ -126,7 +127,7 @@ def _query_counts(train_sizes: ArrayLike, n_queries: int) -> NDArray[np.int64]:
     ):
         raise ValueError(
             "The 'train_sizes' must be shares above 0 and up to 1.0, or numbers of queries up to "
-            f"those of the smallest training fold, {n_queries}. Got {train_sizes!r} instead."
+            f"those of the smallest training fold, {n_queries}. Got {echo(train_sizes)} instead."
         )
     if sizes.dtype.kind == "f":
         sizes = np.maximum(1, np.round(sizes * n_queries))

@@ -15,6 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from sklearn_rank._engine.rows import queries_in
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import MatrixLike
 from sklearn_rank.model_selection._estimator_checks import check_estimator
 from sklearn_rank.model_selection._failed_fit import undone_if_failed
@@ -99,7 +100,7 @@ class PartialFitMixin(InnerModelMixin):
             if getattr(self, name) is not None:
                 raise ValueError(
                     f"partial_fit trains on all rows of a batch, so {name} is for fit. Got {name}="
-                    f"{getattr(self, name)!r}."
+                    f"{echo(getattr(self, name))}."
                 )
 
     def _keep(self, queries: FittedQueries | None) -> None:

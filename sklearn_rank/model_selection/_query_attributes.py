@@ -41,7 +41,7 @@ def find_attribute(X: MatrixLike, y: Any, groups: Any, values: ArrayLike | None,
     for other_name, other in (("y", y), ("groups", groups)):
         check_rows(**{other_name: other, name: values})
     if level is not None and not np.array_equal(number_of_rows(level, len(level)), number_of_rows(values, len(level))):
-        raise ValueError(f"{name} and the level {name!r} of the index of y must say the same; drop one of them.")
+        raise ValueError(f"{name} and the level {echo(name)} of the index of y must say the same; drop one of them.")
     return values
 
 
@@ -59,7 +59,7 @@ def needed(values: Any, name: str, splitter: str) -> Any:
     raise ValueError(
         f"{splitter} needs the {name} of each row: pass {name}= to split or RankingEvaluator, "
         f"params={{'qid': qid, '{name}': {name}}} to cross_validate, or give y as a pandas Series "
-        f"whose index has the levels 'qid' and {name!r}. Got none.{lost}"
+        f"whose index has the levels 'qid' and {echo(name)}. Got none.{lost}"
     )
 
 

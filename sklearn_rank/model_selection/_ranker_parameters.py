@@ -36,13 +36,15 @@ def check_parameters(ranker: Any, eval_set: Any, on_round: Any) -> None:
     for name in ("max_queries", "early_stopping_rounds"):
         value = getattr(ranker, name)
         if value is not None and not is_count(value):
-            raise ValueError(f"The {name!r} parameter of QueryRanker must be an int >= 1, or None. Got {value!r}.")
+            raise ValueError(
+                f"The {echo(name)} parameter of QueryRanker must be an int >= 1, or None. Got {echo(value)}."
+            )
     RANDOM_STATE.check("random_state", ranker.random_state, "QueryRanker")
     fraction = ranker.eval_fraction
     if fraction is not None and not (is_real(fraction) and 0 < fraction < 1):
         raise ValueError(
             "The 'eval_fraction' parameter of QueryRanker must be a number between 0 and 1, exclusive, or None. "
-            f"Got {fraction!r}."
+            f"Got {echo(fraction)}."
         )
     _check_stopping(ranker, eval_set, on_round)
 
@@ -55,7 +57,7 @@ def _check_stopping(ranker: Any, eval_set: Any, on_round: Any) -> None:
     if ranker.eval_fraction is not None and eval_set is not None:
         raise ValueError(
             "Validation rows are either a share of the queries or a set of their own, so give eval_fraction to "
-            f"QueryRanker or eval_set to fit. Got eval_fraction={ranker.eval_fraction!r} and an eval_set."
+            f"QueryRanker or eval_set to fit. Got eval_fraction={echo(ranker.eval_fraction)} and an eval_set."
         )
     if ranker.eval_fraction is None and eval_set is None:
         for name, value in (("early_stopping_rounds", ranker.early_stopping_rounds), ("on_round", on_round)):
@@ -109,6 +111,6 @@ def stopping_metric(ranker: Any) -> MetricSpec | None:
     if np.ndim(spec.k) or spec["average"] is None:
         raise ValueError(
             "The 'eval_metric' parameter of QueryRanker must be one number a round, so it needs a single cutoff and a "
-            f"mean. Got {ranker.eval_metric!r}."
+            f"mean. Got {echo(ranker.eval_metric)}."
         )
     return spec

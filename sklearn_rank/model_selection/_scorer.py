@@ -24,6 +24,7 @@ from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.names import listed_metrics, parse_metric, parse_metrics
 from sklearn_rank._metric.spec import MetricLike, MetricsLike, MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank.model_selection._fitted_queries import check_test_queries
 from sklearn_rank.model_selection._response import RESPONSE, check_response_method, predict_scores
@@ -76,7 +77,7 @@ def make_ranking_scorer(metric: MetricLike, *, response_method: Any = RESPONSE, 
     if np.ndim(spec.k) or spec["average"] is None:
         raise ValueError(
             "A scorer returns one number, so it needs a single cutoff and a mean. "
-            f"Got k={spec.k!r}, average={spec['average']!r}; get_scorers makes one object of many metrics."
+            f"Got k={echo(spec.k)}, average={echo(spec['average'])}; get_scorers makes one object of many metrics."
         )
     keywords = dict(spec.keywords) if spec.k is None else {"k": spec.k, **spec.keywords}
     scorer = make_scorer(
@@ -142,7 +143,7 @@ def get_scorer(name: str) -> Any:
     Parameters
     ----------
     name : str
-        Name such as "ndcg@10" or "neg_rmse"; for errors the prefix "neg_" may be left out.
+        Name such as "ndcg@10" or "neg_rmse"; for errors the prefix ``"neg_"`` may be left out.
 
     Returns
     -------
@@ -163,7 +164,7 @@ def get_scorer(name: str) -> Any:
 
 
 def get_scorer_names() -> list[str]:
-    """Names for `get_scorer`: those of all metrics, with "neg_" before errors, whose scorers are negative.
+    """Names for `get_scorer`: those of all metrics, with ``"neg_"`` before errors, whose scorers are negative.
 
     Returns
     -------
@@ -184,7 +185,7 @@ def get_scorers(metrics: MetricsLike, *, response_method: Any = RESPONSE, **keyw
     Parameters
     ----------
     metrics : str, metric function, sequence of them, or dict of str to one of them
-        As `evaluate` takes them; for errors the prefix "neg_" may be written or left out.
+        As `evaluate` takes them; for errors the prefix ``"neg_"`` may be written or left out.
     response_method : str or tuple of str, default=("predict_proba", "decision_function", "predict")
         Methods of the estimator to get scores from; the first that it has is used. Of probabilities it is the expected
         grade, the sum of ``predict_proba`` times ``classes_``; a decision function with a column for each class is
@@ -330,5 +331,5 @@ def _without_sign(name: Any) -> Any:
         return name
     bare = name.strip().removeprefix("neg_")
     if bare != name.strip() and parse_metric(bare).metric.greater_is_better:
-        raise ValueError(f"Only errors have a scorer with 'neg_', and higher is better here. Got {name!r}.")
+        raise ValueError(f"Only errors have a scorer with 'neg_', and higher is better here. Got {echo(name)}.")
     return bare

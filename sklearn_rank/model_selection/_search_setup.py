@@ -121,7 +121,7 @@ class SearchSetup:
         if search.resource == "n_samples":
             raise ValueError(
                 "A halving search over the resource 'n_samples' tears queries apart: use resource='max_queries', or "
-                f"'n_estimators'. Got {search!r}."
+                f"'n_estimators'. Got {echo(search)}."
             )
         resource = _renamed_resource(search.resource, search.estimator, wrapped)
         chosen: dict[str, Any] = {"resource": resource}
@@ -135,7 +135,7 @@ class SearchSetup:
             if search.max_resources == "auto":
                 raise ValueError(
                     "A halving search needs max_resources, an int, unless its resource is 'max_queries'. "
-                    f"Got max_resources='auto' and resource={search.resource!r}."
+                    f"Got max_resources='auto' and resource={echo(search.resource)}."
                 )
             return chosen
         seed = f"{resource.removesuffix('max_queries')}random_state"
@@ -172,7 +172,9 @@ def _decides(search: Any, scorers: RankingScorers) -> str:
     if not isinstance(search.refit, str):
         return scorers.names[0]
     if search.refit not in scorers.names:
-        raise ValueError(f"refit must be True, False or a metric of {[*scorers.names]}. Got refit={search.refit!r}.")
+        raise ValueError(
+            f"refit must be True, False or a metric of {[*scorers.names]}. Got refit={echo(search.refit)}."
+        )
     return search.refit
 
 
@@ -290,7 +292,9 @@ def _check_grid(grid: Any, estimator: Any) -> None:
         for name, values in part.items():
             owner, _, last = name.rpartition("__")
             if last in ("cv", "scoring") and tunes(known.get(owner)):
-                raise ValueError(f"A search must not try values of {name!r}, which say how the search inside judges.")
+                raise ValueError(
+                    f"A search must not try values of {echo(name)}, which say how the search inside judges."
+                )
             for value in values if isinstance(values, list | tuple) else []:
                 refuse_searches(value)
 

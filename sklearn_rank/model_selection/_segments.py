@@ -13,6 +13,7 @@ import numpy as np
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.segments import NAME_WIDTH, SegmentsBy, partition, short_names, with_interval
 from sklearn_rank._metric.notation import display_name
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.table import WIDTH, Table, TableReport, cell, shorten
 from sklearn_rank._utils.typing import Array, Index
 
@@ -129,7 +130,8 @@ def compare_segments(
     others = [name for name in results if name != baseline]
     if baseline not in results or not others:
         raise ValueError(
-            f"Segments of a comparison need the baseline, {baseline!r}, and another system. Got {', '.join(results)}."
+            f"Segments of a comparison need the baseline, {echo(baseline)}, and another system. "
+            f"Got {', '.join(results)}."
         )
     parts = partition(results[baseline], by, "segments")
     aligned = align(results, metric, options, "segments")

@@ -83,8 +83,8 @@ def check_size(name: str, size: Any, class_name: str) -> None:
     """Check a share or a number of queries."""
     if size is not None and not is_count(size) and not (is_real(size) and 0 < size < 1):
         raise ValueError(
-            f"The {name!r} parameter of {class_name} must be an int >= 1, which counts queries, a number between 0 and "
-            f"1, exclusive, their share, or None. Got {echo(size)} instead."
+            f"The {echo(name)} parameter of {class_name} must be an int >= 1, which counts queries, a "
+            f"number between 0 and 1, exclusive, their share, or None. Got {echo(size)} instead."
         )
 
 
@@ -95,7 +95,7 @@ def random_halves(splitter: GroupShuffleSplit, number: Index) -> Folds:
     except ValueError:
         raise ValueError(
             f"Sizes count queries, or clusters, not rows, and there are {len(np.unique(number))} of them; each side "
-            f"needs one. Got test_size={splitter.test_size!r} and train_size={splitter.train_size!r}."
+            f"needs one. Got test_size={echo(splitter.test_size)} and train_size={echo(splitter.train_size)}."
         ) from None
 
 

@@ -134,7 +134,7 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
             raise ValueError(
                 "Queries of one time are on one side, and the gap is left out, so a set would be empty: take fewer "
                 f"splits, a smaller gap, or finer times. Got {n_queries} queries at {len(np.unique(time))} times, "
-                f"n_splits={self.n_splits}, gap={self.gap!r}."
+                f"n_splits={self.n_splits}, gap={echo(self.gap)}."
             )
         begins = [0 if self.max_train_size is None else max(0, end - self.max_train_size) for end in ends]
         return [((a, b), (c, d)) for a, b, c, d in zip(begins, ends, bounds, bounds[1:], strict=False)]

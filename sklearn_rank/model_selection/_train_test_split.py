@@ -13,6 +13,7 @@ from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.rows import check_features, check_rows, one_column, queries_in
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import RANDOM_STATE
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lengths import n_rows_of
 from sklearn_rank._utils.typing import Index, RandomState
 from sklearn_rank.model_selection._query_data import take_rows
@@ -97,7 +98,7 @@ def _find_ids(arrays: dict[str, Any], qid: ArrayLike | None) -> Any:
     """Query of each row: as given, or the level "qid" of the index of one of the arrays."""
     if isinstance(qid, str):
         raise ValueError(
-            f"qid must be the query of each row, as frame[{qid!r}] is; columns are not known by name here."
+            f"qid must be the query of each row, as frame[{echo(qid)}] is; columns are not known by name here."
         )
     if qid is not None:
         return qid

@@ -151,7 +151,7 @@ def evaluate_retrieval(
     ids, weight = check_queries_data(query_ids, sample_weight, n_queries)
     memory = sklearn.get_config()["working_memory"] if working_memory is None else working_memory
     if not (is_real(memory) and memory > 0):
-        raise ValueError(f"working_memory must be a number of MiB above 0, or None. Got {working_memory!r}.")
+        raise ValueError(f"working_memory must be a number of MiB above 0, or None. Got {echo(working_memory)}.")
     batches = in_words(
         search(similarity, grades, without_self=exclude_self, memory=memory, n_threads=effective_n_jobs(n_jobs))
     )

@@ -14,6 +14,7 @@ from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._utils.constraints import BOOL, is_count
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lengths import n_rows_of
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.threads import check_n_jobs
@@ -164,7 +165,7 @@ def scores_of_lists(indices: Any, n_documents: int) -> Any:
 
 def _count(value: Any, name: str) -> int:
     if not is_count(value):
-        raise ValueError(f"{name} must be an int >= 1. Got {value!r}.")
+        raise ValueError(f"{name} must be an int >= 1. Got {echo(value)}.")
     return int(value)
 
 

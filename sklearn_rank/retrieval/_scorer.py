@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn_rank._metric.meaning import text_of
 from sklearn_rank._metric.names import is_single_metric, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank.retrieval._evaluate import evaluate_retrieval
 
@@ -74,7 +75,7 @@ class RetrievalScorer:
     def __call__(self, estimator: Estimator, X: MatrixLike, y: ArrayLike) -> float | dict[str, float]:
         """Value of each metric; higher is better."""
         if not hasattr(estimator, "transform"):
-            raise TypeError(f"A retrieval scorer needs an estimator with 'transform'. Got {estimator!r}.")
+            raise TypeError(f"A retrieval scorer needs an estimator with 'transform'. Got {echo(estimator)}.")
         features = estimator.transform(X)
         result = evaluate_retrieval(
             features, query_labels=y, distance=self.distance, metrics=self.metrics, **self.options

@@ -18,7 +18,7 @@ from sklearn.utils import check_array
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from sklearn_rank._engine.kernels import bits as bits_kernels
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.echo import echo, one_line
 from sklearn_rank._utils.lengths import n_rows_of
 from sklearn_rank._utils.numbers import refuse_masked
 from sklearn_rank._utils.tensors import as_numpy
@@ -75,7 +75,7 @@ def make_similarity(distance: Any, queries: Any, items: Any, params: Mapping[str
     built_in = isinstance(distance, str) and distance in ("hamming", "cosine", "inner_product", "euclidean")
     if built_in and params:
         raise ValueError(
-            f"distance={distance!r} has no parameters, so distance_params must be None. Got {dict(params)}."
+            f"distance={echo(distance)} has no parameters, so distance_params must be None. Got {echo(dict(params))}."
         )
     if isinstance(distance, str) and distance == "precomputed":
         raise ValueError(
@@ -112,7 +112,9 @@ def _features(features: Any, name: str, numeric: bool) -> Any:
         got = (
             f"{type(features).__name__} of shape {np.shape(features)}" if hasattr(features, "shape") else echo(features)
         )
-        raise type(error)(f"{name} must be a matrix of finite numbers, a row for each. {error} Got {got}.") from None
+        raise type(error)(
+            f"{name} must be a matrix of finite numbers, a row for each. {one_line(str(error), 300)} Got {got}."
+        ) from None
 
 
 DISTANCE_RULE = (

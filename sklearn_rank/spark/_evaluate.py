@@ -227,7 +227,7 @@ def _refuse_order_of_rows(specs: Mapping[str, MetricSpec]) -> None:
             raise ValueError(
                 "ties='stable' takes equal scores in the order of the rows, and rows of Spark have none: pass "
                 "ties='average', 'worst' or 'best', also beside a convention that asks for it, or make the scores of "
-                f"a query distinct. Got it for {name!r}."
+                f"a query distinct. Got it for {echo(name)}."
             )
 
 
@@ -241,10 +241,10 @@ def _check_types(df: Any, names: ColumnNames, types: Any) -> None:
             if role == "qid" and kind.partition("(")[0] not in ID_TYPES:
                 raise TypeError(
                     f"qid must be of one of the types {', '.join(ID_TYPES)}; cast others to string, such as by "
-                    f"to_json(). Got the column {name!r} of type {kind} instead."
+                    f"to_json(). Got the column {echo(name)} of type {kind} instead."
                 )
             if role != "qid" and not isinstance(kinds[name], number):
-                raise TypeError(f"{role} must hold real numbers. Got the column {name!r} of type {kind} instead.")
+                raise TypeError(f"{role} must hold real numbers. Got the column {echo(name)} of type {kind} instead.")
 
 
 def _selected(df: Any, names: ColumnNames) -> tuple[Any, ColumnNames]:

@@ -12,6 +12,7 @@ from sklearn_rank._engine.check import refuse_bad_weight
 from sklearn_rank._engine.values import FLOOR, PartialSums
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.echo import echo
 from sklearn_rank.spark._evaluate import per_query
 from sklearn_rank.spark._table import TableColumn, read_value_table
 from sklearn_rank.spark._worker import parts_name
@@ -98,7 +99,7 @@ def _sums(name: str, column: TableColumn, weight: str) -> list[str]:
     value, parts, average = f"`{column.values}`", f"`{column.parts}`", column.metric.average
     if average == "micro":
         if column.parts is None:
-            raise ValueError(f"A pooled mean is made of the column {parts_name(name)!r}. Got a table without it.")
+            raise ValueError(f"A pooled mean is made of the column {echo(parts_name(name))}. Got a table without it.")
         defined = f"sum(if({parts}.defined, {weight}, 0D))"
         return [f"sum({parts}.numerator * {weight})", f"sum({parts}.denominator * {weight})", defined]
     counted = f"sum(if({value} is null, 0D, {weight}))"

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from sklearn_rank._chunks.parts import FIELDS
 from sklearn_rank._chunks.value_table import KEY, MetricColumn, refuse_other_table
 from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.optional import import_optional
 from sklearn_rank.spark._worker import PARTS, column_name, parts_name
 
@@ -71,7 +72,7 @@ def table_schema(specs: Mapping[str, MetricSpec], id_type: Any, weighted: bool, 
         if names.count(name.lower()) > 1:
             raise ValueError(
                 "Columns of a table must have names that differ in more than case, dots and backticks; "
-                f"metrics=dict(name=metric) gives others. Got {name!r} twice."
+                f"metrics=dict(name=metric) gives others. Got {echo(name)} twice."
             )
     return T.StructType([T.StructField(name, kind, metadata={KEY: known}) for name, kind, known in fields])
 

@@ -20,6 +20,7 @@ from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.ranking import Ranking
 from sklearn_rank._evaluation.result import Evaluation, computed_values
 from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.echo import echo
 
 Specs = Mapping[str, MetricSpec]
 PARTS = ("numerator", "denominator", "defined")
@@ -122,6 +123,6 @@ def _error_of_a_query(batch: Any, names: ColumnNames, specs: Specs) -> str | Non
             validator = BatchValidator(names, specs.values(), assume_grouped=True, n_jobs=1)
             next(validator.validate([batch.slice(start, n_rows)]))
         except (TypeError, ValueError) as error:
-            return f"{error.__cause__} Rows are those of query {qid!r}, in no order."
+            return f"{error.__cause__} Rows are those of query {echo(qid)}, in no order."
         start += n_rows
     return None

@@ -130,7 +130,7 @@ def read_values(results: Mapping[str, Any], metric: str | None, function_name: s
         if other.meaning != read[0].meaning:
             raise ValueError(
                 f"{function_name} compares values of one metric, computed alike. "
-                f"Got {read[0].metric!r} with other keywords in {name!r} than in {next(iter(results))!r}."
+                f"Got {echo(read[0].metric)} with other keywords in {echo(name)} than in {echo(next(iter(results)))}."
             )
     return read
 
@@ -140,7 +140,7 @@ def _values_of(result: Any, name: str, metric: str | None, function_name: str) -
         return _of_result(result, name, metric, function_name)
     if metric is not None:
         raise TypeError(
-            f"'metric' of {function_name} is for results of evaluate. Got {type(result).__name__} for {name!r}."
+            f"'metric' of {function_name} is for results of evaluate. Got {type(result).__name__} for {echo(name)}."
         )
     values = numbers(result, repr(name), function_name)
     return Values(values, named_queries(result), None, None, True)
@@ -150,17 +150,17 @@ def _of_result(result: QueryResult, name: str, metric: str | None, function_name
     known = ", ".join(result.per_query)
     if metric is None and len(result.per_query) > 1:
         raise ValueError(
-            f"{function_name} compares one metric, so results of several need metric=. Got {known} in {name!r}."
+            f"{function_name} compares one metric, so results of several need metric=. Got {known} in {echo(name)}."
         )
     metric = next(iter(result.per_query)) if metric is None else metric
     if not is_key(metric, result.per_query):
         raise ValueError(
-            f"The 'metric' parameter of {function_name} must be one of {known} of {name!r}. Got {echo(metric)}."
+            f"The 'metric' parameter of {function_name} must be one of {known} of {echo(name)}. Got {echo(metric)}."
         )
     if not result.counts_queries_equally(metric):
         raise ValueError(
             f"{function_name} is for means in which every query counts once. Got sample_weight or another average in "
-            f"{name!r}; pass values of per_query, or evaluate again without it."
+            f"{echo(name)}; pass values of per_query, or evaluate again without it."
         )
     return Values(
         result.per_query[metric], result.qid, metric, result.meaning[metric], result.greater_is_better[metric],
@@ -190,14 +190,14 @@ def _same_queries(read: list[Values], names: list[str], missing: Any, function_n
     for i, (one, own) in enumerate(zip(read, column, strict=True)):
         table[i, own], present[i, own] = one.values, True
         if present[i].sum() < len(own):
-            raise ValueError(f"{function_name} takes one value a query. Got a query twice in {names[i]!r}.")
+            raise ValueError(f"{function_name} takes one value a query. Got a query twice in {echo(names[i])}.")
     if missing == "raise" and not present.all():
         i, j = np.argwhere(~present)[0]
         raise ValueError(
             f"{function_name} needs the same queries in all systems; missing= gives a query that a system lacks a "
             "value, such as 0, or leaves it out (nan), and test='welch', 'mannwhitney' and 'permutation' take "
-            f"different queries. Got {(~present).sum()} missing, the first {known[j : j + 1].tolist()[0]!r} in "
-            f"{names[i]!r}."
+            f"different queries. Got {(~present).sum()} missing, the first {echo(known[j : j + 1].tolist()[0])} in "
+            f"{echo(names[i])}."
         )
     refuse_other_labels([one.label_fingerprints for one in read], column, known, names, function_name)
     if missing != "raise":
@@ -228,8 +228,8 @@ def refuse_other_labels(
             query = np.arange(len(ids))[place][differs][0]
             raise ValueError(
                 f"{function_name} takes systems that were judged by the same labels; values alone, "
-                f"result.to_frame()[metric], are compared all the same. Got other labels in {names[i]!r} than in "
-                f"{names[source[query]]!r} for {differs.sum()} queries, the first of them "
-                f"{ids[query : query + 1].tolist()[0]!r}."
+                f"result.to_frame()[metric], are compared all the same. Got other labels in {echo(names[i])} than in "
+                f"{echo(names[source[query]])} for {differs.sum()} queries, the first of them "
+                f"{echo(ids[query : query + 1].tolist()[0])}."
             )
         expected[place], source[place] = own, i

@@ -67,7 +67,7 @@ def joined_clusters(
         without = names[[one is None for one in given].index(True)]
         raise ValueError(
             f"{function_name} takes results that all have clusters, or none: evaluate each with the same clusters=. "
-            f"Got none in {without!r}."
+            f"Got none in {echo(without)}."
         )
     _, numbers = number_together(known)
     of_query, source = np.full(len(ids), -1, dtype=np.int64), np.full(len(ids), -1)
@@ -76,8 +76,8 @@ def joined_clusters(
         if differs.any():
             query = np.arange(len(ids))[place][differs][0]
             raise ValueError(
-                f"{function_name} takes results with the same clusters. Got other clusters in {names[i]!r} than in "
-                f"{names[source[query]]!r} for {differs.sum()} queries, the first of them "
+                f"{function_name} takes results with the same clusters. Got other clusters in {echo(names[i])} than in "
+                f"{echo(names[source[query]])} for {differs.sum()} queries, the first of them "
                 f"{echo(ids[query : query + 1].tolist()[0])}."
             )
         of_query[place], source[place] = own, i
@@ -106,5 +106,5 @@ def refuse_clusters(function_name: str, test: str) -> NoReturn:
     """Raise ValueError for a test that takes independent queries."""
     raise ValueError(
         f"Where queries come in clusters, {function_name} takes test='t', 'randomization' or 'bootstrap'; for other "
-        f"tests pass one value per cluster, such as its mean. Got test={test!r}, which takes independent queries."
+        f"tests pass one value per cluster, such as its mean. Got test={echo(test)}, which takes independent queries."
     )

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import is_key
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.table import Table, TableReport, cell, shorten
 from sklearn_rank._utils.typing import RandomState
 from sklearn_rank.stats._align import align
@@ -65,8 +65,8 @@ class MultipleComparison(TableReport):
         two_sided = all(result.alternative == "two-sided" for result in self.comparisons.values())
         pair = (b, a) if two_sided and is_key((b, a), self.corrected) else (a, b)
         if not is_key(pair, self.corrected):
-            listed = ", ".join(f"{x!r} and {y!r}" for x, y in self.corrected)
-            raise KeyError(f"A pair must be one of {listed}. Got {a!r} and {b!r}.")
+            listed = ", ".join(f"{echo(x)} and {echo(y)}" for x, y in self.corrected)
+            raise KeyError(f"A pair must be one of {listed}. Got {echo(a)} and {echo(b)}.")
         return self.corrected[pair]
 
     @property
@@ -189,7 +189,7 @@ def compare_all(
     if not isinstance(results, Mapping) or len(results) < 2:
         raise TypeError(f"compare_all takes a mapping from names to results, two or more. Got {echo(results)}.")
     if baseline is not None and not is_key(baseline, results):
-        raise ValueError(f"The 'baseline' must be one of {', '.join(map(repr, results))}. Got {echo(baseline)}.")
+        raise ValueError(f"The 'baseline' must be one of {echo_all(results)}. Got {echo(baseline)}.")
     aligned = align(results, metric, options, "compare_all", clusters)
     values = dict(zip(results, aligned.values, strict=True))
     pairs = (
@@ -226,5 +226,5 @@ def check_plan(
     if correction == "tukey" and not (TESTS[test].paired and baseline is None and alternative == "two-sided"):
         raise ValueError(
             "correction='tukey' is for all pairs, two-sided, on the same queries. "
-            f"Got test={test!r}, alternative={alternative!r}, baseline={baseline!r}."
+            f"Got test={echo(test)}, alternative={echo(alternative)}, baseline={echo(baseline)}."
         )

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array, RandomState
 from sklearn_rank.stats import _resampling
 from sklearn_rank.stats._arguments import check_arguments, numbers
@@ -42,7 +43,7 @@ def adjust_pvalues(pvalues: Any, correction: str | None = "holm") -> Array:
     check_arguments("adjust_pvalues", correction=correction)
     p = numbers(pvalues, "pvalues", "adjust_pvalues")
     if not ((p >= 0) & (p <= 1)).all():
-        raise ValueError(f"pvalues of adjust_pvalues must be from 0 to 1. Got {pvalues!r} instead.")
+        raise ValueError(f"pvalues of adjust_pvalues must be from 0 to 1. Got {echo(pvalues)} instead.")
     if correction == "tukey":
         raise ValueError("Tukey's test needs the values behind the p-values: use compare_all. Got correction='tukey'.")
     if correction == "bonferroni":

@@ -7,6 +7,7 @@ import warnings
 
 from scipy import optimize, stats
 
+from sklearn_rank._utils.echo import echo
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._samples import ratio
 
@@ -110,7 +111,7 @@ def queries_needed(
     if difference == 0 or (difference > 0) == (alternative == "less") and alternative != "two-sided":
         raise ValueError(
             "The 'difference' parameter of queries_needed must not be 0, and on the side of the alternative. "
-            f"Got {difference!r} with alternative={alternative!r}."
+            f"Got {echo(difference)} with alternative={echo(alternative)}."
         )
 
     def enough(n: int) -> bool:
@@ -121,7 +122,8 @@ def queries_needed(
         high *= 2
         if high > MOST_QUERIES:
             raise ValueError(
-                f"More than {MOST_QUERIES:.0e} queries would be needed. Got difference={difference!r}, std={std!r}."
+                f"More than {MOST_QUERIES:.0e} queries would be needed. "
+                f"Got difference={echo(difference)}, std={echo(std)}."
             )
     low = high // 2
     while high - low > 1:

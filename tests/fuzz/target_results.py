@@ -28,7 +28,7 @@ def check(data: bytes) -> None:
     again = kind.load(path)
     assert str(again) == str(result)
     assert repr(again) == repr(result)
-    repr(result.to_dict()) if kind is Evaluation else result.to_frame
+    assert repr(again.to_frame()) == repr(result.to_frame())
 
 
 def packed(members: bytes) -> bytes:

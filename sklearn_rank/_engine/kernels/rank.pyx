@@ -380,6 +380,7 @@ def centred_ranks(
 # --- scans ------------------------------------------------------------------------------------------------
 
 include "grades.pxi"
+include "exact.pxi"
 include "scans.pxi"
 include "means.pxi"
 include "curves.pxi"

@@ -21,12 +21,14 @@ def cumsum(
 
     With `grade` the value of an item is that of its grade, so that no array of them is made. A `value` or `weight` of
     length 1 is that of all. The weight of a position is multiplied by the `discount` of its rank, if there is one, and
-    divided by the rank, if it counts `per_rank`: so no array of ranks is made.
+    divided by the rank, if it counts `per_rank`: so no array of ranks is made. Long lists are summed in pieces of
+    N_PLAIN, as a small term is lost in a large sum, and equal terms are rounded the same way.
     """
-    cdef int64_t q, c, i, first, stop, block_stop, w = weight.shape[0] > 1
+    cdef int64_t q, c, i, first, last, stop, block_stop, piece_stop, w = weight.shape[0] > 1
     cdef int64_t n_cutoffs = cutoffs.shape[0]
     cdef const double* by_rank = NULL
     cdef double total, mean = 0.0
+    cdef pair_t above
     cdef bint tied = tie_end is not None, plain
     cdef items_t items = _items(value, grade)
     cdef const double* values = items.value
@@ -37,32 +39,40 @@ def cumsum(
     plain = plain and not per_rank and not tied
     with nogil:
         for q in range(ptr.shape[0] - 1):
-            total = 0.0
+            above.value = above.lost = total = 0.0
             i = block_stop = first = ptr[q]
+            piece_stop = first + N_PLAIN
             for c in range(n_cutoffs):
-                stop = first + min(cutoffs[c], ptr[q + 1] - first)
-                if plain and grades != NULL:  # as nDCG asks for, in half of the time
-                    while i < stop:
-                        total += values[grades[i]] * by_rank[i - first]
-                        i += 1
-                elif plain:
-                    while i < stop:
-                        total += values[i] * by_rank[i - first]
-                        i += 1
-                elif tied:
-                    while i < stop:
-                        if i == block_stop:
-                            block_stop = tie_end[i]
-                            mean = _value_at(&items, i)
-                            if block_stop > i + 1:
-                                mean = _sum_of(&items, i, block_stop) / (block_stop - i)
-                        total += mean * _weight_at(weight[w * i], by_rank, per_rank, i - first)
-                        i += 1
-                else:
-                    while i < stop:
-                        total += _value_at(&items, i) * _weight_at(weight[w * i], by_rank, per_rank, i - first)
-                        i += 1
-                out[q, c] = total
+                last = first + min(cutoffs[c], ptr[q + 1] - first)
+                while True:
+                    stop = min(last, piece_stop)
+                    if plain and grades != NULL:  # as nDCG asks for, in half of the time
+                        while i < stop:
+                            total += values[grades[i]] * by_rank[i - first]
+                            i += 1
+                    elif plain:
+                        while i < stop:
+                            total += values[i] * by_rank[i - first]
+                            i += 1
+                    elif tied:
+                        while i < stop:
+                            if i == block_stop:
+                                block_stop = tie_end[i]
+                                mean = _value_at(&items, i)
+                                if block_stop > i + 1:
+                                    mean = _sum_of(&items, i, block_stop) / (block_stop - i)
+                            total += mean * _weight_at(weight[w * i], by_rank, per_rank, i - first)
+                            i += 1
+                    else:
+                        while i < stop:
+                            total += _value_at(&items, i) * _weight_at(weight[w * i], by_rank, per_rank, i - first)
+                            i += 1
+                    if i < piece_stop:
+                        break
+                    _add(&above, total)
+                    total = 0.0
+                    piece_stop += N_PLAIN
+                out[q, c] = above.value + (above.lost + total)
 
 
 cdef items_t _items(const double[::1] value, const uint8_t[::1] grade) noexcept:
@@ -96,16 +106,22 @@ cdef inline double _value_at(const items_t* items, int64_t i) noexcept nogil:
 
 cdef inline double _sum_of(const items_t* items, int64_t start, int64_t stop) noexcept nogil:
     """Sum of some values. Constant scores take 0.6 ns a row with whole numbers, 1.0 with doubles, which wait."""
-    cdef int64_t i, n = 0
+    cdef int64_t i, j, n = 0
     cdef double total
+    cdef pair_t above
     if items.whole:
         for i in range(start, stop):
             n += items.number[items.grade[i]]
         return n
-    total = _value_at(items, start)
-    for i in range(start + 1, stop):
-        total += _value_at(items, i)
-    return total
+    above.value = above.lost = 0.0
+    i = start
+    while i < stop:
+        total = _value_at(items, i)
+        for j in range(i + 1, min(i + N_PLAIN, stop)):
+            total += _value_at(items, j)
+        _add(&above, total)
+        i += N_PLAIN
+    return above.value + above.lost
 
 
 cdef inline double _weight_at(double weight, const double* discount, bint per_rank, int64_t before) noexcept nogil:
@@ -192,22 +208,27 @@ def cascade(
     Positions past `depth` may be left at 0 inside a tie block: nobody reads them. `work` has room for a tie block and
     one more. Return whether all of p are probabilities.
     """
-    cdef int64_t q, i, stop, steps = 0
-    cdef double survive
+    cdef int64_t q, i, stop, plain, steps = 0
+    cdef pair_t survive
     cdef bint tied = tie_end is not None, valid = True
     with nogil:
         for q in range(ptr.shape[0] - 1):
-            survive = 1.0
-            i = ptr[q]
+            survive.value, survive.lost = 1.0, 0.0
+            i, plain = ptr[q], ptr[q] + N_PLAIN
             while i < ptr[q + 1]:
                 stop = tie_end[i] if tied else i + 1
                 if stop == i + 1:
                     valid &= fabs(p[i] - 0.5) <= HALF
-                    out[i] = survive * p[i]
-                    survive *= 1.0 - p[i]
+                    out[i] = (survive.value + survive.lost) * p[i]
+                    if i < plain:
+                        survive.value *= 1.0 - p[i]
+                    else:
+                        _go_on(&survive, p[i])
                 else:
                     valid &= _are_probabilities(&p[i], stop - i)
-                    survive = _cascade_block(&p[i], stop - i, ptr[q] + depth - i, survive, &work[0], &out[i], &steps)
+                    _cascade_block(
+                        &p[i], stop - i, ptr[q] + depth - i, stop <= plain, &survive, &work[0], &out[i], &steps,
+                    )
                 i = stop
     return valid
 
@@ -221,8 +242,8 @@ cdef bint _are_probabilities(const double* p, int64_t m) noexcept nogil:
     return valid
 
 
-cdef double _cascade_block(
-    const double* p, int64_t m, int64_t depth, double survive, double* s, double* out, int64_t* steps,
+cdef int _cascade_block(
+    const double* p, int64_t m, int64_t depth, bint plain, pair_t* survive, double* s, double* out, int64_t* steps,
 ) except -1 nogil:
     """One block of m tied items in random order: s_j survives the first j of them, out_j stops at the next.
 
@@ -230,15 +251,15 @@ cdef double _cascade_block(
     than `top` matter: s_j <= mean(1 - p)^j (Maclaurin's inequality). What is done does not depend on `depth`.
     """
     cdef int64_t t, j, likely, top = m, n_items = 0
-    cdef double through = 1.0, mean = 0.0, least = -1.0
+    cdef double before = survive.value + survive.lost, mean = 0.0, least = -1.0
     cdef double[FEW] rising
     for t in range(m):
         out[t] = 0.0
         mean += p[t] / m
-        through *= 1.0 - p[t]
+    _go_through(survive, p, m, plain)
     _count_steps(steps, m)
-    if survive == 0.0 or mean == 0.0:
-        return survive * through
+    if before == 0.0 or mean == 0.0:
+        return 0
     if m > FEW and mean >= 1.0:
         top = 1
     elif m > FEW:
@@ -259,8 +280,25 @@ cdef double _cascade_block(
                 _count_steps(steps, min(n_items, top))
                 _add_item(p[t], n_items, top, s, out)
     for j in range(top):
-        out[j] *= survive
-    return survive * through
+        out[j] *= before
+    return 0
+
+
+cdef void _go_through(pair_t* survive, const double* p, int64_t m, bint plain) noexcept nogil:
+    """Multiply by 1 - p of each of m items: by one product of them all."""
+    cdef int64_t t
+    cdef pair_t through
+    through.value, through.lost = 1.0, 0.0
+    for t in range(m):
+        if plain:
+            through.value *= 1.0 - p[t]
+        else:
+            _go_on(&through, p[t])
+    if plain:
+        survive.value *= through.value
+    else:
+        survive.lost = survive.lost * through.value + survive.value * through.lost
+        survive.lost += _multiply(&survive.value, through.value)
 
 
 cdef void _copy_rising(const double* p, int64_t m, double* out) noexcept nogil:

@@ -12,6 +12,7 @@ from typing import Any
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from sklearn_rank._utils.echo import echo
 from sklearn_rank.model_selection._early_stopping._monitor import Monitor
 from sklearn_rank.model_selection._early_stopping._own_stopping import changed, switched_off
 from sklearn_rank.model_selection._early_stopping._scores import scores_of
@@ -22,7 +23,7 @@ def why_not_xgboost(model: Any) -> str:
     """Reason why the best round of a model could not be used; "" if it can."""
     booster = model.get_params().get("booster")
     if booster in ("dart", "gblinear"):
-        return f"with booster={booster!r} later rounds change what earlier ones have learned, so use 'gbtree'"
+        return f"with booster={echo(booster)} later rounds change what earlier ones have learned, so use 'gbtree'"
     if any(base.__name__.startswith("XGBRF") for base in type(model).__mro__):
         return "a random forest is trained in one round"
     if any(isinstance(callback, _callbacks().EarlyStopping) for callback in model.callbacks or ()):

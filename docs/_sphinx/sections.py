@@ -1,0 +1,39 @@
+"""Sections of the site: a page that heads others lists them, and its list is the menu beside them.
+
+So no page has a directive that GitHub would show as code, and a page that is in no menu fails the build.
+"""
+
+import re
+from pathlib import Path
+
+HEADS = ("README", "user_guide", "checked", "development")
+"""Pages whose lists and tables are menus."""
+LISTED = re.compile(r"^(?:- |\|.*?)\[([^]]*)\]\(([\w/.]+)\.md", re.MULTILINE)
+OUTSIDE = {"CONTRIBUTING": "contributing", "CHANGELOG": "changelog"}
+"""Files beside `docs`, and the pages that include them."""
+
+
+def add_menu(app, docname, source):
+    """Append to a head of a section the menu of the pages that it lists."""
+    source[0] = re.sub(r"\]\(((?:\.\./)+)(\w+)\.md", _inside, source[0])
+    if Path(docname).name in HEADS:
+        menu = {}
+        for words, page in LISTED.findall(source[0]):
+            menu.setdefault(page, _entry(words, page))
+        source[0] += "\n```{toctree}\n:hidden:\n\n" + "\n".join(menu.values()) + "\n```\n" if menu else ""
+
+
+def _entry(words, page):
+    """A line of the menu: the words of the list, or the title of the page where they are code."""
+    return page if "`" in words else f"{words[:1].upper()}{words[1:]} <{page}>"
+
+
+def _inside(link):
+    up, name = link.groups()
+    return f"]({up[3:]}{OUTSIDE[name]}.md" if name in OUTSIDE else link[0]
+
+
+def setup(app):
+    """Connect to Sphinx."""
+    app.connect("source-read", add_menu)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,86 @@
+"""The documentation site: ``.ci/docs`` builds it."""
+
+import os
+import sys
+import tomllib
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # for the models of the gallery, beside other processes of the build
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE / "_sphinx"), str(HERE.parent)]
+
+from sklearn_rank import __version__  # noqa: E402
+
+project = "sklearn_rank"
+author = copyright = "The sklearn_rank developers"
+version = release = __version__
+urls = tomllib.loads((HERE.parent / "pyproject.toml").read_text())["project"].get("urls", {})
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+    "public_names",
+    "sections",
+]
+exclude_patterns = ["_build", "_sphinx", "_templates", "bench/.asv", "gallery/*.md", "sg_execution_times.rst"]
+templates_path = ["_templates"]
+default_role = "public"
+nitpicky = True
+smartquotes = False  # "qid" is code in many docstrings
+show_warning_types = True
+
+myst_heading_anchors = 4
+myst_enable_extensions = ["colon_fence"]
+
+toc_object_entries_show_parents = "hide"
+autosummary_generate = True
+autosummary_filename_map = {"sklearn_rank.compat.ir_measures.Provider": "provider_class"}  # provider, to some disks
+autodoc_typehints = "none"
+autodoc_default_options = {"members": True, "member-order": "bysource", "inherited-members": "BaseEstimator"}
+numpydoc_show_class_members = False
+numpydoc_validation_checks = {  # all but these, which ask for other sections and styles
+    *("all", "ES01", "EX01", "GL02", "PR01", "PR04", "PR07", "PR09"),
+    *("RT01", "RT02", "RT03", "SA01", "SS01", "SS05", "YD01"),
+}
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "auto_gallery",
+    "backreferences_dir": "auto_gallery/of",
+    "doc_module": ("sklearn_rank",),
+    "within_subsection_order": "FileNameSortKey",
+    "show_memory": False,
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "sklearn_rank"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "logo": {"text": "sklearn_rank"},
+    "header_links_before_dropdown": 8,
+    "navbar_align": "left",
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": ["theme-version"],
+    "icon_links": [
+        {"name": name, "url": urls[name], "icon": icon}
+        for name, icon in (("Repository", "fa-brands fa-github"), ("Source", "fa-brands fa-github"))
+        if name in urls
+    ],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_sidebars = {"index": [], "changelog": []}

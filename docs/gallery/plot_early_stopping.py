@@ -1,0 +1,27 @@
+"""
+When to stop training
+=====================
+
+Boosting goes on while the metric rises on queries that were set aside. Whole queries are set aside, from each training
+fold, so the test queries are never looked at.
+"""
+
+import matplotlib.pyplot as plt
+from sklearn.ensemble import HistGradientBoostingRegressor
+
+from sklearn_rank import QueryRanker
+from sklearn_rank.datasets import make_ranking
+from sklearn_rank.display import EvalCurveDisplay
+
+X, y, qid = make_ranking(n_queries=200, random_state=0)
+
+# %%
+# ``eval_fraction`` says how many queries to set aside, and ``eval_metric`` what to watch there. Small steps go further:
+
+ax = None
+for learning_rate in (0.03, 0.3):
+    model = HistGradientBoostingRegressor(max_iter=80, learning_rate=learning_rate, random_state=0)
+    ranker = QueryRanker(model, eval_fraction=0.3, eval_metric="ndcg@10", random_state=0).fit(X, y, qid=qid)
+    ax = EvalCurveDisplay.from_estimator(ranker, name=f"learning rate {learning_rate}", ax=ax).ax_
+    print(f"learning rate {learning_rate}: round {ranker.best_iteration_}, nDCG@10 {ranker.best_score_:.4f}")
+plt.show()

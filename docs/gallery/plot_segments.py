@@ -1,0 +1,32 @@
+"""
+Where the gain comes from
+=========================
+
+A mean over all queries can hide a group of queries that loses. Any attribute of the queries makes segments: their
+length, language, age, or how often they are asked.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from lightgbm import LGBMRanker
+from sklearn.linear_model import Ridge
+
+from sklearn_rank import RankingEvaluator
+from sklearn_rank.datasets import make_ranking
+from sklearn_rank.display import QuerySizeDisplay, SegmentsDisplay
+
+X, y, qid = make_ranking(n_queries=200, n_documents=(3, 60), random_state=0)
+models = {"ridge": Ridge(), "lightgbm": LGBMRanker(n_estimators=30, n_jobs=1, verbose=-1)}
+report = RankingEvaluator("ndcg@10", cv=3).compare(models, X, y, qid=qid)
+ridge = report.results["ridge"]
+size = np.select([ridge.n_documents < 20, ridge.n_documents < 40], ["1: below 20", "2: below 40"], "3: 40 and more")
+by = dict(zip(ridge.qid.tolist(), size.tolist(), strict=True))
+
+SegmentsDisplay.from_comparison(report, "ndcg@10", by=by)
+plt.show()
+
+# %%
+# nDCG itself falls with the length of the list, for a good model too:
+
+QuerySizeDisplay.from_result(report.results["lightgbm"], "ndcg@10")
+plt.show()

@@ -1,0 +1,139 @@
+"""Names of systems: at the ends of their curves where there is room, else in a legend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sklearn_rank._utils.typing import Array
+from sklearn_rank.display._figure import AROUND, TALL, Fit, cell_of, fit, is_laid_out, make_room, shortened
+from sklearn_rank.display._palette import ink
+
+HANDLE = 5.0
+"""Width of the line beside a name in a legend and of the gaps around it, in sizes of the font."""
+GAP = 8.0
+"""Distance of a name from the axes, in points."""
+SHARE = 0.4
+"""Share of the width that names may take."""
+
+
+class Ends:
+    """Places of names beside the right ends of curves, moved apart."""
+
+    def __init__(self, ax: Any, ends: Any, heights: Sequence[float]) -> None:
+        self.ax, self.ends, self.heights = ax, ends, np.array(heights)
+        self.key, self.spread = (b"", 0.0, 0.0), self.heights
+
+    def places(self) -> Array:
+        """Vertical middle of each name, in pixels: near the end of its curve, and none on another."""
+        at = self.ax.transData.transform(self.ends)[:, 1]
+        key = (at.tobytes(), self.ax.bbox.y0, self.ax.bbox.y1)
+        if key != self.key:
+            self.key, self.spread = key, self._spread(at)
+        return self.spread
+
+    def _spread(self, at: Array) -> Array:
+        from sklearn.isotonic import isotonic_regression
+
+        heights = self.heights * self.ax.figure.dpi / 72
+        order = np.argsort(at, kind="stable")
+        below = np.cumsum(heights[order]) - heights[order] / 2  # where each would be in one pile
+        low, high = self.ax.bbox.y0, self.ax.bbox.y1 - heights.sum()
+        pile = isotonic_regression(at[order] - below, y_min=low, y_max=max(low, high))
+        places = np.empty(len(at))
+        places[order] = pile + below
+        return places
+
+
+class AtEnd:
+    """Place of one of these names, which Matplotlib asks for whenever it draws."""
+
+    def __init__(self, ends: Ends, number: int) -> None:
+        self.ends, self.number = ends, number
+
+    def __call__(self, renderer: Any) -> Any:
+        """Box of one pixel that the name starts at."""
+        from matplotlib.transforms import Bbox
+
+        ax = self.ends.ax
+        x = ax.bbox.x1 + GAP * ax.figure.dpi / 72
+        return Bbox.from_bounds(x, self.ends.places()[self.number], 1, 1)
+
+
+def name_systems(ax: Any, *, on_curves: bool = False) -> None:
+    """Name what is drawn, in place of the names that were there before, and make room."""
+    for text in [text for text in ax.texts if isinstance(getattr(text, "anncoords", None), AtEnd)]:
+        text.remove()
+    if ax.get_legend() is not None:
+        ax.get_legend().remove()
+    handles, names = ax.get_legend_handles_labels()
+    lines = [_line_of(handle) for handle in handles]
+    fitted = _fit_at_ends(ax, lines, names) if on_curves and names and is_laid_out(ax) else None
+    if fitted is not None:
+        _label_ends(ax, lines, fitted)
+    elif names:
+        _add_legend(ax, handles, names)
+    make_room(ax)
+
+
+def label_of(name: str | None) -> str | None:
+    """Label of a system, which Matplotlib would hide if it began with an underscore."""
+    return f"\N{NO-BREAK SPACE}{name}" if name is not None and name.startswith("_") else name
+
+
+def last_point(line: Any) -> Any:
+    """Last point of a line that is drawn."""
+    points = np.asarray(line.get_xydata())
+    drawn = points[np.isfinite(points).all(axis=1)]
+    return np.asarray(drawn[-1] if len(drawn) else [np.nan, np.nan])
+
+
+def _line_of(handle: Any) -> Any:
+    """Line of what a legend names; None where it is another thing than a curve."""
+    from matplotlib.container import ErrorbarContainer
+    from matplotlib.lines import Line2D
+
+    line = handle[0] if isinstance(handle, ErrorbarContainer) else handle
+    return line if isinstance(line, Line2D) and np.size(line.get_xdata()) else None
+
+
+def _fit_at_ends(ax: Any, lines: Sequence[Any], names: Sequence[str]) -> Fit | None:
+    """Names that fit beside the ends of their curves, if these end together at the right."""
+    if any(line is None or np.isnan(last_point(line)).any() for line in lines):
+        return None
+    ends = ax.transData.transform([last_point(line) for line in lines])[:, 0]
+    if np.ptp(ends) > 0.03 * ax.bbox.width:
+        return None
+    width, height = cell_of(ax)
+    return fit(names, SHARE * width - GAP, height - AROUND)
+
+
+def _label_ends(ax: Any, lines: Sequence[Any], fitted: Fit) -> None:
+    heights = [(name.count("\n") + 1) * TALL * fitted.size for name in fitted.names]
+    ends = Ends(ax, [last_point(line) for line in lines], heights)
+    for i, (line, name) in enumerate(zip(lines, fitted.names, strict=True)):
+        ax.annotate(
+            name, last_point(line), (0, 0), textcoords=AtEnd(ends, i), fontsize=fitted.size,
+            color=ink(line.get_color()), parse_math=False,
+            va="center_baseline" if "\n" not in name else "center", linespacing=1.1, annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-", "color": line.get_color(), "linewidth": 0.6, "shrinkA": 1, "shrinkB": 3,
+                "relpos": (0, 0.5),
+            },
+        )  # fmt: skip
+
+
+def _add_legend(ax: Any, handles: Sequence[Any], names: Sequence[str]) -> None:
+    """Legend beside the axes where the figure has room, else inside."""
+    beside = is_laid_out(ax)
+    width, height = cell_of(ax)
+    room, tall = (SHARE * width, height - AROUND) if beside else (0.7 * width, 0.6 * height)
+    fitted = fit(names, room, tall, lines=0.2, handle=HANDLE) or shortened(names, room, HANDLE)
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if beside else {"loc": "best"}
+    legend = ax.legend(
+        handles, fitted.names, fontsize=fitted.size, frameon=not beside, handlelength=3, labelspacing=0.25, **place
+    )
+    for text in legend.get_texts():
+        text.set_parse_math(False)
