@@ -200,7 +200,7 @@ def test_sources_without_the_compiled_part_say_so(tmp_path):
         assert found.stderr.splitlines()[-1].startswith(
             "ImportError: sklearn_rank has a compiled part, which is not in"
         )
-        assert "pip install -e ." in found.stderr
+        assert "Start it in another folder, or build that part here: pip install -e ." in found.stderr
         assert str(tmp_path) in found.stderr
 
 
