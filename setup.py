@@ -63,5 +63,5 @@ setup(
         for path in KERNELS
     ],
     cmdclass={"build_ext": BuildKernels},
-    options={"build_ext": {"cython_c_in_temp": True}, "bdist_wheel": {"py_limited_api": "cp311" if limited else False}},
+    options={"bdist_wheel": {"py_limited_api": "cp311" if limited else False}},
 )
