@@ -10,13 +10,13 @@ TERMS = {
 
 
 def add_terms(app, what, name, member, options, lines):
-    """Put the names of a metric into the index, and the words that its docstring begins with."""
+    """Put the names of a metric into the index, and the words that its docstring begins with, as main entries."""
     module, _, function = name.rpartition(".")
     if module == "sklearn_rank.metrics" and function in TERMS:
         title = next(filter(None, lines)).partition(":")[0].rstrip(".").lower()
         spelled = title.replace("cumulated", "cumulative")
         terms = dict.fromkeys((*TERMS[function], title, spelled))
-        lines[:0] = [*(f".. index:: single: {term}" for term in terms), ""]
+        lines[:0] = [*(f".. index:: ! {term}" for term in terms), ""]
 
 
 def setup(app):
