@@ -2,7 +2,6 @@ import hashlib
 import os
 import random
 import shutil
-import socket
 import sys
 from importlib.util import find_spec
 
@@ -137,25 +136,8 @@ def spark():
     if missing:
         reason = f"tests of Spark need {' and '.join(missing)}"
         (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
-    from pyspark.sql import SparkSession
+    from spark_cases import new_session
 
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    options = {
-        "spark.ui.enabled": "false",
-        "spark.log.level": "OFF",
-        # Most of a short life goes into starting up: the compiler that is quick.
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
-        "spark.connect.grpc.binding.address": "127.0.0.1",
-        "spark.connect.grpc.binding.port": str(port),
-        "spark.sql.shuffle.partitions": "3",
-        "spark.sql.session.timeZone": "UTC",
-    }
-    session = SparkSession.builder.master("local[2,2]").config(map=options).getOrCreate()
+    session = new_session()
     yield session
     session.stop()

@@ -1,4 +1,8 @@
-"""Rows for tests of Spark, and what comes back of them."""
+"""A session for tests of Spark, rows for it, and what comes back of them."""
+
+import os
+import socket
+import sys
 
 import numpy as np
 import pytest
@@ -10,6 +14,30 @@ pa = pytest.importorskip("pyarrow")
 
 NAMES = ["ndcg@10", "map", "err", "rmse", "p@5"]
 NAN = float("nan")
+
+
+def new_session():
+    """A session with two workers, whose tasks are tried twice, and with a server of Spark Connect."""
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = {
+        "spark.ui.enabled": "false",
+        "spark.log.level": "OFF",
+        # Most of a short life goes into starting up: the compiler that is quick.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.sql.shuffle.partitions": "3",
+        "spark.sql.session.timeZone": "UTC",
+    }
+    return SparkSession.builder.master("local[2,2]").config(map=options).getOrCreate()
 
 
 def make(seed=0, n_queries=50, *, tied=False):

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import pickle
 import stat
 import subprocess
 import sys
@@ -104,6 +105,30 @@ def test_parts_may_be_anything(saved, tmp_path):
             optional = other is None and name.startswith(("label_fingerprints", "n_documents"))
             found = loaded_or_refused(kind, (tmp_path / "made").read_bytes(), tmp_path / "file")
             assert (found is None) == (not optional), (name, other)
+
+
+class Unpacked:
+    """What writes a file when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (self.path, "w")
+
+
+def test_what_is_pickled_is_not_run(saved, tmp_path):
+    """As any of the arrays, as one more, or as the whole file."""
+    kind, _, data = saved
+    pickled = np.array([Unpacked(str(tmp_path / "ran"))], dtype=object)
+    with np.load(io.BytesIO(data)) as file:
+        arrays = dict(file)
+    for name in [*arrays, "more"]:
+        np.savez(tmp_path / "made.npz", **(arrays | {name: pickled}))
+        found = loaded_or_refused(kind, (tmp_path / "made.npz").read_bytes(), tmp_path / "file")
+        assert found is None or name == "more"
+    assert loaded_or_refused(kind, pickle.dumps(pickled), tmp_path / "file") is None
+    assert not (tmp_path / "ran").exists()
 
 
 def with_meta(data, change):

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -167,12 +168,22 @@ def test_columns_of_one_name_are_refused_and_dictionaries_and_zero_bytes_read(tm
     assert read_table(path).qid.tolist() == ["a\0", "a\0", "a"]
 
 
-def test_gzip_that_claims_another_size_or_holds_zeros():
+def test_gzip_that_claims_another_size():
     packed = gzip.compress(b"q Q0 d 1 1 me\n")
     with pytest.raises(ValueError, match="truncated or damaged"):
         read_trec_run(io.BytesIO(packed[:-4] + b"\xff" * 4))
-    with pytest.raises(ValueError, match="without NUL bytes") as raised:
-        read_trec_run(io.BytesIO(gzip.compress(bytes(2**22))))
+
+
+@pytest.mark.parametrize("before", [b"", b"q Q0 d 1 1 me\nq Q0 e"], ids=["at once", "within a line"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_zeros_are_refused_before_they_take_memory(before, n_jobs):
+    packed = io.BytesIO(gzip.compress(before + bytes(2**26), 1))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=f"without NUL bytes. Got one in line {1 + bool(before)} of") as raised:
+        read_trec_run(packed, n_jobs=n_jobs)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**24
     assert len(str(raised.value)) < 1000
 
 

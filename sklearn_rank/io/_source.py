@@ -78,10 +78,16 @@ def read_bytes(source: Any) -> bytes | mmap.mmap:
 
 
 def whole_lines(file: BinaryIO) -> Iterator[bytes]:
-    """Pieces of a file that end with a newline, without a byte order mark; the last piece may be a newline alone."""
+    """Pieces of a file that end with a newline, without a byte order mark; the last piece may be a newline alone.
+
+    A piece with a zero byte, which is not text, is the last: nobody need hold a line of zeros that gzip made small.
+    """
     rest: list[bytes] = []
     piece = file.read(PIECE).removeprefix(BYTE_ORDER_MARK)
     while piece:
+        if b"\0" in piece:
+            yield b"".join([*rest, piece, b"\n"])
+            return
         cut = piece.rfind(b"\n") + 1
         if cut:
             yield b"".join([*rest, piece[:cut]])

@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import sys
 import time
+import warnings
 from collections import Counter
 from pathlib import Path
 
@@ -19,7 +20,14 @@ def main():
     parser.add_argument("--seed", type=int, default=1000, help="the first; each %(prog)s of another seed is another")
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--kind", choices=[*CHECKS], action="append", help="default: both")
+    parser.add_argument("--spark", type=int, metavar="TABLES", help="so many tables through Spark instead")
     asked = parser.parse_args()
+    if asked.spark:
+        from properties import on_spark
+
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        return on_spark.main(asked.spark, asked.seed)
     kinds, counts, failed, start = asked.kind or [*CHECKS], Counter(), 0, time.monotonic()
     tasks = ((kind, asked.seed + i) for i in range(asked.cases) for kind in kinds)
     with multiprocessing.get_context("spawn").Pool(asked.processes) as pool:
