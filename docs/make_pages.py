@@ -109,7 +109,7 @@ def index() -> str:
     shared = [DATA_DOC, CUTOFF.doc, *(rule.doc for _, rule in SHARED.values()), TIE_BREAK_DOC, WEIGHT_DOC, JOBS_DOC]
     return (
         f"{NOTE}# All metrics\n\nA name takes keywords and a cutoff, in any case: `ndcg(gain=linear)@10`.\n\n"
-        "| names | function | |\n|---|---|---|\n" + "\n".join(sorted(rows)) + "\n\n"
+        "| names | function | what it is |\n|---|---|---|\n" + "\n".join(sorted(rows)) + "\n\n"
         "## Keywords of every metric\n\n```text\n" + "\n".join(shared) + "\n```\n"
     )
 
