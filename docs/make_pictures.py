@@ -3,10 +3,10 @@
 pip install -e ".[plot,pandas,rankers]" && python docs/make_pictures.py    # or: docs/start/boosters.md
 """
 
-import os
 import re
 import sys
 import tempfile
+from contextlib import chdir
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -28,6 +28,6 @@ def main(page: Path) -> None:
 if __name__ == "__main__":
     pages = [Path(name).resolve() for name in sys.argv[1:]] or [page.resolve() for page in PAGES]
     (DOCS / "pictures").mkdir(exist_ok=True)
-    os.chdir(tempfile.mkdtemp())  # for what the pages write
-    for one in pages:
-        main(one)
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):  # for what the pages write
+        for one in pages:
+            main(one)
