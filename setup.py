@@ -1,21 +1,67 @@
-"""What pyproject.toml cannot say: one abi3 wheel, but for a free-threaded Python, which has no limited API."""
+"""The compiled kernels: one abi3 build for all versions, but for a free-threaded Python, which has no limited API."""
 
+from importlib.util import find_spec
+from pathlib import Path
 from sysconfig import get_config_var
+from tempfile import TemporaryDirectory
 
-from setuptools import setup
+from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError, PlatformError
+
+KERNELS = sorted(Path("sklearn_rank/_engine/kernels").glob("*.pyx"))
+FLAGS = ["-O3", "-g0"]
+NEEDS = """{}
+
+sklearn_rank is compiled here, as it is installed from its sources. That needs a C compiler and the headers of Python:
+  Debian, Ubuntu   apt-get install gcc python3-dev
+  Fedora, RHEL     dnf install gcc python3-devel
+  Alpine           apk add gcc musl-dev python3-dev
+  macOS            xcode-select --install
+  Windows          the Build Tools for Visual Studio, with "Desktop development with C++"
+  conda            conda install -c conda-forge c-compiler
+"""
+
+limited = not get_config_var("Py_GIL_DISABLED")
+if not KERNELS:
+    raise SystemExit(
+        "setup.py must run in its own folder, with the sources of the kernels. It is better to run pip install ."
+    )
 
 
-class WithoutLimitedAPI(build_ext):
-    """Kernels for this version of Python alone."""
+class BuildKernels(build_ext):
+    """Look for what is needed before any work, and use the optimisation that Microsoft's compiler has by default."""
 
-    def initialize_options(self):  # noqa: D102
-        super().initialize_options()
-        for kernel in self.distribution.ext_modules:
-            kernel.py_limited_api, kernel.define_macros = False, []
+    def build_extensions(self):  # noqa: D102
+        if find_spec("Cython") is None:
+            raise PlatformError("Cython is not installed. sklearn_rank needs it where its build is not isolated.")
+        self.look_for_a_compiler()
+        for kernel in self.extensions:
+            kernel.extra_compile_args = [] if self.compiler.compiler_type == "msvc" else FLAGS
+        super().build_extensions()
+
+    def look_for_a_compiler(self):
+        """Compile what includes the headers of Python."""
+        with TemporaryDirectory() as folder:
+            source = Path(folder, "probe.c")
+            source.write_text("#include <Python.h>\n")
+            try:
+                self.compiler.compile([str(source)], output_dir=folder)
+            except (CompileError, PlatformError) as error:
+                raise PlatformError(NEEDS.format(error)) from None
 
 
-if get_config_var("Py_GIL_DISABLED"):
-    setup(cmdclass={"build_ext": WithoutLimitedAPI})
-else:
-    setup(options={"bdist_wheel": {"py_limited_api": "cp311"}})
+setup(
+    ext_modules=[
+        Extension(
+            f"sklearn_rank._engine.kernels.{path.stem}",
+            [path.as_posix()],
+            depends=[included.as_posix() for included in sorted(path.parent.glob("*.pxi"))],
+            define_macros=[("Py_LIMITED_API", "0x030B0000")] if limited else [],
+            py_limited_api=limited,
+        )
+        for path in KERNELS
+    ],
+    cmdclass={"build_ext": BuildKernels},
+    options={"bdist_wheel": {"py_limited_api": "cp311" if limited else False}},
+)

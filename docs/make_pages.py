@@ -30,7 +30,8 @@ def families() -> dict[str, list[Metric]]:
 def page(metrics: list[Metric]) -> str:
     """Page of one family."""
     title, _, says = inspect.getdoc(inspect.getmodule(metrics[0].formula)).partition(": ")
-    return f"{NOTE}# {title}\n\n{says[0].upper()}{says[1:]}\n\n" + "\n\n".join(map(section, metrics)) + "\n"
+    parts = [f"# {title.rstrip('.')}", *([says[0].upper() + says[1:]] if says else []), *map(section, metrics)]
+    return NOTE + "\n\n".join(parts) + "\n"
 
 
 def section(metric: Metric) -> str:

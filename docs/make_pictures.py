@@ -1,26 +1,33 @@
-"""Draw docs/pictures/: each image of docs/pictures.md by the code above it.
+"""Draw docs/pictures/: each image of docs/pictures.md and of the pages of docs/start by the code above it.
 
-pip install -e ".[plot]" && python docs/make_pictures.py
+pip install -e ".[plot,pandas,rankers]" && python docs/make_pictures.py    # or: docs/start/boosters.md
 """
 
+import os
 import re
+import sys
+import tempfile
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-PAGE = Path(__file__).with_name("pictures.md")
+DOCS = Path(__file__).parent
+PAGES = [DOCS / "pictures.md", DOCS / "start/boosters.md", DOCS / "start/dataframe.md"]
 
 
-def main() -> None:
+def main(page: Path) -> None:
     """Run the page; where an image follows a block of code, it is the figure that the block drew last."""
-    names = {"__name__": PAGE.stem}
-    (PAGE.parent / "pictures").mkdir(exist_ok=True)
-    for code, image in re.findall(r"```python\n(.*?)```(?:\n\n!\[.*?\]\((.*?)\))?", PAGE.read_text(), re.DOTALL):
-        exec(compile(code, str(PAGE), "exec"), names)
+    names = {"__name__": page.stem}
+    for code, image in re.findall(r"```python\n(.*?)```(?:\n\n!\[.*?\]\((.*?)\))?", page.read_text(), re.DOTALL):
+        exec(compile(code, str(page), "exec"), names)
         if image:
-            plt.gcf().savefig(PAGE.parent / image, dpi=90)
+            plt.gcf().savefig(page.parent / image, dpi=90)
             plt.close("all")
 
 
 if __name__ == "__main__":
-    main()
+    pages = [Path(name).resolve() for name in sys.argv[1:]] or [page.resolve() for page in PAGES]
+    (DOCS / "pictures").mkdir(exist_ok=True)
+    os.chdir(tempfile.mkdtemp())  # for what the pages write
+    for one in pages:
+        main(one)

@@ -6,8 +6,9 @@ except ModuleNotFoundError as error:
     if error.name != "sklearn_rank._engine.kernels.rank":
         raise
     raise ImportError(
-        f"sklearn_rank has a compiled part, which is not in {__path__[0]}: these are its sources. Install it with "
-        "'pip install .' and run Python in another folder, or install it with 'pip install -e .'."
+        f"sklearn_rank has a compiled part, which is not in {__path__[0]}: these are its sources. Python takes them "
+        "for the package where it starts in their folder. Start it in another folder, or build that part here: "
+        "pip install -e ."
     ) from None
 
 from importlib import import_module

@@ -29,9 +29,12 @@ SLOW_TESTS = """
     mixed_ids_are_in_one_order_in_every_process ours_are_not_tried_and_imports_do_not_wait memory_stays_bounded
     values_are_those_of_the_oracle_for_rows_that_hypothesis_draws public_packages_come_on_demand
     what_means_the_same_has_the_same_value_for_rows_that_hypothesis_draws import_is_light
-    public_names_are_what_completion_shows qid_both_ways_and_any_model
+    public_names_are_what_completion_shows qid_both_ways_and_any_model machine
+    neither_threads_nor_blocks_change_a_bit documents_that_make_up_a_recall any_order_of_updates_and_merges
+    what_can_be_detected_and_how_many_queries_it_takes false_positives_of_many across_is_what_scikit_learn_does
+    forward_selection
 """.split()
-"""Tests that take more than three seconds, or processes of their own, in files that are fast."""
+"""Tests that take more than two seconds, or processes of their own, in files that are fast."""
 
 SEED = os.environ.setdefault("TEST_SEED", str(random.SystemRandom().randrange(10**6)))
 """Of the order of tests; the same in all processes, as they inherit it."""

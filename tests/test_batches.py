@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from batch_cases import NAMES, assert_same, check, cut, make
-from registry import METRICS, Data, each, repr_without_address, rough_data_for, tie_policy
+from registry import Data, each_kind_of_data, repr_without_address, rough_data_for, tie_policy
 
 from sklearn_rank import evaluate, evaluate_batches, parse_metric
 from sklearn_rank._chunks import adjacent_queries
@@ -38,11 +38,9 @@ def test_rows_in_any_order(size, memory_limit):
 
 def test_large_enough_to_be_divided_many_times(monkeypatch):
     monkeypatch.setattr(_scattered_queries, "BASE", 3)
-    data = make(n_queries=700, longest=9, shuffle=True)
+    data, one = make(n_queries=300, longest=9, shuffle=True), Data(np.ones(2000), np.arange(2000.0), np.full(2000, 9))
     check(data, 100, memory_limit=500)
-    check(
-        Data(*map(np.concatenate, zip(data, Data(np.ones(5000), np.arange(5000.0), np.full(5000, 9)), strict=True))), 99
-    )
+    check(Data(*map(np.concatenate, zip(data, one, strict=True))), 99)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -50,14 +48,14 @@ def test_rows_are_waited_for(n_jobs):
     check(make(n_queries=90_000, longest=14), 100_001, metrics=["ndcg@10", "map"], assume_grouped=True, n_jobs=n_jobs)
 
 
-@each(METRICS)
-def test_every_metric(at_once, metric):
-    data = rough_data_for(metric)
-    spec = [parse_metric(metric.name, **({"k": 5} if metric.has_cutoff else {}), **tie_policy(metric))]
+@each_kind_of_data
+def test_every_metric(at_once, metrics):
+    data = rough_data_for(metrics[0])
+    specs = [parse_metric(m.name, **({"k": 5} if m.has_cutoff else {}), **tie_policy(m)) for m in metrics]
     for grouped in (False, True):
-        check(data, 11, metrics=spec, assume_grouped=grouped)
+        check(data, 11, metrics=specs, assume_grouped=grouped)
     shuffled = data.rows(np.random.default_rng(1).permutation(len(data.qid)))
-    check(shuffled, 11, metrics=spec)
+    check(shuffled, 11, metrics=specs)
 
 
 @pytest.mark.parametrize("keywords", [{"unjudged": "nonrelevant"}, {"unjudged": "drop"}])

@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md can be followed: with its examples, a copy of the repository passes the commands that it names."""
+"""docs/extending can be followed: with its examples, a copy of the repository passes the commands that it names."""
 
 import os
 import re
@@ -20,9 +20,7 @@ BLOCK = re.compile(r"((?:[^\n]+\n)+)\n(`{3,})(\w+)\n(.*?)^\2$", re.MULTILINE | r
 PLACE = re.compile(r"(?:(A new file)|(At the end of)|Below `([^`]+)` in) `([\w/.]+)`:$")
 """How a paragraph says where its block goes."""
 
-EXAMPLES = re.findall(
-    r"^## A new .*?\n(.*?)(?=^## A new|^## Rules)", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE | re.DOTALL
-)
+EXAMPLES = [(ROOT / "docs" / "extending" / f"{name}.md").read_text() for name in ("metric", "display", "reader")]
 BLOCKS = [BLOCK.findall(text) for text in EXAMPLES]
 COMMANDS = [[c for _, _, kind, code in blocks if kind == "sh" for c in code.splitlines()] for blocks in BLOCKS]
 
@@ -58,7 +56,7 @@ def repository(tmp_path_factory):
     shutil.copytree(PACKAGE, folder / "sklearn_rank", ignore=ignored)
     for name in ("tests", "docs"):
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
-    for name in ("README.md", "CONTRIBUTING.md", "pyproject.toml"):
+    for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "SECURITY.md", "pyproject.toml"):
         shutil.copy(ROOT / name, folder)
     if (ROOT / ".mypy_cache").exists():  # so that what did not change is not checked again
         shutil.copytree(ROOT / ".mypy_cache", folder / ".mypy_cache")

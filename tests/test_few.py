@@ -89,7 +89,7 @@ def test_ties_weights_and_cutoffs(ties, n_queries, in_general, is_few):
     grades = [m.name for m in METRICS if spec.few_steps_of(cached_spec(m.name)) and m.defaults.keys() >= {"ties"}]
     names = [name + at for name in grades for at in ("", "@2")[: 1 + cached_spec(name).metric.has_cutoff]]
     for seed in range(2):
-        for n_rows in (1, 9, 40, 700):
+        for n_rows in (1, 40, 300) if seed else (9, 700):
             y_true, y_score, qid = rows(n_rows, n_queries, seed)
             given = {
                 "qid": qid,

@@ -53,7 +53,7 @@ DTYPES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("n_rows", [1, 2, 7, 3000, 50_000])
+@pytest.mark.parametrize("n_rows", [1, 2, 3000, 20_000])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_dtypes(dtype, n_rows):
     numbers = RNG.integers(0, 100, n_rows)
@@ -162,7 +162,7 @@ def test_nobody_can_choose_strings_that_collide():
     check(ids)
 
 
-def test_the_secret_is_of_the_process_and_does_not_show():
+def test_the_secret_is_of_the_process_and_does_not_show(capsys):
     code = """
 import numpy as np
 from sklearn_rank import evaluate
@@ -171,10 +171,9 @@ grouping_kernels.places(np.arange(8), 2**40, out := np.empty(8, dtype=np.int64))
 result = evaluate(np.arange(99) % 3, np.arange(99) % 7, qid=[f"q{i % 10}" for i in range(99)], metrics="ndcg")
 print(out.tolist(), [*zip(result.qid.tolist(), result.per_query["ndcg"].tolist())], sep="|")
 """
-    found = [
-        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout for _ in "ab"
-    ]
-    (places, values), (other_places, other_values) = (text.split("|") for text in found)
+    exec(code, {})
+    here, there = capsys.readouterr().out, subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    (places, values), (other_places, other_values) = (text.split("|") for text in (here, there.stdout.decode()))
     assert places != other_places
     assert values == other_values
 
@@ -416,11 +415,10 @@ def test_many_rows(sizes, order):
     weight = 1.0 + qid % 3
     grouped = evaluate(y[rows], s[rows], qid=qid[rows], sample_weight=weight[rows], metrics=["ndcg@5", "map", "mse"])
     assert grouped.qid.tolist() == numbers.tolist()
-    for ids in (qid, text[qid], text[qid].tolist(), qid.astype(np.int32)):
-        for n_jobs in (1, 2):
-            found = evaluate(y, s, qid=ids, sample_weight=weight, metrics=["ndcg@5", "map", "mse"], n_jobs=n_jobs)
-            for name, values in grouped.per_query.items():
-                assert found.per_query[name].tobytes() == values.tobytes()
+    for ids, n_jobs in ((qid, 1), (qid, 2), (text[qid], 2), (text[qid].tolist(), 1), (qid.astype(np.int32), 2)):
+        found = evaluate(y, s, qid=ids, sample_weight=weight, metrics=["ndcg@5", "map", "mse"], n_jobs=n_jobs)
+        for name, values in grouped.per_query.items():
+            assert found.per_query[name].tobytes() == values.tobytes()
             assert found.mean() == grouped.mean()
 
 

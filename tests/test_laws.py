@@ -39,10 +39,11 @@ each_pooling_metric = each([m for m in METRICS if m.supports_micro])
 
 
 @each_ranking_metric
-@pytest.mark.parametrize("stretch", [lambda s: s**3 + s, lambda s: np.exp2(s), lambda s: s * 1e-3 - 7])
-def test_only_the_order_of_scores_counts(metric, stretch):
+def test_only_the_order_of_scores_counts(metric):
     for data in (data_for(metric), data_for(metric, tied=True)):
-        assert_array_equal(curve(metric, data.with_score(stretch(data.y_score))), curve(metric, data))
+        expected = curve(metric, data)
+        for score in (data.y_score**3 + data.y_score, np.exp2(data.y_score), data.y_score * 1e-3 - 7):
+            assert_array_equal(curve(metric, data.with_score(score)), expected)
 
 
 @each_ranking_metric
@@ -285,11 +286,11 @@ def test_precision_and_acg_divide_by_k_where_the_list_is_shorter(name):
 
 
 @each_cut_metric
-@pytest.mark.parametrize("k", [2**40, 2**62, 10**30])
-def test_a_cutoff_may_be_any_int(metric, k):
+def test_a_cutoff_may_be_any_int(metric):
     data = rough_data_for(metric, n_queries=5)
     beyond = value(metric, data, k=10**15, average=None, **tie_policy(metric))
-    assert_allclose(value(metric, data, k=k, average=None, **tie_policy(metric)), beyond, atol=1e-9)
+    for k in (2**40, 2**62, 10**30):
+        assert_allclose(value(metric, data, k=k, average=None, **tie_policy(metric)), beyond, atol=1e-9)
 
 
 @each_cut_metric
@@ -307,10 +308,10 @@ def test_a_shallow_ranking_is_the_head_of_a_deep_one(metric, n):
 
 
 @each_cut_metric
-@pytest.mark.parametrize("k", [0, -1, 2.0, True, "3", [], [1, 0], [[1]], np.nan])
-def test_a_cutoff_is_an_int_of_at_least_one(metric, k):
-    with pytest.raises(ValueError, match=rf"The 'k' parameter of {metric.function_name} must be an int >= 1"):
-        value(metric, data_for(metric), k=k)
+def test_a_cutoff_is_an_int_of_at_least_one(metric):
+    for k in (0, -1, 2.0, True, "3", [], [1, 0], [[1]], np.nan):
+        with pytest.raises(ValueError, match=rf"The 'k' parameter of {metric.function_name} must be an int >= 1"):
+            value(metric, data_for(metric), k=k)
 
 
 @each([m for m in METRICS if not m.has_cutoff])

@@ -72,9 +72,10 @@ def test_qid_both_ways_and_any_model(routing, with_index, shuffled):
     for model in models:
         with sklearn.config_context(enable_metadata_routing=routing):
             before = sklearn.get_config()
-            given = query_learning_curve(model, X, y, qid=qid, cv=CV, random_state=0)
+            keywords = {"cv": CV, "random_state": 0, "train_sizes": [0.1, 1.0]}
+            given = query_learning_curve(model, X, y, qid=qid, **keywords)
             n_jobs = 2 if model is models[0] else None
-            index = query_learning_curve(model, *with_index, cv=CV, random_state=0, n_jobs=n_jobs)
+            index = query_learning_curve(model, *with_index, n_jobs=n_jobs, **keywords)
             assert sklearn.get_config() == before
         for a, b in zip(given, index, strict=True):
             np.testing.assert_array_equal(a, b)

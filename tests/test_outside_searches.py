@@ -324,6 +324,7 @@ def test_weights_that_would_be_lost_are_refused(shuffled):
             call()
 
 
+@pytest.mark.skipif(sklearn.__version__ < "1.9", reason="scikit-learn itself calls the pandas that is hidden")
 def test_without_pandas_the_extra_is_named(shuffled, monkeypatch):
     X, y, qid = shuffled
     monkeypatch.setitem(sys.modules, "pandas", None)
@@ -400,6 +401,7 @@ def test_progress_of_a_search_without_callbacks_is_warned_of(shuffled):
 # --- predictions of a search ---------------------------------------------------------------------------------
 
 
+@pytest.mark.skipif(sklearn.__version__ < "1.9", reason="its scorers take predict_proba of classifiers alone")
 def test_a_search_predicts_by_the_methods_of_its_best_model(shuffled):
     """It may show those of any model, and be no classifier where its model is one."""
     X, y, qid = shuffled

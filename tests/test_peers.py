@@ -71,9 +71,11 @@ def test_a_peer_that_disagrees_with_itself_is_no_failure():
 # --- pytrec_eval ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("unjudged", ["nonrelevant", "drop"])
-@pytest.mark.parametrize("level", [1, 2])
-@pytest.mark.parametrize("kind", KINDS)
+PAIRWISE = [(kind, level, ("nonrelevant", "drop")[(i + level) % 2]) for i, kind in enumerate(KINDS) for level in (1, 2)]
+"""Each two of kinds, levels and ways to read what is not judged."""
+
+
+@pytest.mark.parametrize(("kind", "level", "unjudged"), PAIRWISE)
 @pytest.mark.parametrize("name", TREC)
 def test_pytrec_eval(name, kind, level, unjudged):
     """A query without retrieved documents counts 0 there, or NaN in 11pt_avg."""

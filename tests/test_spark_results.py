@@ -16,19 +16,21 @@ pa = pytest.importorskip("pyarrow")
 AVERAGES = ["map", "gm_map", "p@5", *(f"{name}(average=micro)" for name in ("precision", "auc", "rmse", "f"))]
 
 
-@pytest.mark.parametrize("replace", [0, 1, NAN])
-def test_means(spark, replace):
+@pytest.mark.parametrize(("replace", "weighted"), [(0, True), (NAN, True), (NAN, False)])
+def test_means(spark, replace, weighted):
+    """Of a table, and of its rows at once."""
     data = make(tied=True)
     data = data.with_label(data.qid < 20, 0.0)  # nothing relevant
     df = spark.createDataFrame(table_of(data, w=data.qid % 4 / 2))
-    for weight in ({}, {"sample_weight": data.qid % 4 / 2}):
-        result = per_query(df, metrics=AVERAGES, replace_undefined_by=replace, sample_weight="w" if weight else None)
-        expected = evaluate(*data[:2], qid=data.qid, metrics=AVERAGES, replace_undefined_by=replace, **weight)
-        assert mean(result) == pytest.approx(expected.mean(), rel=1e-12)
-        if not weight:
-            left_out = result.selectExpr("sum(if(map is null, 1, 0)) as n", "avg(map) as map").collect()[0]
-            assert left_out.n == (expected.n_undefined["map"] if replace != replace else 0)
-            assert left_out.map == pytest.approx(expected.mean()["map"], rel=1e-12)
+    weight, name = ({"sample_weight": data.qid % 4 / 2}, {"sample_weight": "w"}) if weighted else ({}, {})
+    keywords = {"metrics": AVERAGES, "replace_undefined_by": replace}
+    result, expected = per_query(df, **keywords, **name), evaluate(*data[:2], qid=data.qid, **keywords, **weight)
+    assert mean(result) == pytest.approx(expected.mean(), rel=1e-12)
+    assert mean(df, **keywords, **name) == pytest.approx(expected.mean(), rel=1e-12)
+    if not weighted:
+        left_out = result.selectExpr("sum(if(map is null, 1, 0)) as n", "avg(map) as map").collect()[0]
+        assert left_out.n == expected.n_undefined["map"] > 0
+        assert left_out.map == pytest.approx(expected.mean()["map"], rel=1e-12)
 
 
 def test_a_repeated_row_counts_as_often(spark):
@@ -110,12 +112,8 @@ def test_ids_of_a_result_are_in_order(spark, kind):
     assert found.qid.tolist() == sorted({kind(i) for i in (10, 0, 9)})
 
 
-def test_means_of_rows(spark):
-    data = make(tied=True)
-    df = spark.createDataFrame(table_of(data, w=data.qid % 4 / 2))
-    expected = evaluate(*data[:2], qid=data.qid, metrics=AVERAGES, sample_weight=data.qid % 4 / 2)
-    assert mean(df, metrics=AVERAGES, sample_weight="w") == pytest.approx(expected.mean(), rel=1e-12)
-    table = per_query(df, metrics="map")
+def test_a_table_takes_no_options_of_rows(spark):
+    table = per_query(spark.createDataFrame(table_of(make())), metrics="map")
     for options in ({"gain": "linear"}, {"sample_weight": "w"}, {"assume_grouped": True}):
         with pytest.raises(TypeError, match=rf"Without metrics= mean takes a table .*Got {next(iter(options))}="):
             mean(table, **options)
@@ -153,8 +151,7 @@ def assert_alike(found, expected):
     )
 
 
-@pytest.mark.parametrize("test", ["t", "wilcoxon", "sign", "welch"])
-@pytest.mark.parametrize("metric", ["map", "rmse"])
+@pytest.mark.parametrize(("test", "metric"), [("t", "map"), ("wilcoxon", "rmse"), ("sign", "map"), ("welch", "rmse")])
 def test_comparison(there_and_here, test, metric):
     there, here = there_and_here
     assert_alike(compare(*there, metric=metric, test=test), stats.compare(*here, metric=metric, test=test))

@@ -69,14 +69,14 @@ def test_any_byte_may_be_another(saved, tmp_path):
     """A damaged file is refused, unless the damage is where nothing of the result is."""
     kind, result, data = saved
     rng, refused = np.random.default_rng(0), 0
-    places = rng.permutation(len(data))[:250]
+    places = rng.permutation(len(data))[:100]
     for place in [*places.tolist(), *range(40), *range(len(data) - 120, len(data))]:
         other = bytearray(data)
         other[place] ^= int(rng.integers(1, 256))
         found = loaded_or_refused(kind, bytes(other), tmp_path / "file")
         refused += found is None
         assert found is None or same(found, result)
-    assert refused > 200
+    assert refused > 120
 
 
 def test_a_file_may_end_anywhere(saved, tmp_path):

@@ -10,6 +10,8 @@ import pytest
 
 import sklearn_rank
 
+ROOT = Path(__file__).parents[1]
+
 RIGHT = """
 from typing import assert_type
 
@@ -59,7 +61,7 @@ WRONG = {
 }
 
 CHECKERS = {
-    "mypy": ["-m", "mypy", "--no-error-summary", "--disable-error-code=import-untyped"],
+    "mypy": ["-m", "mypy", "--no-error-summary", f"--config-file={ROOT / 'pyproject.toml'}"],
     "pyright": ["-m", "basedpyright", "--level=error"],
 }
 """Pyright by way of basedpyright, which brings its own node."""

@@ -200,7 +200,6 @@ def test_a_search_is_shown_by_the_bar_of_scikit_learn(shuffled, search, capsys):
 
 
 @pytest.mark.skipif(not HAS_CALLBACKS, reason="callbacks came with scikit-learn 1.9")
-@pytest.mark.skipif(not HAS_CALLBACKS, reason="callbacks came with scikit-learn 1.9")
 def test_callbacks_of_the_user_stay(shuffled):
     callback = pytest.importorskip("sklearn.callback").ScoringMonitor(scoring="r2")
     search = GridSearchCV(Ridge(), {"alpha": [1.0, 2.0]}).set_callbacks(callback)
@@ -209,6 +208,7 @@ def test_callbacks_of_the_user_stay(shuffled):
     assert [type(one) for one in found._skl_callbacks] == [type(callback)]
 
 
+@pytest.mark.skipif(not HAS_CALLBACKS, reason="callbacks came with scikit-learn 1.9")
 def test_the_bar_of_a_search_names_the_extra(shuffled, monkeypatch):
     X, y, qid = shuffled
     monkeypatch.setitem(__import__("sys").modules, "rich", None)

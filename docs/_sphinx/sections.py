@@ -9,6 +9,8 @@ from pathlib import Path
 HEADS = ("README", "user_guide", "checked", "development")
 """Pages whose lists and tables are menus."""
 LISTED = re.compile(r"^(?:- |\|.*?)\[([^]]*)\]\(([\w/.]+)\.md", re.MULTILINE)
+AS_WRITTEN = {"scikit-learn", "pytrec_eval and ir_measures", "ranx", "torchmetrics"}
+"""Words of a list that begin with a name in lower case."""
 OUTSIDE = {"CONTRIBUTING": "contributing", "CHANGELOG": "changelog"}
 """Files beside `docs`, and the pages that include them."""
 
@@ -25,7 +27,8 @@ def add_menu(app, docname, source):
 
 def _entry(words, page):
     """A line of the menu: the words of the list, or the title of the page where they are code."""
-    return page if "`" in words else f"{words[:1].upper()}{words[1:]} <{page}>"
+    name = words if words in AS_WRITTEN else f"{words[:1].upper()}{words[1:]}"
+    return page if "`" in words else f"{name} <{page}>"
 
 
 def _inside(link):

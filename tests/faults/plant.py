@@ -15,6 +15,8 @@ ROOT = Path(__file__).parents[2]
 CHOICE = "SKLEARN_RANK_FAULT"
 """Environment variable that chooses one of the faults that are compiled together."""
 
+BUILD = "setup.py", "-q", "build_ext", "--inplace", "--force"
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -86,8 +88,7 @@ def compile_faults(faults: Iterable[Fault], folder: Path) -> None:
         path.write_text(with_choices(path.read_text(), numbered))
     for path in (folder / "sklearn_rank" / "_engine" / "kernels").glob("*.pyx"):
         path.write_text(with_chosen(path.read_text()))
-    build = [sys.executable, "-c", "from setuptools import setup; setup()", "-q", "build_ext", "--inplace", "--force"]
-    subprocess.run(build, cwd=folder, check=True)
+    subprocess.run([sys.executable, *BUILD], cwd=folder, check=True)
 
 
 def with_chosen(text: str) -> str:

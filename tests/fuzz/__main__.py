@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "faults"))
 
 import targets  # noqa: E402
-from plant import copy_project  # noqa: E402
+from plant import BUILD, copy_project  # noqa: E402
 
 CHECKS = "-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all"
 FLAGS = "-O1", "-g", *CHECKS, "-fsanitize-coverage=trace-pc,trace-cmp"
@@ -56,13 +56,12 @@ def main() -> int:
 def _build(copy: Path) -> None:
     copy_project(copy)
     shutil.copy(HERE / "coverage.c", copy)
-    project = copy / "pyproject.toml"
-    text = project.read_text().replace('"-O3", "-g0"', ", ".join(f'"{flag}"' for flag in FLAGS))
-    text = text.replace("extra-compile-args", f'extra-link-args = ["{CHECKS[0]}"], extra-compile-args')
-    project.write_text(text)
+    setup = copy / "setup.py"
+    before, old, after = setup.read_text().partition('FLAGS = ["-O3", "-g0"]')
+    assert old
+    setup.write_text(f"{before}FLAGS = {list(FLAGS)}{after}")
     subprocess.run(["gcc", "-O2", "-fPIC", "-shared", "-o", "coverage.so", "coverage.c"], cwd=copy, check=True)
-    build = [sys.executable, "-c", "from setuptools import setup; setup()", "-q", "build_ext", "--inplace", "--force"]
-    subprocess.run(build, cwd=copy, check=True)
+    subprocess.run([sys.executable, *BUILD], cwd=copy, env=os.environ | {"LDFLAGS": CHECKS[0]}, check=True)
 
 
 def _run(copy: Path, arguments: list[str]) -> int:
