@@ -117,6 +117,64 @@ def dask_frame():
     return dd.from_pandas(FRAME, npartitions=1)
 
 
+@cache
+def spark_frame():
+    """Of the session that is there: the tests that ask for it have one."""
+    from pyspark.sql import SparkSession
+
+    return SparkSession.active().createDataFrame(FRAME)
+
+
+def spark_values(**keywords):
+    from sklearn_rank.spark import per_query
+
+    return per_query(spark_frame(), **{"metrics": "ndcg"} | keywords)
+
+
+def dask_values(**keywords):
+    from sklearn_rank.dask import per_query
+
+    return per_query(dask_frame(), **{"metrics": "ndcg"} | keywords)
+
+
+PLACES = {"dask": (dask_frame, dask_values), "spark": (spark_frame, spark_values)}
+"""Rows of a place, and tables of values of it."""
+TWO = {"y_true": ["label", "doc_id"]}
+BOTH = {"metrics": ["ndcg", "map"]}
+TOGETHER = {
+    "labels of subtopics": lambda at, rows, of: at.evaluate(rows, metrics=["alpha_ndcg", "map"], **TWO),
+    "labels of subtopics, values": lambda at, rows, of: at.per_query(rows, metrics="map", **TWO),
+    "labels of subtopics, means": lambda at, rows, of: at.mean(rows, metrics="map", **TWO),
+    "a column twice": lambda at, rows, of: at.evaluate(rows, metrics="alpha_ndcg", y_true=["label", "label"]),
+    "k beside a name": lambda at, rows, of: at.evaluate(rows, metrics="ndcg@10", k=5),
+    "a keyword of another door": lambda at, rows, of: at.evaluate(rows, metrics="map", tie_break="doc_id"),
+    "a keyword of no metric": lambda at, rows, of: at.mean(rows, metrics="mrr", gain="linear"),
+    "no mean": lambda at, rows, of: at.mean(rows, metrics="ndcg", average=None),
+    "pooled nDCG": lambda at, rows, of: at.evaluate(rows, metrics="ndcg", average="micro"),
+    "weights named as a metric": lambda at, rows, of: at.per_query(
+        rows, metrics={"weight": "map"}, sample_weight="label"
+    ),
+    "values as rows": lambda at, rows, of: at.mean(of(), metrics="map"),
+    "rows as values": lambda at, rows, of: at.mean(rows),
+    "values and weights": lambda at, rows, of: at.mean(of(), sample_weight="label"),
+    "values and a keyword": lambda at, rows, of: at.mean(of(), gain="linear"),
+    "two metrics": lambda at, rows, of: at.compare(of(**BOTH), of(**BOTH)),
+    "a metric of one": lambda at, rows, of: at.compare(of(**BOTH), of(), metric="map"),
+    "other keywords": lambda at, rows, of: at.compare(of(), of(gain="linear")),
+    "weighted means": lambda at, rows, of: at.compare(of(sample_weight="label"), of()),
+    "geometric means": lambda at, rows, of: at.compare(of(average="geometric"), of()),
+    "rows and values": lambda at, rows, of: at.compare(rows, of(), metric="map"),
+    "places": lambda at, rows, of: at.compare(of(), FRAME),
+}
+"""Arguments that do not go together, of `sklearn_rank.dask` and `sklearn_rank.spark`."""
+
+
+def together(place, what):
+    """A call of arguments that do not go together."""
+    rows, of = PLACES[place]
+    return TOGETHER[what](importlib.import_module(f"sklearn_rank.{place}"), rows(), of)
+
+
 DISPLAYS = {
     "CriticalDifferenceDisplay": lambda c: c({"a": 0.1, "b": 0.2}, {("a", "b"): 0.5}),
     "CutoffDisplay": lambda c: c([1, 2], [0.1, 0.2]),
@@ -183,8 +241,11 @@ def given_to(where, folder):
         "by": {"a": "x", "b": "x", "c": "x", "d": "y", "e": "y", "f": "y"},
         "other": OBJECTS["RankingAccumulator"](), "path": folder / "file", "search": None, "qrels": QRELS,
     }  # fmt: skip
-    if where.startswith(("dask.", "spark.")):
+    if where.startswith("dask."):
         known |= {"data": dask_frame(), "a": dask_frame(), "b": dask_frame()}
+    if where.startswith("spark."):
+        known |= {"data": spark_frame()}
+        known |= dict.fromkeys("ab", spark_values()) if where == "spark.compare" else {}
     if where == "Evaluation.from_values":
         known |= {"qid": ["a", "b"], "values": {"map": [0.1, 0.2]}}
     if where in ("metric", "get_scorer"):
@@ -241,6 +302,8 @@ def called(where, argument, value, folder):
 
 
 ALSO = {
+    "dask.mean": {"metrics"},
+    "spark.mean": {"metrics"},
     "compare_systems": {"data", "y_score"},
     "Evaluation.segments": {"by"},
     "stats.compare": {"metric"},

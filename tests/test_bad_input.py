@@ -5,7 +5,7 @@ import traceback
 from pathlib import Path
 
 import pytest
-from bad_input import RETURNED, arguments_of, called, doors
+from bad_input import RETURNED, TOGETHER, arguments_of, called, doors, together
 from bad_values import bad_values
 
 import sklearn_rank
@@ -13,20 +13,23 @@ import sklearn_rank
 PACKAGE = str(Path(sklearn_rank.__file__).parent)
 EVERY = [(where, name) for where, door in doors().items() if where not in RETURNED for name in arguments_of(door)]
 FAR = ("spark.",)
-"""Doors that need a session: the shared table goes through them in the tests of Spark."""
-
-
+"""Doors that need a session: `test_spark_bad_input.py` has them."""
 NEAR = [(where, argument) for where, argument in EVERY if not where.startswith(FAR)]
 
 
 @pytest.mark.parametrize(("where", "argument"), NEAR, ids=[f"{where}-{argument}" for where, argument in NEAR])
 def test_bad_values_are_refused(where, argument, tmp_path):
+    assert not faults_of(where, argument, tmp_path)
+
+
+def faults_of(where, argument, folder):
+    """What is wrong with what becomes of the wrong values of an argument, by value."""
     parameter = arguments_of(doors()[where])[argument]
     faults = {}
     for wrong, value in bad_values(where, argument).items():
         if value is not parameter.default:
-            faults[wrong] = fault_of(where, argument, value, tmp_path)
-    assert not {wrong: fault for wrong, fault in faults.items() if fault}
+            faults[wrong] = fault_of(where, argument, value, folder)
+    return {wrong: fault for wrong, fault in faults.items() if fault}
 
 
 def fault_of(where, argument, value, folder):
@@ -50,6 +53,7 @@ def fault_of(where, argument, value, folder):
 
 SAID = ("Got", "nothing_known", "nope", "unsupported measure")
 """Words of which a message has one: the value, or the name that is not known."""
+SAYS_WHAT = "Got|No metric of .* has a keyword|has no micro average"
 LOOKED_UP = ("a", "b", "path", "folder", "table", "data")
 """Names of systems, looked up as in a dict, and of files: a KeyError or FileNotFoundError says which there are."""
 
@@ -63,13 +67,18 @@ LONG_VALUES = {"text": LONG, "key": {LONG: 1}, "digits": -(10**5000), "class": t
 @pytest.mark.filterwarnings("ignore")
 def test_long_values_make_no_long_messages(door, tmp_path):
     """Names of files are those of the system, and keywords those of Python."""
+    assert not long_messages(door, tmp_path)
+
+
+def long_messages(door, folder, values=LONG_VALUES):
+    """Starts of messages of more than 1,000 characters, by argument and what is long."""
     long = {}
-    for where, argument in NEAR:
-        if where == door and arguments_of(doors()[door])[argument].kind is not inspect.Parameter.VAR_KEYWORD:
-            for what, value in LONG_VALUES.items():
-                message = message_of(where, argument, value, tmp_path)
+    for argument, parameter in arguments_of(doors()[door]).items():
+        if parameter.kind is not parameter.VAR_KEYWORD:
+            for what, value in values.items():
+                message = message_of(door, argument, value, folder)
                 long |= {(argument, what): message[:200]} if len(message) > 1000 else {}
-    assert not long
+    return long
 
 
 def message_of(where, argument, value, folder):
@@ -80,6 +89,16 @@ def message_of(where, argument, value, folder):
         frame = traceback.extract_tb(error.__traceback__)[-1].filename
         return str(error) if frame.startswith(PACKAGE) and not isinstance(error, OSError) else ""
     return ""
+
+
+@pytest.mark.parametrize("what", TOGETHER)
+def test_arguments_of_dask_that_do_not_go_together(what, monkeypatch):
+    """Nothing is computed, not even a partition."""
+    import dask
+
+    monkeypatch.setattr(dask, "compute", lambda *_, **__: pytest.fail("work was begun"))
+    with pytest.raises((TypeError, ValueError), match=SAYS_WHAT):
+        together("dask", what)
 
 
 def test_every_argument_has_an_entry():

@@ -150,23 +150,42 @@ def test_functions_of_ones_own(spark):
     assert collected(per_query(rows, metrics={"digits": first})) == [{"qid": 7, "digits": 231.0}]
 
 
-def test_a_killed_worker_is_replaced(spark, tmp_path):
-    data, marker = in_one_order(make()), str(tmp_path / "killed")
+def first_label(marker=None):
+    """A metric that kills its worker, once if there is a file to mark it, or each time."""
 
     def best(y, s):
-        if not os.path.exists(marker):
-            open(marker, "w").close()
+        if marker is not None and not os.path.exists(marker):
+            if marker != "always":
+                open(marker, "w").close()
             os.kill(os.getpid(), signal.SIGKILL)
-        return y[np.argmax(s)]
+        return float(y[np.argmax(s)])
 
-    metrics = {"best": best, "map": "map"}
-    result = per_query(spark.createDataFrame(table_of(data)), metrics=metrics)
-    rows = collected(result)
+    return {"best": best, "map": "map"}
+
+
+ASKED = {
+    "evaluate": lambda data, metrics: (
+        evaluate_on_spark(data, metrics=metrics).to_frame().sort_index().to_numpy().tolist()
+    ),
+    "per_query": lambda data, metrics: collected(per_query(data, metrics=metrics)),
+    "mean": lambda data, metrics: mean(data, metrics=metrics),
+    "compare": lambda data, metrics: repr(
+        compare(per_query(data, metrics=metrics), per_query(data, metrics=metrics, y_score="label"), metric="best")
+    ),
+}
+
+
+@pytest.mark.parametrize("ask", ASKED)
+def test_a_killed_worker_is_replaced(spark, tmp_path, ask):
+    """The task is tried again, and the values are the same; a task that kills its worker each time is an error."""
+    data, marker = spark.createDataFrame(table_of(in_one_order(make()))), str(tmp_path / "killed")
+    found = ASKED[ask](data, first_label(marker))
     assert os.path.exists(marker)
-    expected = evaluate(*data[:2], qid=data.qid, metrics={"best": lambda y, s: y[np.argmax(s)], "map": "map"})
-    assert [row["qid"] for row in rows] == expected.qid.tolist()
-    assert [row["best"] for row in rows] == expected.per_query["best"].tolist()
-    assert [row["map"] for row in rows] == expected.per_query["map"].tolist()
+    wanted = ASKED[ask](data, first_label())
+    assert found == (pytest.approx(wanted, rel=1e-13) if ask == "mean" else wanted)
+    if ask == "mean":
+        with pytest.raises(Exception, match="Python worker exited unexpectedly"):
+            mean(data, metrics=first_label("always"))
 
 
 def test_partitions_without_rows(spark):

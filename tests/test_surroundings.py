@@ -210,27 +210,51 @@ def test_a_quota_that_is_used_up(tmp_path, monkeypatch):
 SLOW = """
 import sys, time
 import numpy as np
+import pandas as pd
 from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
 from sklearn_rank import RankingEvaluator
+
+def works(seconds):
+    print("works", flush=True)
+    time.sleep(seconds)
 
 class Slow(Ridge):
     def fit(self, X, y):
-        print("fits", flush=True)
-        time.sleep(60)
+        works(60)
 
 y = np.arange(40) % 2
-RankingEvaluator("map", cv=2, n_jobs=int(sys.argv[1])).compare({"a": Slow()}, y[:, None], y, qid=np.arange(40) // 4)
+X, qid = y[:, None], np.arange(40) // 4
+
+def compare():
+    RankingEvaluator("map", cv=2).compare({"a": Slow()}, X, y, qid=qid)
+
+def search():
+    RankingEvaluator("map", cv=2, n_jobs=2).search(GridSearchCV(Slow(), {"alpha": [1, 2]}), X, y, qid=qid)
+
+def dask():
+    import dask.dataframe as dd
+    from sklearn_rank.dask import evaluate
+    frame = dd.from_pandas(pd.DataFrame({"label": y, "score": y, "qid": qid}), npartitions=4)
+    evaluate(frame, metrics=lambda y, s: works(0.5))
+
+globals()[sys.argv[1]]()
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-def test_a_comparison_that_is_interrupted_leaves_nothing(name, tmp_path):
+@pytest.mark.parametrize(
+    ("call", "name"), [("compare", "SIGINT"), ("compare", "SIGTERM"), ("search", "SIGINT"), ("dask", "SIGINT")]
+)
+def test_a_call_that_is_interrupted_leaves_nothing(call, name, tmp_path):
+    """Neither files nor processes, which would keep the pipe open; threads of Dask end the task that they are at."""
+    if call == "dask":
+        pytest.importorskip("dask.dataframe")
     environment = os.environ | {"TMPDIR": str(tmp_path), "JOBLIB_TEMP_FOLDER": str(tmp_path)}
     process = subprocess.Popen(
-        [sys.executable, "-c", SLOW, "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+        [sys.executable, "-c", SLOW, call], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
     )
-    assert process.stdout.readline() == b"fits\n"
+    assert process.stdout.readline().startswith(b"works")
     process.send_signal(getattr(signal, name))
     printed = process.communicate(timeout=30)[1]
     assert process.returncode in (-signal.SIGTERM, -signal.SIGINT, 1, 130)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.doors import ARRAYS, COLUMNS
 from sklearn_rank._utils.echo import echo, echo_all
 
@@ -60,6 +61,17 @@ def check_column_names(names: ColumnNames) -> None:
             raise TypeError(
                 "A column is named by a str; y_true by a list of them for subtopics, by for several attributes, each "
                 f"once. Got {echo(given)} for {role}.{' ' * bool(hint)}{hint}"
+            )
+
+
+def refuse_subtopics(names: ColumnNames, specs: Mapping[str, MetricSpec]) -> None:
+    """Raise ValueError if several columns of labels are for a metric that takes one label per document."""
+    n_columns = 1 if isinstance(names.y_true, str) else len(names.y_true)
+    for name, spec in specs.items():
+        if n_columns > 1 and not spec.metric.subtopics:
+            raise ValueError(
+                f"{echo(name)} takes one label per document, so y_true must be one column; labels of subtopics are for "
+                f"metrics such as alpha_ndcg. Got {n_columns} columns for y_true."
             )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from sklearn_rank._chunks.adjacent_queries import adjacent_queries, queries_of_rows
 from sklearn_rank._chunks.batch_validator import BatchValidator
 from sklearn_rank._chunks.columns import iterate_batches
-from sklearn_rank._chunks.named_columns import ColumnNames, check_column_names
+from sklearn_rank._chunks.named_columns import ColumnNames, check_column_names, refuse_subtopics
 from sklearn_rank._chunks.parts import evaluate_parts, join_parts
 from sklearn_rank._evaluation.all_relevant import NO_LABELS, warn_if_all_relevant
 from sklearn_rank._evaluation.result import Evaluation
@@ -101,6 +101,7 @@ def evaluate_batches(
     specs = parse_metrics(metrics, **keywords)
     names = ColumnNames(y_true, y_score, qid, sample_weight)
     check_column_names(names)
+    refuse_subtopics(names, specs)
     check_n_jobs(n_jobs)
     if not isinstance(memory_limit, Integral) or isinstance(memory_limit, bool) or memory_limit < 1:
         raise ValueError(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._chunks.columns import find_column, read_columns
-from sklearn_rank._chunks.named_columns import ColumnNames, check_column_names, refuse_missing_columns
+from sklearn_rank._chunks.named_columns import ColumnNames, check_column_names, refuse_missing_columns, refuse_subtopics
 from sklearn_rank._chunks.parts import check_part, evaluate_part
 from sklearn_rank._engine.grouping import sort_by_number
 from sklearn_rank._engine.queries import Queries
@@ -78,6 +78,7 @@ def parts_of(ddf: Any, request: EvaluationRequest, assume_grouped: bool) -> Part
     check_column_names(request.names)
     frame, dtypes = _selected(ddf, request.names)
     _refuse_types(dtypes, request.names)
+    refuse_subtopics(request.names, request.specs)
     qid_dtype = _plain(dtypes[request.names.qid])
     delayed = import_dask().delayed
     shared = delayed(request, traverse=False, pure=False)

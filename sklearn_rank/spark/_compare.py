@@ -91,7 +91,8 @@ def compare(
     )
     check_options("compare", options)
     tables = {name: read_value_table(table, name, "compare") for name, table in (("a", a), ("b", b))}
-    metric = {column_name(name): name for name in tables["a"].columns}.get(metric, metric)  # type: ignore[arg-type]
+    if isinstance(metric, str):
+        metric = {column_name(name): name for name in tables["a"].columns}.get(metric, metric)
     systems = {name: TableValues(table.metrics) for name, table in tables.items()}
     chosen = read_values(systems, metric, "compare")[0].metric
     assert chosen is not None

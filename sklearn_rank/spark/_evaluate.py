@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._chunks.columns import read_column
-from sklearn_rank._chunks.named_columns import ColumnNames, check_column_names, refuse_missing_columns
+from sklearn_rank._chunks.named_columns import ColumnNames, check_column_names, refuse_missing_columns, refuse_subtopics
 from sklearn_rank._chunks.parts import result_from_columns
 from sklearn_rank._chunks.value_table import refuse_cut_queries
 from sklearn_rank._engine.grouping import group_rows
@@ -203,6 +203,7 @@ def _prepare(data: Any, specs: Mapping[str, MetricSpec], names: ColumnNames) -> 
     types = check_frame(data, "data").types
     refuse_missing_columns(names, data.columns, "The Spark DataFrame")
     _check_types(data, names, types)
+    refuse_subtopics(names, specs)
     return _selected(data, names)
 
 

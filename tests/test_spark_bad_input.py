@@ -1,0 +1,35 @@
+"""The doors of Spark refuse what is wrong, as the others do, before a job starts."""
+
+import pytest
+from bad_input import TOGETHER, doors, together
+from test_bad_input import EVERY, FAR, LONG_VALUES, SAYS_WHAT, faults_of, long_messages
+
+pytest.importorskip("pyspark")
+
+WITH_SPARK = [(where, argument) for where, argument in EVERY if where.startswith(FAR)]
+
+
+@pytest.fixture
+def no_job(spark):
+    """A test starts no job."""
+    jobs = spark.sparkContext.statusTracker().getJobIdsForGroup
+    before = len(jobs())
+    yield
+    assert len(jobs()) == before
+
+
+@pytest.mark.parametrize(("where", "argument"), WITH_SPARK, ids=[f"{where}-{name}" for where, name in WITH_SPARK])
+def test_bad_values_are_refused(no_job, where, argument, tmp_path):
+    assert not faults_of(where, argument, tmp_path)
+
+
+@pytest.mark.parametrize("door", [where for where in doors() if where.startswith(FAR)])
+def test_long_values_make_no_long_messages(no_job, door, tmp_path):
+    """A class is a metric of one's own, with which a job would start."""
+    assert not long_messages(door, tmp_path, {what: value for what, value in LONG_VALUES.items() if what != "class"})
+
+
+@pytest.mark.parametrize("what", TOGETHER)
+def test_arguments_that_do_not_go_together(no_job, what):
+    with pytest.raises((TypeError, ValueError), match=SAYS_WHAT):
+        together("spark", what)
