@@ -316,6 +316,19 @@ def _other_weights(ranks):
     return 1 / ranks / (1 + len(ranks) % 2)
 
 
+def _other_fourth(ranks):
+    """A discount whose fourth weight depends on the number of ranks."""
+    return np.where(ranks == 4, 1 / len(ranks), 1 / ranks)
+
+
+def test_each_weight_of_a_discount_is_compared():
+    accumulator = RankingAccumulator("dcg", discount=_other_fourth)
+    for n in (3, 4):
+        accumulator.update([[1, *[0] * (n - 1)]], [[*range(n)]])
+    with pytest.raises(ValueError, match="Got others for 5 ranks than for 4"):
+        accumulator.update([[1, 0, 0, 0, 0]], [[*range(5)]])
+
+
 def test_a_discount_is_the_same_in_all_updates():
     four, five = ([[1, *[0] * (n - 1)], [*range(n)]] for n in (4, 5))
     accumulator, other = (RankingAccumulator("dcg", discount=_other_weights).update(*[[x] for x in rows])

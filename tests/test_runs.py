@@ -385,3 +385,8 @@ def test_a_list_without_documents_takes_nothing_from_the_list_after_it():
     assert {name: values.tolist() for name, values in result.per_query.items()} == {
         "11pt": [0, 1], "rbp(p=0.5)": [0, 0.5], "map": [0, 1],
     }  # fmt: skip
+
+
+def test_one_match_is_enough():
+    """Ids that look alike but are of other types are an error only where nothing matches."""
+    assert evaluate_run({"q": {"d": 1, "5": 1}}, {"q": ["d", 5]}, metrics="p@1").mean() == {"p@1": 1}

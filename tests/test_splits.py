@@ -459,3 +459,14 @@ def test_times_of_several_zones_are_compared_as_moments():
     ]  # 03:00, 11:00 and 19:00 UTC
     ((train, test),) = QueryTimeSeriesSplit(1, test_size=1).split([[0]] * 3, groups=[0, 1, 2], time=time)
     assert (train.tolist(), test.tolist()) == ([0, 1], [2])
+
+
+@pytest.mark.parametrize("size", [0, 0.0, 1.0])
+def test_a_share_is_not_nothing_and_not_all(size):
+    with pytest.raises(ValueError, match="a number between 0 and 1, exclusive, their share, or None. Got [01]"):
+        QueryShuffleSplit(test_size=size)
+
+
+def test_a_fold_needs_a_query():
+    with pytest.raises(ValueError, match="a query, or a cluster, for each fold. Got n_splits=4 and 3"):
+        next(RepeatedQueryKFold(4).split([[0]] * 4, groups=[1, 2, 3, 3]))

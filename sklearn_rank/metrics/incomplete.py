@@ -111,6 +111,11 @@ def infap_score(r: Ranked) -> Curve:
     >>> round(infap_score([1, 0, -1, 1], [4, 3, 2, 1], qid=[0] * 4), 4)
     0.8125
 
+    So it is where a NaN says that a document was in the pool, as ``negative="unjudged"`` does with what is negative:
+
+    >>> round(infap_score([1, 0, -1, 1], [4, 3, 2, 1], qid=[0] * 4, negative="unjudged"), 4)
+    0.8125
+
     Had the third document not been in the pool: (1 + (1/4 + 3/4 * 2/3 * 1/2)) / 2 = 0.75:
 
     >>> round(infap_score([1, 0, float("nan"), 1], [4, 3, 2, 1], qid=[0] * 4), 4)
