@@ -13,7 +13,7 @@ from sklearn_rank import evaluate, parse_metric
 from sklearn_rank._engine.quick import FEW_ROWS
 from sklearn_rank._metric import compute, spec
 from sklearn_rank._metric.names import cached_spec
-from sklearn_rank.metrics import err_score, map_score, ndcg_score, precision_at_k_score
+from sklearn_rank.metrics import err_score, map_score, ndcg_score, precision_at_k_score, rbp_score
 
 FIVE = ["ndcg@10", "map", "mrr", "p@5", "err@20"]
 INF = float("inf")
@@ -154,6 +154,15 @@ def test_the_short_path_ends_where_it_says(is_few, in_general):
             given = {"qid": qid, "metrics": FIVE}
             assert is_few(evaluate, y_true, y_score, **given) == (n_rows == FEW_ROWS)
             assert_same(evaluate(y_true, y_score, **given), in_general(evaluate, y_true, y_score, **given))
+
+
+def test_other_metrics_do_not_end_the_short_path(is_few):
+    """A list of names is remembered for longer than each of its metrics is kept by those that come after it."""
+    y_true, y_score, qid = rows()
+    assert is_few(evaluate, y_true, y_score, qid=qid, metrics=FIVE)
+    for i in range(300):
+        rbp_score(y_true, y_score, qid=qid, p=0.5 + i / 1000, max_grade=4)
+    assert is_few(evaluate, y_true, y_score, qid=qid, metrics=FIVE)
 
 
 def test_most_metrics_take_the_short_path():

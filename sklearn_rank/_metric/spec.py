@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,8 @@ class MetricSpec:
     metric: Metric
     k: Any = None
     keywords: Mapping[str, Any] = field(default_factory=dict)
+    _is_shared: ClassVar[bool] = False
+    """Whether `spec_of` hands it to all who ask, so that nobody changes its keywords."""
 
     def __post_init__(self) -> None:
         """Check all keywords before any work is done."""
@@ -277,7 +279,7 @@ def few_steps_of(spec: MetricSpec) -> FewSteps | None:
     known = _STEPS.get(id(spec))
     if known is not None:
         return known[1]
-    if spec_of(spec.metric, spec.k, spec.keywords) is not spec:
+    if not spec._is_shared:
         return None
     try:
         steps = FewSteps(spec, spec.bind(longest_of_few()), spec.highest_label)
@@ -308,7 +310,9 @@ def spec_of(metric: Metric, k: Any, keywords: Mapping[str, Any]) -> MetricSpec:
 
 @functools.lru_cache(maxsize=256, typed=True)
 def _cached(metric: Metric, k: Any, /, **keywords: Any) -> MetricSpec:
-    return MetricSpec(metric, k, keywords)
+    spec = MetricSpec(metric, k, keywords)
+    vars(spec)["_is_shared"] = True  # it is frozen
+    return spec
 
 
 MetricLike = str | MetricSpec | Callable[..., Any]
