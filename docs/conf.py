@@ -79,7 +79,7 @@ html_theme_options = {
     "icon_links": [
         {"name": name, "url": urls[name], "icon": icon}
         for name, icon in (("Repository", "fa-brands fa-github"), ("Source", "fa-brands fa-github"))
-        if name in urls
+        if name in urls and "//example.org/" not in urls[name]  # what stands there until there is an address
     ],
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
