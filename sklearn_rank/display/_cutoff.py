@@ -153,13 +153,6 @@ class CutoffDisplay(FromEstimator):
             Level of the confidence intervals. None: no bands.
         **kwargs
             Passed to Matplotlib's `plot`, for all systems.
-
-        Raises
-        ------
-        ValueError
-            If a result has no such metric, or the metric was computed otherwise in one of them.
-        TypeError
-            If results have no names.
         """
         displays = {
             name: cls._of_result(result, metric, confidence_level=confidence_level, name=name)

@@ -122,13 +122,6 @@ class DistributionDisplay(FromEstimator):
         ----------
         **kwargs
             Passed to Matplotlib's `step`, for all systems.
-
-        Raises
-        ------
-        ValueError
-            If a result has no such metric, or the metric was computed otherwise in one of them.
-        TypeError
-            If results have no names.
         """
         displays = {name: cls._of_result(result, metric, name=name) for name, result in several(results).items()}
         refuse_other_meaning(results, [name_in(next(iter(results.values())), metric)])

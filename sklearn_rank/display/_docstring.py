@@ -51,7 +51,15 @@ OF_METHOD = {
 }
 """Entries by method and parameter."""
 
-RAISES = "ValueError, TypeError\n    If the data, the metric or a keyword are not what `evaluate` takes."
+RAISES = {
+    "from_predictions": """ValueError, TypeError
+    If the data, the metric or a keyword are not what `evaluate` takes.""",
+    "from_results": """ValueError
+    If a result has no such metric, or the metric was computed otherwise in one of them.
+TypeError
+    If results have no names.""",
+}
+"""Errors of methods whose own docstrings name none."""
 
 
 def documented(display: Class) -> Class:
@@ -61,7 +69,7 @@ def documented(display: Class) -> Class:
         for name in OF_METHOD.keys() & vars(display).keys():
             method = getattr(display, name)
             sections = {"Returns": "self" if name == "plot" else f"display : {display.__name__}"}
-            sections |= {"Raises": RAISES} if name == "from_predictions" else {}
+            sections |= {"Raises": RAISES[name]} if name in RAISES else {}
             getattr(method, "__func__", method).__doc__ = _completed(method, OF_METHOD[name], **sections)
     return display
 

@@ -126,13 +126,6 @@ class ListLengthDisplay(FromEstimator):
             The metrics without their cutoff, as in `from_result`.
         **kwargs
             Passed to Matplotlib's `plot`, for all systems.
-
-        Raises
-        ------
-        ValueError
-            If a result has no such metric, or the metric was computed otherwise in one of them.
-        TypeError
-            If results have no names.
         """
         displays = {
             name: cls._of_result(result, precision, recall, name=name) for name, result in several(results).items()

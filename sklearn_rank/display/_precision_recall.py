@@ -118,13 +118,6 @@ class QueryPrecisionRecallDisplay(FromEstimator):
         ----------
         **kwargs
             Passed to Matplotlib's `plot`, for all systems.
-
-        Raises
-        ------
-        ValueError
-            If a result has no such metric, or the metric was computed otherwise in one of them.
-        TypeError
-            If results have no names.
         """
         displays = {name: cls._of_result(result, name=name) for name, result in several(results).items()}
         refuse_other_meaning(results, _levels_of(next(iter(results.values()))))

@@ -164,13 +164,6 @@ class QuerySizeDisplay(FromEstimator):
             Whether queries are drawn, or the means alone. None: those of a single system are.
         **kwargs
             Passed to Matplotlib's `scatter`, for all systems.
-
-        Raises
-        ------
-        ValueError
-            If a result has no such metric, or the metric was computed otherwise in one of them.
-        TypeError
-            If results have no names.
         """
         options: dict[str, Any] = {"n_bins": n_bins, "confidence_level": confidence_level}
         options["show_points"] = len(several(results)) == 1 if show_points is None else show_points
