@@ -114,7 +114,7 @@ def test_order(scores, ties, keep_unretrieved):
         if ties != "average" or tie_end == list(range(1, len(order) + 1)):
             assert ranking.tie_end is None
         else:
-            assert_array_equal(ranking.tie_end, tie_end)
+            assert_array_equal(ranking.tie_ends, tie_end)
 
 
 @pytest.mark.parametrize("depth", [1, 10, 100, NO_CUTOFF])

@@ -72,7 +72,7 @@ def tied_across(queries: Queries | LazyQueries, spec: MetricRequest, n_jobs: int
         if depth < NO_CUTOFF:  # a list goes on below its cutoff only to the end of a tie block
             return ranking.length > depth
         query = np.repeat(np.arange(last - first), ranking.length)
-        tied = ranking.tie_end - np.arange(len(query)) > 1
+        tied = ranking.tie_ends - np.arange(len(query)) > 1
         return np.bincount(query, weights=tied, minlength=last - first) > 0
 
     return np.concatenate(for_each(find, query_blocks(queries.indptr, depth, n_jobs), n_jobs))
