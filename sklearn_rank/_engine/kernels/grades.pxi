@@ -36,7 +36,7 @@ def rank_grades(
 cdef void _sort_side_by_side(
     const uint8_t* grade, const int64_t* indptr, int64_t n_lanes, int64_t depth, uint8_t* out, int64_t* ptr
 ) noexcept nogil:
-    """Sort up to 8 grades of each of some queries, a query a lane, by a network: what is compared does not depend on them.
+    """Sort up to 8 grades of each of some queries, a query a lane, by a network: what it compares depends on none.
 
     So 16 queries take the instructions of one, and no branch is there to guess.
     """

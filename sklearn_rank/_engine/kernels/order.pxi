@@ -249,7 +249,7 @@ cdef bint _rank_few(
 cdef inline bint _place_all(
     const score_t* score, const uint8_t* grade, int64_t n, double bar, int64_t start, int64_t* order, uint8_t* out,
 ) noexcept nogil:
-    """Each pair counts for the higher one, the first of equal ones; equal ones end up side by side, and are seen then."""
+    """Each pair counts for the higher one, the first of equal ones; these end up side by side, and are seen there."""
     cdef int64_t[8] place
     cdef score_t[8] ranked
     cdef int64_t i, j, before
