@@ -5,7 +5,9 @@ import sys
 import tomllib
 from pathlib import Path
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # for the models of the gallery, beside other processes of the build
+os.environ.setdefault(
+    "OMP_NUM_THREADS", "1"
+)  # for the models of the gallery, beside other processes of the build
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "_sphinx"), str(HERE.parent)]
 
@@ -28,7 +30,14 @@ extensions = [
     "public_names",
     "sections",
 ]
-exclude_patterns = ["_build", "_sphinx", "_templates", "bench/.asv", "gallery/*.md", "sg_execution_times.rst"]
+exclude_patterns = [
+    "_build",
+    "_sphinx",
+    "_templates",
+    "bench/.asv",
+    "gallery/*.md",
+    "sg_execution_times.rst",
+]
 templates_path = ["_templates"]
 default_role = "public"
 nitpicky = True
@@ -40,9 +49,15 @@ myst_enable_extensions = ["colon_fence"]
 
 toc_object_entries_show_parents = "hide"
 autosummary_generate = True
-autosummary_filename_map = {"sklearn_rank.compat.ir_measures.Provider": "provider_class"}  # provider, to some disks
+autosummary_filename_map = {
+    "sklearn_rank.compat.ir_measures.Provider": "provider_class"
+}  # provider, to some disks
 autodoc_typehints = "none"
-autodoc_default_options = {"members": True, "member-order": "bysource", "inherited-members": "BaseEstimator"}
+autodoc_default_options = {
+    "members": True,
+    "member-order": "bysource",
+    "inherited-members": "BaseEstimator",
+}
 numpydoc_show_class_members = False
 numpydoc_validation_checks = {  # all but these, which ask for other sections and styles
     *("all", "ES01", "EX01", "GL02", "PR01", "PR04", "PR07", "PR09"),
@@ -78,8 +93,12 @@ html_theme_options = {
     "footer_end": ["theme-version"],
     "icon_links": [
         {"name": name, "url": urls[name], "icon": icon}
-        for name, icon in (("Repository", "fa-brands fa-github"), ("Source", "fa-brands fa-github"))
-        if name in urls and "//example.org/" not in urls[name]  # what stands there until there is an address
+        for name, icon in (
+            ("Repository", "fa-brands fa-github"),
+            ("Source", "fa-brands fa-github"),
+        )
+        if name in urls
+        and "//example.org/" not in urls[name]  # what stands there until there is an address
     ],
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",

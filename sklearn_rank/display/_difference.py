@@ -76,7 +76,9 @@ class DifferenceDisplay(OfSystem):
     >>> import matplotlib.pyplot as plt
     >>> from sklearn_rank.display import DifferenceDisplay
     >>> scores = {"new": [2, 1, 2, 1], "old": [2, 1, 1, 2]}
-    >>> display = DifferenceDisplay.from_predictions([0, 1, 1, 0], scores, qid=list("aabb"), metric="mrr")
+    >>> display = DifferenceDisplay.from_predictions(
+    ...     [0, 1, 1, 0], scores, qid=list("aabb"), metric="mrr"
+    ... )
     >>> display.difference, (display.n_better_, display.n_equal_, display.n_worse_)
     (array([0. , 0.5]), (1, 1, 0))
     >>> plt.close(display.figure_)

@@ -67,7 +67,9 @@ class SegmentsDisplay(Display):
     >>> from sklearn_rank.display import SegmentsDisplay
     >>> y_true, qid = [0, 1, 1, 0, 0, 1, 0, 1], list("aabbccdd")
     >>> by = {"country": ["de", "de", "fr", "fr", "de", "de", "fr", "fr"]}
-    >>> display = SegmentsDisplay.from_predictions(y_true, {"bm25": [2, 1] * 4}, qid=qid, metric="mrr", by=by)
+    >>> display = SegmentsDisplay.from_predictions(
+    ...     y_true, {"bm25": [2, 1] * 4}, qid=qid, metric="mrr", by=by
+    ... )
     >>> list(display.segments), display.values["bm25"][:, 0]
     (['de', 'fr'], array([0.5 , 0.75]))
     >>> plt.close(display.figure_)
