@@ -1,6 +1,7 @@
 """The code in the documentation runs, and its numbers are right."""
 
 import re
+import shlex
 import sys
 from functools import partial
 from importlib.util import module_from_spec, spec_from_file_location
@@ -15,6 +16,7 @@ from sklearn import datasets
 from sklearn.datasets import load_digits
 
 from sklearn_rank import display
+from sklearn_rank._cli import main
 from sklearn_rank._metric.conventions import CONVENTIONS
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.metrics import ndcg_score
@@ -54,6 +56,10 @@ def test_code_blocks_run(page, capsys, monkeypatch, tmp_path, request):
     assert blocks or not fenced or page.with_suffix(".py").exists()  # its program, for anyone to run
     names = {"__name__": page.stem}
     exec(compile("\n".join(blocks), str(page), "exec"), names)
+    for command in re.findall(
+        r"^sklearn-rank (.*?)(?: > .*)?$", page.read_text() * (page.parent.name == "start"), re.MULTILINE
+    ):
+        assert main(shlex.split(command)) == 0
     calls_have_their_numbers(page, names)
     plt.close("all")
     printed = capsys.readouterr().out
