@@ -1,6 +1,6 @@
 """Draw every Display at three sizes, of one, three and twelve systems, in one and in two axes, to be looked at.
 
-python tests/pictures.py FOLDER
+python tests/pictures.py FOLDER [DISPLAY ...]
 
 A sheet for each Display, and the same sheet in grey.
 """
@@ -64,7 +64,7 @@ def sheet(display_class):
 def main(folder):
     """Write the sheets."""
     folder.mkdir(parents=True, exist_ok=True)
-    for display_class in ARGUMENT:
+    for display_class in (c for c in ARGUMENT if c.__name__ in sys.argv[2:] or not sys.argv[2:]):
         whole = sheet(display_class)
         plt.imsave(folder / f"{display_class.__name__}.png", whole)
         plt.imsave(
