@@ -17,6 +17,9 @@ project = "sklearn_rank"
 author = copyright = "The sklearn_rank developers"
 version = release = __version__
 urls = tomllib.loads((HERE.parent / "pyproject.toml").read_text())["project"].get("urls", {})
+urls = {name: url for name, url in urls.items() if "//example.org/" not in url}
+"""Public addresses. Until pyproject.toml has them in place of example.org, what needs one stays off: the icon of the
+repository and "Edit on GitHub" (`Source`), and a list of versions (`Documentation`, with its file versions.json)."""
 
 extensions = [
     "myst_parser",
@@ -91,16 +94,29 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
-    "icon_links": [
-        {"name": name, "url": urls[name], "icon": icon}
-        for name, icon in (
-            ("Repository", "fa-brands fa-github"),
-            ("Source", "fa-brands fa-github"),
-        )
-        if name in urls
-        and "//example.org/" not in urls[name]  # what stands there until there is an address
-    ],
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
+if "Source" in urls:
+    owner, repository = urls["Source"].rstrip("/").split("/")[-2:]
+    html_context = {
+        "github_user": owner,
+        "github_repo": repository,
+        "github_version": "main",
+        "doc_path": "docs",
+    }
+    html_theme_options |= {
+        "icon_links": [{"name": "Source", "url": urls["Source"], "icon": "fa-brands fa-github"}],
+        "use_edit_page_button": True,
+        "secondary_sidebar_items": ["page-toc", "edit-this-page"],
+    }
+if "Documentation" in urls:
+    html_theme_options |= {
+        "switcher": {
+            "json_url": f"{urls['Documentation'].rstrip('/')}/versions.json",
+            "version_match": release,
+        },
+        "check_switcher": False,
+        "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
+    }
 html_sidebars = {"index": [], "changelog": []}
