@@ -26,12 +26,14 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "index_terms",
     "public_names",
     "sections",
+    "used_in",
 ]
 exclude_patterns = [
     "_build",
