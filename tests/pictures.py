@@ -31,7 +31,7 @@ ROWS = {
 def pixels(figure):
     """Picture of a figure, as a notebook shows it."""
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=80)
+    figure.savefig(buffer, format="png", dpi=100)
     plt.close(figure)
     return plt.imread(io.BytesIO(buffer.getvalue()))[:, :, :3]
 

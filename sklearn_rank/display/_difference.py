@@ -180,7 +180,7 @@ class DifferenceDisplay(OfSystem):
         level = "" if self.confidence_level is None else f" with {percent(self.confidence_level)} interval"
         better = "" if self.greater_is_better else " (lower is better)"
         what = f"difference in {display_name(self.metric)}{better} from {self.names[1]}"
-        set_labels(ax, f"{what}\ndots: means{level}\nboxes: half of the queries, lines: 90 %\n{self.note}".rstrip(), "")
+        set_labels(ax, f"{what}\ndots: means{level}\nboxes: half of queries, lines: 90 %\n{self.note}".rstrip(), "")
 
     def _width(self) -> float:
         low, high = self.confidence_interval or (math.nan, math.nan)

@@ -169,6 +169,15 @@ def set_rows(ax: Any, names: Sequence[str]) -> float:
     return fitted.size
 
 
+def set_ticks(ax: Any, low: float, high: float, n: float) -> None:
+    """At most n ticks, and one more, on the part of the x axis that has values."""
+    from matplotlib.ticker import MaxNLocator
+
+    locator = MaxNLocator(max(1, int(n)), steps=[1, 2, 2.5, 5, 10])
+    ticks = np.asarray(locator.tick_values(low, high), dtype=np.float64)
+    ax.set_xticks(ticks[(low <= ticks) & (ticks <= high)])
+
+
 def set_count_axis(ax: Any, counts: ArrayLike) -> None:
     """X axis of whole numbers; logarithmic where they span two decades."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
