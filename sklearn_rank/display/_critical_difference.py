@@ -13,7 +13,7 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank.display._arguments import mapping
 from sklearn_rank.display._display import Display
 from sklearn_rank.display._docstring import documented
-from sklearn_rank.display._figure import cell_of, make_room, set_labels, set_rows, set_ticks, value_label
+from sklearn_rank.display._figure import make_room, room_beside, set_labels, set_rows, set_ticks, value_label
 from sklearn_rank.display._input import evaluate_each
 from sklearn_rank.display._palette import COLORS
 from sklearn_rank.display._words import in_words, percent
@@ -23,8 +23,6 @@ from sklearn_rank.stats._significance import ComparisonOptions
 
 BAR, NARROW = 11.0, 3.5
 """Distance of bars, in points, and the least in small axes."""
-TICK = 40.0
-"""Least distance of ticks, in points."""
 MOST = 0.6
 """Most of the width of the axes that numbers and bars take."""
 
@@ -130,7 +128,7 @@ class CriticalDifferenceDisplay(Display):
         row = {name: i for i, name in enumerate(self.order_)}
         columns = _columns([(row[group[0]], row[group[-1]]) for group in self.groups_])
         n_columns = max(columns, default=-1) + 1
-        width = max(0.65 * cell_of(ax)[0] - 40, 80)  # of the axes, in points
+        width = room_beside(ax, size)
         numbers = 3 * size + 10
         bar = min(BAR, max(NARROW, (MOST * width - numbers) / max(n_columns, 1)))
         room, step = min(MOST, (numbers + bar * (n_columns + 0.5)) / width), bar / width
@@ -138,7 +136,7 @@ class CriticalDifferenceDisplay(Display):
         span = (high - low) or abs(high) or 1.0
         if np.isfinite(span):
             ax.set_xlim(low - 0.06 * span, low + 1.06 * span / (1 - room))
-            set_ticks(ax, low - 0.06 * span, high, n=(1 - room) * width / TICK)
+            set_ticks(ax, low - 0.06 * span, high, width)
         share = min(1.0, 2 * bar / BAR)
         look: dict[str, Any] = {
             "color": "black", "marker": "o", "linewidth": 2.5 * share, "markersize": 5 * share,

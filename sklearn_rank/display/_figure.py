@@ -169,13 +169,26 @@ def set_rows(ax: Any, names: Sequence[str]) -> float:
     return fitted.size
 
 
-def set_ticks(ax: Any, low: float, high: float, n: float) -> None:
-    """At most n ticks, and one more, on the part of the x axis that has values."""
+def room_beside(ax: Any, size: float) -> float:
+    """Width in points that is left for axes beside the names of rows, which are written in this size."""
+    longest = max(len(line) for label in ax.get_yticklabels() for line in label.get_text().split("\n"))
+    return max(80.0, cell_of(ax)[0] - WIDE * size * longest - 30)
+
+
+def set_ticks(ax: Any, low: float, high: float, width: float) -> None:
+    """Ticks on the part of the x axis that has values: as many as there is room for on so many points, two at least."""
     from matplotlib.ticker import MaxNLocator
 
-    locator = MaxNLocator(max(1, int(n)), steps=[1, 2, 2.5, 5, 10])
-    ticks = np.asarray(locator.tick_values(low, high), dtype=np.float64)
-    ax.set_xticks(ticks[(low <= ticks) & (ticks <= high)])
+    a_point, ticks = np.ptp(ax.get_xlim()) / width, np.array([low, high])
+    for n in (8, 6, 5, 4, 3, 2, 1):
+        found = np.asarray(MaxNLocator(n, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high), dtype=np.float64)
+        step, inside = found[1] - found[0], found[(low <= found) & (found <= high)]
+        if len(inside) < 2:
+            break
+        ticks, widest = inside, max(len(f"{tick:.4g}") for tick in inside)
+        if step >= WIDE * ax.xaxis.label.get_size() * (widest + 1) * a_point:
+            break
+    ax.set_xticks(ticks)
 
 
 def set_count_axis(ax: Any, counts: ArrayLike) -> None:
