@@ -93,7 +93,7 @@ html_theme_options = {
     "navbar_align": "left",
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "extending/*": []},  # code of 120 columns
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
     "pygments_light_style": "a11y-high-contrast-light",
@@ -110,7 +110,7 @@ if "Source" in urls:
     html_theme_options |= {
         "icon_links": [{"name": "Source", "url": urls["Source"], "icon": "fa-brands fa-github"}],
         "use_edit_page_button": True,
-        "secondary_sidebar_items": ["page-toc", "edit-this-page"],
+        "secondary_sidebar_items": {"**": ["page-toc", "edit-this-page"], "extending/*": []},
     }
 if "Documentation" in urls:
     html_theme_options |= {

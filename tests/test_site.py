@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = [page for page in DOCS.glob("**/*.md") if not {"_build", "auto_gallery", "bench"} & {*page.parts}]
+PAGES = [page for page in DOCS.glob("**/*.md") if not {"_build", "auto_gallery", "bench", "extending"} & {*page.parts}]
 CODE = re.compile(r"^(`{3,})(?!text|sh|none|mermaid)\w+\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 EXAMPLE = re.compile(r"^ *>>> .+\n(?: *(?!\"\"\")\S.*\n)*", re.MULTILINE)
 sys.path.append(str(DOCS / "_sphinx"))
