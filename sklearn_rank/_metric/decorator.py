@@ -136,7 +136,7 @@ def _define(
     name: str, aliases: Mapping[str, Any], properties: Properties, formula: Formula, *, tried: bool = False
 ) -> MetricFunction:
     """Public function of a formula, which is tried first, and its entry in the registry."""
-    refuse_taken_names(name, aliases, formula, REGISTRY.values())
+    refuse_taken_names(name, aliases, formula, [*REGISTRY.values()])
     refuse_bad_keywords(formula)
     properties = {"has_cutoff": not properties.get("pointwise", False), **properties}
     if properties["has_cutoff"] and properties.get("pointwise"):

@@ -248,7 +248,7 @@ def mean(
     total = _add_up([task(part) for part in parts.tasks], _checks(parts, request.specs))
     means = {}
     for name, spec in request.specs.items():
-        means[name] = float(total.sums[name].average(spec, stacklevel=4)[0])
+        means[name] = float(total.sums[name].average(spec)[0])
     return means
 
 
@@ -259,7 +259,7 @@ def _mean_of_table(data: Any) -> dict[str, float]:
     total = _add_up([task(part, columns) for part in data.to_delayed()], [])
     means = {}
     for name, column in columns.items():
-        means[name] = mean_of_sums(column, total.sums[name], stacklevel=5)
+        means[name] = mean_of_sums(column, total.sums[name])
     return means
 
 
