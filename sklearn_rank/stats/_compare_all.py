@@ -92,7 +92,7 @@ class MultipleComparison(TableReport):
         return self._decisive(lambda name: name)
 
     def _text_tables(self) -> list[Table]:
-        return self._decisive(lambda name: shorten(name, NAME_WIDTH))
+        return self._decisive(lambda name: shorten(str(name), NAME_WIDTH))
 
     def _decisive(self, written: Callable[[str], str]) -> list[Table]:
         """Means, and the columns of the pairs that decide; `table` has the others."""
@@ -186,9 +186,8 @@ def compare_all(
     )
     check_plan("compare_all", test=test, correction=correction, alternative=alternative, baseline=baseline)
     check_options("compare_all", options)
-    if not isinstance(results, Mapping) or len(results) < 2 or not all(isinstance(name, str) for name in results):
-        got = echo_all(results) if isinstance(results, Mapping) else echo(results)
-        raise TypeError(f"compare_all takes a mapping from names, each a str, to results, two or more. Got {got}.")
+    if not isinstance(results, Mapping) or len(results) < 2:
+        raise TypeError(f"compare_all takes a mapping from names to results, two or more. Got {echo(results)}.")
     if baseline is not None and not is_key(baseline, results):
         raise ValueError(f"The 'baseline' must be one of {echo_all(results)}. Got {echo(baseline)}.")
     aligned = align(results, metric, options, "compare_all", clusters)
