@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from sklearn_rank import evaluate, evaluate_batches, group_sizes, stats
+from sklearn_rank._engine.id_order import id_order
 from sklearn_rank._engine.qid import joined_ids
 from sklearn_rank.display import DifferenceDisplay
 from sklearn_rank.io import read_entries, read_table
@@ -138,3 +139,9 @@ def test_ids_of_parts_are_joined_as_they_are():
     text = evaluate([1], [1], qid=["1"], metrics="map")
     found = joined_ids([part.qid for part in (result([B, B, B + 1, B + 1]), big, text)])
     assert found.tolist() == [B, B + 1, 2**63 + 1, "1"]
+
+
+def test_types_of_numpy_are_ordered_as_those_of_python():
+    ids = np.empty(3, dtype=object)
+    ids[:] = [2, np.True_, np.float32(0.5)]
+    assert id_order(ids).tolist() == [2, 1, 0]

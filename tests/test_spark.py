@@ -7,6 +7,8 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -186,6 +188,33 @@ def test_a_killed_worker_is_replaced(spark, tmp_path, ask):
     if ask == "mean":
         with pytest.raises(Exception, match="Python worker exited unexpectedly"):
             mean(data, metrics=first_label("always"))
+
+
+def test_an_interrupted_call_ends(spark, tmp_path):
+    """SIGINT while a worker is at a task: the jobs end, with an error of theirs or without, and the session goes on."""
+    from py4j.protocol import Py4JJavaError
+
+    data, marker = spark.createDataFrame(table_of(in_one_order(make(n_queries=4)))), tmp_path / "works"
+
+    def slow(y, s):
+        marker.touch()
+        time.sleep(60)
+
+    def interrupt():
+        while not marker.exists():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises((KeyboardInterrupt, Py4JJavaError)) as raised:
+        evaluate_on_spark(data, metrics=slow)
+    thread.join()
+    error = raised.value
+    while not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    assert [*spark.sparkContext.statusTracker().getActiveJobsIds()] == []
+    assert len(evaluate_on_spark(data, metrics="map").qid) == 4
 
 
 def test_partitions_without_rows(spark):

@@ -14,6 +14,7 @@ from shared_cases import COUNT_HITS, READS_UNJUDGED, SHARED, Call, needs_shared,
 
 from sklearn_rank import evaluate, parse_metric
 from sklearn_rank._metric.metric import REGISTRY
+from sklearn_rank.compat import pytrec_eval
 
 LINEAR = {"gain": "linear"}
 
@@ -200,3 +201,11 @@ def test_no_other_measure_of_trec_eval_is_left_out(run):
     for name in left_out:
         assert any(re.fullmatch(pattern, name) for pattern in TREC_LEFT_OUT), name
     assert {name for name, _ in TREC.values()} <= REGISTRY.keys()
+
+
+def test_the_last_parameter_of_set_f_counts():
+    """As trec_eval has it, which prints one set_F."""
+    judged, run = {"q": {"a": 1, "b": 1, "c": 1}}, {"q": {"a": 2.0}}
+    (found,) = pytrec_eval.RelevanceEvaluator(judged, ["set_F_0.5", "set_F_2"]).evaluate(run).values()
+    assert found == pytrec_eval.RelevanceEvaluator(judged, ["set_F_2"]).evaluate(run)["q"]
+    assert found != pytrec_eval.RelevanceEvaluator(judged, ["set_F_0.5"]).evaluate(run)["q"]

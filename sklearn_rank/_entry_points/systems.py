@@ -193,6 +193,8 @@ def _refuse_data(given: Mapping[str, Any]) -> None:
 
 def _systems(y_score: Any) -> dict[str, Any]:
     """Scores, names of columns or runs, by the name of the system."""
+    if hasattr(type(y_score), "collect"):
+        raise TypeError(f"Columns of systems must be in memory: take collect(). Got {type(y_score).__name__}.")
     columns = getattr(y_score, "column_names", None) or getattr(y_score, "columns", None)
     if isinstance(y_score, Mapping):
         systems = dict(y_score)

@@ -55,7 +55,7 @@ class _QuerySplitter:
         train, test : ndarray
         """
         number = unit_numbers(X, y, groups, clusters)
-        refuse_many_folds(getattr(self, "n_splits", 1), number)
+        refuse_many_folds(getattr(self, "n_splits", 2), number)  # one query left out leaves one
         yield from super().split(X, y, number)  # type: ignore[misc]
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, clusters: Any = None) -> int:

@@ -92,7 +92,7 @@ class MultipleComparison(TableReport):
         return self._decisive(lambda name: name)
 
     def _text_tables(self) -> list[Table]:
-        return self._decisive(lambda name: shorten(name, NAME_WIDTH))
+        return self._decisive(lambda name: shorten(str(name), NAME_WIDTH))
 
     def _decisive(self, written: Callable[[str], str]) -> list[Table]:
         """Means, and the columns of the pairs that decide; `table` has the others."""

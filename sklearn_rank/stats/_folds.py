@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_rank._engine.rows import check_rows
 from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank.stats._arguments import check_arguments, numbers
 from sklearn_rank.stats._intervals import Interval, t_interval
@@ -103,6 +104,7 @@ def compare_folds(
     check_arguments(
         "compare_folds", n_train=n_train, n_test=n_test, alternative=alternative, confidence_level=confidence_level
     )
+    check_rows(scores_a=scores_a, scores_b=scores_b)
     a, b = numbers(scores_a, "scores_a", "compare_folds"), numbers(scores_b, "scores_b", "compare_folds")
     if len(a) != len(b) or len(a) < 2 or np.isnan(a - b).any():
         raise ValueError(
