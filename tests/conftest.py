@@ -1,3 +1,4 @@
+import gc
 import hashlib
 import os
 import random
@@ -83,6 +84,31 @@ def group_of(item):
     """What one process runs: a file, or all that shares the session of Spark."""
     needs_spark = item.path.stem.startswith("test_spark") or item.name == "test_code_blocks_run[docs/spark.md]"
     return "spark" if needs_spark else item.path.stem.removeprefix("test_")
+
+
+def of_a_slow_file(path):
+    """Whether no test of a file is fast."""
+    return path.name.removeprefix("test_").startswith("spark") or path.stem.removeprefix("test_") in SLOW
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Files that have no fast test are not even imported, if fast ones are asked for."""
+    is_a_test = collection_path.name.startswith("test_")
+    return True if is_a_test and config.option.markexpr == "fast" and of_a_slow_file(collection_path) else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Tests are found in a third less of the time without looking for garbage, and are none themselves."""
+    gc.disable()
+    found = yield
+    gc.enable()
+    gc.freeze()
+    return found
+
+
+def pytest_unconfigure():
+    gc.unfreeze()  # libraries warn about what is left at the end
 
 
 @pytest.hookimpl(tryfirst=True)  # pytest then puts together what shares a fixture with parameters

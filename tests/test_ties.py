@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from oracle import ORACLES, judged_only, mean_over_orders, orders
-from registry import labels_of, policies
+from registry import labels_of, policies, together
 from scipy import stats
 
 from sklearn_rank import metrics
@@ -62,15 +62,10 @@ def variants():
     """Each metric that takes a tie policy, with its defaults and with what else it can be asked for."""
     alone = [{keyword: value} for keyword, values in TRIED.items() for value in values]
     asked = [(name, keywords) for name in WITH_TIES for keywords in [{}, *alone, *TRIED_TOGETHER]]
-    return [pytest.param(*a, id=name_of(*a)) for a in asked if takes(*a)]
+    return [a for a in asked if takes(*a)]
 
 
-def name_of(name, keywords):
-    arguments = [f"{a}={getattr(b, '__name__', b)}".replace(" ", "") for a, b in keywords.items()]
-    return "-".join([name, *arguments])
-
-
-each_variant = pytest.mark.parametrize(("name", "keywords"), variants())
+each_variant = together("name, keywords", variants())
 each_metric = pytest.mark.parametrize("name", WITH_TIES)
 
 
@@ -210,7 +205,7 @@ def constant(score, label=LABEL, **keywords):
     return score(label, np.zeros(len(label)), qid=np.zeros(len(label), dtype=int), **keywords)
 
 
-@pytest.mark.parametrize("k", range(1, N + 1))
+@together("k", range(1, N + 1))
 def test_constant_scorer_in_closed_form(k):
     assert_allclose(constant(metrics.precision_at_k_score, k=k), R / N)
     assert_allclose(constant(metrics.recall_at_k_score, k=k), k / N)
@@ -246,8 +241,8 @@ def long_list(rng, n, largest):
     return rng.integers(0, 5, size=n) * (rng.random(n) < 0.3) * 1.0, score[shuffled]
 
 
-@pytest.mark.parametrize(("n", "largest"), [(40, 8), (150, 60), (300, 100)])
 @each_metric
+@together("n, largest", [(40, 8), (150, 60), (300, 100)])
 def test_average_is_the_mean_over_random_orders(name, n, largest):
     """A seeded Monte Carlo: the exact value is within five standard errors of the mean of 400 orders."""
     if refuses_ties(name, {}):
@@ -303,7 +298,7 @@ STOPS = {
 
 
 @pytest.mark.parametrize("drawn", STOPS)
-@pytest.mark.parametrize("sizes", [[100], [1, 100], [30, 1, 60], [3] * 20, [99, 1, 2], [2, 40, 40]], ids=str)
+@together("sizes", [[100], [1, 100], [30, 1, 60], [3] * 20, [99, 1, 2], [2, 40, 40]])
 def test_cascade_over_large_blocks_is_exact(drawn, sizes):
     """Cutting the recurrence where nobody is left changes no digit, at any cutoff."""
     rng = np.random.default_rng([len(sizes), *sizes, len(drawn)])
@@ -441,8 +436,8 @@ SCORES = {
 }
 
 
-@pytest.mark.parametrize("n", [1, 2, 16, 17, 130, 1000, 3000])
 @pytest.mark.parametrize("drawn", SCORES)
+@together("n", [1, 2, 16, 17, 130, 1000, 3000])
 def test_the_order_is_that_of_a_stable_sort(drawn, n):
     """CG of random integers tells which documents stand above each rank."""
     rng = np.random.default_rng([n, len(drawn)])
