@@ -82,7 +82,13 @@ def file_of(item):
 
 def group_of(item):
     """What one process runs: a file, or all that shares the session of Spark."""
-    needs_spark = item.path.stem.startswith("test_spark") or item.name == "test_code_blocks_run[docs/spark.md]"
+    parameters = getattr(item, "callspec", None)
+    needs_spark = (
+        item.path.stem.startswith("test_spark")
+        or "spark" in getattr(item, "fixturenames", ())
+        or (parameters is not None and "spark" in [*map(str, parameters.params.values())])
+        or item.name == "test_code_blocks_run[docs/spark.md]"
+    )
     return "spark" if needs_spark else item.path.stem.removeprefix("test_")
 
 

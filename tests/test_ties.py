@@ -87,8 +87,13 @@ def small_lists(lowest, tied=True, unjudged=False, n_lists=100):
 
 
 def lists_for(name, keywords, **facts):
-    """Small lists with the labels that a metric takes; a table of gains has none for -1."""
+    """Small lists with the labels that a metric takes; a table of gains has none for -1.
+
+    Half as many do where a metric is asked for something else than its defaults, as it is asked often.
+    """
+    facts |= {"n_lists": 50} if keywords or "unjudged" in facts else {}
     if REGISTRY[name].subtopics:
+        facts |= {"n_lists": 25} if keywords else {}  # of which few documents are alike
         return with_subtopics(labels_of(REGISTRY[name])[-1], **facts)
     negative = REGISTRY[name].labels[0] is None and "gain" not in keywords
     lists = small_lists(-1 if negative else 0, **facts)
@@ -119,6 +124,10 @@ def cutoffs(name):
     return [*CUTOFFS, None] if REGISTRY[name].has_cutoff else [None]
 
 
+orders_of = cache(orders)
+"""Once for all metrics that are asked alike."""
+
+
 def wanted(name, lists, ties, *, unjudged=None, **keywords):
     """The oracle's values, in the same shape."""
     if name not in ORACLES:
@@ -126,7 +135,8 @@ def wanted(name, lists, ties, *, unjudged=None, **keywords):
     rows = []
     for label, score in lists:
         label, score = judged_only(label, score, unjudged)
-        allowed, missing = orders(label, score, ties, REGISTRY[name].keeps_unretrieved)
+        listed = tuple(map(tuple, label)) if label.ndim == 2 else tuple(label), tuple(score)
+        allowed, missing = orders_of(*listed, ties, REGISTRY[name].keeps_unretrieved)
         rows.append([mean_over_orders(name, allowed, missing, k, **keywords) for k in cutoffs(name)])
     return np.array(rows)
 
