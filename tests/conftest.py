@@ -19,9 +19,12 @@ from sklearn_rank._metric.metric import REGISTRY  # noqa: E402
 from sklearn_rank.datasets import make_ranking  # noqa: E402
 
 SLOW = """
-    spark contributing docs dask_cluster dask types ties searches peers storage batch_disk bench threads
+    spark contributing docs dask_cluster ties dask bench searches peers types storage batch_disk threads
 """.split()
 """Groups of tests that take longest. They come first, so that several processes end at about the same time."""
+
+LONG = "same bad_input laws_of_use laws grouping stats_laws oracle shared_cases".split()
+"""Groups that come next: many tests, of which one takes little time."""
 
 SLOW_TESTS = """
     another_process another_process_finds_it_equal as_a_program how_often_intervals_hold_the_mean
@@ -120,14 +123,14 @@ def pytest_unconfigure():
 @pytest.hookimpl(tryfirst=True)  # pytest then puts together what shares a fixture with parameters
 def pytest_collection_modifyitems(items):
     """Tests run in random order, group by group, slow ones first; of the others one test of each function is fast."""
-    rank = {name: i for i, name in enumerate(SLOW)}
+    rank = {name: i for i, name in enumerate([*SLOW, *LONG])}
     groups = {item: group_of(item) for item in items}
     items.sort(key=lambda item: (rank.get(groups[item], len(rank)), drawn(file_of(item)), drawn(item.nodeid)))
     functions = set()
     for item in items:
         item.add_marker(pytest.mark.xdist_group(groups[item]))
         function = item.path, getattr(item, "originalname", item.name)
-        slow = groups[item] in rank or function[1].removeprefix("test_") in SLOW_TESTS
+        slow = groups[item] in SLOW or function[1].removeprefix("test_") in SLOW_TESTS
         if not slow and function not in functions:
             item.add_marker("fast")
         functions.add(function)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from oracle import ORACLES, judged_only, mean_over_orders, orders
-from registry import labels_of, policies, together
+from registry import about, labels_of, policies, together
 from scipy import stats
 
 from sklearn_rank import metrics
@@ -58,14 +58,13 @@ def takes(name, keywords):
     return accepts and not MetricSpec(metric, None, keywords).unread
 
 
-def variants():
-    """Each metric that takes a tie policy, with its defaults and with what else it can be asked for."""
+@cache
+def variants(name):
+    """Keywords of a metric: none, and what else it can be asked for."""
     alone = [{keyword: value} for keyword, values in TRIED.items() for value in values]
-    asked = [(name, keywords) for name in WITH_TIES for keywords in [{}, *alone, *TRIED_TOGETHER]]
-    return [a for a in asked if takes(*a)]
+    return [keywords for keywords in [{}, *alone, *TRIED_TOGETHER] if takes(name, keywords)]
 
 
-each_variant = together("name, keywords", variants())
 each_metric = pytest.mark.parametrize("name", WITH_TIES)
 
 
@@ -159,21 +158,27 @@ def agrees(name, lists, keywords, ties="average"):
         assert_allclose(measured(name, lists, ties=ties, **keywords), expected, rtol=1e-12, atol=1e-12)
 
 
-@each_variant
-def test_without_ties_values_are_the_definition(name, keywords):
-    agrees(name, lists_for(name, keywords, tied=False), keywords)
+@each_metric
+def test_without_ties_values_are_the_definition(name):
+    for keywords in variants(name):
+        with about(keywords):
+            agrees(name, lists_for(name, keywords, tied=False), keywords)
 
 
-@each_variant
-def test_average_is_the_mean_over_all_orders(name, keywords):
-    if not refuses_ties(name, keywords):
-        agrees(name, lists_for(name, keywords), keywords)
+@each_metric
+def test_average_is_the_mean_over_all_orders(name):
+    for keywords in variants(name):
+        with about(keywords):
+            if not refuses_ties(name, keywords):
+                agrees(name, lists_for(name, keywords), keywords)
 
 
-@each_variant
-def test_other_policies_take_one_order(name, keywords):
-    for ties in {"stable", "worst", "best"} & {*policies(REGISTRY[name])}:
-        agrees(name, lists_for(name, keywords), keywords, ties=ties)
+@each_metric
+def test_other_policies_take_one_order(name):
+    for keywords in variants(name):
+        for ties in {"stable", "worst", "best"} & {*policies(REGISTRY[name])}:
+            with about((ties, keywords)):
+                agrees(name, lists_for(name, keywords), keywords, ties=ties)
 
 
 @each_metric
