@@ -85,12 +85,11 @@ def file_of(item):
 
 def group_of(item):
     """What one process runs: a file, or all that shares the session of Spark."""
-    parameters = getattr(item, "callspec", None)
     needs_spark = (
         item.path.stem.startswith("test_spark")
         or "spark" in getattr(item, "fixturenames", ())
-        or (parameters is not None and "spark" in [*map(str, parameters.params.values())])
-        or item.name == "test_code_blocks_run[docs/spark.md]"
+        or ("place" in getattr(item, "fixturenames", ()) and "spark" in item.name)
+        or item.name.endswith("spark.md]")
     )
     return "spark" if needs_spark else item.path.stem.removeprefix("test_")
 
