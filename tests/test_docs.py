@@ -12,6 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from known_data import KNOWN_DATA
+from registry import together
 from sklearn import datasets
 from sklearn.datasets import load_digits
 
@@ -98,7 +99,7 @@ def is_near(shown, printed):
         return shown == printed
 
 
-@pytest.mark.parametrize("page", LINKED, ids=lambda p: str(p.relative_to(ROOT)))
+@together("page", LINKED)
 def test_links_lead_somewhere(page):
     """To a file that is there, and to a heading of it."""
     text = re.sub(r"^(`{3,})\w+\n.*?^\1$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)

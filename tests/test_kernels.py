@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from registry import together
 
 from sklearn_rank._engine.block_labels import MOST_GRADE, BlockLabels, as_grades
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
@@ -96,8 +97,8 @@ def expected_ranking(score, label, indptr, depth, ties, keep_unretrieved):
     return order, tie_end, ptr
 
 
-@pytest.mark.parametrize("keep_unretrieved", [False, True])
-@pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
+@together("keep_unretrieved", [False, True])
+@together("ties", ["average", "stable", "worst", "best"])
 @pytest.mark.parametrize("scores", SCORES)
 def test_order(scores, ties, keep_unretrieved):
     rng = np.random.default_rng(len(scores))
