@@ -16,7 +16,6 @@ from sklearn_rank.display import (
     CutoffDisplay,
     DifferenceDisplay,
     DistributionDisplay,
-    EvalCurveDisplay,
     ListLengthDisplay,
     QueryPrecisionRecallDisplay,
     QuerySizeDisplay,
@@ -500,13 +499,6 @@ def test_counts_over_two_decades_have_plain_numbers():
 def test_numbers_that_would_touch_are_left_out():
     k, at = np.array([3, 7, 11]), np.array([0.0, 4.0, 100.0])
     assert sorted(k[_figure._legible(k, at)].tolist()) == [3, 11]
-
-
-def test_a_curve_without_an_end_is_named_elsewhere():
-    _, ax = plt.subplots()
-    for end, name in ((np.nan, "ends early"), (0.5, "ends late")):
-        EvalCurveDisplay([0.1, 0.2, end], name=name).plot(ax)
-    assert {"ends early", "ends late"} <= {name.partition(":")[0] for name in shown_names(ax)}
 
 
 def test_a_class_without_a_docstring_stays_so():
