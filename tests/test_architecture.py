@@ -162,7 +162,7 @@ for package in ["batches", "display", "inspection", "io", "model_selection", "re
     assert module.__name__ == "sklearn_rank." + package and getattr(sklearn_rank, package) is module
     sys.exit()
 """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
 
 
 def test_public_names_are_what_completion_shows():

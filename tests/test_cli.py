@@ -15,7 +15,7 @@ from shared_cases import SHARED, needs_shared, read
 
 import sklearn_rank
 from sklearn_rank import evaluate, get_metric_names
-from sklearn_rank._cli import arguments, main
+from sklearn_rank._cli import arguments, main, output
 from sklearn_rank.stats import compare_all
 from sklearn_rank.stats._significance import TESTS
 
@@ -471,3 +471,10 @@ def test_as_a_program(files):
         process.stdout.close()
         assert process.wait(timeout=120) == 1
         assert process.stderr.read() == b""
+
+
+def test_cells_and_numbers_that_other_programs_read(capsys):
+    output.show(("qid",), [("-5",), ("=1",), ("-x",)], {}, "csv")
+    assert capsys.readouterr().out.split() == ["qid", "-5", "'=1", "'-x"]
+    output.show((), [], {"t": [np.inf, -np.inf, np.nan, 1.0]}, "json")
+    assert json.loads(capsys.readouterr().out) == {"t": [None, None, None, 1]}

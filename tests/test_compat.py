@@ -3,6 +3,7 @@
 import math
 import pickle
 import random
+import sys
 
 import pytest
 
@@ -154,6 +155,7 @@ def test_means():
     assert ours.compute_aggregated_measure("gm_map", [math.log(4.0), 0.0]) == pytest.approx(2.0)
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="ir_measures 0.4 reads names by ast.Num, which is gone")
 def test_provider_of_ir_measures():
     ir_measures = pytest.importorskip("ir_measures")
     pytest.importorskip("pytrec_eval")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from sklearn_rank import QueryRanker, RankingEvaluator, evaluate, metric
+from sklearn_rank import Evaluation, QueryRanker, RankingEvaluator, evaluate, metric
 from sklearn_rank import display as displays
 from sklearn_rank.display import (
     CriticalDifferenceDisplay,
@@ -22,6 +22,7 @@ from sklearn_rank.display import (
     _figure,
 )
 from sklearn_rank.display._docstring import documented
+from sklearn_rank.display._input import paired
 from sklearn_rank.stats import compare, compare_all
 
 OF_ONE = [CutoffDisplay, DistributionDisplay, ListLengthDisplay, QueryPrecisionRecallDisplay, QuerySizeDisplay]
@@ -464,6 +465,14 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch, result):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r'pip install "sklearn-rank\[plot\]"'):
         DistributionDisplay.from_result(result, "ndcg@3")
+
+
+def test_systems_whose_queries_come_in_other_orders():
+    first, second = (Evaluation.from_values(list(qid), {"map": values}, meaning={"map": "map"})
+                     for qid, values in (("abc", [0.1, 0.2, 0.3]), ("bca", [0.2, 0.3, 0.1])))  # fmt: skip
+    qid, one, other = paired(first, second, "map")
+    assert qid.tolist() == list("abc")
+    assert one.tolist() == other.tolist() == [0.1, 0.2, 0.3]
 
 
 @pytest.mark.parametrize(

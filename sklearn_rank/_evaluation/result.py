@@ -194,7 +194,9 @@ class Evaluation(QueryValues, TableReport, Saveable):
         The relevant document is tied with another one, so it may stand first or second:
 
         >>> from sklearn_rank import evaluate
-        >>> evaluate([1, 0, 0], [0.5, 0.5, 0.1], qid=["q"] * 3, metrics=["mrr", "p@1", "p@2"]).tie_range()
+        >>> evaluate(
+        ...     [1, 0, 0], [0.5, 0.5, 0.1], qid=["q"] * 3, metrics=["mrr", "p@1", "p@2"]
+        ... ).tie_range()
         metric     mean    worst     best   tied
         MRR      0.7500   0.5000   1.0000      1
         P@1      0.5000   0.0000   1.0000      1
@@ -230,7 +232,9 @@ class Evaluation(QueryValues, TableReport, Saveable):
         Examples
         --------
         >>> from sklearn_rank import evaluate
-        >>> evaluate([0, 1], [2, 1], qid=[1, 1], metrics=["mrr", "rbp(p=0.5)@2"]).to_dict(prefix="test/")
+        >>> evaluate([0, 1], [2, 1], qid=[1, 1], metrics=["mrr", "rbp(p=0.5)@2"]).to_dict(
+        ...     prefix="test/"
+        ... )
         {'test/mrr': 0.5, 'test/rbp-p-0.5_at_2': 0.25}
         """
         if not isinstance(prefix, str):
@@ -337,7 +341,9 @@ class Evaluation(QueryValues, TableReport, Saveable):
         Examples
         --------
         >>> from sklearn_rank import evaluate
-        >>> evaluate([0, 1, 1, 0], [2, 1, 2, 1], qid=["a", "a", "b", "b"], metrics="mrr").worst_queries(1)
+        >>> evaluate(
+        ...     [0, 1, 1, 0], [2, 1, 2, 1], qid=["a", "a", "b", "b"], metrics="mrr"
+        ... ).worst_queries(1)
         qid      MRR
         a     0.5000
         """
