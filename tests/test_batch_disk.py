@@ -157,3 +157,19 @@ def test_many_subtopics_go_to_disk_and_back():
     data = make(n_queries=300, shuffle=True)
     labels = np.column_stack([data.y_true > 1, data.y_true > 2, data.y_true == 1]) * 1.0
     check((labels, data.y_score, data.qid), 100, metrics=["alpha_ndcg@5"], memory_limit=1000)
+
+
+def test_a_file_that_cannot_be_read_is_an_error(tmp_path):
+    class Unreadable:
+        def seek(self, start): ...
+
+        def readinto(self, room):
+            raise OSError(5, "Input/output error")
+
+        def close(self): ...
+
+    with _spool.Spool(tmp_path) as spool:
+        spool._file = Unreadable()
+        with pytest.raises(OSError, match="Rows beyond memory_limit= go to a temporary file") as error:
+            spool.read(0, np.empty(3))
+    assert error.value.errno == 5

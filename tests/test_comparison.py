@@ -363,3 +363,11 @@ def test_special_characters_are_escaped():
     assert r"a\_b & n \\" in table.to_latex()
     assert r"x\textbar{}y \& \textless{}z\textgreater{} & 1 \\" in table.to_latex()
     assert "x|y &amp; &lt;z&gt;" in table._repr_html_()
+
+
+def test_a_baseline_that_fails_is_why_nothing_is_tested(shuffled):
+    X, y, qid = shuffled
+    models = {"failing": Fails(X[0]), "ridge": Ridge(), "other": Ridge(1e4)}
+    with pytest.warns(FitFailedWarning):
+        report = RankingEvaluator("map", cv=3, baseline="failing").compare(models, X, y, qid=qid)
+    assert "No test of MAP: the baseline failing failed." in " ".join(str(report).split())

@@ -213,3 +213,12 @@ def test_any_value_is_better_than_none():
         monitor.record(scores)
     assert np.isnan(monitor.curve).tolist() == [True, True, False, True]
     assert monitor.best == 2
+
+
+def test_early_stopping_of_xgboost_itself_is_refused(ranking):
+    xgboost = pytest.importorskip("xgboost")
+    X, y, qid = ranking
+    model = xgboost.XGBRegressor(n_estimators=3, callbacks=[xgboost.callback.EarlyStopping(rounds=2)])
+    ranker = QueryRanker(model, eval_metric="ndcg@5", early_stopping_rounds=2, eval_fraction=0.25)
+    with pytest.raises(ValueError, match="its callback EarlyStopping is given no rows"):
+        ranker.fit(X, y, qid=qid)

@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import mmap
 import re
 import zipfile
 
@@ -284,9 +285,13 @@ def test_a_file_that_takes_nothing_more():
 
 
 def test_a_large_file_is_mapped(tmp_path, monkeypatch):
-    (tmp_path / "run").write_bytes(RUN)
-    expected = read_trec_run(tmp_path / "run")
-    monkeypatch.setattr(_source, "MAPPED", len(RUN))
-    found = read_trec_run(tmp_path / "run")
-    assert (found.value.tolist(), np.asarray(found.qid).tolist()) == (expected.value.tolist(), ["q1", "q1"])
-    assert (len(found.qid), repr(found.qid)) == (2, "QueryIds of 2 rows and 1 queries")
+    (tmp_path / "a.csv").write_bytes(CSV)
+    monkeypatch.setattr(_source, "MAPPED", len(CSV))
+    assert isinstance(_source.read_bytes(tmp_path / "a.csv"), mmap.mmap)
+    data = read_table(tmp_path / "a.csv")
+    assert (data.y_true.tolist(), data.y_score.tolist()) == ([1, 0], [2.5, 1.5])
+
+
+def test_query_ids_count_their_rows():
+    qid = read_trec_run(io.BytesIO(RUN)).qid
+    assert (len(qid), repr(qid)) == (2, "QueryIds of 2 rows and 1 queries")

@@ -370,3 +370,10 @@ def test_text_of_what_is_no_character_is_refused(order, tmp_path):
     np.savez(path, **arrays)
     with pytest.raises(ValueError, match=r"meta has a character above U\+10FFFF"):
         Evaluation.load(path)
+
+
+def test_what_is_no_plain_file_is_written_to_and_stays():
+    with written_whole(os.devnull) as file:
+        file.write(b"text")
+    assert os.path.exists(os.devnull)
+    assert not os.path.isfile(os.devnull)
