@@ -387,3 +387,16 @@ def test_merging_adds_up_what_was_left_out():
         part.update([0, 1], [1, 2], [i, i]).update([0, 1], [1, 2], [i, i])
     assert parts[0].merge(parts[1]).n_duplicates == 2
     assert pickle.loads(pickle.dumps(parts[0])).n_duplicates == 2
+
+
+def test_the_longest_list_is_known_after_shorter_ones():
+    """A merge compares the weights of all ranks that the other one has seen."""
+
+    def discount(rank):
+        return np.where((rank == 5) & (len(rank) == 7), 0.19, 1 / rank)
+
+    first, second = (RankingAccumulator("dcg", discount=discount) for _ in range(2))
+    for accumulator, n in ((first, 7), (first, 2), (second, 6)):
+        accumulator.update(np.ones(n), np.arange(n), qid=[n] * n)
+    with pytest.raises(ValueError, match="Got others for 7 ranks than for 6"):
+        second.merge(first)

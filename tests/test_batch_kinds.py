@@ -161,3 +161,19 @@ def test_text_stays_the_same_query_where_ids_of_other_types_come_after_it():
     others[:] = ["b", ("b",)]
     assert index.number(np.array(["a", "b"])).tolist() == [0, 1]
     assert index.number(others).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("first", [3, 4])
+def test_weights_in_some_batches_alone(first):
+    rows = [1, 0], [2, 1], ["a", "a"], [1, 1]
+    others = [1, 0], [2, 1], ["b", "b"], [1, 1]
+    with pytest.raises(ValueError, match="Either all batches have sample_weight or none"):
+        evaluate_batches([rows[:first], others[: 7 - first]], metrics="map")
+
+
+@pytest.mark.parametrize("assume_grouped", [False, True])
+def test_weights_of_many_queries_at_once(assume_grouped):
+    y, weight = np.arange(1100) % 2, np.arange(1.0, 1101.0)
+    result = evaluate_batches([(y, y, np.arange(1100), weight)], metrics="p@1", assume_grouped=assume_grouped)
+    assert result.weight.tolist() == weight.tolist()
+    assert result.mean()["p@1"] == (weight * y).sum() / weight.sum()

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from shared_cases import SHARED, needs_shared, read
 
 import sklearn_rank
 from sklearn_rank import evaluate, get_metric_names
-from sklearn_rank._cli import arguments, main
+from sklearn_rank._cli import arguments, main, output
 from sklearn_rank.stats import compare_all
 from sklearn_rank.stats._significance import TESTS
 
@@ -449,6 +450,17 @@ def test_streams_that_are_closed(files, capsys, monkeypatch):
         assert len(capsys.readouterr().out.splitlines()) == 2
 
 
+def test_an_output_that_is_no_file(monkeypatch):
+    """Its encoding is not ours to change."""
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    assert main(["metrics"]) == 0
+    assert "ndcg" in sys.stdout.getvalue()
+
+
+def test_the_program_is_found_where_the_package_says():
+    assert import_module("sklearn_rank.__main__").main is main
+
+
 def test_as_a_program(files):
     """The module runs, reads its standard input, and is quiet when nobody reads on."""
     command, here = [sys.executable, "-m", "sklearn_rank"], Path(__file__).parents[1]
@@ -459,3 +471,10 @@ def test_as_a_program(files):
         process.stdout.close()
         assert process.wait(timeout=120) == 1
         assert process.stderr.read() == b""
+
+
+def test_cells_and_numbers_that_other_programs_read(capsys):
+    output.show(("qid",), [("-5",), ("=1",), ("-x",)], {}, "csv")
+    assert capsys.readouterr().out.split() == ["qid", "-5", "'=1", "'-x"]
+    output.show((), [], {"t": [np.inf, -np.inf, np.nan, 1.0]}, "json")
+    assert json.loads(capsys.readouterr().out) == {"t": [None, None, None, 1]}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from sklearn_rank import QueryRanker, RankingEvaluator, evaluate, metric
+from sklearn_rank import Evaluation, QueryRanker, RankingEvaluator, evaluate, metric
 from sklearn_rank import display as displays
 from sklearn_rank.display import (
     CriticalDifferenceDisplay,
@@ -20,6 +20,8 @@ from sklearn_rank.display import (
     QueryPrecisionRecallDisplay,
     QuerySizeDisplay,
 )
+from sklearn_rank.display._docstring import documented
+from sklearn_rank.display._input import paired
 from sklearn_rank.stats import compare, compare_all
 
 OF_ONE = [CutoffDisplay, DistributionDisplay, ListLengthDisplay, QueryPrecisionRecallDisplay, QuerySizeDisplay]
@@ -462,3 +464,34 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch, result):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r'pip install "sklearn-rank\[plot\]"'):
         DistributionDisplay.from_result(result, "ndcg@3")
+
+
+def test_systems_whose_queries_come_in_other_orders():
+    first, second = (Evaluation.from_values(list(qid), {"map": values}, meaning={"map": "map"})
+                     for qid, values in (("abc", [0.1, 0.2, 0.3]), ("bca", [0.2, 0.3, 0.1])))  # fmt: skip
+    qid, one, other = paired(first, second, "map")
+    assert qid.tolist() == list("abc")
+    assert one.tolist() == other.tolist() == [0.1, 0.2, 0.3]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"names": ("a",)}, r"names must be those of two systems. Got \('a',\)"),
+        ({"confidence_interval": [0.1]}, r"must have two ends. Got shape \(1,\)"),
+    ],
+)
+def test_differences_are_of_two(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        DifferenceDisplay([0.5, -0.25], **wrong)
+
+
+def test_a_given_interval_is_drawn():
+    display = DifferenceDisplay([0.5, -0.25], confidence_interval=[-0.25, 0.5]).plot()
+    assert display.confidence_interval == (-0.25, 0.5)
+
+
+def test_a_class_without_a_docstring_stays_so():
+    bare = type("Bare", (), {})
+    assert documented(bare) is bare
+    assert bare.__doc__ is None

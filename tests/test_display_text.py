@@ -25,6 +25,7 @@ from sklearn_rank.display import (  # noqa: E402
     QueryPrecisionRecallDisplay,
     QuerySizeDisplay,
     SegmentsDisplay,
+    _figure,
 )
 from sklearn_rank.display._palette import ink, look, luminance  # noqa: E402
 from sklearn_rank.display._words import in_words, p_in_words, signed  # noqa: E402
@@ -85,7 +86,7 @@ def assert_legible(figure):
 
 
 @pytest.mark.parametrize("display_class", ARGUMENT)
-@pytest.mark.parametrize("size", [(4, 3), (10, 6)], ids=str)
+@pytest.mark.parametrize("size", [(3, 2.2), (4, 3), (10, 6)], ids=str)
 def test_text_does_not_overlap(display_class, size):
     """Beside each other in a figure without a layout, twelve systems and three with long names."""
     figure, axes = plt.subplots(1, 2 if size[0] > 5 else 1, figsize=size, squeeze=False)
@@ -315,3 +316,30 @@ def test_words():
 def test_segments_of_twelve_systems():
     display = SegmentsDisplay.from_comparison(compare_systems(RESULTS), "ndcg@5")
     assert_legible(display.figure_)
+
+
+def test_names_that_do_not_fit_are_left_out():
+    assert _figure.fit(["a name"], width=1, height=100) is None
+    assert _figure.fit(["a name"], width=500, height=100).size == 9.0
+
+
+def test_counts_over_two_decades_have_plain_numbers():
+    _, ax = plt.subplots()
+    _figure.set_count_axis(ax, [1, 200])
+    assert (ax.get_xscale(), ax.xaxis.get_major_formatter()(100.0)) == ("log", "100")
+    _figure.set_count_axis(ax, [10, 20])  # beside them
+    assert ax.xaxis.get_major_formatter()(100.0) == "100"
+
+
+def test_numbers_that_would_touch_are_left_out():
+    k, at = np.array([3, 7, 11]), np.array([0.0, 4.0, 100.0])
+    assert sorted(k[_figure._legible(k, at)].tolist()) == [3, 11]
+
+
+def test_a_curve_without_an_end_is_named_elsewhere():
+    _, ax = plt.subplots()
+    for end, name in ((np.nan, "ends early"), (0.5, "ends late")):
+        EvalCurveDisplay([0.1, 0.2, end], name=name).plot(ax)
+    texts = [*ax.texts, *(ax.get_legend().get_texts() if ax.get_legend() else [])]
+    names = [text.get_text().replace("\n", " ") for text in texts]
+    assert {"ends early", "ends late"} <= {name.partition(":")[0] for name in names}

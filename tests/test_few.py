@@ -265,3 +265,39 @@ def test_a_call_leaves_nothing_to_the_collector_of_garbage():
         assert gc.collect(0) == 0
     finally:
         gc.enable()
+
+
+def test_each_metric_has_its_own_threshold():
+    """In one call, where they share what is known of a ranking."""
+    y, score, qid = [1, 2, 0, 3, 0, 1], [5, 4, 3, 2, 1, 0], [1, 1, 1, 2, 2, 2]
+    names = ["map", "map(min_relevance=2)", "p(min_relevance=3)@1"]
+    for _ in range(3):  # the steps are known from the second time on
+        found = evaluate(y, score, qid=qid, metrics=names).per_query
+        assert found["map"].tolist() == [1, (1 + 2 / 3) / 2]
+        assert found["map(min_relevance=2)"].tolist() == [0.5, 1]
+        assert found["p(min_relevance=3)@1"].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("n_rows", [FEW_ROWS, FEW_ROWS + 1])
+def test_rows_at_the_limit(n_rows):
+    rng = np.random.default_rng(0)
+    y, score, one = rng.integers(0, 2, n_rows), rng.random(n_rows), np.zeros(n_rows)
+    discount = 1 / np.log2(np.arange(n_rows) + 2)
+    expected = (y[np.argsort(-score)] * discount).sum() / discount[: y.sum()].sum()
+    for _ in range(3):
+        assert evaluate(y, score, qid=one, metrics="ndcg").mean()["ndcg"] == pytest.approx(expected, rel=1e-13)
+        assert evaluate(y, score, qid=np.arange(n_rows), metrics="p@1").per_query["p@1"].tolist() == y.tolist()
+
+
+@pytest.mark.parametrize("name", ["err(max_grade=2)", "rbp(gain=linear,max_grade=2)"])
+def test_grades_above_those_that_steps_are_for(name):
+    for _ in range(3):
+        assert len(evaluate([2, 0], [2, 1], qid=[1, 1], metrics=name).qid) == 1
+    with pytest.raises(ValueError, match="must not be above"):
+        evaluate([3, 0], [2, 1], qid=[1, 1], metrics=name)
+
+
+def test_documents_that_are_not_retrieved_have_no_rank():
+    for _ in range(3):
+        assert evaluate([2, 1], [2, 1], qid=[1, 1], metrics="acg").mean() == {"acg": 1.5}
+    assert evaluate([2, 1], [2, -np.inf], qid=[1, 1], metrics="acg").mean() == {"acg": 2}

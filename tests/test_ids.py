@@ -8,8 +8,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from registry import together
 
 from sklearn_rank import evaluate, evaluate_batches, group_sizes, stats
+from sklearn_rank._engine.id_order import id_order
 from sklearn_rank._engine.qid import joined_ids
 from sklearn_rank.display import DifferenceDisplay
 from sklearn_rank.io import read_entries, read_table
@@ -39,7 +41,7 @@ APART = [
 ]
 
 
-@pytest.mark.parametrize("make", [list, tuple, deque], ids=["list", "tuple", "deque"])
+@together("make", [list, tuple, deque])
 @pytest.mark.parametrize("ids", APART, ids=repr)
 def test_ids_of_lists_are_what_they_are(ids, make):
     for rows in (ids, [q for q in ids for _ in range(2)], [*ids, *ids]):
@@ -115,7 +117,7 @@ SAME = {
 
 
 @pytest.mark.parametrize("make", SAME.values(), ids=SAME)
-@pytest.mark.parametrize("pair", PAIRS, ids=repr)
+@together("pair", PAIRS)
 def test_the_same_ids_in_other_containers(make, pair):
     a, b = pair
     first, second = result([a, a, b, b]), result(make(*pair))
@@ -138,3 +140,9 @@ def test_ids_of_parts_are_joined_as_they_are():
     text = evaluate([1], [1], qid=["1"], metrics="map")
     found = joined_ids([part.qid for part in (result([B, B, B + 1, B + 1]), big, text)])
     assert found.tolist() == [B, B + 1, 2**63 + 1, "1"]
+
+
+def test_types_of_numpy_are_ordered_as_those_of_python():
+    ids = np.empty(3, dtype=object)
+    ids[:] = [2, np.True_, np.float32(0.5)]
+    assert id_order(ids).tolist() == [2, 1, 0]

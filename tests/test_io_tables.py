@@ -179,3 +179,16 @@ def test_entries_that_are_wrong(change, message):
     table = {"query": [1, 1], "doc": ["a", "b"], "model": [0.5, 0.4]} | change
     with pytest.raises(ValueError, match=message):
         read_entries(table, value="model", qid="query", doc_id="doc")
+
+
+@pytest.mark.parametrize("missing", ["", "nan", "NaN", "NA", "null"])
+def test_words_for_missing_labels(missing):
+    data = read_table(io.BytesIO(f"label,score,qid\n{missing},1,a\n0,2,NA\n".encode()))
+    assert_array_equal(data.y_true, [np.nan, 0])
+    assert np.asarray(data.qid).tolist() == ["a", "NA"]
+
+
+@pytest.mark.parametrize("ids", [[1.0, np.nan], np.array([1.0, np.nan]), np.array(["2020", "NaT"], dtype="M8[D]")])
+def test_the_row_of_a_missing_id(ids):
+    with pytest.raises(ValueError, match="column 'qid' must not have missing values. Got 1, the first in row 1"):
+        read_table({"label": [0, 1], "score": [1, 2], "qid": ids})

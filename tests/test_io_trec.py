@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import pickle
 
 import numpy as np
 import pytest
@@ -307,3 +308,37 @@ def test_letor(tmp_path):
 def test_letor_that_is_not(text):
     with pytest.raises(ValueError, match="qid"):
         read_svmlight(io.BytesIO(text))
+
+
+def test_ties_end_with_their_query():
+    """The last document of a query and the first of the next have one score."""
+    judged = {"q1": {"a": 1}, "q2": {"z": 1}}
+    data = join({"q1": {"a": 1.0}, "q2": {"z": 1.0}}, judged, tie_order="trec_eval")
+    assert np.asarray(data.qid).tolist() == ["q1", "q2"]
+    assert data.doc_id.tolist() == ["a", "z"]
+
+
+def test_scores_in_single_precision():
+    data = join({"q": {"a": 0.1, "b": 0.1 + 1e-6}}, {"q": {"a": 1}}, float32=True)
+    assert data.y_score.tolist() == [float(np.float32(0.1)), float(np.float32(0.1 + 1e-6))]
+
+
+def test_what_is_excluded_of_one_side_is_counted():
+    data = join({"q": {"a": 1.0}}, {"q": {"a": 1, "b": 1}}, exclude={"q": ["b"]})
+    assert "excluded: 0 documents of the run, 1 of the judgements" in str(data)
+
+
+def test_an_error_names_the_document_of_a_later_query():
+    with pytest.raises(ValueError, match="Got nan for document 'c' of query 'q2'"):
+        join({"q1": {"a": 1.0, "b": 1.0}, "q2": {"c": np.nan}}, {"q1": {"a": 1}})
+
+
+def test_ids_that_are_pickled_leave_their_hashes_behind():
+    ids = read_trec_run(io.BytesIO(b"q Q0 a 1 1 me\n")).doc_id
+    assert len(ids.keys.key) == 1  # which are of this process
+    assert vars(pickle.loads(pickle.dumps(ids))).keys() == {"data", "end"}
+
+
+def test_lines_of_blanks_are_counted():
+    with pytest.raises(ValueError, match="again in line 4 of BytesIO, first in line 1"):
+        read_trec_run(io.BytesIO(b"q Q0 a 1 1 me\n \t \n\nq Q0 a 1 1 me\n"))

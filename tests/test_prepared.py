@@ -371,3 +371,17 @@ def test_documents_not_retrieved_shorten_the_lists_of_few_rows():
     several = ["precision", "f1", "acg", "ranking_loss", "arp"]
     assert prepare(label, metrics="precision", qid=qid)(score) == pytest.approx(7 / 12)
     assert prepare(label, metrics=several, qid=qid)(score) == evaluate(label, score, qid=qid, metrics=several).mean()
+
+
+def test_a_mean_beyond_floats_is_told_of_as_without_preparation():
+    """Each value is finite, and their sum is not."""
+    y, qid = [1.5e308, 1.5e308], [1, 2]
+
+    def outcome(call):
+        try:
+            return call()
+        except ValueError as error:
+            return str(error)
+
+    expected = outcome(lambda: evaluate(y, [1, 1], qid=qid, metrics="cg").mean())
+    assert outcome(lambda: prepare(y, qid=qid, metrics="cg")([1.0, 1.0])) == expected

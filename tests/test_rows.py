@@ -241,3 +241,9 @@ def test_arrays_are_not_looked_at_for_labels(monkeypatch):
     """No cost where there is nothing to compare."""
     monkeypatch.setattr("sklearn_rank._engine.rows._equal", lambda a, b: pytest.fail("compared"))
     assert ndcg_score(Y, Ss, qid=Q, sample_weight=W) == EXPECTED
+
+
+def test_labels_that_repeat_say_nothing_of_the_order():
+    """Those of y are all in X, and not all of X in those of y."""
+    X, y = pd.DataFrame({"x": [3.0, 1.0, 2.0, 4.0]}), pd.Series([1, 0, 0, 1], index=[0, 1, 0, 1])
+    QueryRanker(Ridge()).fit(X, y, qid=[1, 1, 2, 2])

@@ -194,3 +194,10 @@ def test_denominators_have_a_range(denominator, in_range):
     assert found == in_range
     assert_array_equal(undefined[:, 0], [0, 0, 0, 0, 1])
     assert_array_equal(out[[0, 1, 3, 4], 0], [1, 1, 1, -1])
+
+
+def test_equal_numbers_of_other_types_are_others():
+    shared = SharedArrays()
+    known = shared.once("known", lambda: np.array([True, False]))
+    assert shared.result("add", np.add, (known, 1)).tolist() == [2, 1]
+    assert shared.result("add", np.add, (known, True)).dtype == bool

@@ -149,3 +149,23 @@ def test_documents_without_an_entry_count_where_label_0_is_relevant(min_relevanc
     given = {"metrics": names, "min_relevance": min_relevance}
     found = evaluate(sparse.csr_array(label), as_sparse(score), **given)
     assert found.mean() == evaluate(label, score, **given).mean()
+
+
+def test_labels_of_documents_without_a_score_are_checked():
+    scores = sparse.csr_array([[2.0, 0.0], [0.0, 1.0]])
+    with pytest.raises(ValueError, match="must not be below 0. Got -1"):
+        evaluate(sparse.csr_array([[0.0, -1.0], [0.0, 0.0]]), scores, metrics="ndcg@1")
+
+
+def test_no_column():
+    with pytest.raises(ValueError, match=r"At least one row and one column are needed. Got shape \(3, 0\)"):
+        evaluate(sparse.csr_array((3, 0)), np.empty((3, 0)), metrics="map")
+
+
+def test_entries_that_repeat_stay_in_the_input():
+    judged = sparse.csr_array(([1.0, 1.0, 0.0, 1.0], [1, 1, 0, 0], [0, 3, 4]), shape=(2, 2))
+    before = judged.data.copy(), judged.indices.copy()
+    result = evaluate(judged, sparse.csr_array([[2.0, 1.0], [1.0, 2.0]]), metrics="cg@1")
+    assert result.per_query["cg@1"].tolist() == [0, 0]
+    for array, kept in zip((judged.data, judged.indices), before, strict=True):
+        assert array.tolist() == kept.tolist()

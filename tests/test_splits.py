@@ -470,3 +470,8 @@ def test_a_share_is_not_nothing_and_not_all(size):
 def test_a_fold_needs_a_query():
     with pytest.raises(ValueError, match="a query, or a cluster, for each fold. Got n_splits=4 and 3"):
         next(RepeatedQueryKFold(4).split([[0]] * 4, groups=[1, 2, 3, 3]))
+
+
+def test_a_seed_without_shuffling_has_no_effect():
+    with pytest.raises(ValueError, match="has an effect with shuffle=True only. Got 0 without"):
+        QueryKFold(3, random_state=0)

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 
 from sklearn_rank import evaluate
 from sklearn_rank.boosting import xgboost_metric
+from sklearn_rank.boosting._xgboost import _is_maximized
 
 xgb = pytest.importorskip("xgboost")
 ROUNDS = 15
@@ -215,3 +216,7 @@ def test_several_workers(monkeypatch):
     monkeypatch.setattr(xgb.collective, "get_world_size", lambda: 2)
     with pytest.raises(ValueError, match="Got 2 workers"):
         xgboost_metric("map")(np.zeros(1), xgb.DMatrix([[0]], [1], group=[1]))
+
+
+def test_names_that_xgboost_maximizes():
+    assert [_is_maximized(name) for name in ("map", "map@5", "mape", "ndcg", "mrr")] == [True, True, False, True, False]

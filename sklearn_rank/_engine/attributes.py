@@ -78,6 +78,8 @@ def named_columns(by: Any) -> dict[str, Any]:
     """
     if by is None:
         return {}
+    if hasattr(type(by), "collect"):
+        raise TypeError(f"Attributes of 'by' must be in memory: take collect(). Got {type(by).__name__}.")
     if isinstance(by, Mapping) and not any(map(_is_value, by.values())):
         columns = dict(by)
     elif isinstance(names := getattr(by, "column_names", None), list):  # pyarrow
@@ -108,6 +110,7 @@ def of_queries(x: Any, name: str, rows: QueryRows) -> NDArray[Any]:
         else:
             entries, to_values = id_array(x, missing)
             _check_shape(x, entries.shape, name, rows)
+            _refuse_unhashable(entries)
             entries = entries if rows.kept is None else entries[rows.kept]
             values = to_values(entries if rows.indptr is None else _of_rows(entries, to_values, name, rows, missing))
         refuse_missing_ids(values, missing)
@@ -116,6 +119,13 @@ def of_queries(x: Any, name: str, rows: QueryRows) -> NDArray[Any]:
     except TypeError as error:
         raise ValueError(f"{name} must have values that can be hashed, and none missing. Got {error}.") from None
     return values
+
+
+def _refuse_unhashable(entries: NDArray[Any]) -> None:
+    """Raise TypeError for objects that cannot be hashed, before they are compared: arrays would be entry by entry."""
+    types = set(map(type, entries.tolist())) if entries.dtype == object else ()
+    if unhashable := next((kind for kind in types if kind.__hash__ is None), None):
+        raise TypeError(f"unhashable type: {unhashable.__name__!r}")
 
 
 def _looked_up(values: Mapping[Any, Any], query: Any, name: str) -> Any:

@@ -99,8 +99,15 @@ def refuse_missing_ids(ids: NDArray[Any], missing: str = MISSING) -> None:
     kind = ids.dtype.kind
     if kind in "iubSU":
         return
-    if (ids != ids).any() if kind in "fcmM" else any(q is None or q is np.ma.masked or q != q for q in ids.tolist()):
+    if (ids != ids).any() if kind in "fcmM" else any(map(_is_missing, ids.tolist())):
         raise ValueError(missing)
+
+
+def _is_missing(query: Any) -> bool:
+    """Whether an id is missing, or has a part that is not equal to itself, so that each row would be a query."""
+    if isinstance(query, (tuple, frozenset)):
+        return any(part != part or (isinstance(part, tuple) and _is_missing(part)) for part in query)
+    return query is None or query is np.ma.masked or bool(query != query)
 
 
 def _of_list(qid: Sequence[Any]) -> tuple[NDArray[Any], Callable[[NDArray[Any]], NDArray[Any]]]:

@@ -115,7 +115,8 @@ class QuickMeans:
             return values.tolist()[0]
         if self._weight is not None:
             values = self._weight[:, None] * values
-        total: Array = np.add.reduce(np.ascontiguousarray(values.T), axis=-1)
+        with np.errstate(over="ignore"):  # the general path says so
+            total: Array = np.add.reduce(np.ascontiguousarray(values.T), axis=-1)
         return (total / self._total).tolist()
 
     def _room(self) -> Room:

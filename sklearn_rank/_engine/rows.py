@@ -28,9 +28,19 @@ def labels_of(x: Any) -> Any:
 
 
 def queries_in(x: Any) -> Any:
-    """Level "qid" of the index of a pandas object, if it has one."""
+    """Level "qid" of the index of a pandas object, if it has one.
+
+    Raises
+    ------
+    ValueError
+        If it has several.
+    """
     index = labels_of(x)
-    return index.get_level_values("qid") if index is not None and "qid" in index.names else None
+    if index is None or "qid" not in index.names:
+        return None
+    if [*index.names].count("qid") > 1:
+        raise ValueError(f"An index must name the query of each row in one level 'qid'. Got levels {[*index.names]}.")
+    return index.get_level_values("qid")
 
 
 def check_rows(**given: Any) -> None:

@@ -122,7 +122,9 @@ def evaluate_run(
 
     The same as sets and lists:
 
-    >>> evaluate_run({"q1": {"a"}, "q2": {"b"}}, {"q1": ["b", "a"], "q2": ["b", "a"]}, metrics="mrr").mean()
+    >>> evaluate_run(
+    ...     {"q1": {"a"}, "q2": {"b"}}, {"q1": ["b", "a"], "q2": ["b", "a"]}, metrics="mrr"
+    ... ).mean()
     {'mrr': 0.75}
     """
     specs = {name: spec.filled(unjudged=unjudged) for name, spec in parse_metrics(metrics, **keywords).items()}

@@ -124,10 +124,15 @@ def compare_systems(
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"qid": qid, "label": y_true, **systems})
-    >>> compare_systems(table, ["bm25", "reranked"], metrics="mrr").summary() == report.summary()
+    >>> compare_systems(
+    ...     table, ["bm25", "reranked"], metrics="mrr"
+    ... ).summary() == report.summary()
     True
     >>> judgements = {"a": {"d1": 1}, "b": {"d4": 1}}
-    >>> runs = {"bm25": {"a": ["d2", "d1"], "b": ["d3", "d4"]}, "reranked": {"a": ["d1", "d2"], "b": ["d4", "d3"]}}
+    >>> runs = {
+    ...     "bm25": {"a": ["d2", "d1"], "b": ["d3", "d4"]},
+    ...     "reranked": {"a": ["d1", "d2"], "b": ["d4", "d3"]},
+    ... }
     >>> compare_systems(judgements, runs, metrics="mrr").summary() == report.summary()
     True
     """
@@ -188,6 +193,8 @@ def _refuse_data(given: Mapping[str, Any]) -> None:
 
 def _systems(y_score: Any) -> dict[str, Any]:
     """Scores, names of columns or runs, by the name of the system."""
+    if hasattr(type(y_score), "collect"):
+        raise TypeError(f"Columns of systems must be in memory: take collect(). Got {type(y_score).__name__}.")
     columns = getattr(y_score, "column_names", None) or getattr(y_score, "columns", None)
     if isinstance(y_score, Mapping):
         systems = dict(y_score)

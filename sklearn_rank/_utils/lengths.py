@@ -18,9 +18,14 @@ def n_rows_of(x: Any, name: str) -> int:
         If it has none.
     """
     shape = np.asarray(x).shape if hasattr(x, "__array__") and not hasattr(x, "__len__") else getattr(x, "shape", None)
-    if isinstance(x, (str, bytes, dict)) or isinstance(x, type) or shape == () or not (shape or hasattr(x, "__len__")):
+    if isinstance(x, (str, bytes, dict)) or isinstance(x, type) or shape == () or not (shape or _has_rows(x)):
         raise TypeError(f"{name} must be an array, list, sparse matrix or frame of rows. Got {echo(x)}.")
     return int(shape[0]) if shape else len(x)
+
+
+def _has_rows(x: Any) -> bool:
+    """Whether entries have places, as those of a set have not."""
+    return hasattr(x, "__len__") and (hasattr(x, "__getitem__") or hasattr(x, "__array__"))
 
 
 def check_lengths(**given: Any) -> None:

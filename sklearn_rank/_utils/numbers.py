@@ -169,6 +169,8 @@ def _as_float(value: Any, name: str) -> float:
         number = float(value)
     except OverflowError:
         number = math.inf
+    except (TypeError, ValueError):  # of a signaling NaN
+        raise TypeError(f"{name} must hold real numbers. Got {echo(value)} instead.") from None
     if math.isinf(number) and value != number:
         _refuse_range(name)
     return number

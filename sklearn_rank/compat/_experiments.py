@@ -43,7 +43,7 @@ def normalized_gain(y_true: Array, y_score: Array, *, relevance_level: float) ->
         return 0.0
     cost = np.ones(len(gain))
     n = min(len(gain), len(ideal))
-    cost[:n] = np.maximum(ideal[:n], 1)
+    cost[:n] = ideal[:n]  # whole numbers from 1 on
     return float((gain / np.log2(2 + np.cumsum(cost) - np.cumsum(gain))).sum() / ideal.sum())
 
 

@@ -99,7 +99,9 @@ def evaluate(
     >>> import dask.dataframe as dd
     >>> import pandas as pd
     >>> from sklearn_rank.dask import evaluate
-    >>> rows = pd.DataFrame({"label": [0, 1, 1, 0], "score": [2, 1, 2, 1], "qid": ["a", "a", "b", "b"]})
+    >>> rows = pd.DataFrame(
+    ...     {"label": [0, 1, 1, 0], "score": [2, 1, 2, 1], "qid": ["a", "a", "b", "b"]}
+    ... )
     >>> evaluate(dd.from_pandas(rows, npartitions=2), metrics=["mrr", "p@1"]).mean()
     {'mrr': 0.75, 'p@1': 0.5}
     """
@@ -222,7 +224,9 @@ def mean(
     >>> import dask.dataframe as dd
     >>> import pandas as pd
     >>> from sklearn_rank.dask import mean, per_query
-    >>> rows = pd.DataFrame({"label": [0, 1, 1, 0], "score": [2, 1, 2, 1], "qid": ["a", "a", "b", "b"]})
+    >>> rows = pd.DataFrame(
+    ...     {"label": [0, 1, 1, 0], "score": [2, 1, 2, 1], "qid": ["a", "a", "b", "b"]}
+    ... )
     >>> data = dd.from_pandas(rows, npartitions=2)
     >>> mean(data, metrics=["mrr", "p@1"])
     {'mrr': 0.75, 'p@1': 0.5}

@@ -197,7 +197,10 @@ def _sets(exclude: Mapping[Any, Iterable[Any]]) -> dict[Any, Set[Any]]:
     for query, out in exclude.items():
         if isinstance(out, (str, bytes)) or not isinstance(out, Iterable):
             raise TypeError(f"exclude must have a set or a list of documents. Got {echo(out)} for query {echo(query)}.")
-    return {query: frozenset(_as_list(out)) for query, out in exclude.items()}
+    try:
+        return {query: frozenset(_as_list(out)) for query, out in exclude.items()}
+    except TypeError as error:
+        raise TypeError(f"exclude must have ids of documents that can be hashed. Got {error}.") from None
 
 
 def _refuse_idle(exclude: Mapping[Any, Set[Any]], run: Entries, judged: Entries) -> None:
@@ -274,7 +277,8 @@ def _listed(query: Any, found: Any, kind: str, duplicates: str, judged: ListedDo
     """Documents and values of one query."""
     if isinstance(found, (dict, Mapping)):  # the first is faster
         return found, found.values()
-    if isinstance(found, (str, bytes)) or not isinstance(found, Iterable) or hasattr(found, "columns"):
+    no_list = isinstance(found, (str, bytes)) or not isinstance(found, Iterable) or getattr(found, "ndim", 1) == 0
+    if no_list or hasattr(found, "columns"):
         raise TypeError(
             f"A query of the {kind} has a dictionary or a list of documents. Got {echo(found)} for query {echo(query)}."
             + f" One document is a list of one, [{echo(found)}]." * isinstance(found, (str, bytes, Integral))
@@ -366,6 +370,8 @@ def _numbers(values: list[Any], names: NDArray[Any], documents: ListedDocuments,
         plain = _plain_numbers(values)
         numbers = as_floats(values, word) if plain is None else plain
         bad = np.isnan(numbers) | (numbers == np.inf) | ((numbers == -np.inf) & (kind != "run"))
+        if numbers.ndim != 1:
+            raise TypeError
         row = int(np.argmax(bad)) if bad.any() else None
     except TypeError:
         row = next((i for i, value in enumerate(values) if not _is_number(value)), None)

@@ -50,6 +50,8 @@ def open_to_read(source: Any) -> Iterator[Any]:
         opened = open(source, "rb")
     elif hasattr(source, "read"):
         data = source.read()
+        if not isinstance(data, (str, bytes, bytearray, memoryview)):
+            raise TypeError(f"A file is a path or an open file of bytes or text. Got {type(data).__name__}.")
         opened = io.BufferedReader(io.BytesIO(data.encode("utf-8", ERRORS) if isinstance(data, str) else data))
     else:
         raise TypeError(f"A file is a path or an open file. Got {type(source).__name__} instead.")

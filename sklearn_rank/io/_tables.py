@@ -17,6 +17,7 @@ from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.rows import check_rows
 from sklearn_rank._utils.echo import echo, echo_all
+from sklearn_rank._utils.lengths import n_rows_of
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.optional import import_optional
 from sklearn_rank.io._entries import Entries, checked
@@ -64,7 +65,11 @@ def read_table(
     Examples
     --------
     >>> from sklearn_rank.io import read_table
-    >>> data = read_table({"query": ["a", "a"], "label": [0, 1], "model": [0.2, 0.1]}, y_score="model", qid="query")
+    >>> data = read_table(
+    ...     {"query": ["a", "a"], "label": [0, 1], "model": [0.2, 0.1]},
+    ...     y_score="model",
+    ...     qid="query",
+    ... )
     >>> data.y_true, data.y_score, data.qid
     (array([0., 1.]), array([0.2, 0.1]), array(['a', 'a'], dtype='<U1'))
     """
@@ -106,7 +111,9 @@ def read_entries(table: Any, *, value: str, qid: str = "qid", doc_id: str = "doc
     Examples
     --------
     >>> from sklearn_rank.io import read_entries
-    >>> read_entries({"qid": [1, 1, 2], "doc_id": [7, 8, 7], "score": [0.5, 0.4, 0.1]}, value="score")
+    >>> read_entries(
+    ...     {"qid": [1, 1, 2], "doc_id": [7, 8, 7], "score": [0.5, 0.4, 0.1]}, value="score"
+    ... )
     Entries of 3 rows and 2 queries
     """
     table = opened(table, [qid, doc_id])
@@ -134,7 +141,9 @@ def _entries(values: NDArray[np.float64], queries: NDArray[Any], documents: NDAr
 def _column(table: Any, name: str) -> Any:
     names = column_names(table) or [*table]
     if names.count(name) == 1:
-        return find_column(table, name)
+        column = find_column(table, name)
+        n_rows_of(column, f"Column {echo(name)}")
+        return column
     known = echo_all(names)
     raise ValueError(
         f"A column must be one of the table's: {known}. Got {echo(name)}, {names.count(name)} times there."
@@ -142,7 +151,10 @@ def _column(table: Any, name: str) -> Any:
 
 
 def _check_labels(table: Any, *names: str | None) -> None:
-    """Refuse a mapping of pandas objects whose rows differ or are in another order."""
+    """Refuse names of columns that are none, and a mapping of pandas objects whose rows are not the same, in order."""
+    for name in names:
+        if isinstance(name, (list, tuple, dict, set, np.ndarray)):
+            raise TypeError(f"A column is named by a str. Got {echo(name)} instead.")
     if isinstance(table, Mapping):
         check_rows(**{name: table[name] for name in names if name is not None and name in table})
 
@@ -156,14 +168,25 @@ def _missing(column: Any) -> NDArray[np.bool_]:
     if hasattr(column, "is_null"):  # polars and Arrow
         return np.asarray(column.is_null())
     array = ids_of(column) if isinstance(column, (list, tuple)) else np.asarray(column)
-    none = [v is None or v != v for v in array.tolist()] if array.dtype == object else np.zeros(len(array))
+    none = [*map(_is_missing, array.tolist())] if array.dtype == object else np.zeros(len(array))
     return np.array(none, dtype=bool)
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether an entry is missing; what does not compare with itself is told of later."""
+    try:
+        return value is None or type(value).__name__ == "NAType" or bool(value != value)
+    except (ArithmeticError, TypeError, ValueError):  # a signaling NaN, or an array
+        return False
 
 
 def _numbers(table: Any, name: str) -> NDArray[np.float64]:
     """Column of numbers, with NaN for missing ones."""
     column = _column(table, name)
-    array, missing = np.asarray(column), _missing(column)
+    try:
+        array, missing = np.asarray(column), _missing(column)
+    except ValueError:
+        raise TypeError(f"Column {echo(name)} must hold real numbers, one a row. Got lists of other lengths.") from None
     given = array[~missing]
     if given.dtype == object:
         wrong = [v for v in given if isinstance(v, (str, bytes)) or not hasattr(v, "__float__") or np.ndim(v)]

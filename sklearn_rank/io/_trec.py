@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_rank._engine.check import check_scores
 from sklearn_rank._engine.grouping import find_qid, group_rows, number_together
 from sklearn_rank._engine.kernels import trec as trec_kernels
+from sklearn_rank._engine.qid import ids_of, refuse_missing_ids
+from sklearn_rank._engine.rows import check_rows
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lengths import n_rows_of
 from sklearn_rank._utils.threads import check_n_jobs, on_threads
@@ -21,6 +23,7 @@ from sklearn_rank.io._entries import Entries, checked
 from sklearn_rank.io._ids import ERRORS, QueryIds, Text
 from sklearn_rank.io._source import open_to_read, open_to_write, source_name, whole_lines
 
+NO_DOCUMENT = "Every row needs a document, so doc_id must not contain missing values. Got None or NaN."
 RUN_FIELDS = ("query", "Q0", "document", "rank", "score", "tag")
 QRELS_FIELDS = ("query", "iteration", "document", "relevance")
 LOOKS_LIKE = {
@@ -185,10 +188,8 @@ def _refuse_line(part: _Rows, n_before: int, what: str, fields: Sequence[str], n
 
 def _line(parts: list[_Rows], row: int) -> int:
     """Number of the line that a row was read from."""
-    number = 1
-    for part in parts:
-        if row < len(part.value):
-            break
+    number, rest = 1, iter(parts)
+    while row >= len((part := next(rest)).value):
         row -= len(part.value)
         number += part.n_lines
     if not part.text:
@@ -234,11 +235,14 @@ def write_trec_run(
     q1 Q0 d1 2 0.5 me
     """
     score = check_scores(y_score, "y_score")
+    check_rows(y_score=y_score, qid=qid, doc_id=doc_id)
     ids, indptr, order = group_rows(find_qid(y_score, qid, name="y_score"), len(score))
     if not isinstance(tag, str):
         raise TypeError(f"tag must be a str, the name of the run. Got {echo(tag)} instead.")
     n_rows_of(doc_id, "doc_id")
-    documents = _writable(np.asarray(doc_id).tolist(), "doc_id")
+    named = ids_of(doc_id, NO_DOCUMENT)
+    refuse_missing_ids(named, NO_DOCUMENT)
+    documents = _writable(named.tolist(), "doc_id")
     if len(documents) != len(score):
         raise ValueError(f"doc_id must have one entry per row ({len(score)}). Got {len(documents)} instead.")
     queries = _writable(ids.tolist(), "qid")

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.grouping import group_rows, number_together
+from sklearn_rank._engine.rows import check_features
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.threads import row_blocks
 from sklearn_rank._utils.typing import Estimator, MatrixLike
@@ -89,7 +90,8 @@ class FittedQueries:
 
 
 def check_test_queries(estimator: Estimator, X: MatrixLike, y: Any, qid: Any = None) -> None:
-    """Refuse rows to score that hold a part of a query, when a model inside was fitted on another part of it."""
+    """Refuse rows in another order, and those that hold a part of a query of which a model saw another part."""
+    check_features(X, y=y, qid=qid)
     if len(np.shape(y)) == 1:
         qid = find_routed_qid(y, qid)
         for fitted, before in _fitted_in(estimator, (), set()):

@@ -126,6 +126,8 @@ def read_values(results: Mapping[str, Any], metric: str | None, function_name: s
         As `align`, as far as that does not depend on the values.
     """
     read = [_values_of(result, name, metric, function_name) for name, result in results.items()]
+    if len({one.meaning is None for one in read}) > 1:
+        raise TypeError(f"{function_name} takes results of evaluate or values of a metric. Got both.")
     for other, name in zip(read, results, strict=True):
         if other.meaning != read[0].meaning:
             raise ValueError(
@@ -183,6 +185,8 @@ def _same_queries(read: list[Values], names: list[str], missing: Any, function_n
         return _SameQueries(np.stack([one.values for one in read]), None, [])
     everywhere = [slice(None)] * len(ids)
     if all(ids[0].dtype.kind == other.dtype.kind and np.array_equal(ids[0], other) for other in ids[1:]):
+        if read[0].metric is None and len({*ids[0].tolist()}) < len(ids[0]):
+            raise ValueError(f"{function_name} takes one value a query. Got a query twice in {echo(names[0])}.")
         refuse_other_labels([one.label_fingerprints for one in read], everywhere, ids[0], names, function_name)
         return _SameQueries(np.stack([one.values for one in read]), ids[0], everywhere)
     known, column = number_together(ids)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._utils.constraints import COUNT, SHARE, Constraint, is_count, is_real, one_of
-from sklearn_rank._utils.numbers import refuse_masked
+from sklearn_rank._utils.numbers import as_floats, refuse_masked
 from sklearn_rank._utils.tensors import as_numpy
 from sklearn_rank._utils.typing import Array
 
@@ -41,7 +41,7 @@ RULES = {
     "method": one_of("t", "percentile", "bca", doc=""),
     "std": Constraint("a finite number >= 0", lambda v: is_real(v) and v >= 0, ""),
     "difference": Constraint("a finite number", is_real, ""),
-    "n": Constraint("an int >= 2", lambda v: is_count(v) and v >= 2, ""),
+    "n": Constraint("an int from 2 to 2**53", lambda v: is_count(v) and 2 <= v <= 2**53, ""),
     "n_train": POSITIVE,
     "n_test": POSITIVE,
 }
@@ -63,23 +63,23 @@ def numbers(x: Any, name: str, function_name: str) -> Array:
     ValueError
         If the array has another dimension, or values are infinite, or too large or too small to be squared.
     """
-    refuse_masked(x, f"{name} of {function_name}")
-    x = as_numpy(x)
+    label = f"{name} of {function_name}"
+    refuse_masked(x, label)
     try:
-        if np.asarray(x).dtype.kind not in "biufO":  # NumPy would read "1" as 1
-            raise TypeError
-        array = np.asarray(x, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} of {function_name} must hold real numbers. Got {type(x).__name__} instead.") from None
-    if array.ndim != 1 or np.isinf(array).any():
+        given = np.asarray(as_numpy(x))
+    except ValueError:  # lists of several lengths
+        given = np.asarray(None)
+    if given.dtype.kind not in "biufO" or (given.dtype == object and given.ndim == 0):
+        raise TypeError(f"{label} must hold real numbers. Got {type(x).__name__} instead.")
+    if given.ndim != 1 or np.isinf(array := as_floats(given, label)).any():
         raise ValueError(
-            f"{name} of {function_name} must be a list of finite numbers (NaN: undefined). "
-            f"Got {'an infinite value' if array.ndim == 1 else f'shape {array.shape}'} instead."
+            f"{label} must be a list of finite numbers (NaN: undefined). "
+            f"Got {'an infinite value' if given.ndim == 1 else f'shape {given.shape}'} instead."
         )
     largest = np.abs(array[~np.isnan(array)]).max(initial=0)
     if largest > HIGHEST_VALUE or 0 < largest < 1 / HIGHEST_VALUE:
         raise ValueError(
-            f"The largest of {name} of {function_name} must be 0 or from {1 / HIGHEST_VALUE:g} to {HIGHEST_VALUE:g}, "
+            f"The largest of {label} must be 0 or from {1 / HIGHEST_VALUE:g} to {HIGHEST_VALUE:g}, "
             f"so that squares can be summed up; scale the values. Got {largest:g}."
         )
     return array

@@ -41,6 +41,9 @@ def clusters_of_queries(clusters: Any, ids: NDArray[Any] | None, n_queries: int)
                 "Queries with names, as results and pandas Series have them, need clusters by name: evaluate(..., "
                 f"clusters=), or a dict or Series from queries to clusters. Got {type(clusters).__name__}."
             )
+        if index is not None and index.has_duplicates:
+            again = index[index.duplicated()].tolist()[0]
+            raise ValueError(f"clusters must name each query once in their index. Got query {echo(again)} twice.")
         clusters = clusters if index is None else dict(zip(index, clusters, strict=True))
     values = of_queries(clusters, "clusters", QueryRows(np.arange(n_queries) if ids is None else ids))
     return number_of_rows(values, n_queries)

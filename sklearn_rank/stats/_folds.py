@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_rank._engine.rows import check_rows
 from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank.stats._arguments import check_arguments, numbers
 from sklearn_rank.stats._intervals import Interval, t_interval
@@ -94,12 +95,16 @@ def compare_folds(
     Differences 0.1, 0.2, 0.3 with variance 0.01 and a factor of 1/3 + 1/2, so t = 0.2 / sqrt(0.00833):
 
     >>> from sklearn_rank.stats import compare_folds
-    >>> round(compare_folds([0.5, 0.7, 0.9], [0.4, 0.5, 0.6], n_train=200, n_test=100).statistic, 4)
+    >>> round(
+    ...     compare_folds([0.5, 0.7, 0.9], [0.4, 0.5, 0.6], n_train=200, n_test=100).statistic,
+    ...     4,
+    ... )
     2.1909
     """
     check_arguments(
         "compare_folds", n_train=n_train, n_test=n_test, alternative=alternative, confidence_level=confidence_level
     )
+    check_rows(scores_a=scores_a, scores_b=scores_b)
     a, b = numbers(scores_a, "scores_a", "compare_folds"), numbers(scores_b, "scores_b", "compare_folds")
     if len(a) != len(b) or len(a) < 2 or np.isnan(a - b).any():
         raise ValueError(

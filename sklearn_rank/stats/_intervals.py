@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -107,11 +108,13 @@ def bootstrap_distribution(
     sample: IndependentValues | ClusterSums, n_resamples: int, random_state: RandomState
 ) -> Array:
     """Means and standard errors of bootstrap samples of queries or clusters, shape (2, n_resamples)."""
-    result = stats.bootstrap(
-        sample.data, sample.mean_and_error, vectorized=True, paired=len(sample.data) > 1, axis=-1,
-        n_resamples=n_resamples, batch=batch_size(sample.n), method="percentile",
-        random_state=np.random.default_rng() if random_state is None else random_state,
-    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of the spread of a single resample, which nobody reads
+        result = stats.bootstrap(
+            sample.data, sample.mean_and_error, vectorized=True, paired=len(sample.data) > 1, axis=-1,
+            n_resamples=n_resamples, batch=batch_size(sample.n), method="percentile",
+            random_state=np.random.default_rng() if random_state is None else random_state,
+        )  # fmt: skip
     return np.asarray(result.bootstrap_distribution)
 
 
@@ -125,7 +128,7 @@ def bca_interval(
     """
     centre, u = sample.centre, sample.deviations
     below = (np.count_nonzero(means < centre) + np.count_nonzero(means <= centre)) / (2 * len(means))
-    bias = stats.norm.ppf(below)
+    bias = stats.norm.ppf(np.clip(below, 1 / (4 * len(means)), 1 - 1 / (4 * len(means))))  # finite for few resamples
     acceleration = (u**3).sum() / (6 * (u**2).sum() ** 1.5)
     z = stats.norm.ppf((1 + confidence_level) / 2 if alternative == "two-sided" else confidence_level)
     low, high = (stats.norm.cdf(bias + q / (1 - acceleration * q)) for q in (bias - z, bias + z))
