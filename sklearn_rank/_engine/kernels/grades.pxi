@@ -95,7 +95,7 @@ cdef void _sort_grades(const uint8_t* grade, int64_t n, int64_t depth, int64_t h
             start += AT_ONCE
     while n_left > 0:
         n_equal = min(count[g], n_left)
-        memset(out, g, n_equal)
+        memset(out, <int> g, n_equal)
         out += n_equal
         n_left -= n_equal
         g -= 1
