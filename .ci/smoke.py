@@ -6,6 +6,7 @@ import sys
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
+from sysconfig import get_config_var
 
 import numpy as np
 import sklearn
@@ -73,3 +74,6 @@ for extra, ask in {
             sys.exit(f"without {extra}: {error}")
     else:
         sys.exit(f"no error without {extra}")
+
+if get_config_var("Py_GIL_DISABLED"):
+    assert not sys._is_gil_enabled(), "a module that was imported needs the lock"

@@ -5,7 +5,9 @@ import sys
 import tomllib
 from pathlib import Path
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # for the models of the gallery, beside other processes of the build
+os.environ.setdefault(
+    "OMP_NUM_THREADS", "1"
+)  # for the models of the gallery, beside other processes of the build
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "_sphinx"), str(HERE.parent)]
 
@@ -15,20 +17,32 @@ project = "sklearn_rank"
 author = copyright = "The sklearn_rank developers"
 version = release = __version__
 urls = tomllib.loads((HERE.parent / "pyproject.toml").read_text())["project"].get("urls", {})
+urls = {name: url for name, url in urls.items() if "//example.org/" not in url}
+"""Public addresses. Until pyproject.toml has them in place of example.org, what needs one stays off: the icon of the
+repository and "Edit on GitHub" (`Source`), and a list of versions (`Documentation`, with its file versions.json)."""
 
 extensions = [
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "index_terms",
     "public_names",
     "sections",
+    "used_in",
 ]
-exclude_patterns = ["_build", "_sphinx", "_templates", "bench/.asv", "gallery/*.md", "sg_execution_times.rst"]
+exclude_patterns = [
+    "_build",
+    "_sphinx",
+    "_templates",
+    "bench/.asv",
+    "gallery/*.md",
+    "sg_execution_times.rst",
+]
 templates_path = ["_templates"]
 default_role = "public"
 nitpicky = True
@@ -40,9 +54,15 @@ myst_enable_extensions = ["colon_fence"]
 
 toc_object_entries_show_parents = "hide"
 autosummary_generate = True
-autosummary_filename_map = {"sklearn_rank.compat.ir_measures.Provider": "provider_class"}  # provider, to some disks
+autosummary_filename_map = {
+    "sklearn_rank.compat.ir_measures.Provider": "provider_class"
+}  # provider, to some disks
 autodoc_typehints = "none"
-autodoc_default_options = {"members": True, "member-order": "bysource", "inherited-members": "BaseEstimator"}
+autodoc_default_options = {
+    "members": True,
+    "member-order": "bysource",
+    "inherited-members": "BaseEstimator",
+}
 numpydoc_show_class_members = False
 numpydoc_validation_checks = {  # all but these, which ask for other sections and styles
     *("all", "ES01", "EX01", "GL02", "PR01", "PR04", "PR07", "PR09"),
@@ -73,15 +93,32 @@ html_theme_options = {
     "navbar_align": "left",
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "extending/*": []},  # code of 120 columns
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
-    "icon_links": [
-        {"name": name, "url": urls[name], "icon": icon}
-        for name, icon in (("Repository", "fa-brands fa-github"), ("Source", "fa-brands fa-github"))
-        if name in urls and "//example.org/" not in urls[name]  # what stands there until there is an address
-    ],
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
+if "Source" in urls:
+    owner, repository = urls["Source"].rstrip("/").split("/")[-2:]
+    html_context = {
+        "github_user": owner,
+        "github_repo": repository,
+        "github_version": "main",
+        "doc_path": "docs",
+    }
+    html_theme_options |= {
+        "icon_links": [{"name": "Source", "url": urls["Source"], "icon": "fa-brands fa-github"}],
+        "use_edit_page_button": True,
+        "secondary_sidebar_items": {"**": ["page-toc", "edit-this-page"], "extending/*": []},
+    }
+if "Documentation" in urls:
+    html_theme_options |= {
+        "switcher": {
+            "json_url": f"{urls['Documentation'].rstrip('/')}/versions.json",
+            "version_match": release,
+        },
+        "check_switcher": False,
+        "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
+    }
 html_sidebars = {"index": [], "changelog": []}

@@ -25,7 +25,8 @@ def main() -> None:
     figure, ax = plt.subplots(figsize=(8, 4.5), layout="constrained")
     for i, (name, (metric, line, marker)) in enumerate(STYLES.items()):
         curve, worst, best = (
-            metric(LABELS, SCORES, qid=[0] * len(LABELS), k=ranks, ties=ties) for ties in ("average", "worst", "best")
+            metric(LABELS, SCORES, qid=[0] * len(LABELS), k=ranks, ties=ties)
+            for ties in ("average", "worst", "best")
         )
         grey = str(0.2 * i)
         ax.fill_between(ranks, worst, best, color=grey, alpha=0.15, linewidth=0)
@@ -33,7 +34,10 @@ def main() -> None:
     ax.axvspan(4.5, 8.5, facecolor="none", edgecolor="0.6", linestyle=":", linewidth=1)
     ax.text(6.5, 0.02, "tied documents", ha="center", color="0.35")
     ax.set_xticks(ranks, [f"{rank}\n{label}" for rank, label in zip(ranks, LABELS, strict=True)])
-    ax.set(xlabel="rank k at which the list stops, and the label of the document there", ylabel="value at k")
+    ax.set(
+        xlabel="rank k at which the list stops, and the label of the document there",
+        ylabel="value at k",
+    )
     ax.set(xlim=(0.7, len(ranks) + 0.3), ylim=(0, 1.02))
     ax.legend(loc="upper left", frameon=False)
     figure.savefig(Path(__file__).with_name("how_it_works.png"), dpi=120)

@@ -10,7 +10,14 @@ import re
 import sys
 from pathlib import Path
 
-from sklearn_rank._metric.keywords import CUTOFF, DATA_DOC, JOBS_DOC, SHARED, TIE_BREAK_DOC, WEIGHT_DOC
+from sklearn_rank._metric.keywords import (
+    CUTOFF,
+    DATA_DOC,
+    JOBS_DOC,
+    SHARED,
+    TIE_BREAK_DOC,
+    WEIGHT_DOC,
+)
 from sklearn_rank._metric.metric import REGISTRY, Metric
 
 FOLDER = Path(__file__).parent / "metrics"
@@ -30,7 +37,11 @@ def families() -> dict[str, list[Metric]]:
 def page(metrics: list[Metric]) -> str:
     """Page of one family."""
     title, _, says = inspect.getdoc(inspect.getmodule(metrics[0].formula)).partition(": ")
-    parts = [f"# {title.rstrip('.')}", *([says[0].upper() + says[1:]] if says else []), *map(section, metrics)]
+    parts = [
+        f"# {title.rstrip('.')}",
+        *([says[0].upper() + says[1:]] if says else []),
+        *map(section, metrics),
+    ]
     return NOTE + "\n\n".join(parts) + "\n"
 
 
@@ -41,7 +52,9 @@ def section(metric: Metric) -> str:
     head = re.sub(r"``(.*?)``", r"`\1`", head, flags=re.DOTALL)
     names = ", ".join(f"`{name}`" for name in (metric.name, *metric.aliases))
     own = "".join(
-        f"- {line}\n" for line in map(keyword, metric.formula_params, [metric] * len(metric.formula_params)) if line
+        f"- {line}\n"
+        for line in map(keyword, metric.formula_params, [metric] * len(metric.formula_params))
+        if line
     )
     facts = f"- **Function** `{metric.function_name}`; **names** {names}.\n{bullets(metric)}{own}"
     return f"## {metric.name}\n\n{head}\n\n{facts}\n**Source.** {named['References']}\n\n{example(named['Examples'])}"
@@ -52,13 +65,17 @@ def bullets(metric: Metric) -> str:
     low, high = metric.bounds
     better = "higher" if metric.greater_is_better else "lower"
     undefined = f"for a query with {metric.undefined_when}" if metric.undefined_when else "never"
-    subtopics = ["**Labels** one for each subtopic; a single one is of one subtopic."] * metric.subtopics
+    subtopics = [
+        "**Labels** one for each subtopic; a single one is of one subtopic."
+    ] * metric.subtopics
     lines = subtopics + [
         f"**Bounds** {low:g} to {high:g}; {better} is better.",
         "**Cutoff** `k`." if metric.has_cutoff else "**No cutoff**: computed on the whole list.",
         f"**Undefined** {undefined}.",
         f"**Ties** {ties(metric)}.",
-        "**Averages** macro, micro, or each query." if metric.supports_micro else "**Averages** macro, or each query.",
+        "**Averages** macro, micro, or each query."
+        if metric.supports_micro
+        else "**Averages** macro, or each query.",
     ]
     return "".join(f"- {line}\n" for line in lines)
 
@@ -66,7 +83,11 @@ def bullets(metric: Metric) -> str:
 def ties(metric: Metric) -> str:
     """What equal scores do."""
     if "ties" not in metric.defaults:
-        return "are nothing special: no order is read" if metric.pointwise else "are part of the definition"
+        return (
+            "are nothing special: no order is read"
+            if metric.pointwise
+            else "are part of the definition"
+        )
     if "refuse_ties" in inspect.getsource(metric.formula):
         return "exact expectation, or an error where there is no closed form (see below); or another policy"
     if metric.subtopics:
@@ -106,7 +127,14 @@ def index() -> str:
         for family, metrics in families().items()
         for metric in metrics
     ]
-    shared = [DATA_DOC, CUTOFF.doc, *(rule.doc for _, rule in SHARED.values()), TIE_BREAK_DOC, WEIGHT_DOC, JOBS_DOC]
+    shared = [
+        DATA_DOC,
+        CUTOFF.doc,
+        *(rule.doc for _, rule in SHARED.values()),
+        TIE_BREAK_DOC,
+        WEIGHT_DOC,
+        JOBS_DOC,
+    ]
     return (
         f"{NOTE}# All metrics\n\nA name takes keywords and a cutoff, in any case: `ndcg(gain=linear)@10`.\n\n"
         "| names | function | what it is |\n|---|---|---|\n" + "\n".join(sorted(rows)) + "\n\n"

@@ -18,7 +18,9 @@ PAGES = [DOCS / "pictures.md", DOCS / "start/boosters.md", DOCS / "start/datafra
 def main(page: Path) -> None:
     """Run the page; where an image follows a block of code, it is the figure that the block drew last."""
     names = {"__name__": page.stem}
-    for code, image in re.findall(r"```python\n(.*?)```(?:\n\n!\[.*?\]\((.*?)\))?", page.read_text(), re.DOTALL):
+    for code, image in re.findall(
+        r"```python\n(.*?)```(?:\n\n!\[.*?\]\((.*?)\))?", page.read_text(), re.DOTALL
+    ):
         exec(compile(code, str(page), "exec"), names)
         if image:
             plt.gcf().savefig(page.parent / image, dpi=90)

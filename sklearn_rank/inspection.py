@@ -93,7 +93,9 @@ def query_permutation_importance(
     >>> from sklearn.linear_model import Ridge
     >>> from sklearn_rank import query_permutation_importance
     >>> X, y, qid = [[0, 5], [1, 5], [2, 5], [0, 7], [1, 7]], [0, 1, 2, 0, 1], [1, 1, 1, 2, 2]
-    >>> result = query_permutation_importance(Ridge().fit(X, y), X, y, qid=qid, metric="ndcg", random_state=0)
+    >>> result = query_permutation_importance(
+    ...     Ridge().fit(X, y), X, y, qid=qid, metric="ndcg", random_state=0
+    ... )
     >>> result.importances_mean.round(2)
     array([0.25, 0.  ])
     """

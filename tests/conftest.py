@@ -1,3 +1,4 @@
+import gc
 import hashlib
 import os
 import random
@@ -18,9 +19,12 @@ from sklearn_rank._metric.metric import REGISTRY  # noqa: E402
 from sklearn_rank.datasets import make_ranking  # noqa: E402
 
 SLOW = """
-    spark contributing docs dask_cluster dask types ties searches peers storage batch_disk bench threads
+    spark contributing docs dask_cluster ties dask bench searches peers types storage batch_disk threads
 """.split()
 """Groups of tests that take longest. They come first, so that several processes end at about the same time."""
+
+LONG = "same bad_input laws_of_use laws grouping stats_laws oracle shared_cases".split()
+"""Groups that come next: many tests, of which one takes little time."""
 
 SLOW_TESTS = """
     another_process another_process_finds_it_equal as_a_program how_often_intervals_hold_the_mean
@@ -81,21 +85,51 @@ def file_of(item):
 
 def group_of(item):
     """What one process runs: a file, or all that shares the session of Spark."""
-    needs_spark = item.path.stem.startswith("test_spark") or item.name == "test_code_blocks_run[docs/spark.md]"
+    needs_spark = (
+        item.path.stem.startswith("test_spark")
+        or "spark" in getattr(item, "fixturenames", ())
+        or ("place" in getattr(item, "fixturenames", ()) and "spark" in item.name)
+        or item.name.endswith("spark.md]")
+    )
     return "spark" if needs_spark else item.path.stem.removeprefix("test_")
+
+
+def of_a_slow_file(path):
+    """Whether no test of a file is fast."""
+    return path.name.removeprefix("test_").startswith("spark") or path.stem.removeprefix("test_") in SLOW
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Files that have no fast test are not even imported, if fast ones are asked for."""
+    is_a_test = collection_path.name.startswith("test_")
+    return True if is_a_test and config.option.markexpr == "fast" and of_a_slow_file(collection_path) else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Tests are found in a third less of the time without looking for garbage, and are none themselves."""
+    gc.disable()
+    found = yield
+    gc.enable()
+    gc.freeze()
+    return found
+
+
+def pytest_unconfigure():
+    gc.unfreeze()  # libraries warn about what is left at the end
 
 
 @pytest.hookimpl(tryfirst=True)  # pytest then puts together what shares a fixture with parameters
 def pytest_collection_modifyitems(items):
     """Tests run in random order, group by group, slow ones first; of the others one test of each function is fast."""
-    rank = {name: i for i, name in enumerate(SLOW)}
+    rank = {name: i for i, name in enumerate([*SLOW, *LONG])}
     groups = {item: group_of(item) for item in items}
     items.sort(key=lambda item: (rank.get(groups[item], len(rank)), drawn(file_of(item)), drawn(item.nodeid)))
     functions = set()
     for item in items:
         item.add_marker(pytest.mark.xdist_group(groups[item]))
         function = item.path, getattr(item, "originalname", item.name)
-        slow = groups[item] in rank or function[1].removeprefix("test_") in SLOW_TESTS
+        slow = groups[item] in SLOW or function[1].removeprefix("test_") in SLOW_TESTS
         if not slow and function not in functions:
             item.add_marker("fast")
         functions.add(function)

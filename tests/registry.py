@@ -1,7 +1,9 @@
 """The registry's metrics as parameters of tests, and data made from the facts that each of them declares."""
 
+import inspect
 import re
-from functools import cache
+from contextlib import contextmanager
+from functools import cache, wraps
 from itertools import groupby
 from typing import NamedTuple
 
@@ -26,6 +28,35 @@ each_reader_of_unjudged = each([m for m in METRICS if "unjudged" in m.defaults])
 def repr_without_address(value):
     """Id of a parameter, the same in every process."""
     return re.sub(r" at 0x\w+", "", repr(value))
+
+
+@contextmanager
+def about(case):
+    """Say in an error which case it is of."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note(f"This is of {case!r:.2000}")
+        raise
+
+
+def together(arguments, cases):
+    """Call a test with each of the cases, as `parametrize` does, but in one test: for those that take no time."""
+    arguments = arguments.replace(" ", "").split(",")
+
+    def decorate(test):
+        @wraps(test)
+        def all_cases(**fixtures):
+            for case in cases:
+                given = dict(zip(arguments, case if len(arguments) > 1 else (case,), strict=True))
+                with about(given):
+                    test(**fixtures, **given)
+
+        parameters = inspect.signature(test).parameters.values()
+        all_cases.__signature__ = inspect.Signature([p for p in parameters if p.name not in arguments])
+        return all_cases
+
+    return decorate
 
 
 def public(metric):

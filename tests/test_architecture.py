@@ -9,6 +9,7 @@ import subprocess
 import sys
 from graphlib import TopologicalSorter
 from importlib import import_module
+from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 
 import pytest
@@ -161,7 +162,7 @@ for package in ["batches", "display", "inspection", "io", "model_selection", "re
     assert module.__name__ == "sklearn_rank." + package and getattr(sklearn_rank, package) is module
     sys.exit()
 """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
 
 
 def test_public_names_are_what_completion_shows():
@@ -202,6 +203,39 @@ def test_sources_without_the_compiled_part_say_so(tmp_path):
         )
         assert "Start it in another folder, or build that part here: pip install -e ." in found.stderr
         assert str(tmp_path) in found.stderr
+
+
+def loaded_without(absent, module, monkeypatch):
+    """A module as it is where another one is missing."""
+    spec = find_spec(module)
+    monkeypatch.setitem(sys.modules, absent, None)
+    loaded = module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+@pytest.mark.parametrize(
+    ("absent", "module", "message"),
+    [
+        ("sklearn_rank._engine.kernels.rank", "sklearn_rank", f"which is not in {re.escape(str(PACKAGE))}: these are"),
+        ("ir_measures", "sklearn_rank.compat.ir_measures", "needs ir_measures: pip install ir-measures"),
+    ],
+)
+def test_what_is_missing_is_named(absent, module, message, monkeypatch):
+    with pytest.raises(ImportError, match=message):
+        loaded_without(absent, module, monkeypatch)
+
+
+def test_what_the_compiled_part_lacks_is_not_the_compiled_part():
+    code = "import sys; sys.modules['joblib'] = None; import sklearn_rank"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert found.stderr.splitlines()[-1].startswith("ModuleNotFoundError: import of joblib halted")
+
+
+def test_before_scikit_learn_1_9_rankers_have_no_callbacks(monkeypatch):
+    loaded = loaded_without("sklearn.callback", "sklearn_rank.model_selection._callbacks", monkeypatch)
+    assert loaded.as_task(len) is len
+    assert not hasattr(loaded.CallbackSupportMixin, "set_callbacks")
 
 
 def test_public_names():

@@ -17,9 +17,13 @@ FAR = ("spark.",)
 NEAR = [(where, argument) for where, argument in EVERY if not where.startswith(FAR)]
 
 
-@pytest.mark.parametrize(("where", "argument"), NEAR, ids=[f"{where}-{argument}" for where, argument in NEAR])
-def test_bad_values_are_refused(where, argument, tmp_path):
-    assert not faults_of(where, argument, tmp_path)
+each_door = pytest.mark.parametrize("door", [*dict.fromkeys(where for where, _ in NEAR)])
+
+
+@each_door
+def test_bad_values_are_refused(door, tmp_path):
+    found = {argument: faults_of(door, argument, tmp_path) for argument in arguments_of(doors()[door])}
+    assert not {argument: faults for argument, faults in found.items() if faults}
 
 
 def faults_of(where, argument, folder):
@@ -63,7 +67,7 @@ LONG_VALUES = {"text": LONG, "key": {LONG: 1}, "digits": -(10**5000), "class": t
     [f"c{i}" for i in range(2000)]}  # fmt: skip
 
 
-@pytest.mark.parametrize("door", [*dict.fromkeys(where for where, _ in NEAR)])
+@each_door
 @pytest.mark.filterwarnings("ignore")
 def test_long_values_make_no_long_messages(door, tmp_path):
     """Names of files are those of the system, and keywords those of Python."""

@@ -4,6 +4,7 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
+from registry import together
 
 from sklearn_rank._engine import check
 from sklearn_rank._engine.check import check_queries
@@ -144,7 +145,7 @@ def few_rows():
     yield label.tolist(), score, qid
 
 
-@pytest.mark.parametrize("case", range(len([*few_rows()])))
+@together("case", range(len([*few_rows()])))
 def test_few_rows_by_one_call(case, monkeypatch):
     """They are what the general way makes of them, and errors are its errors."""
     label, score, qid = [*few_rows()][case]

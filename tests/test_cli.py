@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -447,6 +448,17 @@ def test_streams_that_are_closed(files, capsys, monkeypatch):
         assert main(["evaluate", "qrels", "run"]) == 0
         sys.stderr.close()
         assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+def test_an_output_that_is_no_file(monkeypatch):
+    """Its encoding is not ours to change."""
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    assert main(["metrics"]) == 0
+    assert "ndcg" in sys.stdout.getvalue()
+
+
+def test_the_program_is_found_where_the_package_says():
+    assert import_module("sklearn_rank.__main__").main is main
 
 
 def test_as_a_program(files):

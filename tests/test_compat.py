@@ -3,6 +3,7 @@
 import math
 import pickle
 import random
+import sys
 
 import pytest
 
@@ -154,6 +155,7 @@ def test_means():
     assert ours.compute_aggregated_measure("gm_map", [math.log(4.0), 0.0]) == pytest.approx(2.0)
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="ir_measures 0.4 reads names by ast.Num, which is gone")
 def test_provider_of_ir_measures():
     ir_measures = pytest.importorskip("ir_measures")
     pytest.importorskip("pytrec_eval")
@@ -166,3 +168,12 @@ def test_provider_of_ir_measures():
     expected = ir_measures.pytrec_eval.calc_aggregate(measures, qrels, run)
     found = provider.calc_aggregate(measures, qrels, run)
     assert {m: found[m] for m in measures} == pytest.approx({m: expected[m] for m in measures}, abs=1e-12)
+
+
+def test_what_is_no_number_and_no_value():
+    with pytest.raises(ValueError, match="Field 5 must be a number. Got 'high' in line 1"):
+        ours.parse_run(["q Q0 d 1 high tag"])
+    with pytest.raises(ValueError, match="Field 4 must be a number. Got '1.5' in line 2"):
+        ours.parse_qrel(["q 0 d 1", "q 0 e 1.5"])
+    with pytest.raises(ValueError, match=r"a value for each query, one or more. Got shape \(0,\)"):
+        ours.compute_aggregated_measure("map", [])

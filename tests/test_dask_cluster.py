@@ -51,14 +51,9 @@ def test_rows_in_any_order(client):
     check(cut(frame_of(make(n_queries=200)), 7), ties="stable")
 
 
-def test_grouped(client):
-    check(*cut_between_queries(frame_of(grouped(make()))), assume_grouped=True)
-
-
 IDS = {
     "text": lambda q: np.array([f"q{i}" for i in q.tolist()]),
     "categorical": lambda q: pd.Categorical([f"q{i}" for i in q.tolist()]),
-    "nullable": lambda q: pd.array(q, dtype="Int64"),
 }
 
 

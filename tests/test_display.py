@@ -16,10 +16,13 @@ from sklearn_rank.display import (
     CutoffDisplay,
     DifferenceDisplay,
     DistributionDisplay,
+    EvalCurveDisplay,
     ListLengthDisplay,
     QueryPrecisionRecallDisplay,
     QuerySizeDisplay,
+    _figure,
 )
+from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._input import paired
 from sklearn_rank.stats import compare, compare_all
 
@@ -471,3 +474,51 @@ def test_systems_whose_queries_come_in_other_orders():
     qid, one, other = paired(first, second, "map")
     assert qid.tolist() == list("abc")
     assert one.tolist() == other.tolist() == [0.1, 0.2, 0.3]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"names": ("a",)}, r"names must be those of two systems. Got \('a',\)"),
+        ({"confidence_interval": [0.1]}, r"must have two ends. Got shape \(1,\)"),
+    ],
+)
+def test_differences_are_of_two(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        DifferenceDisplay([0.5, -0.25], **wrong)
+
+
+def test_a_given_interval_is_drawn():
+    display = DifferenceDisplay([0.5, -0.25], confidence_interval=[-0.25, 0.5]).plot()
+    assert display.confidence_interval == (-0.25, 0.5)
+
+
+def test_names_that_do_not_fit_are_left_out():
+    assert _figure.fit(["a name"], width=1, height=100) is None
+    assert _figure.fit(["a name"], width=500, height=100).size == 9.0
+
+
+def test_counts_over_two_decades_have_plain_numbers():
+    _, ax = plt.subplots()
+    _figure.set_count_axis(ax, [1, 200])
+    assert (ax.get_xscale(), ax.xaxis.get_major_formatter()(100.0)) == ("log", "100")
+    _figure.set_count_axis(ax, [10, 20])  # beside them
+    assert ax.xaxis.get_major_formatter()(100.0) == "100"
+
+
+def test_numbers_that_would_touch_are_left_out():
+    k, at = np.array([3, 7, 11]), np.array([0.0, 4.0, 100.0])
+    assert sorted(k[_figure._legible(k, at)].tolist()) == [3, 11]
+
+
+def test_a_curve_without_an_end_is_named_elsewhere():
+    _, ax = plt.subplots()
+    for end, name in ((np.nan, "ends early"), (0.5, "ends late")):
+        EvalCurveDisplay([0.1, 0.2, end], name=name).plot(ax)
+    assert {"ends early", "ends late"} <= {name.partition(":")[0] for name in shown_names(ax)}
+
+
+def test_a_class_without_a_docstring_stays_so():
+    bare = type("Bare", (), {})
+    assert documented(bare) is bare
+    assert bare.__doc__ is None

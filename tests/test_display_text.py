@@ -85,7 +85,7 @@ def assert_legible(figure):
 
 
 @pytest.mark.parametrize("display_class", ARGUMENT)
-@pytest.mark.parametrize("size", [(4, 3), (10, 6)], ids=str)
+@pytest.mark.parametrize("size", [(3, 2.2), (4, 3), (10, 6)], ids=str)
 def test_text_does_not_overlap(display_class, size):
     """Beside each other in a figure without a layout, twelve systems and three with long names."""
     figure, axes = plt.subplots(1, 2 if size[0] > 5 else 1, figsize=size, squeeze=False)

@@ -1,6 +1,7 @@
 """The code in the documentation runs, and its numbers are right."""
 
 import re
+import shlex
 import sys
 from functools import partial
 from importlib.util import module_from_spec, spec_from_file_location
@@ -11,17 +12,22 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from known_data import KNOWN_DATA
+from registry import together
 from sklearn import datasets
 from sklearn.datasets import load_digits
 
 from sklearn_rank import display
+from sklearn_rank._cli import main
 from sklearn_rank._metric.conventions import CONVENTIONS
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.metrics import ndcg_score
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = (".", "coming_from", "data_sets", "questions", "start", "tools")
-PAGES = [ROOT / "README.md", *(page for name in FOLDERS for page in sorted((ROOT / "docs" / name).glob("*.md")))]
+INDEX = ROOT / "docs" / "index.md"
+"""Page of the site that includes the code of README, and shows what it prints."""
+ON_PAGES = (page for name in FOLDERS for page in sorted((ROOT / "docs" / name).glob("*.md")))
+PAGES = [ROOT / "README.md", *(page for page in ON_PAGES if page != INDEX)]
 LINKED = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 MAY_BE_MISSING = (
     "catboost", "dask", "dask_ml", "distributed", "ir_measures", "lightgbm", "mlflow", "optuna", "pytrec_eval", "ranx",
@@ -47,16 +53,21 @@ def test_code_blocks_run(page, capsys, monkeypatch, tmp_path, request):
         monkeypatch.setattr(distributed, "LocalCluster", partial(distributed.LocalCluster, processes=False))
     KNOWN_DATA.get(page.stem, lambda folder: None)(tmp_path)
     monkeypatch.chdir(tmp_path)  # where the files go that are written
-    fenced = page.name != "index.md" and re.search(r"^```\w", page.read_text(), re.MULTILINE)  # which includes README
+    fenced = re.search(r"^```\w", page.read_text(), re.MULTILINE)
     assert blocks or not fenced or page.with_suffix(".py").exists()  # its program, for anyone to run
     names = {"__name__": page.stem}
     exec(compile("\n".join(blocks), str(page), "exec"), names)
+    for command in re.findall(
+        r"^sklearn-rank (.*?)(?: > .*)?$", page.read_text() * (page.parent.name == "start"), re.MULTILINE
+    ):
+        assert main(shlex.split(command)) == 0
     calls_have_their_numbers(page, names)
     plt.close("all")
     printed = capsys.readouterr().out
     for expected in re.findall(r"^# (\[.*\])$", "\n".join(blocks), re.MULTILINE):
         assert expected in printed
-    for shown in re.findall(r"^```text\n(.*?)^```$", page.read_text() if blocks else "", re.MULTILINE | re.DOTALL):
+    text = page.read_text() + INDEX.read_text() * (page.name == "README.md" and page.parent == ROOT)
+    for shown in re.findall(r"^```text\n(.*?)^```$", text if blocks else "", re.MULTILINE | re.DOTALL):
         assert is_part(tokens(shown), tokens(printed)), f"the page does not print this; it prints\n{printed}"
 
 
@@ -88,7 +99,7 @@ def is_near(shown, printed):
         return shown == printed
 
 
-@pytest.mark.parametrize("page", LINKED, ids=lambda p: str(p.relative_to(ROOT)))
+@together("page", LINKED)
 def test_links_lead_somewhere(page):
     """To a file that is there, and to a heading of it."""
     text = re.sub(r"^(`{3,})\w+\n.*?^\1$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)

@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import dataset
+from registry import together
 
 from sklearn_rank import compare_systems, evaluate, evaluate_batches, evaluate_frame
 from sklearn_rank.io import join, read_trec_qrels, read_trec_run
@@ -67,7 +68,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize("function", [evaluate, ndcg_score], ids=["evaluate", "ndcg_score"])
-@pytest.mark.parametrize(("given", "hint"), [case[1:] for case in WRONG], ids=[case[0] for case in WRONG])
+@together("given, hint", [case[1:] for case in WRONG])
 def test_wrong_arguments_name_the_right_function(function, given, hint):
     for qid in [Q] if hint == TO_SYSTEMS else [None, Q]:
         with pytest.raises((TypeError, ValueError)) as raised:

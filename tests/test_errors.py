@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from registry import repr_without_address
+from registry import repr_without_address, together
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 
@@ -140,7 +140,7 @@ def test_bad_data_and_keywords(y_true, y_score, keywords, message):
         ndcg_score(y_true, y_score, **keywords)
 
 
-@pytest.mark.parametrize("k", [0, -3, 2.5, True, "3", [], [1, 0], [[1]], NAN, np.bool_(True)])
+@together("k", [0, -3, 2.5, True, "3", [], [1, 0], [[1]], NAN, np.bool_(True)])
 def test_k_is_a_count(k):
     with pytest.raises(ValueError, match=r"The 'k' parameter of ndcg_score must be an int >= 1, a sequence of them"):
         ndcg_score(Y, S, qid=Q, k=k)

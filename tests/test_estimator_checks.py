@@ -106,6 +106,15 @@ EXPECTED = {
 }
 
 
-@parametrize_with_checks(models(), expected_failed_checks=lambda ranker: EXPECTED[type(ranker.estimator).__name__])
+def expected(ranker):
+    return EXPECTED[type(ranker.estimator).__name__]
+
+
+@parametrize_with_checks(models(), expected_failed_checks=expected)
 def test_estimator_checks(estimator, check):
-    check(estimator)
+    try:
+        check(estimator)
+    except Exception as error:
+        if check.func.__name__ not in expected(estimator):
+            raise
+        raise error.with_traceback(None) from None  # of which pytest would print each line, which takes ten seconds

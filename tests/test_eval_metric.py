@@ -471,7 +471,7 @@ def test_the_last_step_of_a_pipeline(name, ranking):
         (lambda: cat("Ranker", task_type="GPU"), "task_type='GPU'"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.XGBRFRegressor:FutureWarning")
+@pytest.mark.filterwarnings("ignore:.XGBRFRegressor:FutureWarning", "ignore:.*gblinear. is deprecated:UserWarning")
 def test_models_whose_best_round_cannot_be_used(make, why, ranking):
     X, y, qid = ranking
     with pytest.raises(ValueError, match=f"models trained in rounds.*{why}"):

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-import pytest
+from registry import together
 
 sys.path.insert(0, str(Path(__file__).parent / "faults"))
 
@@ -12,7 +12,7 @@ from plant import ROOT, read_faults, replaced, with_choices, with_chosen
 FAULTS = read_faults()
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+@together("fault", FAULTS)
 def test_its_line_is_there_once(fault):
     text = (ROOT / fault.file).read_text()
     assert replaced(text, fault, fault.planted) != text

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from registry import METRICS, data_for, each, policies, tie_policy
+from registry import METRICS, data_for, each, policies, tie_policy, together
 
 from sklearn_rank import evaluate, metric
 from sklearn_rank._engine.ranked import Ranked
@@ -76,7 +76,7 @@ def lists():
     return rng.integers(0, 5, size=n.sum()) * 1.0, score, np.repeat(np.arange(40), n)
 
 
-@pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
+@together("ties", ["average", "stable", "worst", "best"])
 @pytest.mark.parametrize("name", OWN)
 def test_a_formula_reads_its_own_depth(lists, name, ties):
     y, s, qid = lists
@@ -172,7 +172,7 @@ def test_a_subtopic_without_a_relevant_document_adds_nothing_to_err_ia():
 # --- what formulas share is not theirs to change -------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["label", "score", "rank", "relevant", "judged", "n", "n_relevant", "n_judged"])
+@together("name", ["label", "score", "rank", "relevant", "judged", "n", "n_relevant", "n_judged"])
 @pytest.mark.parametrize("facts", [{}, {"pointwise": True}], ids=str)
 def test_what_a_formula_is_given_cannot_be_changed(name, facts):
     def change(r):

@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from registry import together
 
 from sklearn_rank import evaluate, group_sizes
 from sklearn_rank._engine import grouping as _grouping
@@ -53,7 +54,7 @@ DTYPES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("n_rows", [1, 2, 3000, 20_000])
+@together("n_rows", [1, 2, 3000, 20_000])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_dtypes(dtype, n_rows):
     numbers = RNG.integers(0, 100, n_rows)

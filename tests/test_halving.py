@@ -73,3 +73,9 @@ def test_halving_keeps_what_was_asked(shuffled):
     assert metrics_of(refit=False) == ["score"]
     with pytest.raises(ValueError, match='decides by "score", so no metric may have that name'):
         metrics_of(RankingEvaluator({"score": "map"}))
+
+
+def test_as_many_queries_as_were_asked_for(shuffled):
+    X, y, qid = shuffled
+    halving = HalvingGridSearchCV(Ridge(), {"alpha": ALPHAS}, resource="max_queries", min_resources=6, max_resources=18)
+    assert EVALUATOR.search(halving, X, y, qid=qid).n_resources_ == [6, 18]

@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from registry import together
 
 from sklearn_rank import evaluate, evaluate_batches, group_sizes, stats
 from sklearn_rank._engine.id_order import id_order
@@ -40,7 +41,7 @@ APART = [
 ]
 
 
-@pytest.mark.parametrize("make", [list, tuple, deque], ids=["list", "tuple", "deque"])
+@together("make", [list, tuple, deque])
 @pytest.mark.parametrize("ids", APART, ids=repr)
 def test_ids_of_lists_are_what_they_are(ids, make):
     for rows in (ids, [q for q in ids for _ in range(2)], [*ids, *ids]):
@@ -116,7 +117,7 @@ SAME = {
 
 
 @pytest.mark.parametrize("make", SAME.values(), ids=SAME)
-@pytest.mark.parametrize("pair", PAIRS, ids=repr)
+@together("pair", PAIRS)
 def test_the_same_ids_in_other_containers(make, pair):
     a, b = pair
     first, second = result([a, a, b, b]), result(make(*pair))

@@ -37,6 +37,7 @@ def is_there(ranker):
     return {name for name in OF_FEATURES if hasattr(ranker, name)}
 
 
+@pytest.mark.filterwarnings("ignore:.*gblinear. is deprecated:UserWarning")
 def test_attributes_are_those_of_the_model(ranking):
     X, y, qid = ranking
     models = [

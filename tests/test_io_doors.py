@@ -269,3 +269,24 @@ def test_a_picture_is_written_whole(tmp_path, monkeypatch, capsys):
     before = {*tmp_path.iterdir()}
     printed_by(capsys, "plot", "qrels", "run", "-m", "map", "-o", "d.nothing", rc=2)
     assert {*tmp_path.iterdir()} == before
+
+
+def test_a_file_that_takes_nothing_more():
+    class Full(io.RawIOBase):
+        def writable(self):
+            return True
+
+        def write(self, data):
+            return 0
+
+    with pytest.raises(OSError, match="All must be written. Got 16 bytes that Full did not take"):
+        write_trec_run(Full(), [1], qid=["q"], doc_id=["d"], tag="me")
+
+
+def test_a_large_file_is_mapped(tmp_path, monkeypatch):
+    (tmp_path / "run").write_bytes(RUN)
+    expected = read_trec_run(tmp_path / "run")
+    monkeypatch.setattr(_source, "MAPPED", len(RUN))
+    found = read_trec_run(tmp_path / "run")
+    assert (found.value.tolist(), np.asarray(found.qid).tolist()) == (expected.value.tolist(), ["q1", "q1"])
+    assert (len(found.qid), repr(found.qid)) == (2, "QueryIds of 2 rows and 1 queries")

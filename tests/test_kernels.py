@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from registry import together
 
 from sklearn_rank._engine.block_labels import MOST_GRADE, BlockLabels, as_grades
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
@@ -96,8 +97,8 @@ def expected_ranking(score, label, indptr, depth, ties, keep_unretrieved):
     return order, tie_end, ptr
 
 
-@pytest.mark.parametrize("keep_unretrieved", [False, True])
-@pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
+@together("keep_unretrieved", [False, True])
+@together("ties", ["average", "stable", "worst", "best"])
 @pytest.mark.parametrize("scores", SCORES)
 def test_order(scores, ties, keep_unretrieved):
     rng = np.random.default_rng(len(scores))
@@ -114,7 +115,7 @@ def test_order(scores, ties, keep_unretrieved):
         if ties != "average" or tie_end == list(range(1, len(order) + 1)):
             assert ranking.tie_end is None
         else:
-            assert_array_equal(ranking.tie_end, tie_end)
+            assert_array_equal(ranking.tie_ends, tie_end)
 
 
 @pytest.mark.parametrize("depth", [1, 10, 100, NO_CUTOFF])

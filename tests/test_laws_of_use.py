@@ -149,7 +149,7 @@ def test_blocks_and_threads_change_no_bit(metric, monkeypatch):
     shuffled = data.rows(np.random.default_rng(2).permutation(len(data.qid)))
     for rows in (data, shuffled):
         expected = curve(metric, rows), mean(metric, rows)
-        for block_rows, n_jobs in [(1, None), (1, 2), (7, 1), (7, -1), (64, 2)]:
+        for block_rows, n_jobs in [(1, 2), (7, 1), (64, -1)] if rows is data else [(7, 2)]:
             with monkeypatch.context() as patch:
                 patch.setattr(_threads, "BLOCK_ROWS", block_rows)
                 assert_array_equal(curve(metric, rows, n_jobs=n_jobs), expected[0])

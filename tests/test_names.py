@@ -6,6 +6,7 @@ from time import perf_counter
 
 import numpy as np
 import pytest
+from registry import together
 
 from sklearn_rank import RankingEvaluator, evaluate, get_scorer, get_scorers, metric, parse_metric
 from sklearn_rank._metric import names
@@ -123,7 +124,7 @@ READ = {
 }
 
 
-@pytest.mark.parametrize(("name", "ours"), READ.items())
+@together("name, ours", READ.items())
 def test_names_of_elsewhere_that_are_read(name, ours):
     assert str(parse_metric(name)) == ours
     assert parse_metric(ours) == parse_metric(name)
@@ -194,7 +195,7 @@ def test_names_of_catboost_are_its_numbers(name):
     assert evaluate(y_true, y_score, qid=qid, metrics=name).mean()[name] == pytest.approx(expected, abs=1e-6)
 
 
-@pytest.mark.parametrize("name", [*READ, *(name for name, metric in REGISTRY.items() if not metric.subtopics)])
+@together("name", [*READ, *(name for name, metric in REGISTRY.items() if not metric.subtopics)])
 def test_names_for_trackers(name):
     """They parse back."""
     if "," in name.partition("@")[2]:

@@ -25,6 +25,7 @@ from native_peers import (
     judgements,
 )
 from numpy.testing import assert_allclose
+from registry import about, together
 from shared_cases import COUNT_HITS
 
 from sklearn_rank import evaluate
@@ -75,8 +76,8 @@ PAIRWISE = [(kind, level, ("nonrelevant", "drop")[(i + level) % 2]) for i, kind 
 """Each two of kinds, levels and ways to read what is not judged."""
 
 
-@pytest.mark.parametrize(("kind", "level", "unjudged"), PAIRWISE)
 @pytest.mark.parametrize("name", TREC)
+@together("kind, level, unjudged", PAIRWISE)
 def test_pytrec_eval(name, kind, level, unjudged):
     """A query without retrieved documents counts 0 there, or NaN in 11pt_avg."""
     pytrec_eval = pytest.importorskip("pytrec_eval")
@@ -149,17 +150,25 @@ def ranx_values(ranx, request):
     run.make_comparable(qrels)
     place = {(q, doc): i for q, docs in run.run.items() for i, doc in enumerate(docs)}
     order = [-place.get(key, 0) for key in zip(data.qid.tolist(), data.doc.tolist(), strict=True)]
-    names = [f"{name}-l{level}" for name in RANX for level in (1, 2)]
+    names = [f"{name}-l{level}" for name, level in levels_of_ranx(request.param)]
     values = ranx.evaluate(qrels, run, names, return_mean=False, save_results_in_run=False)
     of_query = {name: dict(zip(qrels.keys(), of, strict=True)) for name, of in values.items()}
-    return data, order, of_query, {name: np.mean(of) for name, of in values.items()}
+    return request.param, data, order, of_query, {name: np.mean(of) for name, of in values.items()}
 
 
-@pytest.mark.parametrize("level", [1, 2])
-@pytest.mark.parametrize("name", RANX)
-def test_ranx(ranx_values, name, level):
+def levels_of_ranx(kind):
+    """Each name at one of the levels in turn, as ranx takes its time: the other one in the next kind of rows."""
+    return [(name, 1 + (i + KINDS.index(kind)) % 2) for i, name in enumerate(RANX)]
+
+
+def test_ranx(ranx_values):
+    for name, level in levels_of_ranx(ranx_values[0]):
+        with about((name, level)):
+            ranx_agrees(*ranx_values[1:], name, level)
+
+
+def ranx_agrees(data, order, of_query, means, name, level):
     """It counts a label below the level as 0, also in DCG, and takes the label itself as the gain of RBP."""
-    data, order, of_query, means = ranx_values
     values, mean = of_query[f"{name}-l{level}"], means[f"{name}-l{level}"]
     keywords = {"convention": "ranx", "tie_break": order, "min_relevance": level}
     if name.startswith("hits"):
@@ -202,7 +211,7 @@ def test_ranx_cuts_fractional_labels_to_whole_numbers(ranx):
 # --- ir_measures ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@together("kind", KINDS)
 @pytest.mark.parametrize(("name", "params", "ours", "keywords"), IR_MEASURES)
 def test_ir_measures(name, params, ours, keywords, kind):
     """Ties are broken by document id, descending, but those of RR@k ascending."""

@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import sklearn
-from registry import repr_without_address
+from registry import together
 from sklearn import metrics as of_sklearn
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import Ridge
@@ -135,7 +135,7 @@ DOORS = [
 
 
 @pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("function", UNSAID, ids=repr_without_address)
+@together("function", UNSAID)
 def test_it_must_be_said(door, function):
     with pytest.raises(ValueError, match="must be said which way is better: parse_metric.*greater_is_better=False"):
         door(function)

@@ -4,8 +4,7 @@ import importlib
 import inspect
 from typing import get_type_hints
 
-import pytest
-from registry import repr_without_address
+from registry import together
 
 import sklearn_rank
 
@@ -40,7 +39,7 @@ def classes_of(hint):
         yield from classes_of(part)
 
 
-@pytest.mark.parametrize(("name", "function"), [*functions()], ids=repr_without_address)
+@together("name, function", [*functions()])
 def test_what_is_returned_is_public(name, function):
     if name.endswith(FOR_THE_ENGINE) or "return" not in getattr(function, "__annotations__", ()):
         return

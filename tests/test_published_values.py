@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import sklearn.metrics
 from numpy.testing import assert_allclose
+from registry import together
 
 from sklearn_rank import evaluate
 from sklearn_rank.metrics import (
@@ -326,7 +327,7 @@ def random_matrix(rng, *, grades=5, tied=True):
 
 
 @pytest.mark.parametrize("name", ["ndcg_score", "dcg_score"])
-@pytest.mark.parametrize("seed", range(40))
+@together("seed", range(40))
 def test_random_lists_are_scored_as_by_scikit_learn(name, seed):
     rng = np.random.default_rng(seed)
     ours, theirs = {"ndcg_score": ndcg_score, "dcg_score": dcg_score}[name], getattr(sklearn.metrics, name)
@@ -342,7 +343,7 @@ def test_random_lists_are_scored_as_by_scikit_learn(name, seed):
         assert_allclose(ours(label, score, k=k), exponential, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@together("seed", range(20))
 def test_without_ties_no_policy_matters(seed):
     """scikit-learn's ignore_ties leaves the order of tied documents to NumPy; without ties it is the same."""
     label, score = random_matrix(np.random.default_rng(seed), tied=False)
@@ -351,7 +352,7 @@ def test_without_ties_no_policy_matters(seed):
         assert_allclose(ndcg_score(label, score, gain="linear", ties=ties), expected, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@together("seed", range(40))
 def test_random_queries_have_the_auc_of_scikit_learn(seed):
     rng = np.random.default_rng(seed)
     label, score = random_matrix(rng, grades=2)
@@ -366,7 +367,7 @@ def test_random_queries_have_the_auc_of_scikit_learn(seed):
 
 
 @pytest.mark.parametrize("tied", [False, True])
-@pytest.mark.parametrize("seed", range(30))
+@together("seed", range(30))
 def test_random_queries_have_the_average_precision_of_scikit_learn(seed, tied):
     label, score = random_matrix(np.random.default_rng(seed), grades=2, tied=tied)
     label[:, 0] = 1
@@ -376,7 +377,7 @@ def test_random_queries_have_the_average_precision_of_scikit_learn(seed, tied):
 
 
 @pytest.mark.parametrize("tied", [False, True])
-@pytest.mark.parametrize("seed", range(30))
+@together("seed", range(30))
 def test_random_queries_have_the_label_ranking_metrics_of_scikit_learn(seed, tied):
     label, score = random_matrix(np.random.default_rng(seed), grades=2, tied=tied)
     for weight in (None, np.arange(len(label)) + 1.0):
@@ -392,7 +393,7 @@ def test_random_queries_have_the_label_ranking_metrics_of_scikit_learn(seed, tie
         assert_allclose([*result.mean().values()], expected)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@together("seed", range(20))
 def test_errors_of_one_query_are_those_of_scikit_learn(seed):
     rng = np.random.default_rng(seed)
     y_true, y_score, qid = rng.integers(0, 5, size=40), rng.normal(2, 1, size=40), rng.integers(0, 6, size=40)

@@ -10,6 +10,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from registry import about, together
 from shared_cases import NAMES, READS_UNJUDGED, SHARED, needs_shared, numbers, read, translate
 
 from sklearn_rank import parse_metric
@@ -54,7 +55,7 @@ def average_of(values):
 
 
 COMPARED = [case for case in all_cases() if reason_to_leave_out(case) is None]
-each_case = pytest.mark.parametrize("case", COMPARED, ids=[case["id"] for case in COMPARED])
+SOURCES = [*dict.fromkeys(case["id"].partition("::")[0] for case in COMPARED)]
 
 KNOWN_ERRORS = {
     "worked_examples::Croft, Metzler, Strohman ch. 8: ideal DCG, rank 6::dcg",
@@ -97,8 +98,15 @@ def weigh_documents(case, y_true):
     return (weight * gain if metric == "ndcg" else y_true), more
 
 
-@each_case
-def test_values_of_a_case(case):
+@pytest.mark.parametrize("source", SOURCES)
+def test_values_of_cases(source):
+    for case in COMPARED:
+        if case["id"].startswith(f"{source}::"):
+            with about(case["id"]):
+                has_its_values(case)
+
+
+def has_its_values(case):
     """Of each query, and over all; also of plain arrays: not judged as label 0, not retrieved as the lowest score."""
     qid, per_query = case["qid"], case["oracle"]["per_query"]
     ids = dict.fromkeys(qid[::-1] if case["params"].get("ties") == "reverse" else qid)
@@ -134,7 +142,7 @@ def test_nothing_else_is_left_out():
 SUBTOPIC_CASES = read("cases/extra_tf_ranking_subtopic.json").get("cases", ())
 
 
-@pytest.mark.parametrize("case", SUBTOPIC_CASES)
+@together("case", SUBTOPIC_CASES)
 def test_subtopics(case):
     params = dict(case["params"])
     keywords = {"average": None} | ({"k": params["k"]} if params["k"] else {})
@@ -192,7 +200,7 @@ TIE_PARTS = {"expected": "average", "best": "best", "worst": "worst"}
 TIE_VALUES = {part: tie_values(part) for part in TIE_PARTS}
 
 
-@pytest.mark.parametrize(("part", "name"), [(part, name) for part in TIE_PARTS for name in TIE_VALUES[part]])
+@together("part, name", [(part, name) for part in TIE_PARTS for name in TIE_VALUES[part]])
 def test_tied_lists(part, name):
     lists, expected = TIE_VALUES[part][name]
     keywords = {"average": None, "replace_undefined_by": np.nan, "ties": TIE_PARTS[part]}
@@ -210,7 +218,7 @@ def test_all_tied_lists_were_compared():
 GROUPED = read("cases/tie_cases.json").get("grouped", ())
 
 
-@pytest.mark.parametrize("case", GROUPED, ids=[case["id"] for case in GROUPED])
+@together("case", GROUPED)
 def test_tied_lists_averaged_over_queries(case):
     data = numbers(case["y_true"], None), numbers(case["y_score"], None), np.array(case["qid"])
     for name, policies in case["expected"].items():

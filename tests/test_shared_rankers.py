@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from registry import together
 from shared_cases import ABSENT, SHARED, needs_shared, read, translate
 
 from sklearn_rank import parse_metric
@@ -55,10 +56,10 @@ def predictions_of(model):
         return data["y_true"], data[model], data["qid"]
 
 
-LIBRARY_VALUES = [pytest.param(*value, id="-".join(value[:3])) for value in library_values()]
+LIBRARY_VALUES = [*library_values()]
 
 
-@pytest.mark.parametrize(("model", "system", "name", "entry"), LIBRARY_VALUES)
+@together("model, system, name, entry", LIBRARY_VALUES)
 def test_values_of_libraries(model, system, name, entry):
     call = library_call(name, entry)
     y_true, y_score, qid = predictions_of(model)

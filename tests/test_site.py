@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = [page for page in DOCS.glob("**/*.md") if not {"_build", "auto_gallery", "bench", "extending"} & {*page.parts}]
+CODE = re.compile(r"^(`{3,})(?!text|sh|none|mermaid)\w+\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
+EXAMPLE = re.compile(r"^ *>>> .+\n(?: *(?!\"\"\")\S.*\n)*", re.MULTILINE)
 sys.path.append(str(DOCS / "_sphinx"))
 
 
@@ -24,3 +28,15 @@ def listed():
 def test_every_public_name_is_in_the_reference_once(listed):
     entries = pytest.importorskip("entries")
     assert sorted(listed) == sorted(set(entries.ENTRIES.values()))
+
+
+def test_code_fits_into_its_page():
+    """Beside two menus in a window of 1300 pixels; `ruff format` breaks lines there, but for text and comments."""
+    code = [(page, found[2]) for page in PAGES for found in CODE.finditer(page.read_text())]
+    examples = [
+        (file, found[0]) for file in ROOT.glob("sklearn_rank/**/*.py") for found in EXAMPLE.finditer(file.read_text())
+    ]
+    assert len(code) > 300
+    assert len(examples) > 300
+    long = [(path, line) for path, text in code for line in text.splitlines() if len(line) > 98]
+    assert not long + [(path, line) for path, text in examples for line in text.splitlines() if len(line.strip()) > 92]

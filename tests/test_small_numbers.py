@@ -8,6 +8,7 @@ from time import process_time
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from registry import together
 
 from sklearn_rank import evaluate, metrics
 from sklearn_rank._engine.ranked import Ranked
@@ -51,7 +52,7 @@ DRAWN = {
 }
 
 
-@pytest.mark.parametrize("m", [2, 4, 9, 30, 80])
+@together("m", [2, 4, 9, 30, 80])
 @pytest.mark.parametrize("drawn", DRAWN)
 def test_each_digit_of_a_cascade_is_right(drawn, m):
     rng = np.random.default_rng([m, len(drawn)])

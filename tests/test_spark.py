@@ -4,6 +4,7 @@ import datetime
 import decimal
 import doctest
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -12,11 +13,11 @@ import time
 
 import numpy as np
 import pytest
-from registry import METRICS, each_kind_of_data, rough_data_for, tie_policy
+from registry import METRICS
 from spark_cases import NAMES, NAN, assert_same, collected, in_one_order, make, table_of
 
 import sklearn_rank.spark
-from sklearn_rank import evaluate, evaluate_batches, parse_metric
+from sklearn_rank import evaluate
 from sklearn_rank._chunks.named_columns import ColumnNames
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank.spark import compare, mean, per_query
@@ -29,29 +30,6 @@ pa = pytest.importorskip("pyarrow")
 COLUMNS = ColumnNames("label", "score", "qid")
 
 # --- the same values -----------------------------------------------------------------------------------------
-
-
-@each_kind_of_data
-def test_every_metric(spark, metrics):
-    data = in_one_order(rough_data_for(metrics[0]))
-    specs = [parse_metric(m.name, **({"k": 5} if m.has_cutoff else {}), **tie_policy(m)) for m in metrics]
-    expected = evaluate(*data[:2], qid=data.qid, metrics=specs)
-    rows = table_of(data.rows(np.random.default_rng(1).permutation(len(data.qid))))
-    labels = [name for name in rows.column_names if name.startswith("label")]
-    options = {"metrics": specs, "y_true": labels if len(labels) > 1 else "label"}
-    assert_same(per_query(spark.createDataFrame(rows), **options), expected)
-    batches = evaluate_batches(rows, **options)
-    for name, values in expected.per_query.items():
-        np.testing.assert_allclose(batches.per_query[name][np.argsort(batches.qid)], values, rtol=1e-12, atol=1e-14)
-
-
-def test_same_bits_as_rows_in_any_order(spark):
-    """Of rows without ties."""
-    data = make()
-    metrics = ["ndcg@10", "map", "err", "auc", "rbp(p=0.8)@10"]
-    result = per_query(spark.createDataFrame(table_of(data)), metrics=metrics)
-    assert_same(result, evaluate(*data[:2], qid=data.qid, metrics=metrics))
-    assert_same(result, evaluate_batches(table_of(data), metrics=metrics, memory_limit=999))
 
 
 @pytest.mark.parametrize("keywords", [{}, {"unjudged": "nonrelevant"}, {"unjudged": "drop"}], ids=str)
@@ -106,11 +84,6 @@ def test_ids(spark, kind):
     assert len(ids_found) == len(number)
     for q, value in zip(ids_found, found["map"].to_pylist(), strict=True):
         assert value == expected[number[q]]
-
-
-def test_zeros_are_one_query(spark):
-    rows = spark.createDataFrame([(1, 2.0, -0.0), (0, 1.0, 0.0)], "label int, score double, qid double")
-    assert [row["qid"] for row in collected(per_query(rows.repartition(2), metrics="map"))] == [0.0]
 
 
 def test_types_of_numbers(spark):
@@ -422,13 +395,27 @@ def own_metric(y, s):
     return float(y[0])
 
 
-def unpacked_by(python, function):
-    """What a Python prints that is handed a function as workers are."""
+UNPACK = """
+import pickle, sys
+for packed in pickle.load(sys.stdin.buffer):
+    try:
+        print(pickle.loads(packed))
+    except ImportError as error:
+        print(f"ImportError: {error}")
+"""
+
+
+def packed(function):
+    """A function as workers are handed it."""
     from pyspark import cloudpickle
 
-    command = [python, "-c", "import pickle, sys; print(pickle.load(sys.stdin.buffer))"]
-    done = subprocess.run(command, input=cloudpickle.dumps(Shipped(function)), capture_output=True)
-    return (done.stdout + done.stderr).decode().strip().splitlines()[-1]
+    return cloudpickle.dumps(Shipped(function))
+
+
+def unpacked_by(python, *packed):
+    """What a Python prints of each."""
+    done = subprocess.run([python, "-c", UNPACK], input=pickle.dumps(packed), capture_output=True, check=True)
+    return done.stdout.decode().splitlines()
 
 
 @pytest.mark.parametrize(
@@ -439,25 +426,22 @@ def unpacked_by(python, function):
     ],
 )
 def test_a_worker_with_another_environment(tmp_path, source, words):
-    found = unpacked_by(python_with(tmp_path, source), len)
+    (found,) = unpacked_by(python_with(tmp_path, source), packed(len))
     assert found.startswith("ImportError: Workers of Spark " + words.format(sklearn_rank.__version__))
     assert f"Its Python is {sys.executable}. Set PYSPARK_PYTHON" in found
     assert "ship an environment with spark.archives" in found
 
 
-def test_a_worker_with_another_numpy(monkeypatch):
-    """Its first number is what counts: others of it read what NumPy wrote."""
+def test_a_worker_with_another_numpy_or_without_the_module_of_a_function(monkeypatch):
+    """Of NumPy's version the first number is what counts: others of it read what NumPy wrote."""
     first, *others = np.__version__.split(".")
+    own = packed(own_metric)
     monkeypatch.setattr(np, "__version__", f"{first}.99.0")
-    assert unpacked_by(sys.executable, len) == "<built-in function len>"
+    same_first = packed(len)
     monkeypatch.setattr(np, "__version__", f"{int(first) - 1}.{others[0]}.0")
-    assert f"need numpy {int(first) - 1}.{others[0]}.0, as the driver has it. Got {first}." in unpacked_by(
-        sys.executable, len
-    )
-
-
-def test_a_worker_without_the_module_of_a_function():
-    found = unpacked_by(sys.executable, own_metric)
+    same, other, found = unpacked_by(sys.executable, same_first, packed(len), own)
+    assert same == "<built-in function len>"
+    assert f"need numpy {int(first) - 1}.{others[0]}.0, as the driver has it. Got {first}." in other
     assert found.startswith("ImportError: Workers of Spark must be able to import the functions that are metrics. Got")
     assert "No module named 'test_spark'. Send their module, by addPyFile" in found
 

@@ -2,6 +2,7 @@
 
 import pytest
 from bad_input import TOGETHER, doors, together
+from registry import together as in_one_test
 from test_bad_input import EVERY, FAR, LONG_VALUES, SAYS_WHAT, faults_of, long_messages
 
 pytest.importorskip("pyspark")
@@ -18,7 +19,7 @@ def no_job(spark):
     assert len(jobs()) == before
 
 
-@pytest.mark.parametrize(("where", "argument"), WITH_SPARK, ids=[f"{where}-{name}" for where, name in WITH_SPARK])
+@in_one_test("where, argument", WITH_SPARK)
 def test_bad_values_are_refused(no_job, where, argument, tmp_path):
     assert not faults_of(where, argument, tmp_path)
 
@@ -29,7 +30,7 @@ def test_long_values_make_no_long_messages(no_job, door, tmp_path):
     assert not long_messages(door, tmp_path, {what: value for what, value in LONG_VALUES.items() if what != "class"})
 
 
-@pytest.mark.parametrize("what", TOGETHER)
+@in_one_test("what", TOGETHER)
 def test_arguments_that_do_not_go_together(no_job, what):
     with pytest.raises((TypeError, ValueError), match=SAYS_WHAT):
         together("spark", what)

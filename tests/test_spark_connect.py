@@ -4,7 +4,6 @@ import pytest
 import test_spark
 import test_spark_results
 from test_spark import (  # noqa: F401
-    test_a_killed_worker_is_replaced,
     test_names_of_columns,
     test_same_bits_each_time,
     test_what_a_worker_raises_can_be_read,
@@ -12,8 +11,6 @@ from test_spark import (  # noqa: F401
 )
 from test_spark_results import (  # noqa: F401
     systems,
-    test_queries_that_one_system_lacks,
-    test_resamples_are_the_same_each_time,
     test_what_is_known_of_a_result_travels_with_it,
     there_and_here,
 )
@@ -39,5 +36,10 @@ def test_ids(spark):
     test_spark.test_ids(spark, "string")
 
 
+def test_a_killed_worker_is_replaced(spark, tmp_path):
+    test_spark.test_a_killed_worker_is_replaced(spark, tmp_path, "evaluate")
+
+
 def test_comparison(there_and_here):  # noqa: F811
     test_spark_results.test_comparison(there_and_here, "sign", "rmse")
+    test_spark_results.test_queries_that_one_system_lacks(there_and_here, float("nan"))

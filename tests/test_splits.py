@@ -258,9 +258,9 @@ DAYS = np.arange("2024-01-01", "2024-01-13", dtype="M8[D]")
         (datetime.timedelta(1), np.arange(12), "must be a number >= 0 in the unit of the times"),
         (-1, np.arange(12), "must be a number >= 0"),
         (np.timedelta64(-1, "D"), DAYS, "must be a span of time of 0 or more"),
-        (np.timedelta64("NaT"), DAYS, "must be a span of time of 0 or more"),
+        (np.timedelta64("NaT", "D"), DAYS, "must be a span of time of 0 or more"),
         (np.timedelta64(1, "M"), DAYS, "in weeks or shorter units"),
-        (np.timedelta64(7), DAYS, "in weeks or shorter units"),
+        (np.int64(7).view("m8"), DAYS, "in weeks or shorter units"),
         ("7D", DAYS, "must be a span of time such as"),
         (np.timedelta64(11, "D"), DAYS, "take fewer splits, a smaller gap"),
         (np.timedelta64(200_000, "D"), DAYS.astype("M8[ns]"), "take fewer splits, a smaller gap"),
@@ -470,3 +470,8 @@ def test_a_share_is_not_nothing_and_not_all(size):
 def test_a_fold_needs_a_query():
     with pytest.raises(ValueError, match="a query, or a cluster, for each fold. Got n_splits=4 and 3"):
         next(RepeatedQueryKFold(4).split([[0]] * 4, groups=[1, 2, 3, 3]))
+
+
+def test_a_seed_without_shuffling_has_no_effect():
+    with pytest.raises(ValueError, match="has an effect with shuffle=True only. Got 0 without"):
+        QueryKFold(3, random_state=0)

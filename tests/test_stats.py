@@ -289,3 +289,17 @@ def test_reports_fit_a_terminal():
     assert all(name in many.to_markdown() for name in many.means)
     folds = compare_folds([0.5, 0.7, 0.9], [0.4, 0.5, 0.6], n_train=200, n_test=100)
     assert repr(folds).splitlines()[1].split() == ["difference", "low", "high", "p"]
+
+
+def test_a_generator_goes_on():
+    """The same generator draws other resamples next time, one of the same seed the same."""
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(0.3, 1, 40), rng.normal(size=40)
+
+    def pvalue(generator):
+        return compare(a, b, test="randomization", n_resamples=999, random_state=generator).pvalue
+
+    drawn, again = np.random.default_rng(7), np.random.default_rng(7)
+    first = pvalue(drawn)
+    assert first == pvalue(again)
+    assert drawn.bit_generator.state == again.bit_generator.state != np.random.default_rng(7).bit_generator.state

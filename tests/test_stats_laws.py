@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from registry import together
 from scipy import stats
 
 from sklearn_rank import evaluate
@@ -97,7 +98,7 @@ def test_interval_and_test_agree(test, rng):
 
 @all_tests
 @all_alternatives
-@pytest.mark.parametrize("n", [2, 5, 60])
+@together("n", [2, 5, 60])
 def test_identical_systems(test, alternative, n, rng):
     for a in (rng.random(n), np.zeros(n), np.full(n, 0.1)):
         for b in (a, a * (1 + 1e-15)):
@@ -110,7 +111,7 @@ def test_identical_systems(test, alternative, n, rng):
                 assert set(result.confidence_interval) <= {0.0, -np.inf, np.inf}
 
 
-@pytest.mark.parametrize("correction", CORRECTIONS)
+@together("correction", CORRECTIONS)
 @pytest.mark.parametrize("test", PAIRED)
 def test_identical_systems_among_many(correction, test, values):
     results = {"a": values[0], "again": values[0], "b": values[1]}

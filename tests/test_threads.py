@@ -192,10 +192,10 @@ def test_a_process_ends_beside_kept_threads():
     script = (
         "import time\nfrom threading import Thread\nfrom sklearn_rank._utils.threads import on_threads\n"
         "on_threads(int, '12', 2)\n"
-        "Thread(target=on_threads, args=(lambda item: time.sleep(60), range(4), 3), daemon=True).start()\n"
+        "Thread(target=on_threads, args=(lambda item: time.sleep(600), range(4), 3), daemon=True).start()\n"
         "time.sleep(0.2)\nprint('ends')"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=30, check=True)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=300, check=True)
     assert (done.stdout.split(), done.stderr) == ([b"ends"], b"")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from oracle import ORACLES, judged_only, mean_over_orders, orders
-from registry import labels_of, policies
+from registry import about, labels_of, policies, together
 from scipy import stats
 
 from sklearn_rank import metrics
@@ -58,19 +58,13 @@ def takes(name, keywords):
     return accepts and not MetricSpec(metric, None, keywords).unread
 
 
-def variants():
-    """Each metric that takes a tie policy, with its defaults and with what else it can be asked for."""
+@cache
+def variants(name):
+    """Keywords of a metric: none, and what else it can be asked for."""
     alone = [{keyword: value} for keyword, values in TRIED.items() for value in values]
-    asked = [(name, keywords) for name in WITH_TIES for keywords in [{}, *alone, *TRIED_TOGETHER]]
-    return [pytest.param(*a, id=name_of(*a)) for a in asked if takes(*a)]
+    return [keywords for keywords in [{}, *alone, *TRIED_TOGETHER] if takes(name, keywords)]
 
 
-def name_of(name, keywords):
-    arguments = [f"{a}={getattr(b, '__name__', b)}".replace(" ", "") for a, b in keywords.items()]
-    return "-".join([name, *arguments])
-
-
-each_variant = pytest.mark.parametrize(("name", "keywords"), variants())
 each_metric = pytest.mark.parametrize("name", WITH_TIES)
 
 
@@ -92,8 +86,13 @@ def small_lists(lowest, tied=True, unjudged=False, n_lists=100):
 
 
 def lists_for(name, keywords, **facts):
-    """Small lists with the labels that a metric takes; a table of gains has none for -1."""
+    """Small lists with the labels that a metric takes; a table of gains has none for -1.
+
+    Half as many do where a metric is asked for something else than its defaults, as it is asked often.
+    """
+    facts |= {"n_lists": 50} if keywords or "unjudged" in facts else {}
     if REGISTRY[name].subtopics:
+        facts |= {"n_lists": 25} if keywords else {}  # of which few documents are alike
         return with_subtopics(labels_of(REGISTRY[name])[-1], **facts)
     negative = REGISTRY[name].labels[0] is None and "gain" not in keywords
     lists = small_lists(-1 if negative else 0, **facts)
@@ -124,6 +123,10 @@ def cutoffs(name):
     return [*CUTOFFS, None] if REGISTRY[name].has_cutoff else [None]
 
 
+orders_of = cache(orders)
+"""Once for all metrics that are asked alike."""
+
+
 def wanted(name, lists, ties, *, unjudged=None, **keywords):
     """The oracle's values, in the same shape."""
     if name not in ORACLES:
@@ -131,7 +134,8 @@ def wanted(name, lists, ties, *, unjudged=None, **keywords):
     rows = []
     for label, score in lists:
         label, score = judged_only(label, score, unjudged)
-        allowed, missing = orders(label, score, ties, REGISTRY[name].keeps_unretrieved)
+        listed = tuple(map(tuple, label)) if label.ndim == 2 else tuple(label), tuple(score)
+        allowed, missing = orders_of(*listed, ties, REGISTRY[name].keeps_unretrieved)
         rows.append([mean_over_orders(name, allowed, missing, k, **keywords) for k in cutoffs(name)])
     return np.array(rows)
 
@@ -154,21 +158,27 @@ def agrees(name, lists, keywords, ties="average"):
         assert_allclose(measured(name, lists, ties=ties, **keywords), expected, rtol=1e-12, atol=1e-12)
 
 
-@each_variant
-def test_without_ties_values_are_the_definition(name, keywords):
-    agrees(name, lists_for(name, keywords, tied=False), keywords)
+@each_metric
+def test_without_ties_values_are_the_definition(name):
+    for keywords in variants(name):
+        with about(keywords):
+            agrees(name, lists_for(name, keywords, tied=False), keywords)
 
 
-@each_variant
-def test_average_is_the_mean_over_all_orders(name, keywords):
-    if not refuses_ties(name, keywords):
-        agrees(name, lists_for(name, keywords), keywords)
+@each_metric
+def test_average_is_the_mean_over_all_orders(name):
+    for keywords in variants(name):
+        with about(keywords):
+            if not refuses_ties(name, keywords):
+                agrees(name, lists_for(name, keywords), keywords)
 
 
-@each_variant
-def test_other_policies_take_one_order(name, keywords):
-    for ties in {"stable", "worst", "best"} & {*policies(REGISTRY[name])}:
-        agrees(name, lists_for(name, keywords), keywords, ties=ties)
+@each_metric
+def test_other_policies_take_one_order(name):
+    for keywords in variants(name):
+        for ties in {"stable", "worst", "best"} & {*policies(REGISTRY[name])}:
+            with about((ties, keywords)):
+                agrees(name, lists_for(name, keywords), keywords, ties=ties)
 
 
 @each_metric
@@ -210,7 +220,7 @@ def constant(score, label=LABEL, **keywords):
     return score(label, np.zeros(len(label)), qid=np.zeros(len(label), dtype=int), **keywords)
 
 
-@pytest.mark.parametrize("k", range(1, N + 1))
+@together("k", range(1, N + 1))
 def test_constant_scorer_in_closed_form(k):
     assert_allclose(constant(metrics.precision_at_k_score, k=k), R / N)
     assert_allclose(constant(metrics.recall_at_k_score, k=k), k / N)
@@ -246,8 +256,8 @@ def long_list(rng, n, largest):
     return rng.integers(0, 5, size=n) * (rng.random(n) < 0.3) * 1.0, score[shuffled]
 
 
-@pytest.mark.parametrize(("n", "largest"), [(40, 8), (150, 60), (300, 100)])
 @each_metric
+@together("n, largest", [(40, 8), (150, 60), (300, 100)])
 def test_average_is_the_mean_over_random_orders(name, n, largest):
     """A seeded Monte Carlo: the exact value is within five standard errors of the mean of 400 orders."""
     if refuses_ties(name, {}):
@@ -303,7 +313,7 @@ STOPS = {
 
 
 @pytest.mark.parametrize("drawn", STOPS)
-@pytest.mark.parametrize("sizes", [[100], [1, 100], [30, 1, 60], [3] * 20, [99, 1, 2], [2, 40, 40]], ids=str)
+@together("sizes", [[100], [1, 100], [30, 1, 60], [3] * 20, [99, 1, 2], [2, 40, 40]])
 def test_cascade_over_large_blocks_is_exact(drawn, sizes):
     """Cutting the recurrence where nobody is left changes no digit, at any cutoff."""
     rng = np.random.default_rng([len(sizes), *sizes, len(drawn)])
@@ -441,8 +451,8 @@ SCORES = {
 }
 
 
-@pytest.mark.parametrize("n", [1, 2, 16, 17, 130, 1000, 3000])
 @pytest.mark.parametrize("drawn", SCORES)
+@together("n", [1, 2, 16, 17, 130, 1000, 3000])
 def test_the_order_is_that_of_a_stable_sort(drawn, n):
     """CG of random integers tells which documents stand above each rank."""
     rng = np.random.default_rng([n, len(drawn)])

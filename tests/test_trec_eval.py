@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from registry import together
 from shared_cases import COUNT_HITS, READS_UNJUDGED, SHARED, Call, needs_shared, read
 
 from sklearn_rank import evaluate, parse_metric
@@ -83,7 +84,7 @@ def trec_policies(name):
     return {"ties": "stable"} | ({} if name in READS_UNJUDGED else {"unjudged": "nonrelevant"})
 
 
-@pytest.mark.parametrize(("run", "name"), trec_measures())
+@together("run, name", trec_measures())
 def test_values_of_trec_eval(run, name):
     call, stored = trec_call(name), read(f"data/trec/{run}.json")
     rows = trec_rows(run)
@@ -95,7 +96,7 @@ def test_values_of_trec_eval(run, name):
         assert_allclose(call(*rows, **trec_policies(call.name)), values["all"], rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize(("run", "name"), trec_measures())
+@together("run, name", trec_measures())
 def test_names_of_trec_eval(run, name):
     """They are ours with its convention, if they are no counts."""
     if name == "num_rel_ret":
@@ -146,7 +147,7 @@ def test_names_that_it_has_and_we_spell_otherwise():
 
 
 @pytest.mark.parametrize("convention", ["trec_eval", None])
-@pytest.mark.parametrize(("name", "why"), [(name, why) for why, names in REFUSED.items() for name in names.split()])
+@together("name, why", [(name, why) for why, names in REFUSED.items() for name in names.split()])
 def test_names_that_it_has_and_we_do_not_are_refused_with_the_reason(name, why, convention):
     with pytest.raises(ValueError, match=rf"Got '{re.escape(name)}'.* trec_eval's {re.escape(name)} .*{why}"):
         evaluate([1, 0], [2, 1], qid=["q", "q"], metrics=name, **({"convention": convention} if convention else {}))

@@ -70,6 +70,7 @@ CHECKERS = {
 @pytest.fixture(scope="module", params=CHECKERS)
 def printed(request, tmp_path_factory):
     """What a checker prints of both snippets; each wrong use is in a line of its own, so that none hides another."""
+    pytest.importorskip(CHECKERS[request.param][1])
     folder = tmp_path_factory.mktemp("snippets")
     (folder / "right.py").write_text(RIGHT)
     (folder / "wrong.py").write_text("\n".join(["from sklearn_rank import evaluate, metric", *WRONG]))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from registry import together
 
 from sklearn_rank import evaluate
 from sklearn_rank._engine import check
@@ -83,7 +84,7 @@ def test_types_change_no_bit(kind, factor):
 
 
 @pytest.mark.parametrize("kind", ["f2", "f4", ">f4", "i4", "f8"])
-@pytest.mark.parametrize("odd", [-np.inf, -0.0, 6e-8])
+@together("odd", [-np.inf, -0.0, 6e-8])
 def test_odd_scores_change_no_bit(kind, odd):
     score = np.where(RNG.random(N) < 0.1, odd if kind != "i4" else 0, SCORE).astype(kind)
     if odd == -np.inf:
@@ -94,7 +95,7 @@ def test_odd_scores_change_no_bit(kind, odd):
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.int64, np.float32])
-@pytest.mark.parametrize("n", [1, 7, 511, 512, 513, 1027])
+@together("n", [1, 7, 511, 512, 513, 1027])
 def test_one_odd_label_of_a_type(kind, n):
     odd = [32, -1, 255, 256, 2**31 - 1, -(2**31), 31, 0]
     odd += [2**32, 2**63 - 1, -(2**63), 2**53 + 1, 2**32 + 1] if kind is np.int64 else []

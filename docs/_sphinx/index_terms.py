@@ -1,4 +1,7 @@
-"""Terms of the index, which the search looks through first: what people call a metric leads to its function."""
+"""Terms of the index, which the search looks through first: what people call a metric leads to its function.
+
+Words that are on many pages lead to the one that explains them.
+"""
 
 from sklearn_rank._metric.metric import REGISTRY
 
@@ -7,6 +10,20 @@ TERMS = {
     for metric in REGISTRY.values()
     if metric.formula.__module__.startswith("sklearn_rank.metrics.")
 }
+
+OF_PAGES = {
+    "conventions": ("ties", "tied documents", "undefined queries"),
+    "data": ("pandas", "polars", "DataFrame"),
+    "guide": ("cross-validation", "cross validation"),
+    "statistics": ("p-value", "significance", "confidence interval"),
+    "tuning": ("early stopping", "train test split"),
+}
+
+
+def add_to_page(app, docname, source):
+    """Put terms of a page into the index."""
+    for term in OF_PAGES.get(docname, ()):
+        source[0] += f"\n```{{index}} ! {term}\n```\n"
 
 
 def add_terms(app, what, name, member, options, lines):
@@ -21,5 +38,6 @@ def add_terms(app, what, name, member, options, lines):
 
 def setup(app):
     """Connect to Sphinx, after numpydoc has made sections of the docstring."""
+    app.connect("source-read", add_to_page)
     app.connect("autodoc-process-docstring", add_terms, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -34,7 +34,9 @@ class Scorer(nn.Module):
 
     def __init__(self, n_features=8, hidden=16):
         super().__init__()
-        self.layers = nn.Sequential(nn.Linear(n_features, hidden), nn.ReLU(), nn.Linear(hidden, 1))
+        self.layers = nn.Sequential(
+            nn.Linear(n_features, hidden), nn.ReLU(), nn.Linear(hidden, 1)
+        )
 
     def forward(self, X):
         """Scores."""
@@ -43,7 +45,13 @@ class Scorer(nn.Module):
 
 def network(**keywords):
     """A network as a regressor, without skorch's own split, which takes rows."""
-    fixed = {"max_epochs": 10, "lr": 0.1, "batch_size": 256, "verbose": 0, "iterator_train__shuffle": True}
+    fixed = {
+        "max_epochs": 10,
+        "lr": 0.1,
+        "batch_size": 256,
+        "verbose": 0,
+        "iterator_train__shuffle": True,
+    }
     return NeuralNetRegressor(Scorer, **fixed | {"train_split": None} | keywords)
 
 
@@ -57,7 +65,9 @@ def tune(X, y, qid):
     evaluator = RankingEvaluator(["ndcg@10", "mrr"], cv=QueryKFold(3))
     search = evaluator.search(grid, X, y, qid=qid)
     print(search.scoring, search.best_params_, round(search.best_score_, 4))
-    return evaluator.compare({"small": network(module__hidden=4), "large": network(module__hidden=16)}, X, y, qid=qid)
+    return evaluator.compare(
+        {"small": network(module__hidden=4), "large": network(module__hidden=16)}, X, y, qid=qid
+    )
 
 
 def stop_early(train, valid):
@@ -77,7 +87,9 @@ def stop_early(train, valid):
         ],
     ).fit(X, y)
     curve = net.history[:, "ndcg_at_10"]
-    by_hand = evaluate(y_valid, net.predict(X_valid), qid=qid_valid, metrics="ndcg@10").mean()["ndcg@10"]
+    by_hand = evaluate(y_valid, net.predict(X_valid), qid=qid_valid, metrics="ndcg@10").mean()[
+        "ndcg@10"
+    ]
     assert by_hand == max(curve)
     print(f"skorch: best epoch {np.argmax(curve)} of {len(curve)}, nDCG@10 {by_hand:.4f}")
 
@@ -90,21 +102,36 @@ def padded(X, y, qid, batch_size=16):
     X, y = torch.from_numpy(X), torch.from_numpy(y)
     for first in range(0, len(ids), batch_size):
         of = rows[first : first + batch_size]
-        parts = [X[r] for r in of], [y[r] for r in of], [torch.ones(len(r), dtype=torch.bool) for r in of]
-        yield ids[first : first + batch_size], *(nn.utils.rnn.pad_sequence(part, batch_first=True) for part in parts)
+        parts = (
+            [X[r] for r in of],
+            [y[r] for r in of],
+            [torch.ones(len(r), dtype=torch.bool) for r in of],
+        )
+        yield (
+            ids[first : first + batch_size],
+            *(nn.utils.rnn.pad_sequence(part, batch_first=True) for part in parts),
+        )
 
 
 def listwise_loss(scores, labels, mask):
     """Cross entropy between the shares of gain and the softmax of the scores (ListNet)."""
     log_share = scores.masked_fill(~mask, -torch.inf).log_softmax(dim=1)
     gain = (2.0**labels - 1) * mask
-    return -(gain * log_share.masked_fill(~mask, 0)).sum(dim=1).div(gain.sum(dim=1).clamp(min=1e-9)).mean()
+    return (
+        -(gain * log_share.masked_fill(~mask, 0))
+        .sum(dim=1)
+        .div(gain.sum(dim=1).clamp(min=1e-9))
+        .mean()
+    )
 
 
 def listwise(train, valid, n_epochs=60, patience=10):
     """A loop of torch that keeps the weights of the best epoch by nDCG@10."""
     model = Scorer()
-    optimizer, metrics = torch.optim.Adam(model.parameters(), lr=0.01), RankingAccumulator(["ndcg@10", "mrr"])
+    optimizer, metrics = (
+        torch.optim.Adam(model.parameters(), lr=0.01),
+        RankingAccumulator(["ndcg@10", "mrr"]),
+    )
     best, best_epoch, weights = -np.inf, -1, None
     for epoch in range(n_epochs):
         for _, features, labels, mask in padded(*train):

@@ -6,7 +6,6 @@ dask keeps the description in the attributes of a frame, Spark in the metadata o
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -18,6 +17,7 @@ from sklearn_rank._engine.values import FLOOR, PartialSums
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.echo import echo, echo_all, one_line
+from sklearn_rank._utils.told import tell
 from sklearn_rank._utils.typing import Array
 
 KEY = "sklearn_rank"
@@ -63,7 +63,7 @@ class MetricColumn(NamedTuple):
 # --- means ---------------------------------------------------------------------------------------------------
 
 
-def mean_of_sums(column: MetricColumn, sums: PartialSums, *, stacklevel: int) -> float:
+def mean_of_sums(column: MetricColumn, sums: PartialSums) -> float:
     """Mean of a column from sums over its queries.
 
     Raises
@@ -73,8 +73,7 @@ def mean_of_sums(column: MetricColumn, sums: PartialSums, *, stacklevel: int) ->
     """
     name, otherwise = column.metric, column.replace_undefined_by
     if math.isnan(otherwise) and not sums.counted[0] > 0:
-        text = f"{name} is not defined for any query, so its mean is nan."
-        warnings.warn(text, UserWarning, stacklevel=stacklevel)
+        tell(f"{name} is not defined for any query, so its mean is nan.")
     transform, metric = None, REGISTRY.get(name)
     if column.average == "micro":
         if metric is None:

@@ -67,12 +67,13 @@ def tied_across(queries: Queries | LazyQueries, spec: MetricRequest, n_jobs: int
 
     def find(first: int, last: int) -> NDArray[np.bool_]:
         ranking = rank_block(queries, first, last, key, depth)
-        if ranking.tie_end is None:
+        ends = ranking.tie_ends
+        if ends is None:
             return np.zeros(last - first, dtype=bool)
         if depth < NO_CUTOFF:  # a list goes on below its cutoff only to the end of a tie block
             return ranking.length > depth
         query = np.repeat(np.arange(last - first), ranking.length)
-        tied = ranking.tie_end - np.arange(len(query)) > 1
+        tied = ends - np.arange(len(query)) > 1
         return np.bincount(query, weights=tied, minlength=last - first) > 0
 
     return np.concatenate(for_each(find, query_blocks(queries.indptr, depth, n_jobs), n_jobs))

@@ -177,9 +177,10 @@ class Ranked:
     @property
     def tied(self) -> bool:
         """Whether the expectation over tied items is asked for, and some of those that count are tied."""
-        if self._ranking.tie_end is None:
+        ends = self._ranking.tie_ends
+        if ends is None:
             return False
-        blocks = self._ranking.tie_end - np.arange(self._n_positions) > 1
+        blocks = ends - np.arange(self._n_positions) > 1
         return bool((blocks & (self.rank <= self._cutoffs[-1])).any())
 
     def queries(self, reader: str = "queries() of a formula") -> Iterator[tuple[Array, Array]]:
@@ -288,7 +289,8 @@ class Ranked:
         if upwards:  # the lists turned round
             self._refuse_ties_at_the_cutoff("cascade(upwards=True) of a formula")
             p, ptr = np.ascontiguousarray(p[::-1]), n - ptr[::-1]
-            tie_end = None if tie_end is None else n - np.searchsorted(tie_end, tie_end)[::-1]
+            ends = self._ranking.tie_ends
+            tie_end = None if ends is None else n - np.searchsorted(ends, ends)[::-1]
         out, work = np.empty(n), np.empty(self._ranking.longest + 1)
         if not rank_kernels.cascade(p, ptr, tie_end, self._ranking.depth, work, out):
             wrong = p[~((p >= 0) & (p <= 1))][0]
@@ -297,7 +299,8 @@ class Ranked:
 
     def at_tie_end(self, x: Array) -> Array:
         """Value of `x` at the end of the tie block around each position."""
-        return x if self._ranking.tie_end is None else x[self._ranking.tie_end - 1]
+        ends = self._ranking.tie_ends
+        return x if ends is None else x[ends - 1]
 
     def joint(self, x: ArrayLike, y: ArrayLike, most: Array | None = None) -> Array:
         """`x` of the item at each position times the sum of `y` over the items down to it, inclusive.

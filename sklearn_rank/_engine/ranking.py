@@ -37,7 +37,8 @@ class Ranking:
 
     Query q has the rows ``indptr[q]:indptr[q + 1]`` of `row_label` and `row_score`, and the positions
     ``ptr[q]:ptr[q + 1]`` of `order`, `label`, `grade`, `score`, `rank` and `tie_end`. `order` is the row at each
-    position, and `tie_end` the end of the tie block around it; without one the order is taken as it stands. `grade` is
+    position, or what makes it when it is asked for; `tie_end` is where a tie block ends that starts at the position,
+    and anything where none does; without one the order is taken as it stands. `grade` is
     the label as a byte, None where labels are not known to be grades. Labels of subtopics have a second axis.
     `unlisted` documents have no row, and count where documents are counted.
 
@@ -52,7 +53,7 @@ class Ranking:
         indptr: Index,
         ptr: Index,
         *,
-        order: Index | None = None,
+        order: Index | Callable[[], Index] | None = None,
         sorted_label: Array | Grade | None = None,
         tie_end: Index | None = None,
         depth: int = NO_CUTOFF,
@@ -77,20 +78,28 @@ class Ranking:
         grade: Grade | None = None,
     ) -> Ranking:
         """Rank rows by falling score; equal ones as the tie policy says, which may need the labels and not grades."""
-        n_rows, longest = len(score), rank_kernels.longest(indptr)
-        order, ptr = np.empty(n_rows, dtype=np.int64), np.empty(len(indptr), dtype=np.int64)
+        n_rows, longest, ptr = len(score), rank_kernels.longest(indptr), np.empty(len(indptr), dtype=np.int64)
         tie_end = np.empty(n_rows if ties == "average" else 0, dtype=np.int64)
         is_narrow, by_label = score.dtype == np.float32, label is not None and label.ndim == 1
         out_grade = None if grade is None else np.empty(n_rows, dtype=np.uint8)
-        tied = rank_kernels.rank_queries(
-            None if is_narrow else score, score if is_narrow else None, label if by_label else None, grade,
-            indptr, depth, TIE_POLICIES[ties if by_label or ties == "average" else "stable"], keep_unretrieved, longest,
-            order, tie_end, ptr, out_grade, np.empty(rank_kernels.room_for(longest)),
-        )  # fmt: skip
-        n = ptr[-1]
+
+        def rank(order: Index | None) -> bool:
+            return rank_kernels.rank_queries(
+                None if is_narrow else score, score if is_narrow else None, label if by_label else None, grade, indptr,
+                depth, TIE_POLICIES[ties if by_label or ties == "average" else "stable"], keep_unretrieved, longest,
+                order, tie_end, ptr, out_grade, np.empty(rank_kernels.room_for(longest)),
+            )  # fmt: skip
+
+        def rank_again() -> Index:  # few formulas read it, and to write it takes a third of constant scores' time
+            rank(order := np.empty(n_rows, dtype=np.int64))
+            return order[: ptr[-1]]
+
+        order = np.empty(n_rows, dtype=np.int64) if grade is None else None
+        tied, n = rank(order), ptr[-1]
         return cls(
-            label, score, indptr, ptr, order=order[:n], tie_end=tie_end[:n] if tied else None, depth=depth,
-            unlisted=unlisted, grade=None if out_grade is None else _read_only(out_grade[:n]),
+            label, score, indptr, ptr, order=rank_again if order is None else order[:n],
+            tie_end=tie_end[:n] if tied else None, depth=depth, unlisted=unlisted,
+            grade=None if out_grade is None else _read_only(out_grade[:n]),
         )  # fmt: skip
 
     @classmethod
@@ -141,10 +150,11 @@ class Ranking:
         if depth >= self.depth:
             return self
         start, length = self.ptr[:-1], np.minimum(self.length, depth)
-        if self.tie_end is not None:
-            length = np.where(length > 0, self.tie_end.take(start + length - 1, mode="clip") - start, 0)
+        ends = self.tie_ends
+        if ends is not None:
+            length = np.where(length > 0, ends.take(start + length - 1, mode="clip") - start, 0)
         kept, ptr = self.rank <= np.repeat(length, self.length), np.append(0, np.cumsum(length))
-        tie_end = None if self.tie_end is None else self.tie_end[kept] - np.repeat(start - ptr[:-1], length)
+        tie_end = None if ends is None else ends[kept] - np.repeat(start - ptr[:-1], length)
         return Ranking(
             self._row_label, self._row_score, self.indptr, ptr, order=self.order[kept], tie_end=tie_end, depth=depth,
             unlisted=self.unlisted, grade=None if self.grade is None else self.grade[kept],
@@ -179,7 +189,18 @@ class Ranking:
         """Row at each position."""
         if self._sorted_label is not None:
             raise AttributeError("An ideal order has labels at its positions, and no rows.")
+        if callable(self._order):
+            return self._order()
         return np.arange(self.ptr[-1]) if self._order is None else self._order
+
+    @cached_property
+    def tie_ends(self) -> Index | None:
+        """End of the tie block around each position; None if nothing is tied."""
+        if self.tie_end is None:
+            return None
+        ends = np.empty(len(self.tie_end), dtype=np.int64)
+        rank_kernels.spread_tie_ends(self.ptr, self.tie_end, ends)
+        return ends
 
     @cached_property
     def row_score(self) -> Array:
@@ -193,7 +214,7 @@ class Ranking:
             return _read_only(self.grade.astype(np.float64))
         if self._sorted_label is not None:
             return _read_only(self._sorted_label)
-        return _read_only(self.row_label if self._order is None else self.row_label.take(self._order, axis=0))
+        return _read_only(self.row_label if self._order is None else self.row_label.take(self.order, axis=0))
 
     def of_label(self, function: Callable[[Array], Array]) -> Array:
         """A function of the label at each position."""
@@ -222,7 +243,7 @@ class Ranking:
         """Score at each position."""
         if self._sorted_label is not None:
             return self.label
-        return _read_only(self.row_score if self._order is None else self.row_score.take(self._order))
+        return _read_only(self.row_score if self._order is None else self.row_score.take(self.order))
 
     @cached_property
     def length(self) -> Index:

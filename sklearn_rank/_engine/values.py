@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +14,7 @@ from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.protocols import MetricRequest
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import Ranking
+from sklearn_rank._utils.told import tell
 from sklearn_rank._utils.typing import Array, Index
 
 Transform = Callable[[Any], Any]
@@ -182,7 +182,7 @@ class PerQuery:
     def average(self, weight: Array | None) -> Array:
         """Mean over queries at each cutoff, of the kind that the keyword `average` names."""
         mean = self._simple_mean(weight)
-        return self.sums(weight).average(self.spec, stacklevel=5) if mean is None else mean
+        return self.sums(weight).average(self.spec) if mean is None else mean
 
     def _simple_mean(self, weight: Array | None) -> Array | None:
         """Mean of values that are the ratios, as `sums` and `average` compute it; None where these have more to do."""
@@ -249,12 +249,11 @@ class PartialSums:
                 self.numerator + other.numerator, self.denominator + other.denominator, self.counted + other.counted
             )
 
-    def average(self, spec: MetricRequest, *, stacklevel: int = 2) -> Array:
+    def average(self, spec: MetricRequest) -> Array:
         """Mean of the metric; warns if it is undefined."""
         otherwise = spec["replace_undefined_by"]
         if math.isnan(otherwise) and not (self.counted > 0).all():
-            text = f"{spec.metric.name} is not defined for any query, so its mean is nan."
-            warnings.warn(text, UserWarning, stacklevel=stacklevel)
+            tell(f"{spec.metric.name} is not defined for any query, so its mean is nan.")
         function_name = spec.metric.function_name if spec.metric.finite else None
         return self.mean(spec["average"], spec.metric.transform, otherwise, function_name)
 

@@ -91,8 +91,14 @@ def evaluate_frame(
 
     >>> import pandas as pd
     >>> from sklearn_rank import evaluate_frame
-    >>> rows = {"query": ["a", "a", "b", "b"], "label": [0, 1, 1, 0], "bm25": [2.5, 1.5, 2.0, 1.0]}
-    >>> result = evaluate_frame(pd.DataFrame(rows), y_score="bm25", qid="query", metrics=["mrr", "p@1"])
+    >>> rows = {
+    ...     "query": ["a", "a", "b", "b"],
+    ...     "label": [0, 1, 1, 0],
+    ...     "bm25": [2.5, 1.5, 2.0, 1.0],
+    ... }
+    >>> result = evaluate_frame(
+    ...     pd.DataFrame(rows), y_score="bm25", qid="query", metrics=["mrr", "p@1"]
+    ... )
     >>> result.mean()
     {'mrr': 0.75, 'p@1': 0.5}
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,10 +17,10 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.systems import evaluate_systems
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
-from sklearn_rank._utils.caller import levels_to_caller
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.threads import check_n_jobs
+from sklearn_rank._utils.told import tell, told_here
 from sklearn_rank._utils.typing import Array
 
 Systems = tuple[dict[str, Evaluation], dict[str, Array]]
@@ -86,14 +85,12 @@ def of_runs(judgements: Any, runs: Mapping[str, Any], **common: Any) -> Systems:
 
 def _of_run(name: str, judgements: Any, run: Any, common: Mapping[str, Any]) -> Evaluation:
     """Result of one run; what is said about it names the system."""
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
+    with told_here() as told:
         try:
             result = evaluate_run(judgements, run, **common)
         except (TypeError, ValueError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"{error} This is about the system {echo(name)}.") from error
-    for warning in told:
-        about = f"{warning.message} This is about the system {echo(name)}."
-        warnings.warn(about, warning.category, stacklevel=levels_to_caller())
+    for message in told:
+        tell(f"{message} This is about the system {echo(name)}.")
     return result

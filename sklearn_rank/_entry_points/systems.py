@@ -124,10 +124,15 @@ def compare_systems(
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"qid": qid, "label": y_true, **systems})
-    >>> compare_systems(table, ["bm25", "reranked"], metrics="mrr").summary() == report.summary()
+    >>> compare_systems(
+    ...     table, ["bm25", "reranked"], metrics="mrr"
+    ... ).summary() == report.summary()
     True
     >>> judgements = {"a": {"d1": 1}, "b": {"d4": 1}}
-    >>> runs = {"bm25": {"a": ["d2", "d1"], "b": ["d3", "d4"]}, "reranked": {"a": ["d1", "d2"], "b": ["d4", "d3"]}}
+    >>> runs = {
+    ...     "bm25": {"a": ["d2", "d1"], "b": ["d3", "d4"]},
+    ...     "reranked": {"a": ["d1", "d2"], "b": ["d4", "d3"]},
+    ... }
     >>> compare_systems(judgements, runs, metrics="mrr").summary() == report.summary()
     True
     """

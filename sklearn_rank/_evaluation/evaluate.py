@@ -97,7 +97,9 @@ def evaluate(
     Query "a" has its relevant document at rank 2, query "b" at rank 1:
 
     >>> from sklearn_rank import evaluate
-    >>> result = evaluate([0, 1, 1, 0], [2, 1, 2, 1], qid=["a", "a", "b", "b"], metrics=["mrr", "p@1"])
+    >>> result = evaluate(
+    ...     [0, 1, 1, 0], [2, 1, 2, 1], qid=["a", "a", "b", "b"], metrics=["mrr", "p@1"]
+    ... )
     >>> result.mean()
     {'mrr': 0.75, 'p@1': 0.5}
     >>> result.per_query["mrr"]

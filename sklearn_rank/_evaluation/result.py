@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -194,7 +194,9 @@ class Evaluation(QueryValues, TableReport, Saveable):
         The relevant document is tied with another one, so it may stand first or second:
 
         >>> from sklearn_rank import evaluate
-        >>> evaluate([1, 0, 0], [0.5, 0.5, 0.1], qid=["q"] * 3, metrics=["mrr", "p@1", "p@2"]).tie_range()
+        >>> evaluate(
+        ...     [1, 0, 0], [0.5, 0.5, 0.1], qid=["q"] * 3, metrics=["mrr", "p@1", "p@2"]
+        ... ).tie_range()
         metric     mean    worst     best   tied
         MRR      0.7500   0.5000   1.0000      1
         P@1      0.5000   0.0000   1.0000      1
@@ -230,7 +232,9 @@ class Evaluation(QueryValues, TableReport, Saveable):
         Examples
         --------
         >>> from sklearn_rank import evaluate
-        >>> evaluate([0, 1], [2, 1], qid=[1, 1], metrics=["mrr", "rbp(p=0.5)@2"]).to_dict(prefix="test/")
+        >>> evaluate([0, 1], [2, 1], qid=[1, 1], metrics=["mrr", "rbp(p=0.5)@2"]).to_dict(
+        ...     prefix="test/"
+        ... )
         {'test/mrr': 0.5, 'test/rbp-p-0.5_at_2': 0.25}
         """
         if not isinstance(prefix, str):
@@ -337,7 +341,9 @@ class Evaluation(QueryValues, TableReport, Saveable):
         Examples
         --------
         >>> from sklearn_rank import evaluate
-        >>> evaluate([0, 1, 1, 0], [2, 1, 2, 1], qid=["a", "a", "b", "b"], metrics="mrr").worst_queries(1)
+        >>> evaluate(
+        ...     [0, 1, 1, 0], [2, 1, 2, 1], qid=["a", "a", "b", "b"], metrics="mrr"
+        ... ).worst_queries(1)
         qid      MRR
         a     0.5000
         """
@@ -440,17 +446,8 @@ class Evaluation(QueryValues, TableReport, Saveable):
 
 
 def computed_values(result: Evaluation) -> dict[str, PerQuery]:
-    """Numerators and denominators of each metric, from which results of parts are joined.
-
-    Raises
-    ------
-    ValueError
-        If the result was loaded, or made of plain values.
-    """
-    computed = {name: values for name, values in result._metrics.items() if isinstance(values, PerQuery)}
-    if len(computed) < len(result._metrics):
-        raise ValueError("Results are put together from what was computed. Got one that was loaded from a file.")
-    return computed
+    """Numerators and denominators of each metric of a result that was computed here, from which parts are joined."""
+    return cast("dict[str, PerQuery]", result._metrics)
 
 
 def known_metric(result: Evaluation, metric: object) -> str:

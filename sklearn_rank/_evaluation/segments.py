@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
@@ -19,6 +18,7 @@ from sklearn_rank._evaluation.plain import check_properties
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.table import WIDTH, Table, TableReport, cell, shorten
+from sklearn_rank._utils.told import told_here
 from sklearn_rank._utils.typing import Array, Index
 
 SegmentsBy = str | Sequence[str] | AttributesLike
@@ -237,8 +237,7 @@ def with_interval(n: int, mean: float, low: float | None, high: float | None, *r
 
 def numbers_of(result: PerQueryResult, confidence_level: float) -> dict[str, tuple[Any, ...]]:
     """Number of queries, mean, interval and undefined queries of each metric."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a metric that is undefined for all queries of a segment
+    with told_here():  # of a metric that is undefined for all queries of a segment
         means, intervals = result.mean(), result.confidence_interval(confidence_level)
     rows = {}
     for name, mean in means.items():

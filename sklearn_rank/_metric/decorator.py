@@ -103,12 +103,23 @@ def metric(
 
     >>> from sklearn_rank import evaluate, metric
     >>> properties = {"greater_is_better": False, "has_cutoff": False, "needs_relevant": True}
-    >>> @metric("search_length", undefined_when="no relevant document", keeps_unretrieved=True, **properties)
+    >>> @metric(
+    ...     "search_length",
+    ...     undefined_when="no relevant document",
+    ...     keeps_unretrieved=True,
+    ...     **properties,
+    ... )
     ... def search_length_error(r):
     ...     return r.cumsum(weight=r.cascade(r.relevant) * (r.rank - 1))
     >>> search_length_error([0, 0, 1], [3, 1, 1], qid=["q", "q", "q"])
     1.5
-    >>> evaluate([0, 0, 1], [3, 1, 1], qid=["q", "q", "q"], metrics=["search_length", "mrr"], ties="worst").mean()
+    >>> evaluate(
+    ...     [0, 0, 1],
+    ...     [3, 1, 1],
+    ...     qid=["q", "q", "q"],
+    ...     metrics=["search_length", "mrr"],
+    ...     ties="worst",
+    ... ).mean()
     {'search_length': 2.0, 'mrr': 0.3333333333333333}
     """
     if not isinstance(aliases, Iterable) or isinstance(aliases, (str, bytes)):
@@ -125,7 +136,7 @@ def _define(
     name: str, aliases: Mapping[str, Any], properties: Properties, formula: Formula, *, tried: bool = False
 ) -> MetricFunction:
     """Public function of a formula, which is tried first, and its entry in the registry."""
-    refuse_taken_names(name, aliases, formula, REGISTRY.values())
+    refuse_taken_names(name, aliases, formula, [*REGISTRY.values()])
     refuse_bad_keywords(formula)
     properties = {"has_cutoff": not properties.get("pointwise", False), **properties}
     if properties["has_cutoff"] and properties.get("pointwise"):

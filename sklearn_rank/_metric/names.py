@@ -206,14 +206,14 @@ def _several_cutoffs(cutoffs: str, text: str) -> tuple[int, ...]:
 def _is_known(name: str) -> bool:
     """Whether a metric has this name or alias."""
     name = name.lower()
-    return name in REGISTRY or any(name in entry.aliases for entry in REGISTRY.values())
+    return name in REGISTRY or any(name in entry.aliases for entry in [*REGISTRY.values()])
 
 
 def _find(name: str, text: str) -> tuple[Metric, Mapping[str, Any]]:
     name = name.lower()
     if name in REGISTRY:
         return REGISTRY[name], {}
-    for entry in REGISTRY.values():
+    for entry in [*REGISTRY.values()]:  # to which another thread may add
         if name in entry.aliases:
             return entry, entry.aliases[name]
     hint = _theirs(text) or _did_you_mean(name, text) if len(text) <= LONGEST_HINTED else ""
@@ -222,7 +222,7 @@ def _find(name: str, text: str) -> tuple[Metric, Mapping[str, Any]]:
 
 def _did_you_mean(name: str, text: str) -> str:
     """Hint for a name that is written otherwise here: "precision_at_10", "roc_auc_score", "ndgc"."""
-    known = {alias: alias for entry in REGISTRY.values() for alias in (entry.name, *entry.aliases)} | ELSEWHERE
+    known = {alias: alias for entry in [*REGISTRY.values()] for alias in (entry.name, *entry.aliases)} | ELSEWHERE
     match = None if name in known else _WRITTEN.fullmatch(name)
     bare = match["name"] if match is not None else name
     if bare == "f" and match is not None and match["digits"]:  # beta, not a cutoff
@@ -292,14 +292,15 @@ def parse_metrics(metrics: MetricsLike, **keywords: Any) -> dict[str, MetricSpec
     key = _names_alone(metrics) if not keywords else None
     if key is None:
         return _parse_each(metrics, keywords)
-    if key not in _PARSED:
+    specs = _PARSED.get(key)
+    if specs is None:
         specs = _parse_each(metrics, {})
         if not all(spec.metric.is_built_in for spec in specs.values()):
             return specs
         if len(_PARSED) >= MOST_PARSED:
             _PARSED.clear()
         _PARSED[key] = specs
-    return dict(_PARSED[key])
+    return dict(specs)
 
 
 MOST_PARSED = 64

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import Context, copy_context
 from queue import SimpleQueue
 from threading import Lock, Thread
@@ -63,10 +64,11 @@ def beside(function: Callable[[], object]) -> Lock:
 
 def _end_idle() -> None:
     """End the threads without work."""
-    while _idle:
-        thread = _idle.pop()
-        thread.tasks.put(None)
-        thread.join()
+    with suppress(IndexError):  # also where another thread has taken the last one
+        while True:
+            thread = _idle.pop()
+            thread.tasks.put(None)
+            thread.join()
 
 
 if hasattr(os, "register_at_fork"):

@@ -80,7 +80,12 @@ class RankingAccumulator:
     >>> first.update([0, 1], [2, 1], qid=["a", "a"])
     RankingAccumulator of 1 query: mrr
     >>> mask = [[True, True, False], [True, True, True]]
-    >>> second.update([[1, 0, 0], [0, 0, 1]], [[0.2, 0.1, 0.0], [0.3, 0.1, 0.2]], qid=["b", "c"], mask=mask)
+    >>> second.update(
+    ...     [[1, 0, 0], [0, 0, 1]],
+    ...     [[0.2, 0.1, 0.0], [0.3, 0.1, 0.2]],
+    ...     qid=["b", "c"],
+    ...     mask=mask,
+    ... )
     RankingAccumulator of 2 queries: mrr
     >>> result = first.merge(second).compute()
     >>> result.qid

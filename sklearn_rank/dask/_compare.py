@@ -88,9 +88,13 @@ def compare(
     >>> import dask.dataframe as dd
     >>> import pandas as pd
     >>> from sklearn_rank.dask import compare, per_query
-    >>> rows = pd.DataFrame({"label": [0, 1, 1, 0], "score": [2, 1, 2, 1], "qid": ["a", "a", "b", "b"]})
+    >>> rows = pd.DataFrame(
+    ...     {"label": [0, 1, 1, 0], "score": [2, 1, 2, 1], "qid": ["a", "a", "b", "b"]}
+    ... )
     >>> a = per_query(dd.from_pandas(rows, npartitions=2), metrics="mrr")
-    >>> b = per_query(dd.from_pandas(rows.assign(score=[1, 2, 2, 1]), npartitions=2), metrics="mrr")
+    >>> b = per_query(
+    ...     dd.from_pandas(rows.assign(score=[1, 2, 2, 1]), npartitions=2), metrics="mrr"
+    ... )
     >>> compare(a, b).difference
     -0.25
     """

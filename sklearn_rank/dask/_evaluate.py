@@ -99,7 +99,9 @@ def evaluate(
     >>> import dask.dataframe as dd
     >>> import pandas as pd
     >>> from sklearn_rank.dask import evaluate
-    >>> rows = pd.DataFrame({"label": [0, 1, 1, 0], "score": [2, 1, 2, 1], "qid": ["a", "a", "b", "b"]})
+    >>> rows = pd.DataFrame(
+    ...     {"label": [0, 1, 1, 0], "score": [2, 1, 2, 1], "qid": ["a", "a", "b", "b"]}
+    ... )
     >>> evaluate(dd.from_pandas(rows, npartitions=2), metrics=["mrr", "p@1"]).mean()
     {'mrr': 0.75, 'p@1': 0.5}
     """
@@ -222,7 +224,9 @@ def mean(
     >>> import dask.dataframe as dd
     >>> import pandas as pd
     >>> from sklearn_rank.dask import mean, per_query
-    >>> rows = pd.DataFrame({"label": [0, 1, 1, 0], "score": [2, 1, 2, 1], "qid": ["a", "a", "b", "b"]})
+    >>> rows = pd.DataFrame(
+    ...     {"label": [0, 1, 1, 0], "score": [2, 1, 2, 1], "qid": ["a", "a", "b", "b"]}
+    ... )
     >>> data = dd.from_pandas(rows, npartitions=2)
     >>> mean(data, metrics=["mrr", "p@1"])
     {'mrr': 0.75, 'p@1': 0.5}
@@ -244,7 +248,7 @@ def mean(
     total = _add_up([task(part) for part in parts.tasks], _checks(parts, request.specs))
     means = {}
     for name, spec in request.specs.items():
-        means[name] = float(total.sums[name].average(spec, stacklevel=4)[0])
+        means[name] = float(total.sums[name].average(spec)[0])
     return means
 
 
@@ -255,7 +259,7 @@ def _mean_of_table(data: Any) -> dict[str, float]:
     total = _add_up([task(part, columns) for part in data.to_delayed()], [])
     means = {}
     for name, column in columns.items():
-        means[name] = mean_of_sums(column, total.sums[name], stacklevel=5)
+        means[name] = mean_of_sums(column, total.sums[name])
     return means
 
 

@@ -13,7 +13,7 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank.display._arguments import mapping
 from sklearn_rank.display._display import Display
 from sklearn_rank.display._docstring import documented
-from sklearn_rank.display._figure import cell_of, make_room, set_labels, set_rows, value_label
+from sklearn_rank.display._figure import make_room, room_beside, set_labels, set_rows, set_ticks, value_label
 from sklearn_rank.display._input import evaluate_each
 from sklearn_rank.display._palette import COLORS
 from sklearn_rank.display._words import in_words, percent
@@ -21,8 +21,10 @@ from sklearn_rank.stats import MultipleComparison, compare_all, confidence_inter
 from sklearn_rank.stats._align import align
 from sklearn_rank.stats._significance import ComparisonOptions
 
-BAR = 11.0
-"""Distance of bars, in points."""
+BAR, NARROW = 11.0, 3.5
+"""Distance of bars, in points, and the least in small axes."""
+MOST = 0.6
+"""Most of the width of the axes that numbers and bars take."""
 
 
 @documented
@@ -99,14 +101,14 @@ class CriticalDifferenceDisplay(Display):
         self.order_ = sorted(self.means, key=lambda name: self.means[name], reverse=self.greater_is_better)
         self.groups_ = self._groups()
         ax = self._open(ax, height=1.7 + 0.32 * len(self.order_))
+        set_labels(
+            ax, f"mean {value_label(self.metric, self.greater_is_better)}{self._level()}\n{self._explanation()}", ""
+        )
         size = set_rows(ax, [self._label(name) for name in self.order_])
         self._draw_means(ax, size, kwargs)
         self._draw_bars(ax, size)
         ax.grid(axis="y", linestyle=":", color="0.85")
         ax.set_axisbelow(True)
-        set_labels(
-            ax, f"mean {value_label(self.metric, self.greater_is_better)}{self._level()}\n{self._explanation()}", ""
-        )
         make_room(ax)
         return self
 
@@ -125,13 +127,20 @@ class CriticalDifferenceDisplay(Display):
         """Bars inside the frame, right of the numbers; those that lie beside no other one share a place."""
         row = {name: i for i, name in enumerate(self.order_)}
         columns = _columns([(row[group[0]], row[group[-1]]) for group in self.groups_])
-        width = max(0.65 * cell_of(ax)[0] - 40, 80)  # of the axes, in points
-        room, step = min(0.6, (4 * size + 16 + BAR * (max(columns, default=-1) + 1)) / width), BAR / width
+        n_columns = max(columns, default=-1) + 1
+        width = room_beside(ax, size)
+        numbers = 3 * size + 10
+        bar = min(BAR, max(NARROW, (MOST * width - numbers) / max(n_columns, 1)))
+        room, step = min(MOST, (numbers + bar * (n_columns + 0.5)) / width), bar / width
         low, high = ax.dataLim.intervalx
         span = (high - low) or abs(high) or 1.0
         if np.isfinite(span):
             ax.set_xlim(low - 0.06 * span, low + 1.06 * span / (1 - room))
-        look: dict[str, Any] = {"color": "black", "marker": "o", "linewidth": 2.5, "markersize": 5}
+            set_ticks(ax, low - 0.06 * span, high, width)
+        share = min(1.0, 2 * bar / BAR)
+        look: dict[str, Any] = {
+            "color": "black", "marker": "o", "linewidth": 2.5 * share, "markersize": 5 * share,
+        }  # fmt: skip
         look["transform"] = ax.get_yaxis_transform()
         self.bars_ = []
         for group, column in zip(self.groups_, columns, strict=True):
@@ -145,10 +154,10 @@ class CriticalDifferenceDisplay(Display):
         return f"{name} (baseline)" if name == self.baseline else name
 
     def _explanation(self) -> str:
-        bars = "bars join systems that do not differ" if self.groups_ else "all systems differ"
+        bars = "bars: no significant difference" if self.groups_ else "all systems differ significantly"
         whom = "" if self.baseline is None else " from the baseline"
         note = f"{self.note}, " if self.note else ""
-        return f"{bars} significantly{whom}\n({note}level {self.alpha:g})"
+        return f"{bars}{whom}\n({note}level {self.alpha:g})"
 
     def _groups(self) -> list[list[str]]:
         """Largest groups in which no two systems differ, or the baseline and all that do not differ from it."""

@@ -52,7 +52,9 @@ class CutoffDisplay(FromEstimator):
     >>> import matplotlib.pyplot as plt
     >>> from sklearn_rank.display import CutoffDisplay
     >>> y_true, y_score, qid = [0, 1, 1, 0], [2, 1, 2, 1], ["a", "a", "b", "b"]
-    >>> display = CutoffDisplay.from_predictions(y_true, y_score, qid=qid, metric="mrr", k=[1, 2])
+    >>> display = CutoffDisplay.from_predictions(
+    ...     y_true, y_score, qid=qid, metric="mrr", k=[1, 2]
+    ... )
     >>> display.mean
     array([0.5 , 0.75])
     >>> plt.close(display.figure_)

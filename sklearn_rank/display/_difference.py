@@ -76,7 +76,9 @@ class DifferenceDisplay(OfSystem):
     >>> import matplotlib.pyplot as plt
     >>> from sklearn_rank.display import DifferenceDisplay
     >>> scores = {"new": [2, 1, 2, 1], "old": [2, 1, 1, 2]}
-    >>> display = DifferenceDisplay.from_predictions([0, 1, 1, 0], scores, qid=list("aabb"), metric="mrr")
+    >>> display = DifferenceDisplay.from_predictions(
+    ...     [0, 1, 1, 0], scores, qid=list("aabb"), metric="mrr"
+    ... )
     >>> display.difference, (display.n_better_, display.n_equal_, display.n_worse_)
     (array([0. , 0.5]), (1, 1, 0))
     >>> plt.close(display.figure_)
@@ -169,16 +171,16 @@ class DifferenceDisplay(OfSystem):
         self.mean_line_ = self.band_[0]
         of_mean = ", ".join([signed(mean, self._width()), *self._found()[-1:]])
         ax.annotate(of_mean, (1, len(rows)), (4, 0), ax.get_yaxis_transform(), "offset points", va="center")
+        self._label_rows(ax)
         size = set_rows(ax, [bar.get_label() for bar in (*rows, self.band_)])
         for text in ax.texts:
             text.set_fontsize(size)
-        self._label_rows(ax)
 
     def _label_rows(self, ax: Any) -> None:
         level = "" if self.confidence_level is None else f" with {percent(self.confidence_level)} interval"
         better = "" if self.greater_is_better else " (lower is better)"
         what = f"difference in {display_name(self.metric)}{better} from {self.names[1]}"
-        set_labels(ax, f"{what}\ndots: means{level}\nboxes: half of the queries, lines: 90 %\n{self.note}".rstrip(), "")
+        set_labels(ax, f"{what}\ndots: means{level}\nboxes: half of queries, lines: 90 %\n{self.note}".rstrip(), "")
 
     def _width(self) -> float:
         low, high = self.confidence_interval or (math.nan, math.nan)
@@ -309,10 +311,12 @@ def _interval(interval: Any) -> tuple[float, float] | None:
 
 
 def _correct(displays: Iterable[DifferenceDisplay], test: str, correction: str | None) -> None:
-    """Correct the p-values of several systems, and let each of them be drawn as a row."""
+    """Correct the p-values of several systems, and let each of them be drawn as a row under a common label."""
     tested = [display for display in displays if display.pvalue is not None]
     pvalues = adjust_pvalues([display.pvalue for display in tested], correction).tolist()
     for display, pvalue in zip(tested, pvalues, strict=True):
-        display.pvalue, display.note = pvalue, in_words(test, correction)
+        display.pvalue = pvalue
     for display in displays:
         display.as_row = True
+        if tested:
+            display.note, display.confidence_level = in_words(test, correction), tested[0].confidence_level

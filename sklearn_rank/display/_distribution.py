@@ -45,7 +45,9 @@ class DistributionDisplay(FromEstimator):
     --------
     >>> import matplotlib.pyplot as plt
     >>> from sklearn_rank.display import DistributionDisplay
-    >>> display = DistributionDisplay.from_predictions([0, 1, 1, 0], [2, 1, 2, 1], qid=list("aabb"), metric="mrr")
+    >>> display = DistributionDisplay.from_predictions(
+    ...     [0, 1, 1, 0], [2, 1, 2, 1], qid=list("aabb"), metric="mrr"
+    ... )
     >>> display.values
     array([0.5, 1. ])
     >>> plt.close(display.figure_)

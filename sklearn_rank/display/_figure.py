@@ -21,8 +21,8 @@ FEWEST = 12
 """Fewest characters on a line of a name."""
 AROUND = 70.0
 """Height of what surrounds axes (label, ticks, margins), in points."""
-LARGE, SMALLEST = 300.0, 0.75
-"""Height in points below which labels are smaller, and how small they get, as a share of their size."""
+LARGE, SMALLEST = (330.0, 180.0), 0.65
+"""Width and height in points below which labels are smaller, and how small they get, as a share of their size."""
 
 MANY = 2000
 """Most points that are drawn: the eye cannot separate more."""
@@ -142,13 +142,16 @@ def value_label(metric: str, greater_is_better: bool) -> str:
 
 
 def set_labels(ax: Any, x: str, y: str) -> None:
-    """Labels of both axes, on lines that fit along them; smaller in a small figure."""
+    """Labels of both axes, on lines that fit along them; smaller in a small figure, as their numbers are."""
     from matplotlib import rcParams
 
     width, height = cell_of(ax)
-    size = rcParams["font.size"] * min(1.0, max(SMALLEST, min(width, height) / LARGE))
+    share = min(1.0, max(SMALLEST, min(width / LARGE[0], height / LARGE[1])))
+    size = rcParams["font.size"] * share
     for label, text, length in ((ax.set_xlabel, x, 0.6 * width), (ax.set_ylabel, y, height - AROUND)):
         label(_filled(text, max(FEWEST, int(length / (0.55 * size)))), parse_math=False, fontsize=size)
+    if share < 1:
+        ax.tick_params("both" if y else "x", labelsize=size)
 
 
 def _filled(text: str, per_line: int) -> str:
@@ -157,12 +160,35 @@ def _filled(text: str, per_line: int) -> str:
 
 
 def set_rows(ax: Any, names: Sequence[str]) -> float:
-    """Y axis with a row for each name, the first on top, and the size of the font of the names."""
+    """Y axis with a row for each name above the label, the first on top, and the size of the font of the names."""
     width, height = cell_of(ax)
-    fitted = fit(names, 0.35 * width, height - 1.2 * AROUND, even=True) or shortened(names, 0.35 * width)
+    room = height - 0.6 * AROUND - TALL * ax.xaxis.label.get_size() * (ax.get_xlabel().count("\n") + 1)
+    fitted = fit(names, 0.35 * width, room, even=True) or shortened(names, 0.35 * width)
     ax.set_yticks(range(len(names)), fitted.names, fontsize=fitted.size, parse_math=False)
     ax.set_ylim(len(names) - 0.5, -0.5)
     return fitted.size
+
+
+def room_beside(ax: Any, size: float) -> float:
+    """Width in points that is left for axes beside the names of rows, which are written in this size."""
+    longest = max(len(line) for label in ax.get_yticklabels() for line in label.get_text().split("\n"))
+    return max(80.0, cell_of(ax)[0] - WIDE * size * longest - 30)
+
+
+def set_ticks(ax: Any, low: float, high: float, width: float) -> None:
+    """Ticks on the part of the x axis that has values: as many as there is room for on so many points, two at least."""
+    from matplotlib.ticker import MaxNLocator
+
+    a_point, ticks = np.ptp(ax.get_xlim()) / width, np.array([low, high])
+    for n in (8, 6, 5, 4, 3, 2, 1):
+        found = np.asarray(MaxNLocator(n, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high), dtype=np.float64)
+        step, inside = found[1] - found[0], found[(low <= found) & (found <= high)]
+        if len(inside) < 2:
+            break
+        ticks, widest = inside, max(len(f"{tick:.4g}") for tick in inside)
+        if step >= WIDE * ax.xaxis.label.get_size() * (widest + 1) * a_point:
+            break
+    ax.set_xticks(ticks)
 
 
 def set_count_axis(ax: Any, counts: ArrayLike) -> None:

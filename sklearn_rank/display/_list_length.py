@@ -43,7 +43,9 @@ class ListLengthDisplay(FromEstimator):
     --------
     >>> import matplotlib.pyplot as plt
     >>> from sklearn_rank.display import ListLengthDisplay
-    >>> display = ListLengthDisplay.from_predictions([0, 1, 1], [3, 2, 1], qid=["a", "a", "a"], k=[1, 2, 3])
+    >>> display = ListLengthDisplay.from_predictions(
+    ...     [0, 1, 1], [3, 2, 1], qid=["a", "a", "a"], k=[1, 2, 3]
+    ... )
     >>> display.recall
     array([0. , 0.5, 1. ])
     >>> plt.close(display.figure_)

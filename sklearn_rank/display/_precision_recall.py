@@ -49,7 +49,9 @@ class QueryPrecisionRecallDisplay(FromEstimator):
 
     >>> import matplotlib.pyplot as plt
     >>> from sklearn_rank.display import QueryPrecisionRecallDisplay
-    >>> display = QueryPrecisionRecallDisplay.from_predictions([0, 1, 1, 0], [4, 3, 2, 1], qid=[0] * 4)
+    >>> display = QueryPrecisionRecallDisplay.from_predictions(
+    ...     [0, 1, 1, 0], [4, 3, 2, 1], qid=[0] * 4
+    ... )
     >>> display.precision.round(2)[[0, 5, 10]]
     array([0.67, 0.67, 0.67])
     >>> plt.close(display.figure_)

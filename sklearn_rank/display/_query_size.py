@@ -57,7 +57,9 @@ class QuerySizeDisplay(FromEstimator):
     --------
     >>> import matplotlib.pyplot as plt
     >>> from sklearn_rank.display import QuerySizeDisplay
-    >>> display = QuerySizeDisplay.from_predictions([0, 1, 1], [2, 1, 2], qid=["a", "a", "b"], metric="mrr")
+    >>> display = QuerySizeDisplay.from_predictions(
+    ...     [0, 1, 1], [2, 1, 2], qid=["a", "a", "b"], metric="mrr"
+    ... )
     >>> display.bin_size_, display.bin_mean_
     (array([1.5]), array([0.75]))
     >>> plt.close(display.figure_)

@@ -67,7 +67,9 @@ class SegmentsDisplay(Display):
     >>> from sklearn_rank.display import SegmentsDisplay
     >>> y_true, qid = [0, 1, 1, 0, 0, 1, 0, 1], list("aabbccdd")
     >>> by = {"country": ["de", "de", "fr", "fr", "de", "de", "fr", "fr"]}
-    >>> display = SegmentsDisplay.from_predictions(y_true, {"bm25": [2, 1] * 4}, qid=qid, metric="mrr", by=by)
+    >>> display = SegmentsDisplay.from_predictions(
+    ...     y_true, {"bm25": [2, 1] * 4}, qid=qid, metric="mrr", by=by
+    ... )
     >>> list(display.segments), display.values["bm25"][:, 0]
     (['de', 'fr'], array([0.5 , 0.75]))
     >>> plt.close(display.figure_)
@@ -108,6 +110,7 @@ class SegmentsDisplay(Display):
         labels = self._labels()
         n_lines = max(len(label) for label in labels) // 28 + 1
         ax = self._open(ax, height=1.6 + n * max(0.32, 0.14 * n_systems, 0.22 * n_lines))
+        set_labels(ax, self._label(), "")
         set_rows(ax, labels)
         self.points_, self.lines_ = [], []
         if self.difference_from is not None:
@@ -124,7 +127,6 @@ class SegmentsDisplay(Display):
             self.points_.append(ax.errorbar(value, y, xerr=np.stack([value - low, high - value]), **points))
         for between in np.arange(0.5, n - 1):
             ax.axhline(between, color="0.85", linewidth=0.8, zorder=0)
-        set_labels(ax, self._label(), "")
         name_systems(ax)
         return self
 

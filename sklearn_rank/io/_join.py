@@ -176,11 +176,15 @@ def join(
     >>> qrels = read_trec_qrels(io.BytesIO(b"q1 0 a 1\nq1 0 c 1\nq2 0 a 1\n"))
     >>> run = read_trec_run(io.BytesIO(b"q1 Q0 b 1 2.5 me\nq1 Q0 a 2 1.5 me\n"))
     >>> data = join(run, qrels)
-    >>> data.doc_id, data.y_score, data.y_true
-    (array(['b', 'a', 'c', 'a'], dtype='<U1'), array([ 2.5,  1.5, -inf, -inf]), array([nan,  1.,  1.,  1.]))
+    >>> data.doc_id
+    array(['b', 'a', 'c', 'a'], dtype='<U1')
+    >>> data.y_score, data.y_true
+    (array([ 2.5,  1.5, -inf, -inf]), array([nan,  1.,  1.,  1.]))
     >>> data.not_in_run
     array(['q2'], dtype='<U2')
-    >>> evaluate(data.y_true, data.y_score, qid=data.qid, metrics="map", unjudged="nonrelevant").per_query["map"]
+    >>> evaluate(
+    ...     data.y_true, data.y_score, qid=data.qid, metrics="map", unjudged="nonrelevant"
+    ... ).per_query["map"]
     array([0.25, 0.  ])
     """
     return joined(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from sklearn_rank._utils.caller import levels_to_caller
+from sklearn_rank._utils.told import tell
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.io._entries import Entries
 
@@ -28,10 +27,9 @@ def warn_if_swapped(caller: str, run: Any, judgements: Any, of_run: Entries, jud
     distinct = np.unique(score)
     tied = len(distinct) == 1 or len(np.unique([of_run.qid.code, score], axis=1)[0]) < len(score)
     if tied and (isinstance(_first_value(judgements), Sequence) or not _are_grades(grade)):
-        warnings.warn(
+        tell(
             f"{caller} takes {ORDER[caller]}, and these seem to be the other way round. Got a run of no more documents "
-            f"than are judged, with no scores but {', '.join(map('{:g}'.format, distinct))}.",
-            stacklevel=levels_to_caller(),
+            f"than are judged, with no scores but {', '.join(map('{:g}'.format, distinct))}."
         )
 
 

@@ -65,7 +65,11 @@ def read_table(
     Examples
     --------
     >>> from sklearn_rank.io import read_table
-    >>> data = read_table({"query": ["a", "a"], "label": [0, 1], "model": [0.2, 0.1]}, y_score="model", qid="query")
+    >>> data = read_table(
+    ...     {"query": ["a", "a"], "label": [0, 1], "model": [0.2, 0.1]},
+    ...     y_score="model",
+    ...     qid="query",
+    ... )
     >>> data.y_true, data.y_score, data.qid
     (array([0., 1.]), array([0.2, 0.1]), array(['a', 'a'], dtype='<U1'))
     """
@@ -107,7 +111,9 @@ def read_entries(table: Any, *, value: str, qid: str = "qid", doc_id: str = "doc
     Examples
     --------
     >>> from sklearn_rank.io import read_entries
-    >>> read_entries({"qid": [1, 1, 2], "doc_id": [7, 8, 7], "score": [0.5, 0.4, 0.1]}, value="score")
+    >>> read_entries(
+    ...     {"qid": [1, 1, 2], "doc_id": [7, 8, 7], "score": [0.5, 0.4, 0.1]}, value="score"
+    ... )
     Entries of 3 rows and 2 queries
     """
     table = opened(table, [qid, doc_id])

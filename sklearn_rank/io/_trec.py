@@ -188,10 +188,8 @@ def _refuse_line(part: _Rows, n_before: int, what: str, fields: Sequence[str], n
 
 def _line(parts: list[_Rows], row: int) -> int:
     """Number of the line that a row was read from."""
-    number = 1
-    for part in parts:
-        if row < len(part.value):
-            break
+    number, rest = 1, iter(parts)
+    while row >= len((part := next(rest)).value):
         row -= len(part.value)
         number += part.n_lines
     if not part.text:

@@ -238,7 +238,9 @@ def recall_at_k_score(r: Ranked, *, denominator: str = "relevant") -> Curve:
 
     >>> recall_at_k_score([1, 0, 1, 0], [4, 3, 2, 1], qid=[0] * 4, k=1)
     0.5
-    >>> recall_at_k_score([1, 0, 1, 0], [4, 3, 2, 1], qid=[0] * 4, k=1, denominator="min_k_relevant")
+    >>> recall_at_k_score(
+    ...     [1, 0, 1, 0], [4, 3, 2, 1], qid=[0] * 4, k=1, denominator="min_k_relevant"
+    ... )
     1.0
     """
     return r.cumsum(r.relevant), r.n_relevant if denominator == "relevant" else np.minimum(r.cutoff, r.n_relevant)
@@ -267,7 +269,10 @@ def fbeta_at_k_score(r: Ranked, *, beta: float = 1) -> Curve:
     P@2 = 1/2 and R@2 = 1/1: F1 = 2/3, F2 = 5/2 / (4/2 + 1) = 5/6, F0.5 = 5/4 / 2 / (1/8 + 1) = 5/9:
 
     >>> from sklearn_rank.metrics import fbeta_at_k_score
-    >>> [round(fbeta_at_k_score([0, 1, 0], [3, 2, 1], qid=[0] * 3, k=2, beta=b), 3) for b in (1, 2, 0.5)]
+    >>> [
+    ...     round(fbeta_at_k_score([0, 1, 0], [3, 2, 1], qid=[0] * 3, k=2, beta=b), 3)
+    ...     for b in (1, 2, 0.5)
+    ... ]
     [0.667, 0.833, 0.556]
     """
     weight = min(beta, LARGE) ** 2

@@ -146,7 +146,12 @@ def ndcg_score(r: Ranked, *, gain: Any = "exp2", discount: Any = "log2", base: f
     Two more judged documents, labels 3 and 2, were not retrieved. The ideal at rank 6 is then 8.740:
 
     >>> inf = float("inf")
-    >>> round(ndcg_score(y_true + [3, 2], y_score + [-inf, -inf], qid=[0] * 8, gain="linear", k=6), 3)
+    >>> round(
+    ...     ndcg_score(
+    ...         y_true + [3, 2], y_score + [-inf, -inf], qid=[0] * 8, gain="linear", k=6
+    ...     ),
+    ...     3,
+    ... )
     0.785
     """
     dcg = formula_of(dcg_score)

@@ -58,7 +58,9 @@ def r_precision_score(r: Ranked, *, denominator: str = "relevant") -> Curve:
     >>> from sklearn_rank.metrics import r_precision_score
     >>> r_precision_score([1, 0, 1, 0], [4, 3, 2, 1], qid=[0] * 4)
     0.5
-    >>> r_precision_score([1, 0, 1, 0], [4, 3, 2, 1], qid=[0] * 4, k=1, denominator="min_k_relevant")
+    >>> r_precision_score(
+    ...     [1, 0, 1, 0], [4, 3, 2, 1], qid=[0] * 4, k=1, denominator="min_k_relevant"
+    ... )
     1.0
     """
     hits = r.cumsum(r.relevant, weight=r.rank <= r.of_query(r.n_relevant))
@@ -103,12 +105,19 @@ def interpolated_precision_score(r: Ranked, *, recall: Any = 0.5, rounding: str 
     Relevant documents at ranks 2 and 3: precision is best at rank 3, where it is 2/3, and recall is 1:
 
     >>> from sklearn_rank.metrics import interpolated_precision_score
-    >>> round(interpolated_precision_score([0, 1, 1, 0], [4, 3, 2, 1], qid=[0] * 4, recall=0.5), 4)
+    >>> round(
+    ...     interpolated_precision_score([0, 1, 1, 0], [4, 3, 2, 1], qid=[0] * 4, recall=0.5), 4
+    ... )
     0.6667
 
     At ranks 1 and 4: precision 1 up to recall 0.5, then 2/4; the mean over eleven levels is (6 + 5/2) / 11:
 
-    >>> round(interpolated_precision_score([1, 0, 0, 1], [4, 3, 2, 1], qid=[0] * 4, recall="11pt"), 4)
+    >>> round(
+    ...     interpolated_precision_score(
+    ...         [1, 0, 0, 1], [4, 3, 2, 1], qid=[0] * 4, recall="11pt"
+    ...     ),
+    ...     4,
+    ... )
     0.7727
     """
     r.refuse_ties("interpolated_precision_score")

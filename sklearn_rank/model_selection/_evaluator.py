@@ -101,7 +101,9 @@ class RankingEvaluator:
     >>> from sklearn_rank.datasets import make_ranking
     >>> X, y, qid = make_ranking(n_queries=50, random_state=0)
     >>> evaluator = RankingEvaluator(["ndcg@10", "map"], cv=5)
-    >>> report = evaluator.compare({"constant": DummyRegressor(), "ridge": Ridge()}, X, y, qid=qid)
+    >>> report = evaluator.compare(
+    ...     {"constant": DummyRegressor(), "ridge": Ridge()}, X, y, qid=qid
+    ... )
     >>> report.results["ridge"].mean()["map"] > report.results["constant"].mean()["map"]
     True
     """

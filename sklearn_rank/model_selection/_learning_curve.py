@@ -83,7 +83,9 @@ def query_learning_curve(
     >>> from sklearn_rank import query_learning_curve
     >>> from sklearn_rank.datasets import make_ranking
     >>> X, y, qid = make_ranking(n_queries=50, random_state=0)
-    >>> sizes, train, test = query_learning_curve(Ridge(), X, y, qid=qid, train_sizes=[0.5, 1.0], cv=5)
+    >>> sizes, train, test = query_learning_curve(
+    ...     Ridge(), X, y, qid=qid, train_sizes=[0.5, 1.0], cv=5
+    ... )
     >>> sizes, test.shape
     (array([20, 40]), (2, 5))
     """

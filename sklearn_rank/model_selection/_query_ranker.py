@@ -109,7 +109,9 @@ class QueryRanker(CallbackSupportMixin, RankerScoreMixin, PartialFitMixin, MetaE
     --------
     >>> from sklearn.linear_model import Ridge
     >>> from sklearn_rank import QueryRanker
-    >>> ranker = QueryRanker(Ridge(alpha=0)).fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=["a", "b", "a"])
+    >>> ranker = QueryRanker(Ridge(alpha=0)).fit(
+    ...     [[0.0], [1.0], [2.0]], [0, 1, 2], qid=["a", "b", "a"]
+    ... )
     >>> ranker.predict([[3.0]]).round(6)
     array([3.])
     """

@@ -176,7 +176,7 @@ def get_scorer_names() -> list[str]:
     >>> [name for name in get_scorer_names() if name.startswith("neg_r")]
     ['neg_ranking_loss', 'neg_rbp_residual', 'neg_rmse']
     """
-    return sorted(name if entry.greater_is_better else f"neg_{name}" for name, entry in REGISTRY.items())
+    return sorted(name if entry.greater_is_better else f"neg_{name}" for name, entry in [*REGISTRY.items()])
 
 
 def get_scorers(metrics: MetricsLike, *, response_method: Any = RESPONSE, **keywords: Any) -> RankingScorers:

@@ -199,7 +199,8 @@ class QueryShuffleSplit(_QuerySplitter, GroupShuffleSplit):
     --------
     >>> from sklearn_rank import QueryShuffleSplit
     >>> X, qid = [[0]] * 4, [1, 1, 2, 2]
-    >>> [len(test) for _, test in QueryShuffleSplit(2, test_size=1, random_state=0).split(X, groups=qid)]
+    >>> splitter = QueryShuffleSplit(2, test_size=1, random_state=0)
+    >>> [len(test) for _, test in splitter.split(X, groups=qid)]
     [2, 2]
     """
 
@@ -225,7 +226,10 @@ class LeaveOneQueryOut(_QuerySplitter, LeaveOneGroupOut):
     Examples
     --------
     >>> from sklearn_rank import LeaveOneQueryOut
-    >>> [test.tolist() for _, test in LeaveOneQueryOut().split([[0]] * 3, groups=["b", "a", "b"])]
+    >>> [
+    ...     test.tolist()
+    ...     for _, test in LeaveOneQueryOut().split([[0]] * 3, groups=["b", "a", "b"])
+    ... ]
     [[1], [0, 2]]
     """
 

@@ -53,7 +53,7 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
     >>> import numpy as np
     >>> from sklearn_rank import QueryTimeSeriesSplit
     >>> X, qid = [[0]] * 6, ["b", "b", "a", "c", "d", "d"]
-    >>> time = np.array(["2024-03-02", "2024-03-02", "2024-03-09", "2024-03-01", "2024-03-05", "2024-03-05"], "M8[D]")
+    >>> time = np.datetime64("2024-03-01") + np.array([1, 1, 8, 0, 4, 4])
     >>> for train, test in QueryTimeSeriesSplit(2).split(X, groups=qid, time=time):
     ...     print(train, test)
     [0 1 3] [4 5]
@@ -61,7 +61,8 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
 
     At least a week later:
 
-    >>> for train, test in QueryTimeSeriesSplit(1, test_size=1, gap=np.timedelta64(7, "D")).split(X, qid, qid, time):
+    >>> splitter = QueryTimeSeriesSplit(1, test_size=1, gap=np.timedelta64(7, "D"))
+    >>> for train, test in splitter.split(X, qid, qid, time):
     ...     print(train, test)
     [0 1 3] [2]
     """

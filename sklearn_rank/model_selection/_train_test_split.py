@@ -69,7 +69,9 @@ def query_train_test_split(
     --------
     >>> from sklearn_rank import query_train_test_split
     >>> X, y, qid = [[5], [6], [7], [8], [9]], [1, 0, 0, 1, 2], ["a", "b", "a", "c", "b"]
-    >>> X_train, X_test, y_train, y_test, qid_train, qid_test = query_train_test_split(X, y, qid=qid, random_state=0)
+    >>> X_train, X_test, y_train, y_test, qid_train, qid_test = query_train_test_split(
+    ...     X, y, qid=qid, random_state=0
+    ... )
     >>> qid_train, qid_test
     (['a', 'b', 'a', 'b'], ['c'])
     >>> X_test, y_test

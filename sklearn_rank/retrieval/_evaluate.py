@@ -119,7 +119,9 @@ def evaluate_retrieval(
 
     >>> from sklearn_rank.retrieval import evaluate_retrieval
     >>> codes, labels = [[1, 1, 1], [1, -1, -1], [-1, 1, -1]], ["cat", "cat", "dog"]
-    >>> result = evaluate_retrieval([[1, 1, 1]], codes, ["cat"], labels, distance="hamming", metrics="map")
+    >>> result = evaluate_retrieval(
+    ...     [[1, 1, 1]], codes, ["cat"], labels, distance="hamming", metrics="map"
+    ... )
     >>> round(result.mean()["map"], 4)
     0.9167
     """

@@ -93,7 +93,9 @@ def score_neighbors(
 
     >>> from sklearn_rank.retrieval import score_neighbors
     >>> metrics = ["recall@2", "recall@3"]
-    >>> score_neighbors([[0.1, 0.2, 0.2]], [[7, 2, 5]], true_indices=[[7, 5]], metrics=metrics).mean()
+    >>> score_neighbors(
+    ...     [[0.1, 0.2, 0.2]], [[7, 2, 5]], true_indices=[[7, 5]], metrics=metrics
+    ... ).mean()
     {'recall@2': 0.75, 'recall@3': 1.0}
     """
     specs = parse_metrics(metrics, **keywords)

@@ -45,7 +45,9 @@ def make_retrieval_scorer(distance: Any = "cosine", metrics: MetricsLike = "map@
     >>> from sklearn_rank.retrieval import make_retrieval_scorer
     >>> X, y = load_iris(return_X_y=True)
     >>> grid = {"n_components": [1, 2], "whiten": [False, True]}
-    >>> search = GridSearchCV(PCA(), grid, scoring=make_retrieval_scorer("euclidean"), cv=StratifiedKFold(3))
+    >>> search = GridSearchCV(
+    ...     PCA(), grid, scoring=make_retrieval_scorer("euclidean"), cv=StratifiedKFold(3)
+    ... )
     >>> search.fit(X, y).best_params_
     {'n_components': 2, 'whiten': False}
     """

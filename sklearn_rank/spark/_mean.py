@@ -90,7 +90,7 @@ def mean(
     refuse_bad_weight(np.array([lowest, highest]))
     numbers, means = np.array([0.0 if x is None else x for x in sums]).reshape(-1, 3), {}
     for (name, metric), of_metric in zip(table.metrics.items(), numbers, strict=True):
-        means[name] = mean_of_sums(metric, PartialSums(*of_metric[:, None]), stacklevel=4)
+        means[name] = mean_of_sums(metric, PartialSums(*of_metric[:, None]))
     return means
 
 

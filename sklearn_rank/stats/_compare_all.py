@@ -176,7 +176,11 @@ def compare_all(
     Holm takes the smaller p twice:
 
     >>> from sklearn_rank.stats import compare_all
-    >>> values = {"new": [0.7, 0.5, 0.9, 0.4], "old": [0.5, 0.4, 0.6, 0.4], "odd": [0.1, 0.9, 0.8, 0.2]}
+    >>> values = {
+    ...     "new": [0.7, 0.5, 0.9, 0.4],
+    ...     "old": [0.5, 0.4, 0.6, 0.4],
+    ...     "odd": [0.1, 0.9, 0.8, 0.2],
+    ... }
     >>> result = compare_all(values, baseline="old", test="randomization")
     >>> result.comparisons["new", "old"].pvalue, result.corrected_pvalue("new", "old")
     (0.25, 0.5)

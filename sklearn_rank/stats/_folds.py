@@ -95,7 +95,10 @@ def compare_folds(
     Differences 0.1, 0.2, 0.3 with variance 0.01 and a factor of 1/3 + 1/2, so t = 0.2 / sqrt(0.00833):
 
     >>> from sklearn_rank.stats import compare_folds
-    >>> round(compare_folds([0.5, 0.7, 0.9], [0.4, 0.5, 0.6], n_train=200, n_test=100).statistic, 4)
+    >>> round(
+    ...     compare_folds([0.5, 0.7, 0.9], [0.4, 0.5, 0.6], n_train=200, n_test=100).statistic,
+    ...     4,
+    ... )
     2.1909
     """
     check_arguments(

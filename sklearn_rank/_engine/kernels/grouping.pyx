@@ -74,7 +74,7 @@ cdef int64_t _find_in_words(
 ) noexcept nogil:
     """Of 16 rows at a time it is first asked whether any differs, as vectors do; in most they are of one query."""
     cdef word_t differ
-    cdef int64_t i
+    cdef int64_t i, first = n
     cdef bint falling = False
     while row < end:
         differ = 1
@@ -86,8 +86,9 @@ cdef int64_t _find_in_words(
             for i in range(row, min(row + 16, end)):
                 out[n] = i    # in any case: nothing to guess
                 n += x[i] != x[i - 1]
-                falling |= (x[i] ^ sign) < (x[i - 1] ^ sign)
         row += 16
+    for i in range(first, n):
+        falling |= (x[out[i]] ^ sign) < (x[out[i] - 1] ^ sign)
     falls[0] = falling
     return n
 

@@ -28,7 +28,7 @@ def means_of_grades(
     Tied items count in expectation, as in `joint`. Values are whole numbers, so that their sums are exact. It takes a
     third of the time of `relevant`, `joint` and `cumsum`, as no array is made, and only relevant items are divided for.
     """
-    cdef int64_t q, c, g, stop
+    cdef int64_t q, c, g, stop, n_cutoffs = cutoffs.shape[0]
     cdef const uint8_t* grades = &grade[0] if grade.shape[0] > 0 else NULL
     cdef const int64_t* ends = &tie_end[0] if tie_end is not None and tie_end.shape[0] > 0 else NULL
     cdef mean_t run
@@ -39,9 +39,14 @@ def means_of_grades(
         run.packed[g] = run.relevant[g] + run.value[g] * LOW + run.relevant[g] * run.value[g] * LOW * LOW
     with nogil:
         for q in range(ptr.shape[0] - 1):
+            if ends == NULL and n_cutoffs == 1 and ptr[q + 1] - ptr[q] <= FEW:
+                out[q, 0] = _mean_of_few(
+                    grades + ptr[q], &relevant[0], &value[0], min(cutoffs[0], ptr[q + 1] - ptr[q])
+                )
+                continue
             run.total = run.before = 0.0
             run.first = run.at = run.tie_stop = ptr[q]
-            for c in range(cutoffs.shape[0]):
+            for c in range(n_cutoffs):
                 stop = ptr[q + 1]
                 if cutoffs[c] < stop - ptr[q]:
                     stop = ptr[q] + cutoffs[c]
@@ -55,6 +60,18 @@ def means_of_grades(
                     else:
                         _add_untied(grades, ends, min(stop, run.at + CHUNK), &run)
                 out[q, c] = run.total
+
+
+cdef inline double _mean_of_few(
+    const uint8_t* grade, const double* relevant, const double* value, int64_t n
+) noexcept nogil:
+    """Sum the means of a short query without ties, in a third of the instructions of what can go on."""
+    cdef int64_t i
+    cdef double total = 0.0, before = 0.0
+    for i in range(n):
+        before += value[grade[i]]
+        total += relevant[grade[i]] * (before / STEP[i + 1])
+    return total
 
 
 cdef inline void _add_few(const uint8_t* grade, const int64_t* tie_end, int64_t stop, mean_t* run) noexcept nogil:

@@ -16,13 +16,14 @@ cdef struct room_t:
     double* spare_key           # twice
     int64_t* item               # once
     int64_t* spare              # once
+    int64_t* row                # once; in their order, where no one keeps it
     int32_t* bucket             # once
     int32_t* count              # twice
 
 
 def room_for(int64_t longest):
     """Numbers of 8 bytes that make room for a query of as many rows."""
-    return 7 * longest + 4
+    return 8 * longest + 4
 
 
 cdef room_t _divide(double* room, int64_t longest) noexcept nogil:
@@ -31,7 +32,8 @@ cdef room_t _divide(double* room, int64_t longest) noexcept nogil:
     work.spare_key = work.key + longest
     work.item = <int64_t*> (work.spare_key + 2 * longest)
     work.spare = work.item + longest
-    work.bucket = <int32_t*> (work.spare + longest)
+    work.row = work.spare + longest
+    work.bucket = <int32_t*> (work.row + longest)
     work.count = work.bucket + longest
     return work
 
@@ -46,14 +48,9 @@ cdef bint _are_equal(const score_t* score, int64_t n) noexcept nogil:
     return i >= n
 
 
-cdef bint _place_equal(const score_t* score, int64_t n, double bar, int64_t start, int64_t* order) noexcept nogil:
-    """Write the rows of a query of one tie block, as they stand; False if it is none, or one below the bar."""
-    cdef int64_t i
-    if n < 2 or not score[0] >= bar or not _are_equal(score, n):
-        return False
-    for i in range(n):
-        order[i] = start + i
-    return True
+cdef bint _is_one_block(const score_t* score, int64_t n, double bar) noexcept nogil:
+    """Whether a query of several rows is one tie block, which reaches the bar."""
+    return n > 1 and score[0] >= bar and _are_equal(score, n)
 
 
 cdef int64_t _choose(
@@ -252,25 +249,29 @@ cdef bint _rank_few(
 cdef inline bint _place_all(
     const score_t* score, const uint8_t* grade, int64_t n, double bar, int64_t start, int64_t* order, uint8_t* out,
 ) noexcept nogil:
-    """Each pair counts for the higher one: of equal scores no one counts, and the sum says so."""
+    """Each pair counts for the higher one, the first of equal ones; these end up side by side, and are seen there."""
     cdef int64_t[8] place
-    cdef int64_t i, j, n_pairs = 0
+    cdef score_t[8] ranked
+    cdef int64_t i, j, before
+    cdef bint equal = False
     for i in range(n):
-        place[i] = 0
+        place[i] = n - 1 - i  # as if all after it were lower
     for i in range(1, n):
         for j in range(i):
-            place[i] += score[j] > score[i]
-            place[j] += score[i] > score[j]
+            before = score[j] >= score[i]
+            place[i] += before
+            place[j] -= before
     for i in range(n):
-        n_pairs += place[i]
-    if n_pairs < n * (n - 1) // 2:
-        return False
-    for i in range(n):
-        order[place[i]] = start + i
+        ranked[place[i]] = score[i]
+    if order != NULL:
+        for i in range(n):
+            order[place[i]] = start + i
     if grade != NULL:
         for i in range(n):
             out[place[i]] = grade[start + i]
-    return score[order[n - 1] - start] >= bar
+    for i in range(n - 1):
+        equal |= ranked[i] == ranked[i + 1]
+    return not equal and ranked[n - 1] >= bar
 
 
 cdef int64_t _insertion_sort(double* key, int64_t* item, int64_t n, int64_t patience) noexcept nogil:

@@ -23,12 +23,13 @@ def rank_queries(
     ties: int,
     keep_unretrieved: bool,
     longest: int,
-    order: Index,
+    order: Index | None,
     tie_end: Index,
     ptr: Index,
     out_grade: Grade | None,
     room: Array,
 ) -> bool: ...
+def spread_tie_ends(ptr: Index, tie_end: Index, out: Index) -> None: ...
 def number(ptr: Index, rank: Index) -> None: ...
 def rank_labels(
     label: Array,

@@ -1,0 +1,208 @@
+"""Rows give the same values wherever they are: in batches, in batches of whole queries, in Dask, in Spark.
+
+Each law stands here once, for every place. What only one place has is in the tests of that place.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+from registry import Data, each_kind_of_data, rough_data_for, tie_policy
+
+from sklearn_rank import dask as on_dask
+from sklearn_rank import evaluate, evaluate_batches, parse_metric
+from sklearn_rank import spark as on_spark
+from sklearn_rank._chunks import adjacent_queries
+
+SUBTOPICS = ["label 0", "label 1", "label 2"]
+
+
+# --- rows, and how each place is asked -----------------------------------------------------------------------
+
+
+def make(seed=0, n_queries=50):
+    """Rows with ties in a drawn order, but for those of equal scores: lowest label first, as Spark takes them."""
+    rng = np.random.default_rng(seed)
+    qid = np.repeat(rng.permutation(n_queries) * 3 - 5, rng.integers(1, 14, n_queries))
+    return in_one_order(Data(rng.integers(0, 5, len(qid)).astype(float), rng.integers(0, 9, len(qid)) / 3, qid))
+
+
+def in_one_order(data):
+    """Rows of a query in the order that has no ties, queries in no order."""
+    query = np.random.default_rng(7).permutation(data.qid.max() - data.qid.min() + 1)[data.qid - data.qid.min()]
+    return data.rows(np.lexsort((*data.y_true.reshape(len(query), -1).T, -data.y_score, query)))
+
+
+def mixed(frame):
+    """Rows in another order, in which queries are cut; those of a query stay in theirs."""
+    return frame.iloc[np.argsort(frame.groupby("qid", sort=False).cumcount().to_numpy(), kind="stable")]
+
+
+def frame_of(data, **columns):
+    """Columns, one a subtopic where there are any."""
+    labels = dict(zip(SUBTOPICS, data.y_true.T, strict=True)) if data.y_true.ndim == 2 else {"label": data.y_true}
+    return pd.DataFrame(labels | {"score": data.y_score, "qid": data.qid} | columns)
+
+
+def labels_in(frame):
+    return "label" if "label" in frame else SUBTOPICS
+
+
+def rows_of(frame, size):
+    return [frame.iloc[i : i + size] for i in range(0, len(frame), size)]
+
+
+def by_batches(frame, **keywords):
+    return evaluate_batches(rows_of(mixed(frame), 7), memory_limit=1500, **keywords)
+
+
+def by_grouped_batches(frame, **keywords):
+    return evaluate_batches(rows_of(frame, 5), assume_grouped=True, **keywords)
+
+
+def by_dask(frame, **keywords):
+    dd = pytest.importorskip("dask.dataframe")
+    return on_dask.evaluate(dd.from_pandas(mixed(frame), npartitions=3, sort=False), **keywords)
+
+
+def by_grouped_dask(frame, **keywords):
+    dd = pytest.importorskip("dask.dataframe")
+    number = (frame.qid != frame.qid.shift()).cumsum().to_numpy()
+    parts = [frame[number % 3 == i] for i in range(3)]
+    return on_dask.evaluate(dd.from_map(lambda part: part, parts, meta=frame[:0]), assume_grouped=True, **keywords)
+
+
+def by_spark(frame, **keywords):
+    from pyspark.sql import SparkSession
+
+    found = on_spark.evaluate(SparkSession.active().createDataFrame(mixed(frame)).repartition(2), **keywords)
+    assert found.qid.tolist() == sorted(found.qid.tolist())
+    return found
+
+
+PLACES = {
+    "batches": by_batches,
+    "grouped batches": by_grouped_batches,
+    "dask": by_dask,
+    "grouped dask": by_grouped_dask,
+    "spark": by_spark,
+}
+
+
+@pytest.fixture(params=PLACES)
+def place(request, monkeypatch):
+    """A way to evaluate a frame."""
+    monkeypatch.setattr(adjacent_queries, "ROWS_PER_PART", 1)  # queries of batches are evaluated as they end
+    if request.param == "spark":
+        request.getfixturevalue("spark")
+    return PLACES[request.param]
+
+
+def check(place, frame, *, sample_weight=None, **keywords):
+    """Values are those in memory, bit by bit, and so is all else that a result has but its order."""
+    y_true = labels_in(frame)
+    weight = {} if sample_weight is None else {"sample_weight": frame[sample_weight]}
+    expected = evaluate(frame[y_true], frame.score, qid=frame.qid, **keywords, **weight)
+    found = place(frame, y_true=y_true, **keywords, **({"sample_weight": sample_weight} if weight else {}))
+    order = [np.argsort(result.qid) for result in (found, expected)]
+    assert found.qid[order[0]].tolist() == expected.qid[order[1]].tolist()
+    assert found.per_query.keys() == expected.per_query.keys()
+    for name, values in expected.per_query.items():
+        assert found.per_query[name][order[0]].tobytes() == values[order[1]].tobytes(), name
+    for of_rows in ("n_documents", "weight"):
+        pair = [getattr(result, of_rows) for result in (found, expected)]
+        assert (pair[0] is None) == (pair[1] is None)
+        assert pair[0] is None or pair[0][order[0]].tolist() == pair[1][order[1]].tolist()
+    assert found.mean() == pytest.approx(expected.mean(), rel=1e-13, abs=0, nan_ok=True)
+    assert found.n_undefined == expected.n_undefined
+    assert found.meaning == expected.meaning
+    return found
+
+
+# --- the laws ------------------------------------------------------------------------------------------------
+
+
+@each_kind_of_data
+def test_every_metric(place, metrics):
+    specs = [parse_metric(m.name, **({"k": 5} if m.has_cutoff else {}), **tie_policy(m)) for m in metrics]
+    check(place, frame_of(in_one_order(rough_data_for(metrics[0]))), metrics=specs)
+
+
+def test_what_few_rows_have(place):
+    """Only some parts have NaN labels, and only some -inf scores."""
+    data = make()
+    rows = np.random.default_rng(0).random(len(data.qid)) < 0.02
+    data = data.with_label(rows, np.nan).with_score(np.where(np.roll(rows, 9), -np.inf, data.y_score))
+    names = ["ndcg@10", "map", "bpref", "judged@5", "auc"]
+    asked = {f"{name} {way}": parse_metric(name, unjudged=way) for name in names for way in ("nonrelevant", "drop")}
+    found = check(place, frame_of(data), metrics=asked)
+    assert found.n_undefined["map drop"] > 0
+
+
+KEYWORDS = {
+    "undefined": {"replace_undefined_by": np.nan},
+    "geometric": {"average": "geometric"},
+    "geometric of defined ones": {"average": "geometric", "replace_undefined_by": np.nan},
+    "no policy": {"ties": "worst"},
+    "gain of a mapping": {"gain": {0: 0, 1: 1, 2: 3, 3: 7, 4: 20}},
+    "gain of a function": {"gain": lambda label: label**2},
+    "discount of a function": {"discount": lambda rank: 1 / np.sqrt(rank)},
+    "discount of an array": {"discount": 1 / np.arange(1.0, 14)},
+}
+
+
+def test_keywords(place):
+    """All in one call, beside one another."""
+    takes = {"gain": ["ndcg@5", "ndcg"], "discount": ["ndcg@5", "ndcg"]}
+    asked = {
+        f"{name}, {what}": parse_metric(name, **keywords)
+        for what, keywords in KEYWORDS.items()
+        for name in takes.get([*keywords][0], ["ndcg@5", "ndcg", "map"])
+    }
+    check(place, frame_of(make()), metrics=asked)
+
+
+def test_a_convention(place):
+    check(place, frame_of(make()), metrics=["ndcg@5", "map"], convention="catboost")
+
+
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_weights(place, average):
+    """Some parts have no weight at all."""
+    data = make()
+    weight = np.random.default_rng(3).random(200)[data.qid + 5] * (data.qid >= 80)
+    names = ["p@5", "auc", "rmse", "f@5"]
+    asked = {f"{name} {of}": parse_metric(name, replace_undefined_by=of) for name in names for of in (0.0, np.nan)}
+    check(place, frame_of(data, w=weight), sample_weight="w", metrics=asked, average=average)
+
+
+def test_own_functions(place):
+    metrics = {"best": lambda y, s: y[np.argmax(s)] if len(y) > 1 else np.nan, "nDCG": "ndcg@5"}
+    check(place, frame_of(make()), metrics=metrics)
+
+
+def test_numbers_of_other_types(place):
+    frame = frame_of(make())
+    check(place, frame.assign(label=frame.label.astype(np.int8), score=frame.score.astype(np.float32)), metrics="ndcg")
+
+
+IDS = {
+    "narrow": lambda q: q.astype(np.int16),
+    "floats": lambda q: q / 7,
+    "zeros": lambda q: np.where(np.arange(len(q)) % 2, -1.0, 1.0) * np.maximum(q - 20, 0),  # -0.0 is 0.0
+    "text": lambda q: np.array([f"q{i * i}" for i in q.tolist()], dtype=object),
+    "bool": lambda q: q > 80,
+}
+
+
+@pytest.mark.parametrize("ids", IDS)
+def test_ids(place, ids):
+    data = make()
+    frame = frame_of(data)
+    frame["qid"] = IDS[ids](data.qid)
+    frame = frame.sort_values(["score", "label"], ascending=[False, True], kind="stable")
+    check(place, frame.sort_values("qid", kind="stable"), metrics=["ndcg@10", "map"])
+
+
+def test_empty_parts(place):
+    """A query alone leaves most parts without a row."""
+    check(place, frame_of(Data(np.array([1.0, 0.0]), np.array([2.0, 1.0]), np.array([4, 4]))), metrics="mrr")
