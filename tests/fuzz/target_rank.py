@@ -34,9 +34,9 @@ def check(data: bytes) -> None:
     assert got.ptr.tolist() == [*ptr]
     assert got.order.tolist() == [*order]
     if ties != "average" or [*tie_end] == [*range(1, len(order) + 1)]:
-        assert got.tie_end is None
+        assert got.tie_ends is None
     else:
-        assert got.tie_end.tolist() == [*tie_end]
+        assert got.tie_ends.tolist() == [*tie_end]
     if np.isnan(label).any():
         return
     known = BlockLabels(None if grade is not None else label, indptr, grade=grade)
