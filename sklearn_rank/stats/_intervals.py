@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -108,14 +107,12 @@ def bootstrap_distribution(
     sample: IndependentValues | ClusterSums, n_resamples: int, random_state: RandomState
 ) -> Array:
     """Means and standard errors of bootstrap samples of queries or clusters, shape (2, n_resamples)."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of the spread of a single resample, which nobody reads
-        result = stats.bootstrap(
-            sample.data, sample.mean_and_error, vectorized=True, paired=len(sample.data) > 1, axis=-1,
-            n_resamples=n_resamples, batch=batch_size(sample.n), method="percentile",
-            random_state=np.random.default_rng() if random_state is None else random_state,
-        )  # fmt: skip
-    return np.asarray(result.bootstrap_distribution)
+    result = stats.bootstrap(
+        sample.data, sample.mean_and_error, vectorized=True, paired=len(sample.data) > 1, axis=-1,
+        n_resamples=max(n_resamples, 2), batch=batch_size(sample.n), method="percentile",
+        random_state=np.random.default_rng() if random_state is None else random_state,
+    )  # fmt: skip
+    return np.asarray(result.bootstrap_distribution)[..., :n_resamples]  # SciPy warns of the spread of a single one
 
 
 def bca_interval(
