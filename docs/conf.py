@@ -87,13 +87,16 @@ html_title = "sklearn_rank"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
+WITHOUT_MENU = {f"extending/{page.stem}": [] for page in HERE.glob("extending/*.md")}
+"""Pages whose code has 120 columns."""
+
 html_theme_options = {
     "logo": {"text": "sklearn_rank"},
     "header_links_before_dropdown": 8,
     "navbar_align": "left",
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "secondary_sidebar_items": {"**": ["page-toc"], "extending/*": []},  # code of 120 columns
+    "secondary_sidebar_items": {"**": ["page-toc"]} | WITHOUT_MENU,
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
     "pygments_light_style": "a11y-high-contrast-light",
@@ -110,7 +113,7 @@ if "Source" in urls:
     html_theme_options |= {
         "icon_links": [{"name": "Source", "url": urls["Source"], "icon": "fa-brands fa-github"}],
         "use_edit_page_button": True,
-        "secondary_sidebar_items": {"**": ["page-toc", "edit-this-page"], "extending/*": []},
+        "secondary_sidebar_items": {"**": ["page-toc", "edit-this-page"]} | WITHOUT_MENU,
     }
 if "Documentation" in urls:
     html_theme_options |= {
