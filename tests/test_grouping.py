@@ -307,6 +307,7 @@ def test_text_in_arrow(name, monkeypatch):
 
 @pytest.mark.parametrize("make", [pl.Series, FRAMES["str"]], ids=["polars", "pandas"])
 def test_text_of_arrow_without_pyarrow(make, monkeypatch):
+    pytest.importorskip("pyarrow").array(["a"]).dictionary_encode()  # which imports what it needs when first called
     qid = make(["b", "a", "b", "", "a"])
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     check(qid, ["b", "a", "b", "", "a"])
