@@ -162,3 +162,18 @@ def test_few_rows_by_one_call(case, monkeypatch):
 def test_few_rows_are_checked_by_one_call(monkeypatch):
     monkeypatch.setattr(check, "as_floats", None)
     assert check_queries(np.zeros(3), np.ones(3), qid=np.array([1, 1, 2])).indptr.tolist() == [0, 2, 3]
+
+
+@pytest.mark.parametrize("n_rows", [5, 5000])
+def test_numbers_of_packed_records(n_rows):
+    """Compiled code may read numbers only at multiples of their size."""
+    record = np.dtype([("flag", "i1"), ("qid", "i8"), ("label", "f8"), ("score", "f8"), ("narrow", "f4")])
+    packed = np.zeros(n_rows, dtype=record)
+    packed["qid"], packed["score"] = np.arange(n_rows) // 4, RNG.random(n_rows)
+    whole = np.frombuffer(b"\0" + packed["score"].tobytes(), dtype="u1")[1:].view("f8")
+    assert not whole.flags.aligned
+    for score in (packed["score"], packed["narrow"], whole):
+        queries = check_queries(packed["label"], score, qid=packed["qid"], keeps_narrow=True)
+        assert queries.score.flags.aligned
+        assert queries.label.flags.aligned
+        np.testing.assert_array_equal(queries.score, score)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import Distinct, Keys, Number, distinct_ids, joined
 from sklearn_rank._engine.qid import ids_of, refuse_missing_ids
+from sklearn_rank._utils.numbers import aligned
 
 
 class QueryIdIndex:
@@ -63,7 +64,7 @@ class QueryIdIndex:
     def _number(self, ids: NDArray[Any]) -> Number:
         number = np.empty(len(ids), dtype=np.uint32)
         if self._kind in ("integers", "uint64"):
-            self._distinct.number(Keys(np.ascontiguousarray(ids, dtype=np.int64)), 0, number)
+            self._distinct.number(Keys(aligned(np.ascontiguousarray(ids, dtype=np.int64))), 0, number)
         elif self._kind == "floats":
             self._distinct.number(Keys((ids.astype(np.float64) + 0.0).view(np.int64)), 0, number)
         elif self._kind == "text":

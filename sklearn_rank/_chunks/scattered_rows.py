@@ -12,7 +12,7 @@ from sklearn_rank._engine.check import check_shapes, queries_of
 from sklearn_rank._engine.grouping import Number, refuse_other_queries
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.rows import check_rows
-from sklearn_rank._utils.numbers import as_reals, column, refuse_inexact
+from sklearn_rank._utils.numbers import aligned, as_reals, column, refuse_inexact
 
 
 class ScatteredRows(NamedTuple):
@@ -42,7 +42,7 @@ def check_ungrouped(columns: Columns, n_jobs: int | None) -> tuple[Queries, NDAr
 
 def widened(numbers: NDArray[Any]) -> NDArray[np.float64]:
     """The numbers as float64."""
-    return np.ascontiguousarray(numbers, dtype=np.float64)
+    return aligned(np.ascontiguousarray(numbers, dtype=np.float64))
 
 
 def _narrow(x: Any, name: str) -> NDArray[Any]:

@@ -21,7 +21,7 @@ from sklearn_rank._engine.queries import DataSummary, GradedQueries, InputNames,
 from sklearn_rank._engine.rows import check_columns, check_rows, one_column, queries_in
 from sklearn_rank._utils.doors import SYSTEMS, refuse_elsewhere, refuse_table
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.numbers import as_floats, as_numbers, as_reals, column, refuse_masked
+from sklearn_rank._utils.numbers import aligned, as_floats, as_numbers, as_reals, column, refuse_masked
 from sklearn_rank._utils.tensors import as_numpy
 from sklearn_rank._utils.threads import check_n_jobs, for_each, row_blocks
 from sklearn_rank._utils.typing import Array, Grade, Index, MatrixLike
@@ -103,7 +103,7 @@ def _as_scores(y_score: MatrixLike, name: str, keeps_narrow: bool) -> NDArray[An
     score = as_reals(y_score, name)
     is_narrow = keeps_narrow and score.dtype.kind == "f" and score.dtype.itemsize <= 4
     is_kept = is_narrow and score.ndim == 1 and len(score) > FEW_ROWS
-    return np.ascontiguousarray(score, dtype=np.float32 if is_kept else np.float64)
+    return aligned(np.ascontiguousarray(score, dtype=np.float32 if is_kept else np.float64))
 
 
 def _check_few(y_true: NDArray[Any], y_score: NDArray[Any], qid: NDArray[Any], score_name: str) -> Queries | None:

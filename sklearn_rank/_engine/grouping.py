@@ -20,6 +20,7 @@ from sklearn_rank._engine.id_order import id_order
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
 from sklearn_rank._engine.qid import MISSING, NO_QID, id_array, joined_ids, refuse_missing_ids
 from sklearn_rank._engine.rows import one_column, queries_in
+from sklearn_rank._utils.numbers import aligned
 from sklearn_rank._utils.threads import for_each, row_blocks
 from sklearn_rank._utils.typing import Index, MatrixLike
 
@@ -193,7 +194,7 @@ def _starts(ids: NDArray[Any], n_jobs: int | None) -> tuple[Index | None, NDArra
     if kind not in "biufcmMSU" or ids.dtype.itemsize == 0:
         starts = _starts_of_values(ids, n_jobs)
         return starts, ids[starts[:-1]], False
-    ids = np.ascontiguousarray(ids)
+    ids = aligned(np.ascontiguousarray(ids))
     width = ids.dtype.itemsize
     is_number = kind in "iu" and ids.dtype.isnative
     words, sign = ids.view(np.int64) if kind in "mM" else ids, 1 << (8 * width - 1) if kind == "i" else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.ma import MaskedArray
@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.tensors import as_numpy, widened
 from sklearn_rank._utils.typing import Array
+
+S = TypeVar("S", bound=np.generic)
 
 EXACT = 2**53
 """Largest integer up to which float64 is exact."""
@@ -29,7 +31,12 @@ def as_floats(x: Any, name: str) -> Array:
     ValueError
         If there is another number of dimensions, rows differ in length, or numbers are lost as float64.
     """
-    return np.ascontiguousarray(as_reals(x, name), dtype=np.float64)
+    return aligned(np.ascontiguousarray(as_reals(x, name), dtype=np.float64))
+
+
+def aligned(x: NDArray[S]) -> NDArray[S]:
+    """The array, or a copy if its entries do not stand where compiled code may read them, as in a packed record."""
+    return x if x.flags.aligned else x.copy()
 
 
 def as_reals(x: Any, name: str) -> NDArray[Any]:
