@@ -90,7 +90,7 @@ class Ranking:
                 order, tie_end, ptr, out_grade, np.empty(rank_kernels.room_for(longest)),
             )  # fmt: skip
 
-        def rank_again() -> Index:  # few formulas read it, and to write it takes a third of constant scores' time
+        def rank_again() -> Index:  # few formulas read it; it takes 8 bytes a row to write
             rank(order := np.empty(n_rows, dtype=np.int64))
             return order[: ptr[-1]]
 

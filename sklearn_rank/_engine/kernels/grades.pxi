@@ -38,7 +38,7 @@ cdef void _sort_side_by_side(
 ) noexcept nogil:
     """Sort up to 8 grades of each of some queries, a query a lane, by a network: what it compares depends on none.
 
-    So 16 queries take the instructions of one, and no branch is there to guess.
+    A vector has a byte of each of 16 queries, and no branch is there to guess.
     """
     cdef uint8_t[FEW][SIDE] x
     cdef int64_t lane, i, n

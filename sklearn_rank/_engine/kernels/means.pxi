@@ -65,7 +65,7 @@ def means_of_grades(
 cdef inline double _mean_of_few(
     const uint8_t* grade, const double* relevant, const double* value, int64_t n
 ) noexcept nogil:
-    """Sum the means of a short query without ties, in a third of the instructions of what can go on."""
+    """Sum the means of a short query without ties: one loop, and nothing that a next piece of the list would read."""
     cdef int64_t i
     cdef double total = 0.0, before = 0.0
     for i in range(n):

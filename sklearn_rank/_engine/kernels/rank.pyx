@@ -90,7 +90,7 @@ def rank_queries(
             else:
                 done = _rank_few(narrow + start, grades, n, bar, start, rows if step else NULL, out + at)
                 equal = not done and ties == AVERAGE and _is_one_block(narrow + start, n, bar)
-            if equal:  # a fifth of the instructions of the other way
+            if equal:  # and so sorted already
                 _end_ties_before(at, &tie_end[0], tied)
                 tied = True
                 tie_end[at] = at + n

@@ -33,7 +33,7 @@ def cumsum(
     plain = grades != NULL and by_rank != NULL and not w and weight[0] == 1.0 and not per_rank and not tied
     with nogil:
         while q < n_queries:
-            if plain:  # as nDCG asks for, in half of the time
+            if plain:  # as nDCG asks for
                 q = _sum_plainly(
                     values, grades, by_rank, &ptr[0], q, n_queries, &cutoffs[0], n_cutoffs, <char*> &out[0, 0],
                     out.strides[0], out.strides[1],
