@@ -9,6 +9,7 @@ import inspect
 import re
 import sys
 from pathlib import Path
+from textwrap import wrap
 
 from sklearn_rank._metric.keywords import (
     CUTOFF,
@@ -21,6 +22,7 @@ from sklearn_rank._metric.keywords import (
 from sklearn_rank._metric.metric import REGISTRY, Metric
 
 FOLDER = Path(__file__).parent / "metrics"
+WIDTH = 96
 NOTE = "<!-- Written by docs/make_pages.py from the docstrings; edit those. -->\n\n"
 
 
@@ -138,8 +140,19 @@ def index() -> str:
     return (
         f"{NOTE}# All metrics\n\nA name takes keywords and a cutoff, in any case: `ndcg(gain=linear)@10`.\n\n"
         "| names | function | what it is |\n|---|---|---|\n" + "\n".join(sorted(rows)) + "\n\n"
-        "## Keywords of every metric\n\n```text\n" + "\n".join(shared) + "\n```\n"
+        "## Keywords of every metric\n\n```text\n" + narrow("\n".join(shared)) + "\n```\n"
     )
+
+
+def narrow(doc: str) -> str:
+    """Keywords in lines that fit into the page."""
+    lines = []
+    for entry in re.split(r"\n(?=\S)", doc):
+        head, *rest = entry.split("\n")
+        lines += wrap(head, WIDTH, subsequent_indent="    ")
+        text = " ".join(map(str.strip, rest))
+        lines += wrap(text, WIDTH, initial_indent="    ", subsequent_indent="    ")
+    return "\n".join(lines)
 
 
 def pages() -> dict[Path, str]:

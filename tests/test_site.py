@@ -30,6 +30,16 @@ def test_every_public_name_is_in_the_reference_once(listed):
     assert sorted(listed) == sorted(set(entries.ENTRIES.values()))
 
 
+def test_powers_stand_in_code():
+    """What stands between two of them would be bold."""
+    prose = {
+        page: re.sub(r"^(`{3,}).*?^\1$|`[^`]*`", "", page.read_text(), flags=re.DOTALL | re.MULTILINE) for page in PAGES
+    }
+    paragraphs = [(page, text) for page, whole in prose.items() for text in whole.split("\n\n")]
+    assert len(paragraphs) > 1000
+    assert not [(page, text) for page, text in paragraphs if len(re.findall(r"\w\*\*\w", text)) > 1]
+
+
 def test_code_fits_into_its_page():
     """Beside two menus in a window of 1300 pixels; `ruff format` breaks lines there, but for text and comments."""
     code = [(page, found[2]) for page in PAGES for found in CODE.finditer(page.read_text())]

@@ -1,4 +1,5 @@
-"""Check the links of a built site: each leads to a file that is there, and to a place in it.
+"""Check a built site: each link leads to a file that is there and to a place in it, and each name in a table of the
+reference has its first sentence beside it.
 
 python docs/_sphinx/check_html.py docs/_build/html
 """
@@ -11,11 +12,11 @@ from urllib.parse import unquote, urlsplit
 
 
 class Page(HTMLParser):
-    """Links of a page, and the places that links may lead to."""
+    """Links of a page, the places that links may lead to, and the tables whose names have nothing beside them."""
 
     def __init__(self, path):
         super().__init__()
-        self.links, self.places = set(), {"", "top"}
+        self.links, self.places, self.bare, self.words = set(), {"", "top"}, 0, None
         self.feed(path.read_text())
 
     def handle_starttag(self, tag, attrs):
@@ -23,6 +24,21 @@ class Page(HTMLParser):
         attrs = dict(attrs)
         self.links.update(attrs[key] for key in ("href", "src") if attrs.get(key))
         self.places.update(attrs[key] for key in ("id", "name") if attrs.get(key))
+        if tag == "table":
+            self.words = "" if "autosummary" in (attrs.get("class") or "") else None
+        elif tag == "td" and self.words is not None:
+            self.words = ""
+
+    def handle_data(self, data):
+        """Keep the words of a cell."""
+        if self.words is not None:
+            self.words += data
+
+    def handle_endtag(self, tag):
+        """Count rows that end with an empty cell."""
+        self.bare += tag == "tr" and self.words is not None and not self.words.strip()
+        if tag == "table":
+            self.words = None
 
 
 page = cache(Page)
@@ -44,8 +60,10 @@ def main(folder):
     skipped = {"_static", "_modules"}  # sources link back to the package of a name, which may be an inner one
     paths = [path.resolve() for path in sorted(Path(folder).rglob("*.html")) if not skipped & {*path.parts}]
     wrong = [f"{path}: {link}" for path in paths for link in broken(path)]
-    print(*wrong, f"{len(paths)} pages, {sum(len(page(p).links) for p in paths)} links, {len(wrong)} broken", sep="\n")
-    return len(wrong)
+    bare = [f"{path}: {page(path).bare} names without a sentence" for path in paths if page(path).bare]
+    n_links = sum(len(page(path).links) for path in paths)
+    print(*wrong, *bare, f"{len(paths)} pages, {n_links} links, {len(wrong)} broken", sep="\n")
+    return len(wrong + bare)
 
 
 if __name__ == "__main__":

@@ -27,13 +27,18 @@ def add_to_page(app, docname, source):
 
 
 def add_terms(app, what, name, member, options, lines):
-    """Put the names of a metric into the index, and the words that its docstring begins with, as main entries."""
+    """Put the names of a metric, and the words that its docstring begins with, into the index as main entries.
+
+    They stand below the first sentence, which tables of names take for their second column.
+    """
     module, _, function = name.rpartition(".")
     if module == "sklearn_rank.metrics" and function in TERMS:
         title = next(filter(None, lines)).partition(":")[0].rstrip(".").lower()
         spelled = title.replace("cumulated", "cumulative")
         terms = dict.fromkeys((*TERMS[function], title, spelled))
-        lines[:0] = [*(f".. index:: ! {term}" for term in terms), ""]
+        start = lines.index(next(filter(None, lines)))
+        end = lines.index("", start) if "" in lines[start:] else len(lines)
+        lines[end:end] = ["", *(f".. index:: ! {term}" for term in terms)]
 
 
 def setup(app):
