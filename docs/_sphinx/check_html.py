@@ -1,5 +1,5 @@
-"""Check a built site: each link leads to a file that is there and to a place in it, and each name in a table of the
-reference has its first sentence beside it.
+"""Check a built site: each link leads to a file that is there and to a place in it, none to an address of mail, and each
+name in a table of the reference has its first sentence beside it.
 
 python docs/_sphinx/check_html.py docs/_build/html
 """
@@ -49,6 +49,8 @@ def broken(path):
     for link in sorted(page(path).links):
         url = urlsplit(link)
         if url.scheme or url.netloc:
+            if url.scheme == "mailto":  # ndcg@10, which looks like one
+                yield link
             continue
         target = (path.parent / unquote(url.path)).resolve() if url.path else path
         if not target.is_file() or (target.suffix == ".html" and unquote(url.fragment) not in page(target).places):

@@ -63,6 +63,18 @@ class LinkNames(SphinxTransform):
             LOG.warning("there is no %s", name, location=literal, type="public_names")
 
 
+class NoAddresses(SphinxTransform):
+    """Take back the links of names such as ndcg@10, which docutils takes for addresses of mail."""
+
+    default_priority = 5
+
+    def apply(self):
+        """Replace them by their text."""
+        for reference in list(self.document.findall(nodes.reference)):
+            if reference.get("refuri", "").startswith("mailto:"):
+                reference.replace_self(nodes.Text(reference.astext()))
+
+
 def skip_member(app, what, name, member, skip, options):
     """Leave out of an entry what other libraries wrote."""
     return skip or not is_ours(member) or None
@@ -83,6 +95,7 @@ def setup(app):
     """Connect to Sphinx."""
     app.add_role("public", role)
     app.add_transform(LinkNames)
+    app.add_transform(NoAddresses)
     app.connect("autodoc-skip-member", skip_member)
     app.connect("autodoc-process-signature", hide_constructor)
     app.connect("env-check-consistency", check_complete)
