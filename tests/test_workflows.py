@@ -67,6 +67,11 @@ def test_the_recipe_asks_for_what_the_project_asks_for():
     assert recipe["build"]["python"]["entry_points"] == [" = ".join(entry)]
 
 
+def test_the_environment_of_the_tests_can_compile():
+    """In place, by setup.py, as CONTRIBUTING.md and .ci/sanitize do: a new environment has an old setuptools or none."""
+    assert {*PROJECT["build-system"]["requires"]} <= {*PROJECT["project"]["optional-dependencies"]["tests"]}
+
+
 def test_the_citation_is_of_this_version():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert citation["version"] == sklearn_rank.__version__
