@@ -68,7 +68,7 @@ def test_the_recipe_asks_for_what_the_project_asks_for():
 
 
 def test_the_environment_of_the_tests_can_compile():
-    """In place, by setup.py, as CONTRIBUTING.md and .ci/sanitize do: a new environment has an old setuptools or none."""
+    """In place, by setup.py, as CONTRIBUTING.md and .ci/sanitize do: the setuptools of a new environment is too old."""
     assert {*PROJECT["build-system"]["requires"]} <= {*PROJECT["project"]["optional-dependencies"]["tests"]}
 
 

@@ -1,5 +1,5 @@
-"""Check a built site: each link leads to a file that is there and to a place in it, none to an address of mail, and each
-name in a table of the reference has its first sentence beside it.
+"""Check a built site: each link leads to a file that is there and to a place in it, none to an address of mail, and
+each name in a table of the reference has its first sentence beside it.
 
 python docs/_sphinx/check_html.py docs/_build/html
 """
