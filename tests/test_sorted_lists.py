@@ -42,6 +42,21 @@ def test_numbers_are_sorted_as_a_stable_argsort_does(n, dtype, rng):
         assert is_tied or (np.diff(np.sort(near), axis=1) > 0).all(), name
 
 
+@pytest.mark.parametrize(("n_bits", "n_grades"), [(1, 1), (64, 2), (100, 5), (255, 4), (256, 4), (600, 32)])
+def test_grades_are_counted_by_distance(n_bits, n_grades, rng):
+    """Up to 1,024 pairs of a distance and a grade are counted in another way than more."""
+    for n in (1, 7, 256, 259, 1000):
+        near = rng.integers(0, n_bits + 1, (2, n)).astype(np.uint8 if n_bits < 256 else np.uint16)
+        grade = rng.integers(0, n_grades, (2, n)).astype(np.uint8)
+        near[0, : n // 2], grade[1, n // 2 :] = 0, n_grades - 1  # the first and the last pairs too
+        found = np.empty((2, n_bits + 1, n_grades), dtype=np.int64)
+        bits_kernels.count_grades(near, grade, found)
+        for row in range(2):
+            expected = np.zeros(found.shape[1:], dtype=int)
+            np.add.at(expected, (n_bits - near[row].astype(int), grade[row]), 1)
+            np.testing.assert_array_equal(found[row], expected)
+
+
 @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
 @pytest.mark.parametrize("density", [0.0, 0.1, 0.9])
 def test_whole_lists_of_codes_are_those_of_evaluate_to_the_last_bit(ties, density, rng):

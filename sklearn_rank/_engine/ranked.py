@@ -325,8 +325,14 @@ class Ranked:
         known = self._ranking.sums_of_means(self._cutoffs, self._min_relevance, of_labels)
         if known is not None:
             return known
-        value = self.label if of_labels else self.relevant
-        return self.cumsum(weight=self.joint(self.relevant, value), over_rank=True)
+        return self._kept("means", self._sums_of_means, self.relevant, self.label if of_labels else self.relevant)
+
+    def _sums_of_means(self, relevant: Array, value: Array) -> Array:
+        out = np.empty(self.shape)
+        rank_kernels.means_of_items(
+            self._flat(relevant), self._flat(value), self._ranking.ptr, self._cutoffs, self._ranking.tie_end, out
+        )
+        return out
 
     def at_cutoff(self, x: ArrayLike) -> Array:
         """Value of `x` at the last position down to each cutoff; 0 for a list without a document."""

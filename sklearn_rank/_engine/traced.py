@@ -157,7 +157,16 @@ class TracedRanked:
 
     def sums_of_means(self, *, of_labels: bool = False) -> Step:
         """Sum over the relevant items down to each cutoff of the mean down to each."""
-        return self.cumsum(weight=self.joint(self.relevant, self.label if of_labels else self.relevant), over_rank=True)
+        relevant, cutoffs, n_cutoffs = operand(self.relevant), self._cutoffs, len(self._cutoffs)
+        value = operand(self.label) if of_labels else relevant
+
+        def compute(ranking: Order, values: list[Any]) -> Array:
+            out = np.empty((n_cutoffs, len(ranking.ptr) - 1)).T
+            means = relevant(values), value(values)
+            rank_kernels.means_of_items(*means, ranking.ptr, cutoffs, ranking.tie_end, out)
+            return out
+
+        return self._step(compute)
 
     def cascade(self, p: Any) -> Step:
         """Probability of each position to be the last one seen."""

@@ -1,38 +1,92 @@
-# Sums of means down to each relevant item, as MAP and WAP are, of labels kept as bytes; `rank.pyx` includes it.
+# Sums of means down to each relevant item, as MAP and WAP are; `rank.pyx` includes it.
 
 cdef enum:
     CHUNK = 64                 # positions whose sums are kept on the stack
     PACKED = 1 << 16            # items whose sums fit in 21 bits
     TURN = 16                   # quotients that are made before they are added
+    N_HARMONIC = 1 << 10        # ranks whose harmonic numbers are kept
 
 cdef int64_t LOW = 1 << 21
-cdef double[TURN] STEP          # 0, 1, ...
-for number_of_step in range(TURN):
-    STEP[number_of_step] = number_of_step
+cdef double MOST_CANCELLED = 16.0       # times a sum that the numbers it is the difference of may be
+cdef double[TURN] STEP                  # 0, 1, ...
+cdef pair_t[N_HARMONIC + 1] HARMONIC    # 0, 1, 1 + 1 / 2, ...
 
 cdef struct mean_t:
     int32_t[N_GRADES] relevant, value   # by grade
     int64_t[N_GRADES] packed            # both, and their product, 21 bits apart
-    int64_t first, at, tie_stop         # first position of the query, the next one, and where its tie block ends
-    double total, before                # the sum so far, and the values above the next position or below its block
-    int64_t tie_start
-    double level, slope     # expectation of relevant * values down to it: at the start of the block, and its rise
+    int64_t first, at               # first position of the query, and the next one
+    int64_t tie_start, tie_stop     # of the tie block that the next position is in
+    double total, before            # the sum so far, and the values above the next position or below its block
+    double above_ties               # the sum above the block
+    double level, slope             # expectation of relevant * values down to it: where the block starts, and its rise
+
+
+cdef void _fill_tables() noexcept:
+    cdef int64_t i
+    cdef double once, lost
+    HARMONIC[0].value = HARMONIC[0].lost = 0.0
+    for i in range(TURN):
+        STEP[i] = i
+    for i in range(1, N_HARMONIC + 1):
+        HARMONIC[i] = HARMONIC[i - 1]
+        once = 1.0 / i
+        _add(&HARMONIC[i], once)
+        lost = _multiply(&once, i)
+        HARMONIC[i].lost += ((1.0 - once) - lost) / i
+
+
+_fill_tables()
+
+
+def means_of_items(
+    const double[::1] relevant, const double[::1] value, const int64_t[::1] ptr, const int64_t[::1] cutoffs,
+    const int64_t[::1] tie_end, double[:, :] out,
+):
+    """Sum the mean value down to each relevant item, down to each cutoff, of any labels; `relevant` is 0 or 1.
+
+    Tied items count in expectation, as in `joint`.
+    """
+    cdef int64_t q, c, i, stop
+    cdef double sum_x, sum_y, sum_xy
+    cdef mean_t run
+    run.level = run.slope = run.above_ties = run.tie_start = 0
+    with nogil:
+        for q in range(ptr.shape[0] - 1):
+            run.total = run.before = 0.0
+            run.first = run.at = run.tie_stop = ptr[q]
+            for c in range(cutoffs.shape[0]):
+                stop = ptr[q] + min(cutoffs[c], ptr[q + 1] - ptr[q])
+                while run.at < stop:
+                    i = run.at
+                    if i < run.tie_stop:
+                        _add_tied(min(stop, run.tie_stop), &run)
+                    elif tie_end is not None and tie_end[i] > i + 1:
+                        sum_x = sum_y = sum_xy = 0.0
+                        for i in range(run.at, tie_end[run.at]):
+                            sum_x += relevant[i]
+                            sum_y += value[i]
+                            sum_xy += relevant[i] * value[i]
+                        _enter_block(tie_end[run.at], sum_x, sum_y, sum_xy, &run)
+                    else:
+                        run.before += value[i]
+                        run.total += relevant[i] * run.before / (i - ptr[q] + 1)
+                        run.at += 1
+                out[q, c] = run.total
 
 
 def means_of_grades(
     const uint8_t[::1] grade, const double[::1] relevant, const double[::1] value, const int64_t[::1] ptr,
     const int64_t[::1] cutoffs, const int64_t[::1] tie_end, double[:, ::1] out,
 ):
-    """Sum the mean value down to each relevant item, down to each cutoff; both are looked up by grade.
+    """The same, where both are looked up by grade. Values are whole numbers, so that their sums are exact.
 
-    Tied items count in expectation, as in `joint`. Values are whole numbers, so that their sums are exact. It takes a
-    third of the time of `relevant`, `joint` and `cumsum`, as no array is made, and only relevant items are divided for.
+    It takes a third of the time, as no array is made, and only relevant items are divided for.
     """
     cdef int64_t q, c, g, stop, n_cutoffs = cutoffs.shape[0]
     cdef const uint8_t* grades = &grade[0] if grade.shape[0] > 0 else NULL
     cdef const int64_t* ends = &tie_end[0] if tie_end is not None and tie_end.shape[0] > 0 else NULL
     cdef mean_t run
-    run.level = run.slope = run.tie_start = 0
+    run.level = run.slope = run.above_ties = run.tie_start = 0
     for g in range(N_GRADES):
         run.relevant[g] = <int32_t> relevant[g]
         run.value[g] = <int32_t> value[g]
@@ -129,20 +183,29 @@ cdef inline void _start_ties(const uint8_t* grade, int64_t stop, mean_t* run) no
         sum_y += (packed >> 21) & (LOW - 1)
         sum_xy += packed >> 42
         start = end
+    _enter_block(stop, sum_x, sum_y, sum_xy, run)
+
+
+cdef inline void _enter_block(int64_t stop, double sum_x, double sum_y, double sum_xy, mean_t* run) noexcept nogil:
+    """Enter a tie block, of whose items the relevant ones, the values and their products have these sums."""
+    cdef double m = stop - run.at
     run.tie_start = run.at
     run.tie_stop = stop
+    run.above_ties = run.total
     run.level = run.slope = 0.0
     if sum_x > 0:
         run.level = (sum_x * run.before + sum_xy) / m
-        run.slope = (<double> sum_x * sum_y - sum_xy) / (m * (m - 1))
+        run.slope = (sum_x * sum_y - sum_xy) / (m * (m - 1))
     run.before += sum_y
 
 
 cdef inline void _add_tied(int64_t stop, mean_t* run) noexcept nogil:
-    """Add the means of tied items up to `stop`, of which none adds anything if no one is relevant."""
-    cdef int64_t done = run.at - run.first, offset = run.at - run.tie_start, n = stop - run.at
-    if run.level > 0.0:
-        run.total = _add_means(run.total, run.level, run.slope, offset, done, n)
+    """Add the means of tied items up to `stop`, of which none adds anything if no one is relevant.
+
+    All of them from the start of the block on, so that the sum is the same whatever stops were before.
+    """
+    if run.level != 0.0 or run.slope != 0.0:
+        run.total = _add_means(run.above_ties, run.level, run.slope, run.tie_start - run.first, stop - run.tie_start)
     run.at = stop
 
 
@@ -150,12 +213,8 @@ def means_of_counts(
     const int64_t[:, :, ::1] count, const double[::1] relevant, const double[::1] value, const int64_t[::1] cutoffs,
     double[:, ::1] out,
 ):
-    """The same in expectation over tied items, of which `count` says how many each block has of each grade.
-
-    At offset j of a block the expectation is (level + slope * j) / rank, as in `joint`; what is summed in which order
-    is the same too. Values are whole numbers, so that their sums are exact.
-    """
-    cdef int64_t q, b, g, n, m, offset, done, c, n_cutoffs = cutoffs.shape[0]
+    """The same in expectation over tied items, of which `count` says how many each block has of each grade."""
+    cdef int64_t q, b, g, n, m, c, done, n_cutoffs = cutoffs.shape[0]
     cdef double total, before, n_relevant, sum_y, sum_xy, level, slope
     with nogil:
         for q in range(count.shape[0]):
@@ -173,34 +232,46 @@ def means_of_counts(
                 level = (n_relevant * before + sum_xy) / max(m, 1)
                 slope = (n_relevant * sum_y - sum_xy) / max(m * (m - 1), 1)
                 before += sum_y
-                offset = 0
-                while offset < m and c < n_cutoffs:
-                    n = min(m - offset, cutoffs[c] - done)
+                while c < n_cutoffs and cutoffs[c] < done + m:
+                    out[q, c] = total
                     if n_relevant > 0:
-                        total = _add_means(total, level, slope, offset, done, n)
-                    offset += n
-                    done += n
-                    if done == cutoffs[c]:
-                        out[q, c] = total
-                        c += 1
+                        out[q, c] = _add_means(total, level, slope, done, cutoffs[c] - done)
+                    c += 1
+                if n_relevant > 0:
+                    total = _add_means(total, level, slope, done, m)
+                done += m
             while c < n_cutoffs:
                 out[q, c] = total
                 c += 1
 
 
-cdef double _add_means(
-    double total, double level, double slope, int64_t offset, int64_t done, int64_t n,
-) noexcept nogil:
-    """Add (level + slope * offset) / rank of n positions in turn.
+cdef double _add_means(double total, double level, double slope, int64_t done, int64_t n) noexcept nogil:
+    """Add (level + slope * j) / (done + 1 + j) for j from 0 to n - 1.
+
+    With a = done + 1 that is slope * n + (level - slope * a) * (1 / a + 1 / (a + 1) + ...), which takes as long for
+    many positions as for a few: half of the time of lists by Hamming distance. It is taken unless most of it cancels
+    out, as where the first relevant items stand far down.
+    """
+    cdef double whole, sum_of_all
+    if n > TURN:
+        whole = slope * n
+        sum_of_all = whole + (level - slope * (done + 1)) * _harmonic(done, n)
+        if whole <= MOST_CANCELLED * sum_of_all:
+            return total + sum_of_all
+    return _add_each_mean(total, level, slope, done, n)
+
+
+cdef double _add_each_mean(double total, double level, double slope, int64_t done, int64_t n) noexcept nogil:
+    """The same, one by one.
 
     A few quotients are made before they are added: with steps that are doubles already the compiler takes two at once.
     So few that the next ones are made while the sum, which has to wait for each addition, takes these.
     """
     cdef double[TURN] mean
     cdef double first, rank
-    cdef int64_t i, start = 0, m
+    cdef int64_t i, start = 0
     while start + TURN <= n:
-        first = offset + start
+        first = start
         rank = done + start + 1
         for i in range(TURN):
             mean[i] = (level + slope * (first + STEP[i])) / (rank + STEP[i])
@@ -208,5 +279,23 @@ cdef double _add_means(
             total += mean[i]
         start += TURN
     for i in range(start, n):
-        total += (level + slope * (offset + i)) / (done + i + 1)
+        total += (level + slope * i) / (done + i + 1)
     return total
+
+
+cdef double _harmonic(int64_t above, int64_t n) noexcept nogil:
+    """1 / (above + 1) + ... + 1 / (above + n), to the last bits: from a table, and beyond it by the digamma series."""
+    cdef int64_t stop = above + n, listed = min(stop, <int64_t> N_HARMONIC)
+    cdef double total = 0.0
+    if above < listed:
+        total = (HARMONIC[listed].value - HARMONIC[above].value) + (HARMONIC[listed].lost - HARMONIC[above].lost)
+        above = listed
+    if above < stop:
+        total += log1p((stop - above) / (above + 0.5)) + (_beside_log(stop) - _beside_log(above))
+    return total
+
+
+cdef double _beside_log(double n) noexcept nogil:
+    """1 + 1 / 2 + ... + 1 / n, less log(n + 1 / 2) and Euler's constant, for n of at least `N_HARMONIC`."""
+    cdef double square = (n + 0.5) * (n + 0.5)
+    return (1.0 / 24 - 7.0 / 960 / square) / square

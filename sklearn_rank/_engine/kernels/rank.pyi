@@ -88,6 +88,9 @@ def cascade(p: Array, ptr: Index, tie_end: Index | None, depth: int, work: Array
 def overlap(
     label: Array, best: Array, ptr: Index, best_ptr: Index, tie_end: Index | None, count: Index, out: Array
 ) -> None: ...
+def means_of_items(
+    relevant: Array, value: Array, ptr: Index, cutoffs: Index, tie_end: Index | None, out: Array
+) -> None: ...
 def means_of_grades(
     grade: Grade, relevant: Array, value: Array, ptr: Index, cutoffs: Index, tie_end: Index | None, out: Array
 ) -> None: ...

@@ -3,6 +3,9 @@
 # Every array is flat over positions; query q owns `ptr[q]:ptr[q+1]`.
 
 cdef double HALF = 0.5 + 1e-9   # how far from 1/2 a probability may be, up to rounding
+cdef double[TERMS] LOG          # of 0, 1, ...
+for number_of_log in range(TERMS):
+    LOG[number_of_log] = log(number_of_log)
 
 
 def cascade(
@@ -56,15 +59,20 @@ cdef int _cascade_block(
     Both are sums of what is not negative, so that nothing cancels. Down to `depth` positions are wanted, and no more
     than `top` matter: s_j <= mean(1 - p)^j (Maclaurin's inequality). What is done does not depend on `depth`.
     """
-    cdef int64_t t, j, likely, top = m, n_items = 0
+    cdef int64_t t, j, likely, top = m, n_items = 0, n_certain = 0, n_never = 0
     cdef double before = survive.value + survive.lost, mean = 0.0, least = -1.0
     cdef double[FEW] rising
     for t in range(m):
         out[t] = 0.0
         mean += p[t] / m
+        n_certain += p[t] == 1.0
+        n_never += p[t] == 0.0
     _go_through(survive, p, m, plain)
     _count_steps(steps, m)
     if before == 0.0 or mean == 0.0:
+        return 0
+    if n_certain + n_never == m:
+        _stop_at_certain(m, n_certain, min(max(depth, <int64_t> 1), n_never + 1), before, out)
         return 0
     if m > FEW and mean >= 1.0:
         top = 1
@@ -88,6 +96,16 @@ cdef int _cascade_block(
     for j in range(top):
         out[j] *= before
     return 0
+
+
+cdef void _stop_at_certain(int64_t m, int64_t n_certain, int64_t top, double survive, double* out) noexcept nogil:
+    """Of m tied items some stop everyone and others no one, as where relevant ones do: a product down the block."""
+    cdef int64_t j = 0
+    cdef double least = NEGLIGIBLE * survive
+    while j < top and survive > least:
+        out[j] = survive * n_certain / (m - j)
+        survive *= <double> (m - n_certain - j) / (m - j)
+        j += 1
 
 
 cdef void _go_through(pair_t* survive, const double* p, int64_t m, bint plain) noexcept nogil:
@@ -164,7 +182,8 @@ cdef double _spread_up_to(const double* p, int64_t m, double most, double mean, 
 cdef int64_t _n_terms(double spread, double least) noexcept nogil:
     """Terms of the series that matter: e_r is at most (e * spread / r)^(r / 2)."""
     cdef int64_t r = 1
-    while r < TERMS - 1 and exp(0.5 * (r + 1) * (1.0 + log(spread / (r + 1)))) > least:
+    cdef double log_spread = log(spread), log_least = log(least)
+    while r < TERMS - 1 and 0.5 * (r + 1) * (1.0 + log_spread - LOG[r + 1]) > log_least:
         r += 1
     return r
 
@@ -190,7 +209,7 @@ cdef double _divide_stops(const double* p, int64_t m, int64_t top) noexcept nogi
                     return found
                 least_cost = cost
                 found = most
-                if cost * top <= 4 * m:  # a search for less takes longer
+                if cost * top <= 16 * m:  # a search for less takes longer
                     return found
         most = 0.5 if most > 1.0 else most / 2
 
@@ -207,7 +226,7 @@ cdef int64_t _start_block(
     cdef int64_t n, t, r, i, j, n_terms
     cdef double mean = _mean_up_to(p, m, most, &n), c = 1.0 - mean, reach = min(top, n)
     cdef double share = reach / n, spread = _spread_up_to(p, m, most, mean, share / c), d, x, f, survive, more
-    cdef double[TERMS] power, e
+    cdef double[TERMS] power, e, step, of_more
     n_terms = _n_terms(spread, NEGLIGIBLE * min(1.0, mean * reach))
     memset(power, 0, sizeof(power))
     if n_terms > 1:
@@ -222,14 +241,16 @@ cdef int64_t _start_block(
         e[r] = 0.0
         for i in range(2, r + 1):
             e[r] += (power[i] if i % 2 else -power[i]) * e[r - i] / r
+    for r in range(n_terms + 1):
+        step[r] = 1.0 / ((n - r) * share) if r < n else 0.0
+        of_more[r] = (r + 1) * step[r] * e[r + 1] if r < n_terms else 0.0
     for j in range(min(depth, n + 1)):
         survive = more = 0.0
         f = 1.0
         for r in range(min(n_terms, j) + 1):
             survive += f * e[r]
-            if r < n_terms and r < n:
-                more += (r + 1) / (<double> (n - r) * share) * f * e[r + 1]
-            f *= (j - r) / ((n - r) * share)
+            more += f * of_more[r]
+            f *= (j - r) * step[r]
         x = exp(j * log1p(-mean))
         s[j] = x * survive
         if j < n:

@@ -1,0 +1,90 @@
+"""Sums of means over long tie blocks, which are not summed one by one: against fractions, and one way of three."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._engine.ranking import NO_CUTOFF, tables_of_grades
+
+# Items of each tie block, and how many of them are relevant.
+LISTS = {
+    "one block": [(300, 40)],
+    "one relevant": [(2000, 1)],
+    "all relevant": [(500, 500), (90, 90)],
+    "as dense everywhere": [(700, 70), (1500, 150), (900, 90), (17, 2)],
+    "thin, then dense": [(400, 1), (400, 390)],
+    "dense, then thin": [(400, 390), (400, 1)],
+    "first relevant far down": [(20_000, 0), (17, 1), (40, 20), (300, 7)],
+    "beyond the table": [(1023, 5), (2, 1), (1, 1), (3000, 9), (60_000, 4000)],
+    "short": [(1, 1), (2, 1), (16, 3), (17, 3), (1, 0), (3, 3)],
+}
+
+
+def sums_of(blocks, cutoffs):
+    """Sums down to each cutoff, as fractions: of relevant * relevant above and at it, expected, over the rank."""
+    sums, total, done, before = {0: Fraction(0)}, Fraction(0), 0, 0
+    for size, n in blocks:
+        level = Fraction(n * before + n, size)
+        slope = Fraction(n * (n - 1), size * (size - 1)) if size > 1 else 0
+        stops = [done, *(c for c in cutoffs if done < c < done + size), done + size]
+        for start, stop in zip(stops[:-1], stops[1:], strict=True):
+            total += sum_of(level, slope, done, start, stop)
+            sums[stop] = total
+        done, before = done + size, before + n
+    return [float(sums[min(c, done)]) for c in cutoffs]
+
+
+def sum_of(level, slope, done, start, stop):
+    """Sum of (level + slope * (i - done)) / (i + 1), with 60 digits."""
+    scale = 10**60
+    numerators = (level + slope * (i - done) for i in range(start, stop))
+    return Fraction(sum(int(x * scale) // (i + 1) for i, x in enumerate(numerators, start)), scale)
+
+
+def ways(blocks, cutoffs):
+    """Sums by each of the three kernels; grades of a block stand in any order."""
+    rng, tables = np.random.default_rng(0), tables_of_grades(1.0, False)
+    grade = np.concatenate([rng.permutation(np.repeat([1, 0], [n, size - n])) for size, n in blocks]).astype(np.uint8)
+    ends = np.cumsum([size for size, _ in blocks])
+    tie_end, ptr = np.repeat(ends, [size for size, _ in blocks]), np.array([0, len(grade)])
+    cutoffs, count = np.array(cutoffs), np.array([[[size - n, n] for size, n in blocks]])
+    out = np.empty((3, 1, len(cutoffs)))
+    rank_kernels.means_of_items(*[grade.astype(float)] * 2, ptr, cutoffs, tie_end, out[0])
+    rank_kernels.means_of_grades(grade, *tables, ptr, cutoffs, tie_end, out[1])
+    rank_kernels.means_of_counts(count, *tables, cutoffs, out[2])
+    return out[:, 0]
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_sums_are_those_of_fractions(name):
+    blocks = LISTS[name]
+    length = sum(size for size, _ in blocks)
+    cutoffs = sorted({1, 10, 16, 17, 18, 100, 1000, 1024, 1025, 1300, 20_018, 20_050, length})
+    by_kernel = ways(blocks, cutoffs)
+    assert_allclose(by_kernel[0], sums_of(blocks, cutoffs), rtol=1e-14)
+    assert_array_equal(by_kernel[1:], by_kernel[[0, 0]])
+
+
+@pytest.mark.parametrize("above", [range(200, 900, 20), range(1024, 2000, 40)])
+def test_sums_of_which_most_cancels_out(above):
+    """The first relevant items are in a block a seventh as long as what stands above it: digits of ranks count."""
+    for size in above:
+        blocks = [(size, 0), (size // 7, size // 14)]
+        cutoffs = [size + size // 7]
+        assert_allclose(ways(blocks, cutoffs)[0], sums_of(blocks, cutoffs), rtol=2e-14, err_msg=str(blocks))
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_sum_does_not_depend_on_other_cutoffs(name):
+    cutoffs = [1, 10, 16, 17, 40, 100, 1000, 1025, 20_030, NO_CUTOFF]
+    together = ways(LISTS[name], cutoffs)
+    alone = [ways(LISTS[name], [cutoff])[:, 0] for cutoff in cutoffs]
+    assert_array_equal(together.T, alone)
+
+
+def test_all_relevant_is_exact():
+    """Each mean is 1, so that MAP is 1 and not the next number."""
+    assert_array_equal(ways(LISTS["all relevant"], [10, 17, 100, 590]), [[10, 17, 100, 590]] * 3)
