@@ -40,6 +40,8 @@ SLOW_TESTS = """
 """.split()
 """Tests that take more than two seconds, or processes of their own, in files that are fast."""
 
+collect_ignore = ["daemon"]  # what workers of Spark are forked from
+
 SEED = os.environ.setdefault("TEST_SEED", str(random.SystemRandom().randrange(10**6)))
 """Of the order of tests; the same in all processes, as they inherit it."""
 
@@ -160,6 +162,16 @@ def with_index(shuffled):
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="session")
+def forks():
+    """Programs that start in milliseconds."""
+    from forks import Forks
+
+    forks = Forks()
+    yield forks
+    forks.close()
 
 
 @pytest.fixture(scope="session")

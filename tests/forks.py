@@ -1,0 +1,106 @@
+"""Programs that are forks of one process: it has imported what they import, and is not pytest, which has threads."""
+
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+SERVER = """
+import os, pickle, socket, sys
+import numpy, pandas, sklearn.linear_model, sklearn.model_selection
+import sklearn_rank.batches, sklearn_rank.model_selection
+try:
+    import dask.dataframe, sklearn_rank.dask
+except ImportError:
+    pass
+asked = socket.socket(fileno=int(sys.argv[1]))
+while True:
+    request, pipes, *_ = socket.recv_fds(asked, 2**16, 2)
+    if not request:
+        sys.exit()
+    child = os.fork()
+    if child == 0:
+        break
+    for pipe in pipes:
+        os.close(pipe)
+    asked.send(str(child).encode())
+    asked.send(str(os.waitpid(child, 0)[1]).encode())
+asked.close()
+for number, pipe in enumerate(pipes, start=1):
+    os.dup2(pipe, number)
+    os.close(pipe)
+program, sys.argv, environment = pickle.loads(request)
+os.environ.update(environment)
+exec(program)
+"""
+
+
+class Fork:
+    """A program that runs, much like `subprocess.Popen`; at the end of a with-block it has ended."""
+
+    def __init__(self, asked, program, arguments, environment):
+        self._asked, self._status = asked, None
+        ends = [os.pipe() for _ in range(2)]
+        self.stdout, self.stderr = (os.fdopen(reads, "rb") for reads, _ in ends)
+        request = pickle.dumps((program, ["-c", *map(str, arguments)], environment))
+        socket.send_fds(asked, [request], [writes for _, writes in ends])
+        for _, writes in ends:
+            os.close(writes)
+        self.pid = int(asked.recv(100))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        if self._status is None:
+            os.kill(self.pid, signal.SIGKILL)
+            self.wait(60)
+        self.stdout.close()
+        self.stderr.close()
+
+    def send_signal(self, number):
+        os.kill(self.pid, number)
+
+    def wait(self, timeout):
+        """Return the exit status, negative for the signal that ended it."""
+        if self._status is None:
+            self._asked.settimeout(timeout)
+            self._status = os.waitstatus_to_exitcode(int(self._asked.recv(100)))
+            self._asked.settimeout(None)
+        return self._status
+
+    def communicate(self, timeout):
+        """Return what is printed until nobody can print any more; so processes that it leaves behind take the time."""
+        until = time.monotonic() + timeout
+        self.wait(timeout)
+        printed = []
+        for pipe in (self.stdout, self.stderr):
+            os.set_blocking(pipe.fileno(), False)
+            parts = []
+            while (part := pipe.read()) != b"":
+                parts.append(part or b"")
+                assert time.monotonic() < until, "a process that is left holds the pipe"
+                time.sleep(0.01 * (not part))
+            printed.append(b"".join(parts))
+        return printed
+
+
+class Forks:
+    """The process that is forked; a fork is a fork of this one, so it has the threads of nobody."""
+
+    def __init__(self):
+        self._asked, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        command = [sys.executable, "-W", "ignore", "-c", SERVER, str(theirs.fileno())]
+        self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()])
+        theirs.close()
+
+    def run(self, program, *arguments, **environment):
+        """Start a program, with arguments and further variables of the environment."""
+        return Fork(self._asked, program, arguments, environment)
+
+    def close(self):
+        self._asked.close()
+        self._process.wait(60)
