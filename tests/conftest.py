@@ -181,9 +181,8 @@ def forks():
     """Programs that start in milliseconds."""
     from forks import Forks
 
-    forks = Forks()
-    yield forks
-    forks.close()
+    with Forks() as forks:
+        yield forks
 
 
 @pytest.fixture(scope="session")
