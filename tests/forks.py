@@ -22,16 +22,17 @@ SERVER = """
 import os, pickle, socket, sys
 asked = socket.socket(fileno=int(sys.argv[1]))
 while True:
-    request, pipes, *_ = socket.recv_fds(asked, 2**16, 2)
-    if not request:
+    size, pipes, *_ = socket.recv_fds(asked, 10, 2)
+    if not size:
         os._exit(0)
+    request = asked.recv(int(size), socket.MSG_WAITALL)
     child = os.fork()
     if child == 0:
         break
     for pipe in pipes:
         os.close(pipe)
-    asked.send(str(child).encode())
-    asked.send(str(os.waitpid(child, 0)[1]).encode())
+    asked.sendall(b"%10d" % child)
+    asked.sendall(b"%10d" % os.waitpid(child, 0)[1])
 asked.close()
 for number, pipe in enumerate(pipes, start=1):
     os.dup2(pipe, number)
@@ -50,10 +51,11 @@ class Fork:
         ends = [os.pipe() for _ in range(2)]
         self.stdout, self.stderr = (os.fdopen(reads, "rb") for reads, _ in ends)
         request = pickle.dumps((program, ["-c", *map(str, arguments)], environment))
-        socket.send_fds(asked, [request], [writes for _, writes in ends])
+        socket.send_fds(asked, [b"%10d" % len(request)], [writes for _, writes in ends])
+        asked.sendall(request)
         for _, writes in ends:
             os.close(writes)
-        self.pid = int(asked.recv(100))
+        self.pid = int(asked.recv(10, socket.MSG_WAITALL))
 
     def __enter__(self):
         return self
@@ -72,7 +74,7 @@ class Fork:
         """Return the exit status, negative for the signal that ended it."""
         if self._status is None:
             self._asked.settimeout(timeout)
-            self._status = os.waitstatus_to_exitcode(int(self._asked.recv(100)))
+            self._status = os.waitstatus_to_exitcode(int(self._asked.recv(10, socket.MSG_WAITALL)))
             self._asked.settimeout(None)
         return self._status
 
@@ -96,7 +98,7 @@ class Forks:
     """Programs that start in milliseconds, as the process that is forked has run `first`, their imports."""
 
     def __init__(self, first=MUCH):
-        self._asked, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._asked, theirs = socket.socketpair()
         command = [sys.executable, "-W", "ignore", "-c", first + SERVER, str(theirs.fileno())]
         self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()])
         theirs.close()
