@@ -35,7 +35,8 @@ SLOW_TESTS = """
     mixed_ids_are_in_one_order_in_every_process ours_are_not_tried_and_imports_do_not_wait memory_stays_bounded
     public_packages_come_on_demand import_is_light public_names_are_what_completion_shows qid_both_ways_and_any_model
     a_call_that_is_interrupted_leaves_nothing in_a_comparison jobs_of_a_search_are_processes the_same_bits
-    sums_tell_labels_apart tied_lists_averaged_over_queries cross_validate
+    a_metric_of_a_notebook_travels_to_workers same_for_every_n_jobs_and_seed sums_tell_labels_apart
+    tied_lists_averaged_over_queries cross_validate
     neither_threads_nor_blocks_change_a_bit documents_that_make_up_a_recall any_order_of_updates_and_merges
     what_can_be_detected_and_how_many_queries_it_takes false_positives_of_many across_is_what_scikit_learn_does
     forward_selection
@@ -89,15 +90,22 @@ def file_of(item):
     return item.nodeid.partition("::")[0]
 
 
-def group_of(item):
-    """What one process runs: a file, or all that shares the session of Spark."""
-    needs_spark = (
-        item.path.stem.startswith("test_spark")
-        or "spark" in getattr(item, "fixturenames", ())
-        or ("place" in getattr(item, "fixturenames", ()) and "spark" in item.name)
-        or item.name.endswith("spark.md]")
-    )
-    return "spark" if needs_spark else item.path.stem.removeprefix("test_")
+def group_of(nodeid):
+    """What one process runs: a file, or all that shares the session of Spark, which has it in its name."""
+    path = nodeid.partition("::")[0]
+    return "spark" if "spark" in nodeid.lower() else Path(path).stem.removeprefix("test_")
+
+
+@pytest.hookimpl(optionalhook=True)  # where there is pytest-xdist
+def pytest_xdist_make_scheduler(config, log):
+    """Groups go to processes by their names: pytest-xdist 3.8 hands out single tests if pytest is 9.2."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByGroup(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return group_of(nodeid)
+
+    return ByGroup(config, log) if config.getvalue("dist") == "loadgroup" else None
 
 
 def of_a_slow_file(path):
@@ -138,11 +146,12 @@ def is_slow(item, group, function):
 def pytest_collection_modifyitems(items):
     """Tests run in random order, group by group, slow ones first; of the others one test of each function is fast."""
     rank = {name: i for i, name in enumerate([*SLOW, *LONG])}
-    groups = {item: group_of(item) for item in items}
+    groups = {item: group_of(item.nodeid) for item in items}
     items.sort(key=lambda item: (rank.get(groups[item], len(rank)), drawn(file_of(item)), drawn(item.nodeid)))
     functions = set()
     for item in items:
-        item.add_marker(pytest.mark.xdist_group(groups[item]))
+        if "spark" in getattr(item, "fixturenames", ()) and groups[item] != "spark":
+            raise pytest.UsageError(f"what asks for the session of Spark needs spark in its name: {item.nodeid}")
         function = item.path, getattr(item, "originalname", item.name)
         if not is_slow(item, groups[item], function[1]) and function not in functions:
             item.add_marker("fast")
