@@ -195,8 +195,13 @@ def forks():
 
 
 @pytest.fixture(scope="session")
-def spark():
+def spark(request, tmp_path_factory):
     """A session of Spark with two workers, whose tasks are tried twice, and with a server of Spark Connect."""
+    if getattr(request.config.option, "loadgroup", False):
+        try:
+            (tmp_path_factory.getbasetemp().parent / "spark").mkdir()
+        except FileExistsError:
+            pytest.fail("groups of tests are torn: two processes start Spark", pytrace=False)
     needs = {"pyspark": find_spec("pyspark"), "Java": os.environ.get("JAVA_HOME") or shutil.which("java")}
     missing = [name for name, there in needs.items() if not there]
     if missing:
