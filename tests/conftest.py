@@ -5,6 +5,7 @@ import random
 import shutil
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -19,7 +20,8 @@ from sklearn_rank._metric.metric import REGISTRY  # noqa: E402
 from sklearn_rank.datasets import make_ranking  # noqa: E402
 
 SLOW = """
-    spark contributing docs dask_cluster ties dask bench searches peers types storage batch_disk threads
+    spark contributing docs dask_cluster ties dask bench searches peers types storage batch_disk threads states
+    hypothesis_draws
 """.split()
 """Groups of tests that take longest. They come first, so that several processes end at about the same time."""
 
@@ -31,15 +33,20 @@ SLOW_TESTS = """
     other_processes_notice_too same_values_with_spark the_secret_is_of_the_process_and_does_not_show
     an_exception_stops_the_fits_that_remain large_enough_to_be_divided_many_times a_comma_for_the_point_changes_nothing
     mixed_ids_are_in_one_order_in_every_process ours_are_not_tried_and_imports_do_not_wait memory_stays_bounded
-    values_are_those_of_the_oracle_for_rows_that_hypothesis_draws public_packages_come_on_demand
-    what_means_the_same_has_the_same_value_for_rows_that_hypothesis_draws import_is_light
-    public_names_are_what_completion_shows qid_both_ways_and_any_model machine
+    public_packages_come_on_demand import_is_light public_names_are_what_completion_shows qid_both_ways_and_any_model
+    a_call_that_is_interrupted_leaves_nothing in_a_comparison jobs_of_a_search_are_processes the_same_bits
+    a_metric_of_a_notebook_travels_to_workers same_for_every_n_jobs_and_seed sums_tell_labels_apart
+    tied_lists_averaged_over_queries cross_validate_by_processes_too cross_validate several_at_a_time
     neither_threads_nor_blocks_change_a_bit documents_that_make_up_a_recall any_order_of_updates_and_merges
     what_can_be_detected_and_how_many_queries_it_takes false_positives_of_many across_is_what_scikit_learn_does
-    forward_selection
+    forward_selection a_search_uses_the_jobs_of_the_evaluator_unless_it_has_its_own
 """.split()
 """Tests that take more than two seconds, or processes of their own, in files that are fast."""
 
+PROCESSES = "evaluator failing_models watching".split()
+"""Files in which a case with n_jobs=2 takes processes, not threads."""
+
+HERE = Path(__file__).parent
 SEED = os.environ.setdefault("TEST_SEED", str(random.SystemRandom().randrange(10**6)))
 """Of the order of tests; the same in all processes, as they inherit it."""
 
@@ -83,15 +90,22 @@ def file_of(item):
     return item.nodeid.partition("::")[0]
 
 
-def group_of(item):
-    """What one process runs: a file, or all that shares the session of Spark."""
-    needs_spark = (
-        item.path.stem.startswith("test_spark")
-        or "spark" in getattr(item, "fixturenames", ())
-        or ("place" in getattr(item, "fixturenames", ()) and "spark" in item.name)
-        or item.name.endswith("spark.md]")
-    )
-    return "spark" if needs_spark else item.path.stem.removeprefix("test_")
+def group_of(nodeid):
+    """What one process runs: a file, or all that shares the session of Spark, which has it in its name."""
+    path = nodeid.partition("::")[0]
+    return "spark" if "spark" in nodeid.lower() else Path(path).stem.removeprefix("test_")
+
+
+@pytest.hookimpl(optionalhook=True)  # where there is pytest-xdist
+def pytest_xdist_make_scheduler(config, log):
+    """Groups go to processes by their names: pytest-xdist 3.8 hands out single tests if pytest is 9.2."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByGroup(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return group_of(nodeid)
+
+    return ByGroup(config, log) if config.getvalue("dist") == "loadgroup" else None
 
 
 def of_a_slow_file(path):
@@ -100,8 +114,10 @@ def of_a_slow_file(path):
 
 
 def pytest_ignore_collect(collection_path, config):
-    """Files that have no fast test are not even imported, if fast ones are asked for."""
+    """What has no test, and if fast ones are asked for, what has no fast one, is not even imported."""
     is_a_test = collection_path.name.startswith("test_")
+    if collection_path.suffix == ".py" and HERE in collection_path.parents and not is_a_test:
+        return True
     return True if is_a_test and config.option.markexpr == "fast" and of_a_slow_file(collection_path) else None
 
 
@@ -119,20 +135,27 @@ def pytest_unconfigure():
     gc.unfreeze()  # libraries warn about what is left at the end
 
 
+def is_slow(item, group, function):
+    """Whether a test is not fast, of whatever case."""
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    with_processes = group in PROCESSES and parameters.get("n_jobs") == 2
+    return group in SLOW or function.removeprefix("test_") in SLOW_TESTS or with_processes
+
+
 @pytest.hookimpl(tryfirst=True)  # pytest then puts together what shares a fixture with parameters
 def pytest_collection_modifyitems(items):
     """Tests run in random order, group by group, slow ones first; of the others one test of each function is fast."""
     rank = {name: i for i, name in enumerate([*SLOW, *LONG])}
-    groups = {item: group_of(item) for item in items}
+    groups = {item: group_of(item.nodeid) for item in items}
     items.sort(key=lambda item: (rank.get(groups[item], len(rank)), drawn(file_of(item)), drawn(item.nodeid)))
     functions = set()
     for item in items:
-        item.add_marker(pytest.mark.xdist_group(groups[item]))
+        if "spark" in getattr(item, "fixturenames", ()) and groups[item] != "spark":
+            raise pytest.UsageError(f"what asks for the session of Spark needs spark in its name: {item.nodeid}")
         function = item.path, getattr(item, "originalname", item.name)
-        slow = groups[item] in SLOW or function[1].removeprefix("test_") in SLOW_TESTS
-        if not slow and function not in functions:
+        if not is_slow(item, groups[item], function[1]) and function not in functions:
             item.add_marker("fast")
-        functions.add(function)
+            functions.add(function)
         if item.nodeid.startswith("sklearn_rank/dask/") and not find_spec("dask"):
             item.add_marker(pytest.mark.skip(reason="the example needs dask"))
 
@@ -163,8 +186,22 @@ def rng():
 
 
 @pytest.fixture(scope="session")
-def spark():
+def forks():
+    """Programs that start in milliseconds."""
+    from forks import Forks
+
+    with Forks() as forks:
+        yield forks
+
+
+@pytest.fixture(scope="session")
+def spark(request, tmp_path_factory):
     """A session of Spark with two workers, whose tasks are tried twice, and with a server of Spark Connect."""
+    if getattr(request.config.option, "loadgroup", False):
+        try:
+            (tmp_path_factory.getbasetemp().parent / "spark").mkdir()
+        except FileExistsError:
+            pytest.fail("groups of tests are torn: two processes start Spark", pytrace=False)
     needs = {"pyspark": find_spec("pyspark"), "Java": os.environ.get("JAVA_HOME") or shutil.which("java")}
     missing = [name for name, there in needs.items() if not there]
     if missing:

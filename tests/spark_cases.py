@@ -3,6 +3,7 @@
 import os
 import socket
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,9 @@ pa = pytest.importorskip("pyarrow")
 
 NAMES = ["ndcg@10", "map", "err", "rmse", "p@5"]
 NAN = float("nan")
+
+DAEMON = Path(__file__).parent / "daemon"
+"""The folder of what workers are forked from; they find nothing else of the tests."""
 
 
 def new_session():
@@ -27,8 +31,10 @@ def new_session():
     options = {
         "spark.ui.enabled": "false",
         "spark.log.level": "OFF",
-        # Most of a short life goes into starting up: the compiler that is quick.
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        # Most of a short life goes into starting up: the compiler that is quick, and classes are taken as they are.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions "
+        "-XX:-BytecodeVerificationRemote",
+        "spark.python.daemon.module": "spark_daemon",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
@@ -37,7 +43,9 @@ def new_session():
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.session.timeZone": "UTC",
     }
-    return SparkSession.builder.master("local[2,2]").config(map=options).getOrCreate()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(DAEMON), prepend=os.pathsep)
+        return SparkSession.builder.master("local[2,2]").config(map=options).getOrCreate()
 
 
 def make(seed=0, n_queries=50, *, tied=False):

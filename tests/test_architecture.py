@@ -13,6 +13,7 @@ from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 
 import pytest
+from forks import Forks
 
 import sklearn_rank
 from sklearn_rank._metric.metric import REGISTRY
@@ -134,40 +135,46 @@ def test_formulas_stay_formulas():
         assert not names & {"argsort", "sort", "qid", "mean"}
 
 
-def test_import_is_light():
-    code = f"""
+@pytest.fixture(scope="module")
+def imported_alone():
+    """Programs in which nothing but `sklearn_rank` itself has been imported."""
+    if not hasattr(os, "fork"):
+        pytest.skip("Windows does not fork")
+    first = """
 import sys
-import sklearn.metrics  # may load some of them itself
+import sklearn.metrics  # may load some of what may not be loaded
 before = set(sys.modules)
 import sklearn_rank
-late = ("scipy.stats", "sklearn.pipeline", "sklearn_rank.display", "sklearn_rank.io", "sklearn_rank.model_selection")
-loaded = (set(sys.modules) - before) & set({OPTIONAL} + late)
-assert not loaded, loaded
+loaded = set(sys.modules) - before
 """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+    with Forks(first) as forks:
+        yield forks
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
-def test_public_packages_come_on_demand():
+def test_import_is_light(imported_alone):
+    late = (
+        "scipy.stats",
+        "sklearn.pipeline",
+        "sklearn_rank.display",
+        "sklearn_rank.io",
+        "sklearn_rank.model_selection",
+    )
+    imported_alone.check(f"assert not loaded & set({OPTIONAL + late}), loaded")
+
+
+@pytest.mark.parametrize("package", "batches display inspection io model_selection retrieval stats".split())
+def test_public_packages_come_on_demand(imported_alone, package):
     """Each in a process of its own, where no other is loaded."""
-    code = """
-import os, sys
-import sklearn_rank
-for package in ["batches", "display", "inspection", "io", "model_selection", "retrieval", "stats"]:
-    assert package in dir(sklearn_rank)
-    if child := os.fork():
-        assert os.waitpid(child, 0)[1] == 0, package
-        continue
-    module = getattr(sklearn_rank, package)
-    assert module.__name__ == "sklearn_rank." + package and getattr(sklearn_rank, package) is module
-    sys.exit()
-"""
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
+    imported_alone.check(f"""
+package = "{package}"
+assert package in dir(sklearn_rank) and "sklearn_rank." + package not in sys.modules
+module = getattr(sklearn_rank, package)
+assert module.__name__ == "sklearn_rank." + package and getattr(sklearn_rank, package) is module
+""")
 
 
-def test_public_names_are_what_completion_shows():
-    code = """
-import sklearn_rank
+def test_public_names_are_what_completion_shows(imported_alone):
+    imported_alone.check("""
 assert round(sklearn_rank.stats.compare([0.7, 0.5, 0.9, 0.4], [0.5, 0.4, 0.6, 0.4]).pvalue, 4) == 0.1027
 shown = [name for name in dir(sklearn_rank) if not name.startswith("__")]
 assert {*sklearn_rank.__all__} < {*shown} and not any(name.startswith("_") for name in shown), shown
@@ -179,8 +186,7 @@ for name in ("stat", "_no_such_module", "compare"):
         assert str(error) == f"module 'sklearn_rank' has no attribute {name!r}"
     else:
         raise AssertionError(name)
-"""
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+""")
 
 
 def test_what_is_returned_is_public():

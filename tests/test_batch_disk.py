@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -70,12 +69,8 @@ def spilled():
 """
 
 
-def run(code, folder, **options):
-    return subprocess.Popen([sys.executable, "-c", SPILL + code, str(folder)], stdout=subprocess.PIPE, **options)
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
-def test_a_full_disk_is_an_error(tmp_path):
+def test_a_full_disk_is_an_error(forks, tmp_path):
     """A write that goes beyond the limit is cut short, as on a disk that gets full, and the next one fails."""
     sizes = [0, 5000, 70_000]
     code = f"""
@@ -87,7 +82,8 @@ for size in {sizes}:
     except OSError as error:
         print(error)
 """
-    printed = run(code, tmp_path).communicate(timeout=60)[0].decode().splitlines()
+    with forks.run(SPILL + code, tmp_path) as process:
+        printed = process.communicate(timeout=60)[0].decode().splitlines()
     for size, line in zip(sizes, printed, strict=True):
         assert f"the folder '{tmp_path}' must take about 20 bytes a row; name another with folder=" in line
         assert f"Got File too large after {size} bytes." in line
@@ -125,13 +121,12 @@ def test_a_file_that_was_cut_short_is_an_error(left, tmp_path):
 
 @pytest.mark.parametrize("name", ["SIGKILL", "SIGINT", "SIGTERM"])
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
-def test_nothing_is_left_by_a_process_that_was_killed(name, tmp_path):
+def test_nothing_is_left_by_a_process_that_was_killed(forks, name, tmp_path):
     code = "evaluate_batches(batches(9, spilled), metrics='map', memory_limit=2**16, folder=sys.argv[1])"
-    process = run(code, tmp_path, stderr=subprocess.DEVNULL)
-    assert process.stdout.readline() == b"spilled\n"
-    process.send_signal(getattr(signal, name))
-    assert process.wait(timeout=30) != 0
-    process.stdout.close()
+    with forks.run(SPILL + code, tmp_path) as process:
+        assert process.stdout.readline() == b"spilled\n"
+        process.send_signal(getattr(signal, name))
+        assert process.wait(timeout=30) == -getattr(signal, name)
     assert not list(tmp_path.iterdir())
 
 

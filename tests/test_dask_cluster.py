@@ -1,8 +1,10 @@
 """dask DataFrames on a cluster of two worker processes, one of which is killed; comparisons; searches by joblib."""
 
+import multiprocessing
 import os
 import signal
 import time
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
@@ -12,8 +14,21 @@ from test_dask import check, cut, cut_between_queries, expected_of, frame_of, gr
 from sklearn_rank import dask as on_dask
 from sklearn_rank import evaluate, stats
 
+dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe", reason="evaluation of dask DataFrames needs dask")
 distributed = pytest.importorskip("distributed", reason="a cluster of dask needs distributed")
+
+
+@contextmanager
+def workers_are_forks():
+    """Of a process that has imported what they need, so that one starts in tenths of a second; Windows has none."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        yield
+        return
+    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
+        context = distributed.utils.get_mp_context()
+        context.set_forkserver_preload(["distributed", "dask.dataframe", "sklearn_rank.dask"])
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +36,7 @@ def same_workers():
     """The client of two processes, which nannies watch over."""
     options = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
     with (
+        workers_are_forks(),
         distributed.LocalCluster(**options, silence_logs="CRITICAL") as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):

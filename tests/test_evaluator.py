@@ -92,7 +92,7 @@ def test_pooled_over_queries(shuffled):
     np.testing.assert_allclose(report.results["ridge"].confidence_interval()["ndcg@5"], expected, rtol=1e-12)
 
 
-def test_cross_validate(configuration, shuffled):
+def test_cross_validate_by_processes_too(configuration, shuffled):
     X, y, qid = shuffled
     for n_jobs in (None, 2):
         scores = RankingEvaluator(METRICS, cv=3, n_jobs=n_jobs).cross_validate(Ridge(), X, y, qid=qid)

@@ -312,10 +312,11 @@ def test_a_full_device_is_an_error():
 
 
 FULL = """
-import resource, sys
+import resource, sys, warnings
 import numpy as np
 from sklearn_rank import evaluate
 from sklearn_rank.io import write_trec_run
+warnings.simplefilter("error")
 resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
 n, folder = 9000, sys.argv[1]
 score = np.random.default_rng(0).random(n)
@@ -336,9 +337,9 @@ for name, write in {
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
-def test_a_full_disk_leaves_no_half_of_a_file(tmp_path):
+def test_a_full_disk_leaves_no_half_of_a_file(forks, tmp_path):
     (tmp_path / "run").write_text("before")
-    subprocess.run([sys.executable, "-W", "error", "-c", FULL, tmp_path], check=True, timeout=100)
+    forks.check(FULL, tmp_path)
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("run", "before")]
 
 

@@ -5,9 +5,7 @@ import gzip
 import io
 import itertools
 import locale
-import os
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -247,18 +245,16 @@ globals()[sys.argv[1]]()
     ("call", "name"),
     [("compare", "SIGINT"), ("compare", "SIGTERM"), ("search", "SIGINT"), ("dask", "SIGINT"), ("dask", "SIGKILL")],
 )
-def test_a_call_that_is_interrupted_leaves_nothing(call, name, tmp_path):
+def test_a_call_that_is_interrupted_leaves_nothing(forks, call, name, tmp_path):
     """Neither files nor processes, which would keep the pipe open; threads of Dask end the task that they are at."""
     if call == "dask":
         pytest.importorskip("dask.dataframe")
-    environment = os.environ | {"TMPDIR": str(tmp_path), "JOBLIB_TEMP_FOLDER": str(tmp_path)}
-    process = subprocess.Popen(
-        [sys.executable, "-c", SLOW, call], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
-    )
-    assert process.stdout.readline().startswith(b"works")
-    process.send_signal(getattr(signal, name))
-    printed = process.communicate(timeout=30)[1]
-    assert process.returncode in (-getattr(signal, name), 1, 130)
+    with forks.run(SLOW, call, TMPDIR=str(tmp_path), JOBLIB_TEMP_FOLDER=str(tmp_path)) as process:
+        assert process.stdout.readline().startswith(b"works")
+        process.send_signal(getattr(signal, name))
+        printed = process.communicate(timeout=30)[1]
+        status = process.wait(0)
+    assert status in (-getattr(signal, name), 1, 130)
     assert (b"KeyboardInterrupt" in printed) == (name == "SIGINT")
     left = {path.suffix for path in tmp_path.iterdir()}
     assert left == ({".partd"} if name == "SIGKILL" else set())  # what Dask itself keeps of rows that it moves

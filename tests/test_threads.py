@@ -334,16 +334,12 @@ _threads.for_each(lambda a, b: time.sleep(0.1), [(i, i + 1) for i in range(1000)
 
 @pytest.mark.parametrize(("case", "n_jobs"), [("kernel", 1), ("kernel", 2), ("queries", 2), ("blocks", 2)])
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT")
-def test_an_interrupt_stops_all_threads(case, n_jobs):
-    command = [sys.executable, "-c", SCRIPT + CASES[case], str(n_jobs)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        try:
-            assert process.stdout.readline() == b"started\n"
-            process.send_signal(signal.SIGINT)
-            began = time.perf_counter()
-            printed = process.communicate(timeout=60)[1].decode()
-            took = time.perf_counter() - began
-        finally:
-            process.kill()
+def test_an_interrupt_stops_all_threads(forks, case, n_jobs):
+    with forks.run(SCRIPT + CASES[case], n_jobs) as process:
+        assert process.stdout.readline() == b"started\n"
+        process.send_signal(signal.SIGINT)
+        began = time.perf_counter()
+        printed = process.communicate(timeout=60)[1].decode()
+        took = time.perf_counter() - began
     assert printed.rstrip().endswith("KeyboardInterrupt")
     assert took < 10  # it is a few tenths of a second on a machine that does nothing else; the whole takes a minute

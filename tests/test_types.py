@@ -61,7 +61,7 @@ WRONG = {
 }
 
 CHECKERS = {
-    "mypy": ["-m", "mypy", "--no-error-summary", f"--config-file={ROOT / 'pyproject.toml'}"],
+    "mypy": ["-m", "mypy", "--no-error-summary", "--cache-dir", os.devnull, f"--config-file={ROOT / 'pyproject.toml'}"],
     "pyright": ["-m", "basedpyright", "--level=error"],
 }
 """Pyright by way of basedpyright, which brings its own node."""

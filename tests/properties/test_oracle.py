@@ -4,8 +4,6 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from oracle import ORACLES
 from oracle_of_scores import DENOMINATORS, ORACLES_OF_SCORES
 
@@ -22,23 +20,12 @@ N_CASES = 120
 """Cases of one test."""
 
 each_seed = pytest.mark.parametrize("seed", range(40))
-few_examples = settings(
-    max_examples=60, deadline=None, derandomize=True, database=None, suppress_health_check=[*HealthCheck]
-)
-randoms = st.randoms(use_true_random=False)
 
 
 @each_seed
 def test_values_are_those_of_the_oracle(seed):
     for number, error in draws("oracle", seed, N_CASES):
         pytest.fail(f"draw {number}: {error}", pytrace=False)
-
-
-@few_examples
-@given(randoms)
-def test_values_are_those_of_the_oracle_for_rows_that_hypothesis_draws(rng):
-    for case in cases.draw_cases(rng, n_calls=4):
-        assert not (wrong := cases.fails(case)), f"{wrong}\n{case.code()}"
 
 
 @pytest.mark.parametrize("name", REGISTRY)

@@ -5,13 +5,11 @@ from random import Random
 import dask.dataframe as dd
 import pandas as pd
 import pytest
-from hypothesis import given
 
 import sklearn_rank.dask
 from properties import same
 from properties.cases import odd_data
 from properties.run import draws
-from properties.test_oracle import few_examples, randoms
 
 N_CASES = 160
 """Cases of one test."""
@@ -32,12 +30,6 @@ def test_metrics_together_are_each_alone(seed):
             base = same.draw_base(rng, plain=True)
             if base:
                 same.check(same.alone, rng, base)
-
-
-@few_examples
-@given(randoms)
-def test_what_means_the_same_has_the_same_value_for_rows_that_hypothesis_draws(rng):
-    same.check_all(rng, [same.alone, same.other_row_order, same.batches])
 
 
 @pytest.mark.parametrize("seed", range(6))
