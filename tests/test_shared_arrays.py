@@ -22,6 +22,7 @@ VARIANTS = {
     "max_grade": ["err", "err(max_grade=6)", "nerr", "nerr(max_grade=6)", "pfound", "pfound(max_grade=6, decay=0.5)"],
     "min_relevance": [f"{m}(min_relevance={least})" for m in ("map", "p", "mrr", "f1", "hit") for least in (1, 2, 3)],
     "cutoff": ["map", "map@1", "map@7", "p@1", "p@7", "recall@7", "recall", "f1@3", "mrr@2", "mrr", "hit@2", "wap@7"],
+    "cutoff and keyword": ["map(replace_undefined_by=1)@2", "map", "map@7", "ndcg@3", "ndcg(replace_undefined_by=1)"],
     "ties": [f"{m}(ties={t})" for m in ("map", "mrr", "err", "ndcg") for t in ("average", "stable", "worst", "best")],
     "p": ["rbp", "rbp(p=0.5)", "rbp(p=0.5, gain=exp2)", "rbp_residual", "rbp_residual(p=0.5)", "q(beta=2)"],
     "average": ["p@3", "p(average=micro)@3", "mrr(average=geometric)", "mrr", "f1(average=micro)", "f1"],
@@ -37,10 +38,12 @@ def lists():
     return grades, rng.integers(0, 30, size=n.sum()) / 4, np.repeat(np.arange(60), n)
 
 
+@pytest.mark.parametrize("scale", [1.0, 0.75], ids=["grades", "numbers"])
 @pytest.mark.parametrize("kind", VARIANTS)
-def test_a_metric_is_the_same_to_the_last_bit_beside_its_variants(lists, kind):
-    """Both ways round, so that each of two that must not share is the first once."""
+def test_a_metric_is_the_same_to_the_last_bit_beside_its_variants(lists, kind, scale):
+    """Both ways round, so that each of two that must not share is the first once. Grades are kept as bytes."""
     y, s, qid = lists
+    y = scale * y
     alone = {name: evaluate(y, s, qid=qid, metrics=name) for name in VARIANTS[kind]}
     for names in (VARIANTS[kind], VARIANTS[kind][::-1]):
         beside = evaluate(y, s, qid=qid, metrics=names)

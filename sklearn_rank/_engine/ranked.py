@@ -325,10 +325,11 @@ class Ranked:
         known = self._ranking.sums_of_means(self._cutoffs, self._min_relevance, of_labels)
         if known is not None:
             return known
-        return self._kept("means", self._sums_of_means, self.relevant, self.label if of_labels else self.relevant)
+        value = self.label if of_labels else self.relevant
+        return self._kept(("means", self._cutoffs.tobytes()), self._sums_of_means, self.relevant, value)
 
     def _sums_of_means(self, relevant: Array, value: Array) -> Array:
-        out = np.empty(self.shape)
+        out = np.empty(self.shape[::-1]).T
         rank_kernels.means_of_items(
             self._flat(relevant), self._flat(value), self._ranking.ptr, self._cutoffs, self._ranking.tie_end, out
         )
