@@ -16,6 +16,7 @@ from shared_cases import SHARED, needs_shared, read
 import sklearn_rank
 from sklearn_rank import evaluate, get_metric_names
 from sklearn_rank._cli import arguments, main, output
+from sklearn_rank._utils.table import cell
 from sklearn_rank.stats import compare_all
 from sklearn_rank.stats._significance import TESTS
 
@@ -355,6 +356,21 @@ def test_compare(files, cli):
     assert "Got 'mine'" in cli("compare", "qrels", "run", "other", "--baseline", "mine", code=2)[1].splitlines()[-1]
     assert "Two runs or more" in cli("compare", "qrels", "run", code=2)[1]
     assert set(arguments.TESTS) == set(TESTS)
+
+
+def test_compare_fits_a_terminal(files, cli):
+    first, second, alike = "run_of_the_first_system", "another_system_of_this_year", "run_of_the_other_system"
+    for name in (first, second, alike):
+        (files / name).write_text(RUN.replace("7.5", "1.5", name != first))
+    words = ["compare", "qrels", first, second, "-m", "ndcg@10"]
+    (row,) = csv.DictReader(io.StringIO(cli(*words, "--format", "csv")[0]))
+    assert {"difference", "corrected"} < {*row}
+    head, line = cli(*words)[0].splitlines()
+    assert max(len(head), len(line)) <= 100
+    numbers = [cell(float(x) if "." in x else int(x)) for x in [*row.values()][3:]]
+    assert line.split() == ["nDCG@10", "run_o..stem", "anoth..year", *numbers]
+    words[3] = alike  # their ends are the same
+    assert cli(*words)[0].splitlines()[1].split()[1:3] == [first, alike]
 
 
 def test_metrics(cli):

@@ -69,7 +69,7 @@ def compare_runs(options: argparse.Namespace) -> None:
         table = comparison.table
         rows += [(_heading(options, metric), *row) for row in table.rows]
         nested[metric] = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
-    show(("metric", *table.columns), rows, nested, options.format)
+    show(("metric", *table.columns), rows, nested, options.format, fit=True)
 
 
 def list_metrics(options: argparse.Namespace) -> None:

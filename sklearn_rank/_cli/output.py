@@ -16,16 +16,25 @@ FORMULA = ("=", "+", "-", "@")
 FORMATS = ["table", "csv", "json", "markdown", "latex"]
 
 
-def show(columns: tuple[str, ...], rows: list[tuple[Any, ...]], nested: dict[str, Any], form: str) -> None:
-    """Print the rows, or `nested` as JSON; all digits in CSV and JSON, four decimals elsewhere."""
+def show(
+    columns: tuple[str, ...], rows: list[tuple[Any, ...]], nested: dict[str, Any], form: str, fit: bool = False
+) -> None:
+    """Print the rows, or `nested` as JSON; all digits in CSV and JSON, four decimals elsewhere.
+
+    With `fit` names are cut where a table would not fit a terminal.
+    """
     table = Table(columns, tuple(rows))
     if form == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerows([_safe(value) for value in row] for row in [columns, *rows])
     elif form == "json":
         print(json.dumps(_without_nan(nested), indent=1))
+    elif form == "markdown":
+        print(table.to_markdown())
+    elif form == "latex":
+        print(table.to_latex())
     else:
-        print(table.to_markdown() if form == "markdown" else table.to_latex() if form == "latex" else table)
+        print(table.fitted() if fit else table)
 
 
 def tell(text: str) -> None:

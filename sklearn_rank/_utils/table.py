@@ -28,6 +28,9 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069
 WIDTH = 100
 """Columns of a terminal that a report may take."""
 
+SHORTEST = 8
+"""Characters of a word that is cut to fit, at least."""
+
 MARKUP = re.compile(r"[\\|<`*\[]|(?<!\w)_|_(?!\w)")
 """Characters that Markdown interprets in the cell of a table."""
 
@@ -78,12 +81,38 @@ class Table:
     rows: tuple[tuple[Any, ...], ...]
 
     def __str__(self) -> str:
-        """Plain text; words are aligned to the left and numbers to the right."""
+        """Plain text; words are aligned to the left and numbers to the right, closer together if there is no room."""
         cells = self._all_cells()
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        return "\n".join(_line(row, widths, self._numeric()) for row in cells)
+        gap = "   " if _room(widths, 3) >= 0 else "  "
+        return "\n".join(_line(row, widths, self._numeric(), gap) for row in cells)
 
     __repr__ = __str__
+
+    def fitted(self) -> Table:
+        """The table with words cut until its text fits a terminal.
+
+        Returns
+        -------
+        Table
+            The same if it fits, if nothing makes it fit, or if two words would look alike.
+        """
+        cells, numeric = self._all_cells(), self._numeric()
+        words = [i for i, right in enumerate(numeric) if not right]
+        for longest in range(WIDTH, SHORTEST - 1, -1):
+            cut = [cells[0], *([_cut(c, i in words, longest) for i, c in enumerate(row)] for row in cells[1:])]
+            if _room([max(map(len, column)) for column in zip(*cut, strict=True)], 2) >= 0:
+                break
+        else:
+            return self
+        before, after = ({row[i] for row in table[1:] for i in words} for table in (cells, cut))
+        if len(after) < len(before):
+            return self
+        rows = (
+            tuple(new if i in words else value for i, (value, new) in enumerate(zip(row, short, strict=True)))
+            for row, short in zip(self.rows, cut[1:], strict=True)
+        )
+        return Table(self.columns, tuple(rows))
 
     def to_markdown(self) -> str:
         """The table in Markdown.
@@ -218,6 +247,15 @@ def markdown_text(text: str) -> str:
     return MARKUP.sub(r"\\\g<0>", text)
 
 
-def _line(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:
+def _cut(text: str, is_word: bool, width: int) -> str:
+    return shorten(text, width) if is_word else text
+
+
+def _room(widths: Sequence[int], gap: int) -> int:
+    """Columns that are left in a line."""
+    return WIDTH - sum(widths) - gap * (len(widths) - 1)
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool], gap: str) -> str:
     aligned = (c.rjust(w) if right else c.ljust(w) for c, w, right in zip(cells, widths, numeric, strict=True))
-    return "   ".join(aligned).rstrip()
+    return gap.join(aligned).rstrip()

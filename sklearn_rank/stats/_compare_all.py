@@ -13,7 +13,7 @@ from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo, echo_all
-from sklearn_rank._utils.table import Table, TableReport, cell, shorten
+from sklearn_rank._utils.table import Labelled, Table, TableReport, cell, shorten
 from sklearn_rank._utils.typing import RandomState
 from sklearn_rank.stats._align import align
 from sklearn_rank.stats._arguments import check_arguments
@@ -24,6 +24,9 @@ from sklearn_rank.stats._significance import TESTS, ComparisonOptions
 
 NAME_WIDTH = 16
 """Characters of a system's name where pairs are printed, so that a line fits a terminal."""
+
+DIFFERENCE, CORRECTED = Labelled("difference", "a - b"), Labelled("corrected", "corr. p")
+"""Columns whose printed heads are no longer than their numbers."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,7 +79,7 @@ class MultipleComparison(TableReport):
         for (a, b), result in self.comparisons.items():
             row = result.row()
             rows.append((a, b, *row[:4], self.corrected[a, b], *row[4:]))
-        columns = ("a", "b", *COLUMNS[:4], "corrected", *COLUMNS[4:])
+        columns = ("a", "b", DIFFERENCE, *COLUMNS[1:4], CORRECTED, *COLUMNS[4:])
         return Table(columns[: len(rows[0])], tuple(rows))
 
     def to_frame(self) -> Any:
