@@ -49,7 +49,10 @@ def read_rows(label, score, uint8_t[::1] grade):
     """
     cdef Py_buffer y, s
     cdef facts_t facts
-    cdef uint8_t* grades = &grade[0] if grade is not None else NULL
+    cdef uint8_t nothing = 0
+    cdef uint8_t* grades = NULL
+    if grade is not None:
+        grades = &grade[0] if grade.shape[0] > 0 else &nothing
     PyObject_GetBuffer(label, &y, PyBUF_FORMAT | PyBUF_ND)
     try:
         PyObject_GetBuffer(score, &s, PyBUF_FORMAT | PyBUF_ND)

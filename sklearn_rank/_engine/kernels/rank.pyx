@@ -67,8 +67,11 @@ def rank_queries(
     cdef room_t work = _divide(&room[0], longest)
     cdef int64_t* rows = work.row  # which each query overwrites
     cdef int64_t step = 0
+    if indptr[indptr.shape[0] - 1] == 0:  # without a row there is nothing to point to
+        ptr[:] = 0
+        return False
     if order is not None:
-        rows = &order[0] if order.shape[0] > 0 else NULL
+        rows = &order[0]
         step = 1
     if score is None:
         narrow = &narrow_score[0]

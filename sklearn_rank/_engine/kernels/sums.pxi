@@ -28,7 +28,7 @@ def cumsum(
     cdef items_t items = _items(value, grade)
     cdef const double* values = items.value
     cdef const uint8_t* grades = items.grade
-    if discount is not None:
+    if discount is not None and discount.shape[0] > 0:
         by_rank = <const double*> &discount[0]
     plain = grades != NULL and by_rank != NULL and not w and weight[0] == 1.0 and not per_rank and not tied
     with nogil:
