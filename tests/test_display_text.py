@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -350,6 +351,14 @@ def test_few_ticks_where_there_is_room_for_none():
     ax = plt.figure().gca()
     ax.set_xlim(0, 1)
     _figure.set_ticks(ax, 0.0, 1.0, 2.0)
+    assert ax.get_xticks().tolist() == [0, 1]
+
+
+def test_ticks_where_the_locator_finds_one(monkeypatch):
+    locator = SimpleNamespace(tick_values=lambda low, high: [0.5, 5.0])
+    monkeypatch.setattr("matplotlib.ticker.MaxNLocator", lambda *_, **__: locator)
+    ax = plt.figure().gca()
+    _figure.set_ticks(ax, 0.0, 1.0, 500.0)
     assert ax.get_xticks().tolist() == [0, 1]
 
 

@@ -267,5 +267,5 @@ def test_a_tuner_may_minimize_errors():
 
 
 def test_labels_have_one_column():
-    with pytest.raises(ValueError, match=r"Got shape \(4, 2\)"):
+    with pytest.raises(ValueError, match=r"each row is a query .* Got shape \(4, 2\) and a qid"):
         lightgbm_metric("map")(np.ones((4, 2)), np.arange(4.0), None, np.array([2, 2]))
