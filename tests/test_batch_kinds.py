@@ -177,3 +177,10 @@ def test_weights_of_many_queries_at_once(assume_grouped):
     result = evaluate_batches([(y, y, np.arange(1100), weight)], metrics="p@1", assume_grouped=assume_grouped)
     assert result.weight.tolist() == weight.tolist()
     assert result.mean()["p@1"] == (weight * y).sum() / weight.sum()
+
+
+def test_arrow_without_columns():
+    pa = pytest.importorskip("pyarrow")
+    for data in (pa.chunked_array([[1, 2]]), pa.array([1, 2])):
+        with pytest.raises(TypeError, match=f"must have columns. Got {type(data).__name__}"):
+            evaluate_batches(data, metrics="map")

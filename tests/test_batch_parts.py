@@ -5,9 +5,14 @@ import pytest
 from batch_cases import NAMES, assert_same, make
 
 from sklearn_rank import evaluate
+from sklearn_rank._chunks.adjacent_queries import adjacent_queries
 from sklearn_rank._chunks.parts import evaluate_part, join_parts, result_from_columns, result_to_columns
 from sklearn_rank._chunks.query_ids import QueryIdIndex
+from sklearn_rank._chunks.value_table import MetricColumn, mean_of_sums
 from sklearn_rank._engine.check import check_queries
+from sklearn_rank._engine.values import PartialSums
+from sklearn_rank._evaluation.result import Evaluation, computed_values
+from sklearn_rank._evaluation.source import DataCounts
 from sklearn_rank._metric.names import parse_metrics
 
 
@@ -47,3 +52,21 @@ def test_ids_of_other_types():
         with pytest.raises(TypeError, match=f"Got {kind} after integers"):
             seen.number(np.asarray(ids))
     assert seen.ids().tolist() == [5, 7, 9]
+
+
+def test_without_queries_there_are_no_parts():
+    assert [*adjacent_queries(iter([]))] == []
+
+
+def test_labels_that_were_not_summed_have_no_column():
+    data, specs = make(), parse_metrics("map")
+    part = part_of(data, specs)
+    assert "label_fingerprints" in result_to_columns(part)
+    without = Evaluation(part.qid, None, computed_values(part), DataCounts(part.n_documents, None))
+    assert "label_fingerprints" not in result_to_columns(without)
+
+
+def test_a_pooled_mean_takes_the_definition_of_its_metric():
+    one = np.ones(1)
+    with pytest.raises(ValueError, match="takes the definition of its metric. Got 'mine', which is not defined here"):
+        mean_of_sums(MetricColumn("a", "mine", "mine", "micro", True, 0.0, False), PartialSums(one, one, one))

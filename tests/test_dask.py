@@ -10,7 +10,8 @@ from batch_cases import NAMES, assert_same
 from batch_cases import make as make_rows
 
 from sklearn_rank import dask as on_dask
-from sklearn_rank import evaluate
+from sklearn_rank import evaluate, parse_metric
+from sklearn_rank.dask._evaluate import PartitionSummary, _refuse_together
 
 dask = pytest.importorskip("dask", reason="evaluation of dask DataFrames needs dask")
 dd = pytest.importorskip("dask.dataframe", reason="evaluation of dask DataFrames needs its frames")
@@ -373,3 +374,12 @@ def test_without_dask_the_extra_is_named(monkeypatch):
             ask(None, metrics="map")
     with pytest.raises(ImportError, match=r'pip install "sklearn-rank\[dask\]"'):
         on_dask.compare(None, None)
+
+
+def test_a_discount_is_not_asked_about_no_rank():
+    """Of a partition without rows."""
+    asked = []
+    spec = parse_metric("dcg", discount=lambda rank: asked.append(len(rank)) or 1 / rank)
+    asked.clear()
+    _refuse_together({"dcg": spec}, [PartitionSummary(None, 3), PartitionSummary(None, 0)])
+    assert asked == [3]

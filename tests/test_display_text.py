@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from sklearn_rank.display import (  # noqa: E402
     SegmentsDisplay,
     _figure,
 )
+from sklearn_rank.display._naming import _fit_at_ends  # noqa: E402
 from sklearn_rank.display._palette import ink, look, luminance  # noqa: E402
 from sklearn_rank.display._words import in_words, p_in_words, signed  # noqa: E402
 
@@ -343,3 +345,40 @@ def test_a_curve_without_an_end_is_named_elsewhere():
     texts = [*ax.texts, *(ax.get_legend().get_texts() if ax.get_legend() else [])]
     names = [text.get_text().replace("\n", " ") for text in texts]
     assert {"ends early", "ends late"} <= {name.partition(":")[0] for name in names}
+
+
+def test_few_ticks_where_there_is_room_for_none():
+    ax = plt.figure().gca()
+    ax.set_xlim(0, 1)
+    _figure.set_ticks(ax, 0.0, 1.0, 2.0)
+    assert ax.get_xticks().tolist() == [0, 1]
+
+
+def test_ticks_where_the_locator_finds_one(monkeypatch):
+    locator = SimpleNamespace(tick_values=lambda low, high: [0.5, 5.0])
+    monkeypatch.setattr("matplotlib.ticker.MaxNLocator", lambda *_, **__: locator)
+    ax = plt.figure().gca()
+    _figure.set_ticks(ax, 0.0, 1.0, 500.0)
+    assert ax.get_xticks().tolist() == [0, 1]
+
+
+def test_curves_without_an_end_have_a_legend():
+    ax = plt.figure().gca()
+    lines = ax.plot([0, 1], [np.nan, np.nan], label="a")
+    assert _fit_at_ends(ax, lines, ["a"]) is None
+
+
+def test_differences_without_a_test():
+    """Of one query, on which nothing can be tested."""
+    results = {
+        name: evaluate([1, 0], s, qid=[0, 0], metrics="mrr")
+        for name, s in {"a": [1, 2], "b": [2, 1], "c": [1, 1]}.items()
+    }
+    display = DifferenceDisplay.from_results(results, "mrr")
+    assert display.note == {"a": "", "b": ""}
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+def test_means_that_span_more_than_a_float():
+    display = CriticalDifferenceDisplay({"a": 1.2e308, "b": -1.2e308}, {("a", "b"): 0.01}).plot()
+    assert display.order_ == ["a", "b"]

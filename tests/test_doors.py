@@ -148,3 +148,10 @@ def test_what_is_not_for_others_keeps_its_error():
         evaluate(["a", "b"], [1, 2], qid=[1, 1])
     with pytest.raises(TypeError, match="^data must be a frame of pandas or polars.*Got DuckDBPyConnection"):
         evaluate_frame(duckdb.connect())
+
+
+def test_frames_of_labels_with_other_faults():
+    """They may be labels of subtopics, so the fault comes first."""
+    labels = pd.DataFrame({"a": [1.0, 0, 0, np.inf], "b": [0.0, 1, 0, 1]})
+    with pytest.raises(ValueError, match=r"^y_true must be finite.* in row 3. A table goes to evaluate_frame"):
+        evaluate(labels, S, qid=Q)

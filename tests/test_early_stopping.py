@@ -7,7 +7,7 @@ import pytest
 import sklearn
 from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin, clone
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -15,6 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_rank import QueryKFold, QueryRanker, RankingEvaluator, get_scorer
+from sklearn_rank.model_selection._early_stopping._scores import scores_of
+from sklearn_rank.model_selection._early_stopping._staged import shorten
 
 ROUNDS = 300
 
@@ -375,3 +377,14 @@ def test_rows_that_nothing_stops_by_are_told(library, ranking):
     for stopping in ({"early_stopping_rounds": 1}, {"eval_metric": "map"}):
         QueryRanker(model, eval_fraction=0.2, **stopping).fit(features, y, qid=qid)
     QueryRanker(model.set_params(early_stopping_rounds=1), eval_fraction=0.2).fit(features, y, qid=qid)
+
+
+def test_a_classifier_that_saw_one_grade_ties_all():
+    assert scores_of(LogisticRegression(), np.ones(3))(np.ones((4, 1))).tolist() == [0] * 4
+
+
+def test_models_of_others_are_not_shortened():
+    model = type("Elsewhere", (), {})()
+    model._predictors, model.n_iter_ = [1, 2], 1
+    assert not shorten(model, 1)
+    assert model._predictors == [1, 2]

@@ -9,7 +9,9 @@ import pytest
 from numpy.testing import assert_array_equal
 from registry import METRICS, data_for, each_metric, tie_policy
 
-from sklearn_rank import evaluate, parse_metric
+from sklearn_rank import evaluate, parse_metric, prepare
+from sklearn_rank._engine import few, quick, traced
+from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.quick import FEW_ROWS
 from sklearn_rank._metric import compute, spec
 from sklearn_rank._metric.names import cached_spec
@@ -301,3 +303,29 @@ def test_documents_that_are_not_retrieved_have_no_rank():
     for _ in range(3):
         assert evaluate([2, 1], [2, 1], qid=[1, 1], metrics="acg").mean() == {"acg": 1.5}
     assert evaluate([2, 1], [2, -np.inf], qid=[1, 1], metrics="acg").mean() == {"acg": 2}
+
+
+@pytest.mark.parametrize("name", ["divide", "cascade"])
+def test_numbers_that_the_general_path_says_more_of(name, monkeypatch):
+    """As these kernels tell by False: the short paths step back."""
+
+    class Refusing:
+        def __getattr__(self, asked):
+            return (lambda *_: False) if asked == name else getattr(rank_kernels, asked)
+
+    data = rows(40, 5, 0)
+    expected = evaluate(*data[:2], qid=data[2], metrics="err")
+    prepared = prepare(data[0], qid=data[2], metrics="err")
+    for module in (few, quick, traced):
+        monkeypatch.setattr(module, "rank_kernels", Refusing(), raising=False)
+    assert_same(evaluate(*data[:2], qid=data[2], metrics="err"), expected)
+    assert prepared(data[1]) == expected.mean()["err"]
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [lambda r: np.add.reduce(r.relevant), lambda r: np.add(r.relevant, 1, where=True), lambda r: r.cascade(1)],
+)
+def test_what_has_no_steps(formula):
+    with pytest.raises(traced.NotTraced):
+        traced.Steps(formula, {}, lambda steps: traced.TracedQueries(1, np.array([2]), np.arange(1, 10), steps))

@@ -110,3 +110,7 @@ def test_values_with_labels():
     for fine in (values.reindex(["a", "b"]), values.reset_index(drop=True)):
         assert len(Evaluation.from_values(["a", "b"], {"mrr": fine}).qid) == 2
     assert Evaluation.from_values([1, "1"], {"mrr": [0, 1]}).qid.tolist() == [1, "1"]  # two ids
+
+
+def test_weights_of_no_query():
+    assert Evaluation.from_values([], {"a": []}, weight=[]).weight.tolist() == []

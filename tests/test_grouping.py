@@ -16,7 +16,7 @@ from registry import together
 
 from sklearn_rank import evaluate, group_sizes
 from sklearn_rank._engine import grouping as _grouping
-from sklearn_rank._engine.grouping import distinct_ids, group_rows
+from sklearn_rank._engine.grouping import distinct_ids, group_rows, refuse_other_queries
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
 from sklearn_rank.io import join, read_trec_qrels, read_trec_run
 from sklearn_rank.metrics import ndcg_score
@@ -434,3 +434,10 @@ def test_errors_name_the_row_of_the_input():
         ndcg_score([0, 1, 1, 0, 0], s, qid=qid, sample_weight=[1, 1, 1, 2, 1])
     with pytest.raises(ValueError, match="must be adjacent"):
         group_sizes(qid)
+
+
+def test_missing_ids_in_an_index_as_well():
+    """They do not compare, and are refused as elsewhere."""
+    ids = np.array([pd.NA, 1], dtype=object)
+    with pytest.raises(ValueError, match="qid must not contain missing values"):
+        refuse_other_queries(pd.Series([1.0, 2.0], index=pd.Index(ids.copy(), name="qid")), ids, name="y_true")

@@ -1,7 +1,7 @@
 """Ids of queries: each is what it is, in whatever container, and the same in two results of different containers."""
 
 from collections import deque
-from datetime import date
+from datetime import UTC, date, datetime
 
 import numpy as np
 import pandas as pd
@@ -146,3 +146,9 @@ def test_types_of_numpy_are_ordered_as_those_of_python():
     ids = np.empty(3, dtype=object)
     ids[:] = [2, np.True_, np.float32(0.5)]
     assert id_order(ids).tolist() == [2, 1, 0]
+
+
+def test_ids_of_one_type_that_do_not_compare():
+    """By their reprs then: dates with a time zone and without."""
+    ids = np.array([datetime(2020, 1, 2, tzinfo=UTC), datetime(2021, 1, 1), 3, datetime(2020, 1, 1)])
+    assert id_order(ids).tolist() == [2, 3, 0, 1]

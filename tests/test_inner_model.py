@@ -323,3 +323,13 @@ def test_weights_of_batches_are_those_of_queries(ranking):
     ranker = QueryRanker(WeighsQueries()).partial_fit(X, y, qid=qid, sample_weight=1.0 + qid)
     with pytest.raises(ValueError, match="constant within"):
         ranker.partial_fit(X, y, qid=qid, sample_weight=np.arange(len(y)) + 1.0)
+
+
+def test_a_model_whose_importances_are_none(ranking):
+    class Without(Ridge):
+        feature_importances_ = None
+
+    X, y, qid = ranking
+    ranker = QueryRanker(Without()).fit(X, y, qid=qid)
+    with pytest.raises(AttributeError, match="Without has no 'feature_importances_'"):
+        _ = ranker.feature_importances_

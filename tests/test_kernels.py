@@ -1,6 +1,7 @@
 """Compiled loops against a line of NumPy or Python each, to the last bit, on numbers that loops go wrong on."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from numpy.testing import assert_array_equal
 from registry import together
 
 from sklearn_rank._engine.block_labels import MOST_GRADE, BlockLabels, as_grades
+from sklearn_rank._engine.check import queries_of
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._metric.gains import exp2_minus_1
 
@@ -145,3 +147,18 @@ def test_grades():
     assert_array_equal(as_grades(np.array([0.0, -0.0, 1.0, 31.0])), [0, 0, 1, 31])
     for label in 32.0, 0.5, -1.0, 5e-324, np.nan, np.inf, -np.inf, 2.0**52, 2.0**63, 1e300:
         assert as_grades(np.array([1.0] * 700 + [label])) is None
+    assert as_grades(np.ones((3, 2))) is None  # labels of subtopics
+
+
+def test_an_ideal_order_has_labels_and_no_rows():
+    ranking = Ranking.by_label(np.array([1.0, 0.0, 2.0]), np.array([0, 3]), 10)
+    assert ranking.score.tolist() == ranking.label.tolist() == [2, 1, 0]
+    with pytest.raises(AttributeError, match="and no rows"):
+        _ = ranking.order
+
+
+def test_grades_may_come_with_their_labels():
+    rows = np.array([0, 1, 2], dtype=np.uint8), np.array([3.0, 2.0, 1.0]), np.array([0, 3])
+    queries = queries_of(*rows, np.zeros(1), None, None, None)
+    assert "label" not in vars(queries)
+    assert vars(replace(queries, weight=np.ones(1)))["label"].tolist() == [0, 1, 2]

@@ -254,3 +254,18 @@ def test_optunas_tuner_would_minimize(own):
     )
     with pytest.raises(ValueError, match="LightGBMTuner minimizes each metric"):
         tuner.run()
+
+
+def test_a_tuner_may_minimize_errors():
+    class Tuner:
+        def higher_is_better(self):
+            return False
+
+    lightgbm_metric("rmse")._refuse_tuner(Tuner())
+    with pytest.raises(ValueError, match="LightGBMTuner minimizes each metric"):
+        lightgbm_metric(["rmse", "map"])._refuse_tuner(Tuner())
+
+
+def test_labels_have_one_column():
+    with pytest.raises(ValueError, match=r"each row is a query .* Got shape \(4, 2\) and a qid"):
+        lightgbm_metric("map")(np.ones((4, 2)), np.arange(4.0), None, np.array([2, 2]))

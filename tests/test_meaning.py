@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn_rank import Evaluation, RankingEvaluator, evaluate, evaluate_batches, metric, parse_metric
 from sklearn_rank._chunks.parts import join_parts
 from sklearn_rank._engine.fingerprints import fingerprints_of
+from sklearn_rank._metric.meaning import text_of
 from sklearn_rank._utils.storage import load, save
 from sklearn_rank.stats import compare, compare_all
 
@@ -322,3 +323,13 @@ def test_sums_tell_labels_apart():
     for grades in ([1.0, 2.0, 3.0, 4.0], [0.25, 0.5, 0.75, 1.0], [-2.0, -1.0, 1.0, 2.0]):
         one = evaluate(grades, [4, 3, 2, 1], qid=list("abcd"), metrics="judged").label_fingerprints
         assert len(counts) - len(np.unique(counts @ one)) < 300  # 76 of 810,000 by chance
+
+
+def test_a_function_may_read_itself():
+    def make(factor):
+        def gain(r):
+            return factor * r if r < 2 else gain(r - 1)
+
+        return gain
+
+    assert text_of(make(1)) == text_of(make(1)) != text_of(make(2))

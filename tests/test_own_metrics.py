@@ -217,3 +217,12 @@ def test_what_a_function_of_ones_own_holds_on_to_is_let_go():
     del mine
     gc.collect()
     assert held() is None
+
+
+def test_sums_of_parts_that_cancel_have_no_quotient():
+    @metric("signed", supports_micro=True)
+    def signed_score(r):
+        return r.cumsum(r.label), r.n_relevant - 1.5
+
+    with pytest.raises(ValueError, match="Got sums over queries, with weights, of 3 over 0"):
+        signed_score([1, 0, 1, 1], [2, 1, 2, 1], qid=[0, 0, 1, 1], average="micro")

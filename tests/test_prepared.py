@@ -385,3 +385,15 @@ def test_a_mean_beyond_floats_is_told_of_as_without_preparation():
 
     expected = outcome(lambda: evaluate(y, [1, 1], qid=qid, metrics="cg").mean())
     assert outcome(lambda: prepare(y, qid=qid, metrics="cg")([1.0, 1.0])) == expected
+
+
+def test_what_many_metrics_leave_is_let_go():
+    y_true, y_score, qid = rows()
+    prepared = prepare(y_true, qid=qid, metrics=[f"q(beta={i})" for i in range(MOST_KEPT)])
+    first = prepared.evaluate(y_score).mean()
+    (of_block,) = prepared._known.values()
+    (ideal,) = [x for labels in of_block.values() for x in labels.shared.values() if hasattr(x, "shared")]
+    kept = ideal.shared
+    assert len(kept) > MOST_KEPT
+    assert prepared.evaluate(y_score).mean() == first
+    assert ideal.shared is not kept

@@ -174,3 +174,17 @@ def test_nothing_of_the_data_is_told():
     entry = metric("again")(formula_of(ndcg_score)).metric
     assert entry.is_built_in
     assert not metric("mine")(lambda r: r.cumsum()).metric.is_built_in
+
+
+def test_a_formula_without_a_value_for_one_order_of_ties():
+    """It is held to the others alone."""
+    tried = []
+
+    def formula(r):
+        if r._ranking.tie_ends is None and (np.diff(np.sort(r.score[:4])) == 0).any():
+            tried.append(len(r.score))
+            raise TypeError
+        return r.cumsum(r.label)
+
+    metric("right")(formula)
+    assert tried

@@ -172,3 +172,10 @@ def test_the_methods_that_are_asked_for(ranking):
     assert len({*found.values()}) == 3
     with pytest.raises(TypeError, match="needs one of the methods predict_proba. Got Ridge"):
         get_scorers("map", response_method="predict_proba")(Ridge().fit(X, y), X, y, qid=qid)
+
+
+def test_decisions_of_many_grades_and_nothing_else(ranking):
+    X, y, qid = ranking
+    scorer = get_scorers("ndcg@10", response_method="decision_function")
+    with pytest.raises(ValueError, match=r"must be one score per row .*; for class probabilities wrap"):
+        scorer(LinearSVC(random_state=0).fit(X, y), X, y, qid=qid)

@@ -15,6 +15,7 @@ from sklearn_rank import (
     evaluate_batches,
     get_scorer,
     group_sizes,
+    prepare,
     query_learning_curve,
     query_permutation_importance,
     rank_within,
@@ -247,3 +248,18 @@ def test_labels_that_repeat_say_nothing_of_the_order():
     """Those of y are all in X, and not all of X in those of y."""
     X, y = pd.DataFrame({"x": [3.0, 1.0, 2.0, 4.0]}), pd.Series([1, 0, 0, 1], index=[0, 1, 0, 1])
     QueryRanker(Ridge()).fit(X, y, qid=[1, 1, 2, 2])
+
+
+def test_equal_labels_of_other_types_are_equal():
+    labels = pd.Index([1, 2, 3, 4])
+    assert not labels.equals(labels.astype("Int64"))
+    y, score = pd.Series([0, 1, 1, 0], index=labels), pd.Series([1.0, 2, 2, 1], index=labels.astype("Int64"))
+    assert evaluate(y, score, qid=[1, 1, 2, 2], metrics="map").mean() == {"map": 1}
+
+
+def test_prepared_matrices_have_their_queries():
+    mrr = prepare(np.array([[0, 1], [1, 0]]), metrics="mrr")
+    scores = pd.DataFrame([[1.0, 2.0], [2.0, 1.0]], index=pd.Index([7, 8], name="qid"))
+    assert mrr(scores) == 1
+    with pytest.raises(ValueError, match="Got other queries from row 1 on"):
+        mrr(scores.set_index(pd.Index([7, 7], name="qid")))

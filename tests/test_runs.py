@@ -12,7 +12,7 @@ import sklearn_rank
 from sklearn_rank import evaluate, evaluate_run
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank.io import join, read_entries, read_trec_qrels, read_trec_run
-from sklearn_rank.io._mappings import _plain_numbers, both_entries, match_listed
+from sklearn_rank.io._mappings import ListedDocuments, _plain_numbers, both_entries, match_listed
 
 METRICS = ["ndcg@3", "map", "mrr", "p@2", "r@3", "bpref", "judged@2", "rbp"]
 QRELS = {"q2": {"a": 2, "b": 0, "z": 1}, "q1": {"b": 1, "c": 0}}
@@ -391,3 +391,20 @@ def test_a_list_without_documents_takes_nothing_from_the_list_after_it():
 def test_one_match_is_enough():
     """Ids of other types are an error only where nothing matches."""
     assert evaluate_run({"q": {5: 1}}, {"q": [Decimal(5)]}, metrics="p@1").mean() == {"p@1": 1}
+
+
+@pytest.mark.parametrize(
+    ("documents", "match"),
+    [
+        ([("a", 2.0), "b"], "holds nothing else. Got 'b' for query 'q'"),
+        (["a", ["b"]], r"must be hashable. Got \['b'\] for query 'q'"),
+        ({"a": 1.0, "b": np.complex128(1)}, "Scores must hold real numbers. Got .*complex128"),
+    ],
+)
+def test_one_entry_that_is_another_thing(documents, match):
+    with pytest.raises(TypeError, match=match):
+        evaluate_run({"q": {"a": 1}}, {"q": documents}, metrics="mrr")
+
+
+def test_listed_documents_are_an_array():
+    assert np.asarray(ListedDocuments([["a"], ["b", "c"]])).tolist() == ["a", "b", "c"]

@@ -27,6 +27,7 @@ from sklearn_rank import (
     make_ranking_scorer,
     parse_metric,
 )
+from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.names import tracker_names
 from sklearn_rank.metrics import ndcg_score, query_rmse_error
 
@@ -234,3 +235,7 @@ def test_names_of_trackers_name_scorers_too():
     assert all(re.fullmatch(r"[/\w.\- ]+", key) and posixpath.normpath(key) == key for key in keys)
     assert [*get_scorers(tracked)(model, X, Y).values()] == [*get_scorers(names)(model, X, Y).values()]
     assert [get_scorer(name) for name in tracked] == [get_scorer(name) for name in names]
+
+
+def test_a_metric_itself_is_called_as_its_function():
+    assert repr(make_scorer(REGISTRY["ndcg"])).startswith("make_scorer(ndcg_score, ")

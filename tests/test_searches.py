@@ -391,3 +391,25 @@ def test_halving_inside_a_comparison(shuffled):
     X, y, qid = shuffled
     halving = HalvingGridSearchCV(Ridge(), GRID, resource="max_queries", random_state=0)
     assert EVALUATOR.compare({"a": halving, "b": make_pipeline(halving)}, X, y, qid=qid).failures == {}
+
+
+def test_a_search_of_features_that_is_the_model(shuffled):
+    cv, scoring = QueryKFold(RFECV(Ridge()).cv or 3), make_ranking_scorer("ndcg", k=5)
+    same = scores_of(RFECV(QueryRanker(Ridge()), scoring=scoring, cv=cv), shuffled)
+    np.testing.assert_allclose(scores_of(RFECV(Ridge()), shuffled), same)
+
+
+class ByFirstColumn(KFold):
+    """Whole queries by a column of X, which has their numbers."""
+
+    def split(self, X, y=None, groups=None):
+        number = X[:, 0].astype(int)
+        for fold in range(self.n_splits):
+            yield np.flatnonzero(number % self.n_splits != fold), np.flatnonzero(number % self.n_splits == fold)
+
+
+def test_a_splitter_that_knows_no_queries_may_keep_them_whole(shuffled):
+    X, y, qid = shuffled
+    X = np.column_stack([np.unique(qid, return_inverse=True)[1], X])
+    selector = RFECV(Ridge(), cv=ByFirstColumn(3), scoring=make_ranking_scorer("ndcg", k=5))
+    assert EVALUATOR.compare({"a": make_pipeline(selector, Ridge())}, X, y, qid=qid).failures == {}

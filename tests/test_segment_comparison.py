@@ -158,3 +158,8 @@ def test_folds_bring_attributes():
     report = RankingEvaluator("map", cv=3).compare(models, X, Y, qid=QID, by={"country": COUNTRY}, clusters=QID // 3)
     assert report.segments().by == ("country",)
     assert "queries in 20 clusters" in str(report)
+
+
+def test_each_system_has_a_table():
+    tables = compared().segments("country", metric="map").to_markdown()
+    assert (tables.count("new difference"), tables.count("other difference")) == (1, 1)

@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from sklearn_rank import evaluate
+from sklearn_rank import evaluate, parse_metric
+from sklearn_rank._engine.check import check_queries
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._engine.shared import SharedArrays
+from sklearn_rank._metric.compute import BoundMetrics
 from sklearn_rank._metric.decorator import _define_again
+from sklearn_rank._metric.spec import MetricSpec
 
 VARIANTS = {
     "gain": ["dcg", "dcg(gain=linear)", "dcg(gain=binary)", "ndcg", "ndcg(gain=linear)@5", "q", "q(gain=exp2)"],
@@ -204,3 +207,11 @@ def test_equal_numbers_of_other_types_are_others():
     known = shared.once("known", lambda: np.array([True, False]))
     assert shared.result("add", np.add, (known, 1)).tolist() == [2, 1]
     assert shared.result("add", np.add, (known, True)).dtype == bool
+
+
+def test_a_part_of_a_curve_of_several_cutoffs():
+    data = [0, 1, 1, 0], [4, 3, 2, 1]
+    queries = check_queries(*data, qid=[0] * 4)
+    whole, part, one = (MetricSpec(parse_metric("p").metric, k, {}) for k in ([1, 2, 4], [1, 4], 2))
+    found = BoundMetrics(queries, [whole, part, one]).compute(queries, None)
+    assert [values.numerator.tolist() for values in found] == [[[0, 0.5, 0.5]], [[0, 0.5]], [[0.5]]]

@@ -7,6 +7,7 @@ from sklearn_rank import evaluate
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.kernels import bits as bits_kernels
 from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.unlisted import DocumentsWithoutRow
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank.retrieval import evaluate_retrieval
@@ -181,3 +182,18 @@ def test_whole_labels_are_numbered_as_by_unique(dtype, rng):
         for found, expected in zip(_distinct(labels), np.unique(labels, return_inverse=True), strict=True):
             np.testing.assert_array_equal(found, expected)
             assert found.dtype == expected.dtype
+
+
+@pytest.mark.parametrize("name", ["map", "ndcg"])
+def test_grades_of_lists_are_not_negative(name, rng):
+    """So there is nothing to read otherwise."""
+    given = rng.random((2, 3)), rng.random((5, 3)), [0, 1], [0, 1, 0, 1, 1]
+    other = evaluate_retrieval(*given, metrics=name, negative="unjudged")
+    assert other.mean() == evaluate_retrieval(*given, metrics=name).mean()
+
+
+def test_labels_without_a_row_that_nobody_judged():
+    ones = np.ones(3, dtype=np.int64)
+    rows = DocumentsWithoutRow.groups(ones * 0, np.array([1.0, np.nan, 2.0]), ones, 1, depth=9, ranked=False)
+    assert rows.read_unjudged("drop").label.tolist() == [1, 2]
+    assert rows.read_unjudged("nonrelevant").label.tolist() == [1, 0, 2]

@@ -485,3 +485,9 @@ def test_examples(spark, function):
 
 def test_public_names():
     assert {*sklearn_rank.spark.__all__} == {"compare", "evaluate", "mean", "per_query"}
+
+
+def test_a_worker_without_rows():
+    empty = pa.record_batch({"label": [], "score": [], "qid": []})
+    assert [*evaluate_partition(iter([empty]), COLUMNS, parse_metrics("mrr"))] == []
+    assert [*Shipped(iter)([1, 2])] == [1, 2]

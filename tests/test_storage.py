@@ -14,6 +14,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from sklearn_rank import Comparison, Evaluation, RankingEvaluator, evaluate
+from sklearn_rank._utils.storage import SavedArrays
 from sklearn_rank._utils.writing import written_whole
 from sklearn_rank.datasets import make_ranking
 
@@ -378,3 +379,21 @@ def test_what_is_no_plain_file_is_written_to_and_stays():
         file.write(b"text")
     assert os.path.exists(os.devnull)
     assert not os.path.isfile(os.devnull)
+
+
+def test_arrays_in_a_file(tmp_path):
+    """Of NumPy's second layout too, which has more room for names of fields."""
+    with zipfile.ZipFile(tmp_path / "arrays", "w") as archive:
+        for name, version in ("a", (1, 0)), ("b", (2, 0)):
+            with archive.open(f"{name}.npy", "w") as file:
+                np.lib.format.write_array(file, np.arange(3.0), version)
+    with zipfile.ZipFile(tmp_path / "arrays") as archive:
+        arrays = SavedArrays(archive)
+        assert (len(arrays), arrays["b"].tolist()) == (2, [0, 1, 2])
+
+
+def test_ids_of_numpy_among_others(tmp_path):
+    ids = np.array([np.int64(1), "a"], dtype=object)
+    assert type(ids[0]) is np.int64
+    evaluate([1, 1], [2, 1], qid=ids, metrics="map").save(tmp_path / "saved")
+    assert Evaluation.load(tmp_path / "saved").qid.tolist() == [1, "a"]

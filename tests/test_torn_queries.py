@@ -18,6 +18,7 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from sklearn_rank import QueryKFold, QueryRanker, get_scorer, get_scorers, query_permutation_importance
 from sklearn_rank.datasets import make_ranking
+from sklearn_rank.model_selection._fitted_queries import hash_rows
 
 pd = pytest.importorskip("pandas")
 RANKER, SCORER = QueryRanker(Ridge()), get_scorer("ndcg@5")
@@ -325,3 +326,9 @@ def test_the_message_is_short(rng):
     with sklearn.config_context(enable_metadata_routing=True), pytest.raises(ValueError, match=TORN) as error:
         SCORER(ranker, X[1:], y[1:], qid=qid[1:])
     assert len(str(error.value)) < 700
+
+
+def test_names_of_grades_have_hashes():
+    found = hash_rows(np.array(["good", "bad", "good"]))
+    assert found.dtype == np.uint64
+    assert found[0] == found[2] != found[1]

@@ -15,6 +15,7 @@ from shared_cases import COUNT_HITS, READS_UNJUDGED, SHARED, Call, needs_shared,
 
 from sklearn_rank import evaluate, parse_metric
 from sklearn_rank._metric.metric import REGISTRY
+from sklearn_rank._metric.trec_measures import utility
 from sklearn_rank.compat import pytrec_eval
 
 LINEAR = {"gain": "linear"}
@@ -210,3 +211,8 @@ def test_the_last_parameter_of_set_f_counts():
     (found,) = pytrec_eval.RelevanceEvaluator(judged, ["set_F_0.5", "set_F_2"]).evaluate(run).values()
     assert found == pytrec_eval.RelevanceEvaluator(judged, ["set_F_2"]).evaluate(run)["q"]
     assert found != pytrec_eval.RelevanceEvaluator(judged, ["set_F_0.5"]).evaluate(run)["q"]
+
+
+def test_utility_counts_no_documents_of_the_collection():
+    with pytest.raises(ValueError, match="The fourth coefficient of utility must be 0.*Got 2"):
+        utility("1,-1,0,2")

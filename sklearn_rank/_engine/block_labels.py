@@ -60,9 +60,7 @@ class BlockLabels:
 
     @cached_property
     def subtopics(self) -> list[BlockLabels]:
-        """The labels of each subtopic; labels without a second axis are one subtopic."""
-        if self.label.ndim == 1:
-            return [self]
+        """The labels of each subtopic."""
         return [BlockLabels(label, self.indptr, self.unlisted) for label in np.ascontiguousarray(self.label.T)]
 
     def count_at_least(self, threshold: float) -> Array:

@@ -178,7 +178,7 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
 
     def __len__(self) -> int:
         """Number of arrays."""
-        return len([*self])
+        return sum(1 for _ in self)  # a list would ask for its length first
 
     def _member(self, name: str) -> zipfile.ZipInfo:
         return self._archive.getinfo(f"{name}{self._suffix}.npy")
