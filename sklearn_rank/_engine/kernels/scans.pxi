@@ -270,6 +270,7 @@ def overlap(
     cdef int64_t q, i, j, b, d, stop, start, end, n_best, steps = 0
     cdef double above, equal, block_above, block_equal, share
     cdef bint tied = tie_end is not None
+    cdef const double* bests = &best[0] if best.shape[0] > 0 else NULL
     with nogil:
         for q in range(ptr.shape[0] - 1):
             n_best = best_ptr[q + 1] - best_ptr[q]
@@ -283,7 +284,7 @@ def overlap(
                 block_above = block_equal = 0.0  # the same for items of the block
                 for j in range(i, stop):
                     _count_steps(&steps, 64)  # a search, twice
-                    b = _begins(&best[best_ptr[q]], n_best, label[j])
+                    b = _begins(bests + best_ptr[q], n_best, label[j])
                     count[1, b] += 1
                     block_above += b < start
                     block_equal += b == start and end > start
@@ -301,7 +302,7 @@ def overlap(
                     out[j] = above + share * equal
                     out[j] += (j - i + 1) * (block_above + share * block_equal) / (stop - i)
                 for j in range(i, stop):
-                    b = _begins(&best[best_ptr[q]], n_best, label[j])
+                    b = _begins(bests + best_ptr[q], n_best, label[j])
                     count[0, b] += 1
                     count[1, b] -= 1
                 above += block_above
