@@ -225,6 +225,9 @@ def rank_labels(
     """Write the labels of each query, highest first, down to `depth`. `order` has room for the longest query."""
     cdef int64_t q, i, n, steps = 0
     cdef room_t work = _divide(&room[0], longest)
+    if label.shape[0] == 0:
+        ptr[:] = 0
+        return
     with nogil:
         ptr[0] = 0
         for q in range(indptr.shape[0] - 1):
