@@ -85,6 +85,25 @@ def test_a_sum_does_not_depend_on_other_cutoffs(name):
     assert_array_equal(together.T, alone)
 
 
+def test_queries_do_not_see_each_other():
+    """All lists in one call, and in the other order, have the sums that each has alone."""
+    cutoffs, tables = np.array([1, 16, 40, 1000, NO_CUTOFF]), tables_of_grades(1.0, False)
+    for names in ([*LISTS], [*LISTS][::-1]):
+        blocks = [LISTS[name] for name in names]
+        grade = np.concatenate([np.repeat([1, 0], [n, size - n]) for b in blocks for size, n in b]).astype(np.uint8)
+        sizes = [size for b in blocks for size, _ in b]
+        tie_end = np.repeat(np.cumsum(sizes), sizes)
+        ptr = np.cumsum([0, *(sum(size for size, _ in b) for b in blocks)])
+        count = np.zeros((len(blocks), max(map(len, blocks)), 2), dtype=np.int64)
+        for row, b in zip(count, blocks, strict=True):
+            row[: len(b)] = [(size - n, n) for size, n in b]
+        out = np.empty((3, len(blocks), len(cutoffs)))
+        rank_kernels.means_of_items(*[grade.astype(float)] * 2, ptr, cutoffs, tie_end, out[0])
+        rank_kernels.means_of_grades(grade, *tables, ptr, cutoffs, tie_end, out[1])
+        rank_kernels.means_of_counts(count, *tables, cutoffs, out[2])
+        assert_array_equal(out, np.stack([ways(b, cutoffs) for b in blocks], axis=1))
+
+
 def test_all_relevant_is_exact():
     """Each mean is 1, so that MAP is 1 and not the next number."""
     assert_array_equal(ways(LISTS["all relevant"], [10, 17, 100, 590]), [[10, 17, 100, 590]] * 3)

@@ -195,7 +195,7 @@ cdef inline void _enter_block(int64_t stop, double sum_x, double sum_y, double s
     run.level = run.slope = 0.0
     if sum_x > 0:
         run.level = (sum_x * run.before + sum_xy) / m
-        run.slope = (sum_x * sum_y - sum_xy) / (m * (m - 1))
+        run.slope = (sum_x * sum_y - sum_xy) / max(m * (m - 1), 1)  # 0 of one item
     run.before += sum_y
 
 
@@ -214,34 +214,31 @@ def means_of_counts(
     double[:, ::1] out,
 ):
     """The same in expectation over tied items, of which `count` says how many each block has of each grade."""
-    cdef int64_t q, b, g, n, m, c, done, n_cutoffs = cutoffs.shape[0]
-    cdef double total, before, n_relevant, sum_y, sum_xy, level, slope
+    cdef int64_t q, b, g, n, m, c, n_cutoffs = cutoffs.shape[0]
+    cdef double sum_x, sum_y, sum_xy
+    cdef mean_t run
+    run.first = 0
     with nogil:
         for q in range(count.shape[0]):
-            total = before = 0.0
-            done = c = 0
+            run.total = run.before = 0.0
+            run.at = c = 0
             for b in range(count.shape[1]):
                 m = 0
-                n_relevant = sum_y = sum_xy = 0.0
+                sum_x = sum_y = sum_xy = 0.0
                 for g in range(count.shape[2]):
                     n = count[q, b, g]
                     m += n
-                    n_relevant += relevant[g] * n
+                    sum_x += relevant[g] * n
                     sum_y += value[g] * n
                     sum_xy += relevant[g] * value[g] * n
-                level = (n_relevant * before + sum_xy) / max(m, 1)
-                slope = (n_relevant * sum_y - sum_xy) / max(m * (m - 1), 1)
-                before += sum_y
-                while c < n_cutoffs and cutoffs[c] < done + m:
-                    out[q, c] = total
-                    if n_relevant > 0:
-                        out[q, c] = _add_means(total, level, slope, done, cutoffs[c] - done)
+                _enter_block(run.at + m, sum_x, sum_y, sum_xy, &run)
+                while c < n_cutoffs and cutoffs[c] < run.tie_stop:
+                    _add_tied(cutoffs[c], &run)
+                    out[q, c] = run.total
                     c += 1
-                if n_relevant > 0:
-                    total = _add_means(total, level, slope, done, m)
-                done += m
+                _add_tied(run.tie_stop, &run)
             while c < n_cutoffs:
-                out[q, c] = total
+                out[q, c] = run.total
                 c += 1
 
 
