@@ -17,7 +17,7 @@ def test_its_line_is_there_once(fault):
     text = (ROOT / fault.file).read_text()
     assert replaced(text, fault, fault.planted) != text
     for path, _, function in (test.partition("::") for test in fault.tests if test.startswith(("tests/", "sklearn_"))):
-        assert (ROOT / path).is_dir() or f"def {function}" in (ROOT / path).read_text()
+        assert (ROOT / path).is_dir() or not function or f"def {function}(" in (ROOT / path).read_text()
 
 
 def test_faults_of_a_kernel_are_chosen_at_run_time():

@@ -72,10 +72,12 @@ def _run(copy: Path, arguments: list[str]) -> int:
         ).stdout.strip()
         for name in ("libasan", "libstdc++")
     ]
-    (fuzzer,) = Path(find_spec("atheris").origin).parent.glob("core_with_libfuzzer*.so")
+    atheris = Path(find_spec("atheris").origin).parent
+    (fuzzer,) = atheris.glob("core_with_libfuzzer*.so")
     libraries.insert(0, str(copy / "coverage.so"))
+    path = copy, HERE.parent, atheris.parent  # of the fuzzer: another atheris would see no branch, and say nothing
     env = os.environ | {
-        "PYTHONPATH": f"{copy}{os.pathsep}{HERE.parent}", "PYTHONMALLOC": "malloc", "LD_PRELOAD": " ".join(libraries),
+        "PYTHONPATH": os.pathsep.join(map(str, path)), "PYTHONMALLOC": "malloc", "LD_PRELOAD": " ".join(libraries),
         "ASAN_OPTIONS": OPTIONS, "UBSAN_OPTIONS": "print_stacktrace=1", "SKLEARN_RANK_FUZZER": str(fuzzer),
     }  # fmt: skip
     return subprocess.run([sys.executable, str(HERE / "fuzzer.py"), *arguments], env=env, cwd=copy).returncode

@@ -2,11 +2,17 @@
 
 cdef enum:
     LOW_GRADES = 8              # grades that are counted in one word
-    SIDE = 16                   # short queries that are sorted side by side, a byte each of a vector
+    SIDE = 16                   # bytes of a vector
+    COUNTED = 240               # grades that a byte counts, a multiple of that
+    MANY = 64                   # labels that are enough to count each grade by itself
 
 cdef uint64_t[LOW_GRADES] ONE_OF
 for low_grade in range(LOW_GRADES):
     ONE_OF[low_grade] = 1 << (8 * low_grade)
+
+cdef uint64_t[FEW + 1] FIRST_ONES    # as many of the lowest bytes are 1
+for n_ones in range(FEW + 1):
+    FIRST_ONES[n_ones] = 0x0101010101010101 & ((1 << (8 * n_ones)) - 1)
 
 
 def rank_grades(
@@ -14,72 +20,51 @@ def rank_grades(
     int64_t[::1] ptr,
 ):
     """Write the grades of each query, highest first, down to `depth`: by counting them. None is above `highest`."""
-    cdef int64_t q = 0, n, n_lanes, n_queries = indptr.shape[0] - 1
+    cdef int64_t q, n, n_rows = out.shape[0], n_queries = indptr.shape[0] - 1
     cdef const uint8_t* grades = &grade[0] if grade.shape[0] > 0 else NULL
-    cdef uint8_t* best = &out[0] if out.shape[0] > 0 else NULL
+    cdef uint8_t* best = &out[0] if n_rows > 0 else NULL
     with nogil:
         ptr[0] = 0
-        while q < n_queries:
-            n_lanes = 0
-            while n_lanes < SIDE and q + n_lanes < n_queries and indptr[q + n_lanes + 1] - indptr[q + n_lanes] <= FEW:
-                n_lanes += 1
-            if n_lanes > 0:
-                _sort_side_by_side(grades, &indptr[q], n_lanes, depth, best, &ptr[q])
-                q += n_lanes
+        for q in range(n_queries):
+            n = indptr[q + 1] - indptr[q]
+            if n <= FEW and highest < LOW_GRADES and ptr[q] + FEW <= n_rows:
+                _sort_few_low_grades(grades + indptr[q], n, highest, best + ptr[q])
+            elif n <= FEW:
+                _sort_few_grades(grades + indptr[q], n, best + ptr[q])
             else:
-                n = indptr[q + 1] - indptr[q]
                 _sort_grades(grades + indptr[q], n, depth, highest, best + ptr[q])
-                ptr[q + 1] = ptr[q] + min(depth, n)
-                q += 1
+            ptr[q + 1] = ptr[q] + min(depth, n)
 
 
-cdef void _sort_side_by_side(
-    const uint8_t* grade, const int64_t* indptr, int64_t n_lanes, int64_t depth, uint8_t* out, int64_t* ptr
-) noexcept nogil:
-    """Sort up to 8 grades of each of some queries, a query a lane, by a network: what it compares depends on none.
+cdef inline void _sort_few_low_grades(const uint8_t* grade, int64_t n, int64_t highest, uint8_t* out) noexcept nogil:
+    """Sort up to 8 low grades: each of 1, 2, ... adds 1 to as many of the first bytes as there are that reach it.
 
-    A vector has a byte of each of 16 queries, and no branch is there to guess.
+    All 8 bytes are written; the next query overwrites those after the last grade.
     """
-    cdef uint8_t[FEW][SIDE] x
-    cdef int64_t lane, i, n
-    memset(x, 0, sizeof(x))  # the lowest grade, which ends up last
-    for lane in range(n_lanes):
-        for i in range(indptr[lane + 1] - indptr[lane]):
-            x[i][lane] = grade[indptr[lane] + i]
-    _swap(x[0], x[2])
-    _swap(x[1], x[3])
-    _swap(x[4], x[6])
-    _swap(x[5], x[7])
-    _swap(x[0], x[4])
-    _swap(x[1], x[5])
-    _swap(x[2], x[6])
-    _swap(x[3], x[7])
-    _swap(x[0], x[1])
-    _swap(x[2], x[3])
-    _swap(x[4], x[5])
-    _swap(x[6], x[7])
-    _swap(x[2], x[4])
-    _swap(x[3], x[5])
-    _swap(x[1], x[4])
-    _swap(x[3], x[6])
-    _swap(x[1], x[2])
-    _swap(x[3], x[4])
-    _swap(x[5], x[6])
-    for lane in range(n_lanes):
-        n = min(depth, indptr[lane + 1] - indptr[lane])
-        for i in range(n):
-            out[ptr[lane] + i] = x[i][lane]
-        ptr[lane + 1] = ptr[lane] + n
+    cdef int64_t i, n_reach = 0, g = highest
+    cdef uint64_t counts = 0, best = 0
+    for i in range(n):
+        counts += ONE_OF[grade[i]]
+    while g > 0:
+        n_reach += (counts >> (8 * g)) & 255
+        best += FIRST_ONES[n_reach]
+        g -= 1
+    for i in range(FEW):  # one step, where the lowest byte is the first in memory
+        out[i] = <uint8_t> (best >> (8 * i))
 
 
-cdef inline void _swap(uint8_t* a, uint8_t* b) noexcept nogil:
-    """Put the higher of two numbers first, in each lane."""
-    cdef uint8_t high
-    cdef int lane
-    for lane in range(SIDE):
-        high = a[lane] if a[lane] > b[lane] else b[lane]
-        b[lane] = b[lane] if a[lane] > b[lane] else a[lane]
-        a[lane] = high
+cdef inline void _sort_few_grades(const uint8_t* grade, int64_t n, uint8_t* out) noexcept nogil:
+    """Sort up to 8 grades: each pair counts for the lower one, which is one place further down."""
+    cdef int64_t[FEW] place
+    cdef int64_t i, j, before
+    for i in range(n):
+        place[i] = 0
+        for j in range(i):
+            before = grade[j] >= grade[i]
+            place[i] += before
+            place[j] += 1 - before
+    for i in range(n):
+        out[place[i]] = grade[i]
 
 
 cdef void _sort_grades(const uint8_t* grade, int64_t n, int64_t depth, int64_t highest, uint8_t* out) noexcept nogil:
@@ -87,7 +72,9 @@ cdef void _sort_grades(const uint8_t* grade, int64_t n, int64_t depth, int64_t h
     cdef int64_t[N_GRADES] count
     cdef int64_t n_equal, start = 0, n_left = min(depth, n), g = highest
     memset(count, 0, sizeof(count))
-    if highest < LOW_GRADES:
+    if highest < LOW_GRADES and n >= MANY:
+        _count_each_grade(grade, n, highest, count)
+    elif highest < LOW_GRADES:
         _count_low_grades(grade, n, count)
     else:
         while start < n:
@@ -101,18 +88,38 @@ cdef void _sort_grades(const uint8_t* grade, int64_t n, int64_t depth, int64_t h
         g -= 1
 
 
+cdef void _count_each_grade(const uint8_t* grade, int64_t n, int64_t highest, int64_t* count) noexcept nogil:
+    """Count each grade by itself, and the last ones, fewer than a vector holds, one by one."""
+    cdef int64_t g, i, n_in_lanes = n - n % SIDE
+    count[0] = n_in_lanes
+    for g in range(1, highest + 1):
+        count[g] = _count_between(grade, n_in_lanes, <uint8_t> g, <uint8_t> g)
+        count[0] -= count[g]
+    for i in range(n_in_lanes, n):
+        count[grade[i]] += 1
+
+
+cdef inline int64_t _count_between(const uint8_t* grade, int64_t n, uint8_t low, uint8_t high) noexcept nogil:
+    """Count the grades from `low` to `high`: in a byte, so that a vector has 16 of them, as many as that can count."""
+    cdef uint8_t n_chunk, width = high - low
+    cdef int64_t i, start = 0, total = 0
+    while start < n:
+        n_chunk = 0
+        for i in range(start, min(n, start + COUNTED)):
+            n_chunk += <uint8_t> (grade[i] - low) <= width  # those below it end up far above
+        total += n_chunk
+        start += COUNTED
+    return total
+
+
 cdef void _count_low_grades(const uint8_t* grade, int64_t n, int64_t* count) noexcept nogil:
-    """Count grades up to 7, a byte for each in one word, which takes half of the time of counts in memory."""
-    cdef int64_t i = 0, g, stop
-    cdef uint64_t counts
-    while i < n:
-        stop = min(n, i + 255)  # as many as a byte holds
-        counts = 0
-        while i < stop:
-            counts += ONE_OF[grade[i]]
-            i += 1
-        for g in range(LOW_GRADES):
-            count[g] += (counts >> (8 * g)) & 255
+    """Count up to `MANY` grades of at most 7, a byte for each in one word."""
+    cdef int64_t i, g
+    cdef uint64_t counts = 0
+    for i in range(n):
+        counts += ONE_OF[grade[i]]
+    for g in range(LOW_GRADES):
+        count[g] = (counts >> (8 * g)) & 255
 
 
 cdef void _count_grades(const uint8_t* grade, int64_t n, int64_t* count) noexcept nogil:
@@ -133,21 +140,17 @@ cdef void _count_grades(const uint8_t* grade, int64_t n, int64_t* count) noexcep
 
 def count_grades_at_least(const uint8_t[::1] grade, const int64_t[::1] indptr, int32_t least, double[:, ::1] out):
     """Count the rows of each query whose grade is at least `least`."""
-    cdef int64_t q, row, start, stop, total
-    cdef int32_t n
+    cdef int64_t q, row, total
+    cdef const uint8_t* grades = &grade[0] if grade.shape[0] > 0 else NULL
+    cdef uint8_t wanted = <uint8_t> min(max(least, 0), N_GRADES)  # which none has
     with nogil:
         for q in range(indptr.shape[0] - 1):
-            total, start = 0, indptr[q]
-            if indptr[q + 1] - start <= FEW:  # where vectors take longer to set up than to use
-                while start < indptr[q + 1]:
-                    total += grade[start] >= least
-                    start += 1
-            while start < indptr[q + 1]:
-                n, stop = 0, min(indptr[q + 1], start + AT_ONCE)
-                for row in range(start, stop):
-                    n += grade[row] >= least
-                total += n
-                start = stop
+            if indptr[q + 1] - indptr[q] <= FEW:  # where vectors take longer to set up than to use
+                total = 0
+                for row in range(indptr[q], indptr[q + 1]):
+                    total += grades[row] >= wanted
+            else:
+                total = _count_between(grades + indptr[q], indptr[q + 1] - indptr[q], wanted, N_GRADES)
             out[q, 0] = total
 
 
@@ -170,3 +173,36 @@ def look_up(const double[::1] table, const uint8_t[::1] grade, double[::1] out):
     with nogil:
         for i in range(grade.shape[0]):
             out[i] = table[grade[i]]
+
+
+# Whole numbers that stand for grades.
+cdef struct numbers_t:
+    int64_t[N_GRADES] of
+    int64_t n_ranges                # of grades with one number that is not 0; those beyond `LOW_GRADES` are not listed
+    uint8_t[LOW_GRADES] low, high   # grades where such a range starts and ends
+
+
+cdef void _find_ranges(numbers_t* numbers) noexcept:
+    cdef int64_t g, n = 0
+    for g in range(N_GRADES):
+        if numbers.of[g] == 0:
+            continue
+        if g == 0 or numbers.of[g] != numbers.of[g - 1]:
+            n += 1
+            if n <= LOW_GRADES:
+                numbers.low[n - 1] = <uint8_t> g
+        if n <= LOW_GRADES:
+            numbers.high[n - 1] = <uint8_t> g
+    numbers.n_ranges = n
+
+
+cdef inline int64_t _sum_numbers(const uint8_t* grade, int64_t n, const numbers_t* numbers) noexcept nogil:
+    """Sum what grades stand for: of many range by range, and the last ones, fewer than a vector holds, one by one."""
+    cdef int64_t i, n_in_lanes = 0, total = 0
+    if n >= MANY and numbers.n_ranges <= LOW_GRADES:
+        n_in_lanes = n - n % SIDE
+        for i in range(numbers.n_ranges):
+            total += numbers.of[numbers.low[i]] * _count_between(grade, n_in_lanes, numbers.low[i], numbers.high[i])
+    for i in range(n_in_lanes, n):
+        total += numbers.of[grade[i]]
+    return total

@@ -72,20 +72,25 @@ def find_starts(ids, int64_t width, uint64_t sign, int64_t begin, int64_t end, i
 cdef int64_t _find_in_words(
     const word_t* x, word_t sign, int64_t row, int64_t end, int64_t* out, int64_t n, bint* falls
 ) noexcept nogil:
-    """Of 16 rows at a time it is first asked whether any differs, as vectors do; in most they are of one query."""
+    """Of 16 rows at a time it is first asked whether any differs, as vectors do; in most they are of one query.
+
+    Where queries are so short that two begin among 16 rows, the next 16 are not asked: 0.6 of the time.
+    """
     cdef word_t differ
-    cdef int64_t i, first = n
-    cdef bint falling = False
+    cdef int64_t i, n_before, first = n
+    cdef bint falling = False, short = False
     while row < end:
         differ = 1
-        if row + 16 <= end:
+        if not short and row + 16 <= end:
             differ = 0
             for i in range(row, row + 16):
                 differ |= x[i] ^ x[i - 1]
         if differ:
+            n_before = n
             for i in range(row, min(row + 16, end)):
                 out[n] = i    # in any case: nothing to guess
                 n += x[i] != x[i - 1]
+            short = n > n_before + 1
         row += 16
     for i in range(first, n):
         falling |= (x[out[i]] ^ sign) < (x[out[i] - 1] ^ sign)

@@ -13,7 +13,7 @@ cdef pair_t[N_HARMONIC + 1] HARMONIC    # 0, 1, 1 + 1 / 2, ...
 
 cdef struct mean_t:
     int32_t[N_GRADES] relevant, value   # by grade
-    int64_t[N_GRADES] packed            # both, and their product, 21 bits apart
+    numbers_t packed                    # both, and their product, 21 bits apart
     int64_t first, at               # first position of the query, and the next one
     int64_t tie_start, tie_stop     # of the tie block that the next position is in
     double total, before            # the sum so far, and the values above the next position or below its block
@@ -90,7 +90,8 @@ def means_of_grades(
     for g in range(N_GRADES):
         run.relevant[g] = <int32_t> relevant[g]
         run.value[g] = <int32_t> value[g]
-        run.packed[g] = run.relevant[g] + run.value[g] * LOW + run.relevant[g] * run.value[g] * LOW * LOW
+        run.packed.of[g] = run.relevant[g] + run.value[g] * LOW + run.relevant[g] * run.value[g] * LOW * LOW
+    _find_ranges(&run.packed)
     with nogil:
         for q in range(ptr.shape[0] - 1):
             if ends == NULL and n_cutoffs == 1 and ptr[q + 1] - ptr[q] <= FEW:
@@ -172,13 +173,11 @@ cdef inline void _add_untied(const uint8_t* grade, const int64_t* tie_end, int64
 
 cdef inline void _start_ties(const uint8_t* grade, int64_t stop, mean_t* run) noexcept nogil:
     """Sum over a tie block: of three numbers of each item, packed in one, in a third of the time."""
-    cdef int64_t i, start = run.at, end, packed, sum_x = 0, sum_y = 0, sum_xy = 0
+    cdef int64_t start = run.at, end, packed, sum_x = 0, sum_y = 0, sum_xy = 0
     cdef double m = stop - start
     while start < stop:
         end = min(stop, start + PACKED)
-        packed = 0
-        for i in range(start, end):
-            packed += run.packed[grade[i]]
+        packed = _sum_numbers(grade + start, end - start, &run.packed)
         sum_x += packed & (LOW - 1)
         sum_y += (packed >> 21) & (LOW - 1)
         sum_xy += packed >> 42

@@ -82,30 +82,40 @@ cdef double _reached_by(
 
     Of many lanes the worst is taken, which is sooner found, and reached by a few more rows.
     """
-    cdef int64_t lane, other, n_above, row
+    cdef int64_t lane, row
     cdef double bar = INFINITY
     if n_lanes == LANES:
         _best_of_lanes(score, n, best)
-    else:
-        for lane in range(n_lanes):
-            best[lane] = score[lane]
-        row = n_lanes
-        while row + n_lanes <= n:
-            for lane in range(n_lanes):
-                best[lane] = score[row + lane] if score[row + lane] > best[lane] else best[lane]
-            row += n_lanes
-    if n_lanes > MANY_LANES:
-        for lane in range(n_lanes):
-            bar = min(bar, best[lane])
-        return bar
-    bar = -INFINITY
+        return _depth_th(best, LANES, depth)
     for lane in range(n_lanes):
-        n_above = 0
-        for other in range(n_lanes):
-            n_above += best[other] >= best[lane]
-        if n_above >= depth:
-            bar = max(bar, best[lane])
+        best[lane] = score[lane]
+    row = n_lanes
+    while row + n_lanes <= n:
+        for lane in range(n_lanes):
+            best[lane] = score[row + lane] if score[row + lane] > best[lane] else best[lane]
+        row += n_lanes
+    if n_lanes <= MANY_LANES:
+        return _depth_th(best, n_lanes, depth)
+    for lane in range(n_lanes):
+        bar = min(bar, best[lane])
     return bar
+
+
+cdef inline double _depth_th(const double* x, int64_t n, int64_t depth) noexcept nogil:
+    """The highest of up to `MANY_LANES` numbers that at least `depth` of them reach; each is compared with all."""
+    cdef double[MANY_LANES] n_above  # doubles, as vectors that compare doubles count
+    cdef int64_t i, j
+    cdef double one, found = -INFINITY
+    for i in range(n):
+        n_above[i] = 0.0
+    for j in range(n):
+        one = x[j]
+        for i in range(n):
+            n_above[i] += 1.0 if one >= x[i] else 0.0
+    for i in range(n):
+        if n_above[i] >= depth:
+            found = max(found, x[i])
+    return found
 
 
 cdef void _best_of_lanes(const score_t* score, int64_t n, double* best) noexcept nogil:
