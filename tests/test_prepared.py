@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from registry import METRICS, data_for, each_metric
 
-from sklearn_rank import PreparedMetrics, evaluate, metric, parse_metric, prepare
+from sklearn_rank import PreparedMetrics, evaluate, parse_metric, prepare
 from sklearn_rank._engine.per_query import MOST_KEPT
 from sklearn_rank._engine.quick import FEW_ROWS
 from sklearn_rank.metrics import alpha_ndcg_score, ndcg_score
@@ -340,22 +340,21 @@ def test_copies_and_pickles():
     assert fresh < 30 * len(y_true)
 
 
-def test_calls_do_not_add_up():
-    """What formulas leave at the ideal order is bounded, also where each call makes a function of its own."""
+@each_metric
+def test_calls_do_not_add_up(metric):
+    """What formulas leave at the labels and at the ideal order after the first call is found by the next ones."""
+    cutoffs, data = ["@1", "@3", ""] if metric.has_cutoff else [""], data_for(metric)
+    prepared = prepare(data.y_true, qid=data.qid, metrics=[metric.name + cutoff for cutoff in cutoffs])
 
-    @metric("ideal_share", bounds=(-INF, INF))
-    def ideal_share_score(r):
-        return r.cumsum(r.label), r.ideal.cumsum(r.ideal.by_label(lambda label: label * 2.0)) + 1
+    def n_kept():
+        kept = [labels.shared for of_block in prepared._known.values() for labels in of_block.values()]
+        return sum(len(arrays) + sum(len(getattr(x, "shared", ())) for x in arrays.values()) for arrays in kept)
 
-    y_true, y_score, qid = rows()
-    prepared = prepare(y_true, qid=qid, metrics=ideal_share_score)
-    expected = ideal_share_score(y_true, y_score, qid=qid)
-    for _ in range(3 * MOST_KEPT):
-        assert prepared(y_score) == expected
-    (of_block,) = prepared._known.values()
-    kept = [x for labels in of_block.values() for x in labels.shared.values() if hasattr(x, "shared")]
-    assert kept
-    assert all(len(ranking.shared) <= MOST_KEPT + 2 for ranking in kept)
+    prepared.evaluate(data.y_score)
+    first = n_kept()
+    for _ in range(3):
+        prepared.evaluate(data.y_score)
+        assert n_kept() == first
 
 
 def test_a_service_of_one_query():
