@@ -1,6 +1,7 @@
 """Tables by column names: the same values whatever holds them, and nothing silently lost."""
 
 import io
+import sys
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from sklearn_rank import evaluate
-from sklearn_rank.io import read_entries, read_table
+from sklearn_rank.io import _tables, read_entries, read_table
 
 NAMES = {"y_true": "label", "y_score": "model", "qid": "query"}
 
@@ -90,6 +91,24 @@ def test_the_same_values_from_any_table(make, columns):
         assert_array_equal(result.per_query[name], values)
     assert_array_equal(data.doc_id.astype(int), columns["doc"])
     assert "300 rows" in repr(data)
+
+
+@pytest.mark.parametrize("make", [TABLES[name] for name in ("parquet", "arrow file", "arrow stream", "csv")])
+def test_arrow_holds_no_memory_of_python(make, columns, monkeypatch):
+    """A thread of Arrow that lets go of such memory when Python has ended aborts the process."""
+    content, held = make(columns).getvalue(), []
+
+    def noting(read):
+        return lambda *args, **keywords: held.append(sys.getrefcount(content)) or read(*args, **keywords)
+
+    from pyarrow import csv, ipc, parquet
+
+    for module, name in (csv, "read_csv"), (ipc, "open_file"), (ipc, "open_stream"), (parquet, "ParquetFile"):
+        monkeypatch.setattr(module, name, noting(getattr(module, name)))
+    monkeypatch.setattr(_tables, "read_bytes", lambda source: content)
+    before = sys.getrefcount(content)
+    assert len(read_table(io.BytesIO(), **NAMES).y_true) == 300
+    assert held == [before + 1]  # which is the name of a variable
 
 
 @pytest.mark.parametrize("make", [make for name, make in TABLES.items() if name != "lists"])

@@ -10,6 +10,7 @@ from registry import together
 
 from sklearn_rank._engine.block_labels import MOST_GRADE, BlockLabels, as_grades
 from sklearn_rank._engine.check import queries_of
+from sklearn_rank._engine.kernels.rank import divide
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._metric.gains import exp2_minus_1
 
@@ -64,6 +65,7 @@ SCORES = {
 LABELS = {
     "grades": lambda rng, n: rng.choice(5, n, p=(0.515, 0.325, 0.134, 0.018, 0.008)).astype(float),
     "low grades": lambda rng, n: rng.integers(0, 8, n).astype(float),
+    "nine grades": lambda rng, n: rng.integers(0, 9, n).astype(float),
     "equal grades": lambda rng, n: np.full(n, 7.0),
     "all grades": lambda rng, n: rng.integers(0, 32, n).astype(float),
     "beyond": lambda rng, n: rng.integers(0, 40, n).astype(float),
@@ -105,7 +107,7 @@ def expected_ranking(score, label, indptr, depth, ties, keep_unretrieved):
 def test_order(scores, ties, keep_unretrieved):
     rng = np.random.default_rng(len(scores))
     score, indptr = rows_of_queries(rng, SCORES[scores], scores)
-    for labels, depth in zip(LABELS, [1, 3, 10, 12, 16, 20, 100, NO_CUTOFF], strict=True):
+    for labels, depth in zip(LABELS, [1, 3, 5, 10, 12, 16, 20, 100, NO_CUTOFF], strict=True):
         label = LABELS[labels](rng, len(score))
         ranking = Ranking.by_score(
             label, score, indptr, depth=depth, ties=ties, keep_unretrieved=keep_unretrieved, grade=as_grades(label)
@@ -122,7 +124,7 @@ def test_order(scores, ties, keep_unretrieved):
 
 @pytest.mark.parametrize("depth", [1, 10, 100, NO_CUTOFF])
 @pytest.mark.parametrize(
-    "labels", ["grades", "low grades", "equal grades", "all grades", "beyond", "fractions", "negative"]
+    "labels", ["grades", "low grades", "nine grades", "equal grades", "all grades", "beyond", "fractions", "negative"]
 )
 def test_ideal_order(labels, depth):
     rng = np.random.default_rng(depth)
@@ -162,3 +164,26 @@ def test_grades_may_come_with_their_labels():
     queries = queries_of(*rows, np.zeros(1), None, None, None)
     assert "label" not in vars(queries)
     assert vars(replace(queries, weight=np.ones(1)))["label"].tolist() == [0, 1, 2]
+
+
+NUMBERS = [0.0, -0.0, 1.0, -2.5, 1e-292, 9e-293, 5e-324, 1.7e308, math.inf, -math.inf, math.nan]
+
+
+@pytest.mark.parametrize("n_cutoffs", [1, 2])
+@pytest.mark.parametrize("needs", [False, True])
+def test_ratios(needs, n_cutoffs):
+    """Each pair of odd numbers amid others: what is undefined is marked, what is out of range is told of."""
+    for x, y in ((x, y) for x in NUMBERS for y in NUMBERS):
+        for others in [3.0], [3.0, 0.0]:  # with and without another undefined query
+            for count in {1.0, float(not needs)}:
+                numerator, denominator = np.full((7, n_cutoffs), 2.0), np.resize(others, (7, n_cutoffs))
+                needed, numerator[3], denominator[3] = np.ones((7, 1)), x, y
+                needed[3] = count
+                out, undefined = np.empty((n_cutoffs, 7)).T, np.zeros((n_cutoffs, 7), dtype=np.uint8).T
+                with np.errstate(all="ignore"):
+                    expected = np.where((denominator == 0) | (needed == 0), 0.25, numerator / denominator)
+                in_range = math.isfinite(x) and 1e-292 <= abs(y) < math.inf
+                told = divide(numerator, denominator, needed if needs else None, 0.25, out, undefined)
+                assert told == (in_range or y == 0 or count == 0)
+                assert_array_equal(out, expected)
+                assert_array_equal(undefined, (denominator == 0) | (needed == 0))

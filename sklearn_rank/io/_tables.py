@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -229,10 +228,10 @@ def opened(table: Any, ids: list[str]) -> Any:
 
 def _read_file(source: Any, ids: list[str]) -> Any:
     import_optional("pyarrow", extra="arrow", purpose="Tables in files")
-    from pyarrow import ArrowException, csv, ipc, parquet, py_buffer, string
+    from pyarrow import ArrowException, BufferReader, csv, ipc, memory_map, parquet, string
 
     data, name = read_bytes(source), source_name(source)
-    file = io.BytesIO(data) if isinstance(data, bytes) else py_buffer(data)
+    file = BufferReader(_copied_to_arrow(data)) if isinstance(data, bytes) else memory_map(os.fspath(source))
     try:
         if data[:4] == b"PAR1":
             return parquet.ParquetFile(file).read()
@@ -244,9 +243,22 @@ def _read_file(source: Any, ids: list[str]) -> Any:
             column_types=dict.fromkeys(ids, string()), null_values=["", "nan", "NaN", "NA", "null"],
             strings_can_be_null=False,
         )  # fmt: skip
-        return _without_empty(csv.read_csv(io.BytesIO(bytes(data)), convert_options=options), ids)
+        return _without_empty(csv.read_csv(file, convert_options=options), ids)
     except ArrowException as error:
         raise ValueError(f"A table is a file of CSV, Parquet or Arrow. Got {name}: {error}") from None
+
+
+def _copied_to_arrow(data: bytes) -> Any:
+    """The bytes in memory that Arrow takes and frees by itself.
+
+    A thread of Arrow may let go of a file late. To give memory back to Python it needs Python's lock, and where Python
+    has ended by then, the process aborts: on a busy machine each tenth call of the command line did.
+    """
+    from pyarrow import allocate_buffer
+
+    buffer = allocate_buffer(len(data))
+    np.frombuffer(buffer, dtype=np.uint8)[:] = np.frombuffer(data, dtype=np.uint8)
+    return buffer
 
 
 def _without_empty(table: Any, ids: list[str]) -> Any:
