@@ -156,6 +156,7 @@ def test_means():
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 14), reason="ir_measures 0.4 reads names by ast.Num, which is gone")
+@pytest.mark.filterwarnings("ignore:ast:DeprecationWarning")
 def test_provider_of_ir_measures():
     ir_measures = pytest.importorskip("ir_measures")
     pytest.importorskip("pytrec_eval")

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+import sklearn_rank
+
+PACKAGE = Path(sklearn_rank.__file__).parent
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [page for page in DOCS.glob("**/*.md") if not {"_build", "auto_gallery", "bench", "extending"} & {*page.parts}]
@@ -44,7 +47,7 @@ def test_code_fits_into_its_page():
     """Beside two menus in a window of 1300 pixels; `ruff format` breaks lines there, but for text and comments."""
     code = [(page, found[2]) for page in PAGES for found in CODE.finditer(page.read_text())]
     examples = [
-        (file, found[0]) for file in ROOT.glob("sklearn_rank/**/*.py") for found in EXAMPLE.finditer(file.read_text())
+        (file, found[0]) for file in PACKAGE.rglob("*.py") for found in EXAMPLE.finditer(file.read_text())
     ]
     assert len(code) > 200
     assert len(examples) > 100
