@@ -46,9 +46,7 @@ def test_powers_stand_in_code():
 def test_code_fits_into_its_page():
     """Beside two menus in a window of 1300 pixels; `ruff format` breaks lines there, but for text and comments."""
     code = [(page, found[2]) for page in PAGES for found in CODE.finditer(page.read_text())]
-    examples = [
-        (file, found[0]) for file in PACKAGE.rglob("*.py") for found in EXAMPLE.finditer(file.read_text())
-    ]
+    examples = [(file, found[0]) for file in PACKAGE.rglob("*.py") for found in EXAMPLE.finditer(file.read_text())]
     assert len(code) > 200
     assert len(examples) > 100
     long = [(path, line) for path, text in code for line in text.splitlines() if len(line) > 98]
