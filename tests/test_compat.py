@@ -156,7 +156,7 @@ def test_means():
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 14), reason="ir_measures 0.4 reads names by ast.Num, which is gone")
-@pytest.mark.filterwarnings("ignore:ast:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the same
 def test_provider_of_ir_measures():
     ir_measures = pytest.importorskip("ir_measures")
     pytest.importorskip("pytrec_eval")
