@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from sklearn_rank import evaluate
-from sklearn_rank.io import _tables, read_entries, read_table
+from sklearn_rank.io import _source, _tables, read_entries, read_table
 
 NAMES = {"y_true": "label", "y_score": "model", "qid": "query"}
 
@@ -109,6 +109,20 @@ def test_arrow_holds_no_memory_of_python(make, columns, monkeypatch):
     before = sys.getrefcount(content)
     assert len(read_table(io.BytesIO(), **NAMES).y_true) == 300
     assert held == [before + 1]  # which is the name of a variable
+
+
+@pytest.mark.parametrize("make", [TABLES[name] for name in ("parquet", "arrow file", "arrow stream", "csv")])
+def test_large_files_are_mapped(make, columns, monkeypatch, tmp_path):
+    """Two at a time: the first table stays as it is while and after the second file is read."""
+    monkeypatch.setattr(_source, "MAPPED", 1)
+    monkeypatch.delattr(_tables, "_copied_to_arrow")
+    other = columns | {"label": columns["label"] + 1}
+    for name, table in (("one", columns), ("two", other)):
+        (tmp_path / name).write_bytes(make(table).getvalue())
+    first, second = (read_table(tmp_path / name, **NAMES) for name in ("one", "two"))
+    assert_array_equal(first.y_true, columns["label"])
+    assert_array_equal(second.y_true, other["label"])
+    assert_array_equal(first.y_score, second.y_score)
 
 
 @pytest.mark.parametrize("make", [make for name, make in TABLES.items() if name != "lists"])

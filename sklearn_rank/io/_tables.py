@@ -252,7 +252,7 @@ def _copied_to_arrow(data: bytes) -> Any:
     """The bytes in memory that Arrow takes and frees by itself.
 
     A thread of Arrow may let go of a file late. To give memory back to Python it needs Python's lock, and where Python
-    has ended by then, the process aborts: on a busy machine each tenth call of the command line did.
+    has ended by then, the process aborts: on a busy machine one call of the command line in eleven did.
     """
     from pyarrow import allocate_buffer
 

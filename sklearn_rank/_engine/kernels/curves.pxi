@@ -11,8 +11,7 @@ def divide(
 
     It is undefined where the denominator, or what is `needed` of a query, is 0: such places are marked in `undefined`,
     which is written to nowhere else. A row or a column that stands alone counts for all, and columns of `out` are
-    contiguous. Return whether all numbers of
-    the others are finite and no denominator is too small for its digits.
+    contiguous. Return whether all numbers of the others are finite and no denominator is too small for its digits.
     """
     cdef int64_t c, n = out.shape[0], n_step = 0, d_step = 0, needed_step = 0
     cdef bint valid = True, in_range, any_zero
@@ -76,7 +75,7 @@ cdef bint _replace_undefined(
 ) noexcept nogil:
     """Replace ratios that are undefined, and return whether all numbers of the others are in range.
 
-    It is known whether they are where denominators are not 0: so if not, what is not `needed` may be the reason.
+    `in_range` says whether they are wherever the denominator is not 0. If not, those that are defined are looked at.
     """
     cdef int64_t q
     cdef double b

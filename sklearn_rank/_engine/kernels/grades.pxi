@@ -100,7 +100,7 @@ cdef void _count_each_grade(const uint8_t* grade, int64_t n, int64_t highest, in
 
 
 cdef inline int64_t _count_between(const uint8_t* grade, int64_t n, uint8_t low, uint8_t high) noexcept nogil:
-    """Count the grades from `low` to `high`: in a byte, so that a vector has 16 of them, as many as that can count."""
+    """Count the grades from `low` to `high` in a byte, of which a vector has 16, and add it up before it is full."""
     cdef uint8_t n_chunk, width = high - low
     cdef int64_t i, start = 0, total = 0
     while start < n:

@@ -74,7 +74,8 @@ cdef int64_t _find_in_words(
 ) noexcept nogil:
     """Of 16 rows at a time it is first asked whether any differs, as vectors do; in most they are of one query.
 
-    Where queries are so short that two begin among 16 rows, the next 16 are not asked: 0.6 of the time.
+    Where queries are so short that two begin among 16 rows, the next 16 are not asked: of five rows each, 0.8 of the
+    instructions.
     """
     cdef word_t differ
     cdef int64_t i, n_before, first = n

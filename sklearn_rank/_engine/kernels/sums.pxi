@@ -124,7 +124,7 @@ cdef inline double _value_at(const items_t* items, int64_t i) noexcept nogil:
 
 
 cdef inline double _sum_of(const items_t* items, int64_t start, int64_t stop) noexcept nogil:
-    """Sum of some values; whole numbers, of which none waits for the one before, in less time."""
+    """Sum of some values; whole numbers are counted by grade."""
     cdef int64_t i, j
     cdef double total
     cdef pair_t above
