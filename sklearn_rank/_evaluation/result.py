@@ -29,6 +29,7 @@ from sklearn_rank._metric.notation import labelled
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.frames import index_of
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.optional import import_pandas
 from sklearn_rank._utils.storage import Saveable, SavedArrays, check_saved
@@ -432,9 +433,8 @@ class Evaluation(QueryValues, TableReport, Saveable):
         pandas.DataFrame
             Its index is named "qid".
         """
-        pandas = import_pandas()
-        index = pandas.Index(self.qid, name="qid", tupleize_cols=False)
-        return pandas.DataFrame(self.per_query, index=index)
+        values, index = dict(enumerate(self.per_query.values())), index_of(self.qid, "qid")
+        return import_pandas().DataFrame(values, index=index).set_axis(index_of([*self.per_query]), axis=1)
 
     def _title(self) -> str:
         clusters = "" if self.clusters is None else f" in {len({*self.clusters.tolist()})} clusters"

@@ -12,7 +12,7 @@ from html import escape
 from numbers import Real
 from typing import Any, Self
 
-from sklearn_rank._utils.optional import import_pandas
+from sklearn_rank._utils.frames import frame_of
 
 LATEX_SPECIAL = {c: "\\" + c for c in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
@@ -151,7 +151,7 @@ class Table:
     def to_frame(self) -> Any:
         """The table as a pandas DataFrame; needs the extra "pandas"."""
         rows = [[_plain(value) for value in row] for row in self.rows]
-        return import_pandas().DataFrame(rows, columns=[_plain(name) for name in self.columns])
+        return frame_of(rows, [_plain(name) for name in self.columns])
 
     def _all_cells(self) -> list[list[str]]:
         return [[cell(value) for value in row] for row in (self.columns, *self.rows)]

@@ -16,7 +16,7 @@ from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, is_key
 from sklearn_rank._utils.echo import echo, echo_all
-from sklearn_rank._utils.optional import import_pandas
+from sklearn_rank._utils.frames import side_by_side
 from sklearn_rank._utils.storage import Saveable, SavedArrays, names, part
 from sklearn_rank._utils.table import WIDTH, Table, TableReport, shorten
 from sklearn_rank._utils.typing import Array
@@ -387,7 +387,7 @@ class Comparison(TableReport, Saveable):
         pandas.DataFrame
             Its index is named "qid"; its columns have two levels, model and metric.
         """
-        return import_pandas().concat({model: r.to_frame() for model, r in self.results.items()}, axis=1)
+        return side_by_side({model: result.to_frame() for model, result in self.results.items()})
 
     def to_latex(self, *, confidence_level: float = 0.95, digits: int = 4) -> str:
         """Table for a paper: systems by metrics, the best in bold, what differs from the baseline marked.

@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from sklearn_rank._engine.grouping import find_qid
+from sklearn_rank._utils.frames import index_of
 
 Metadata = Mapping[str, Any]
 """One entry for each row, by the name under which scikit-learn routes it."""
@@ -61,7 +62,7 @@ def with_index(y: ArrayLike, metadata: Metadata, pandas: Any) -> Any:
     """Labels as a Series, in whose index are the query of each row, and its cluster and time where they are known."""
     levels = {name: metadata[name] for name in LEVELS if name in metadata}
     if len(levels) > 1:
-        index = pandas.MultiIndex.from_arrays([*levels.values()], names=[*levels])
+        index = pandas.MultiIndex.from_arrays([*map(index_of, levels.values())], names=[*levels])
     else:
-        index = pandas.Index(levels["qid"], name="qid", tupleize_cols=False)
+        index = index_of(levels["qid"], "qid")
     return pandas.Series(np.asarray(y), index=index)
