@@ -97,11 +97,18 @@ def test_ties_weights_and_cutoffs(ties, n_queries, in_general, is_few):
                 "qid": qid,
                 "metrics": [*dict.fromkeys([*FIVE, *names])],
                 "ties": ties,
-                "sample_weight": [None, qid * 0.3 + 1][seed % 2],
+                "sample_weight": [None, qid * 0.3 + 2][seed % 2],
             }
             assert is_few(evaluate, y_true, y_score, **given)
             for scores in (y_score, np.round(y_score), y_score * 1e300):
                 assert_same(evaluate(y_true, scores, **given), in_general(evaluate, y_true, scores, **given))
+
+
+def test_the_mean_of_one_query_is_its_value_whatever_its_weight():
+    for k in (2, [1, 2, 3]):
+        value = ndcg_score([0, 2, 1], [3, 2, 1], k=k, qid=[0] * 3)
+        assert_array_equal(ndcg_score([0, 2, 1], [3, 2, 1], k=k, qid=[0] * 3, sample_weight=[5] * 3), value)
+        assert 0 < np.max(value) < 1
 
 
 @pytest.mark.filterwarnings("ignore:ndcg is not defined for any query:UserWarning")
@@ -324,7 +331,14 @@ def test_numbers_that_the_general_path_says_more_of(name, monkeypatch):
 
 @pytest.mark.parametrize(
     "formula",
-    [lambda r: np.add.reduce(r.relevant), lambda r: np.add(r.relevant, 1, where=True), lambda r: r.cascade(1)],
+    [
+        lambda r: np.add.reduce(r.relevant),
+        lambda r: np.add(r.relevant, 1, where=True),
+        lambda r: r.cascade(1),
+        lambda r: r.cumsum(2.0, by_label=np.sqrt),
+        lambda r: r.cumsum(r.relevant, by_label=np.sqrt),
+        lambda r: r.cumsum(np.ones(9), by_label=np.sqrt),
+    ],
 )
 def test_what_has_no_steps(formula):
     with pytest.raises(traced.NotTraced):

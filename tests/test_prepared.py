@@ -129,11 +129,16 @@ def test_matrices_masks_and_subtopics():
 def test_many_rows(n_jobs):
     """In blocks and on threads, where the short path is not taken."""
     y_true, y_score, qid = rows(300_000, 40_000)
-    more = {"qid": qid, "metrics": ["ndcg@10", "map"], "n_jobs": n_jobs}
+    more = {"qid": qid, "metrics": ["ndcg@10", "map", "auc"], "n_jobs": n_jobs}
     prepared = prepare(y_true, **more)
     assert not is_quick(prepared, y_score)
     for scores in (y_score, -y_score, y_score.astype(np.float32)):
         assert prepared(scores) == evaluate(y_true, scores, **more).mean()
+    y_score[-1000:] = -INF  # in the last block
+    assert prepared(y_score) == evaluate(y_true, y_score, **more).mean()
+    y_score[-1] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        prepared(y_score)
 
 
 def test_the_short_path_ends_where_it_says():

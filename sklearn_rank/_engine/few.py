@@ -123,16 +123,16 @@ class FewRanked:
         else:
             self._rank(score, ties, grade)
         self.n_positions = n = self.ptr.item(-1)
-        self._grade: Grade = grade if n == n_rows else grade[:n]
+        self.grade: Grade = grade if n == n_rows else grade[:n]
         self._known: dict[Any, Array] = {}
 
     def _rank(self, score: NDArray[Any], ties: str, grade: Grade) -> None:
         """Rank by falling score, and write the grade at each position."""
         labels, tie_end, n_rows = self._labels, np.empty(len(score), dtype=np.int64), len(score)
-        order, narrow, reads = np.empty(n_rows, dtype=np.int64), score.dtype == np.float32, ties in ("worst", "best")
+        narrow, reads = score.dtype == np.float32, ties in ("worst", "best")
         tied = rank_kernels.rank_queries(
             None if narrow else score, score if narrow else None, labels.label if reads else None, labels.grade,
-            labels.indptr, self.depth, TIE_POLICIES[ties], False, n_rows, order, tie_end, self.ptr, grade,
+            labels.indptr, self.depth, TIE_POLICIES[ties], False, n_rows, None, tie_end, self.ptr, grade,
             np.empty(rank_kernels.room_for(n_rows)),
         )  # fmt: skip
         self.tie_end = tie_end[: self.ptr.item(-1)] if tied else None
@@ -150,7 +150,7 @@ class FewRanked:
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = np.empty(self.n_positions)
-            rank_kernels.look_up(table, self._grade, known)
+            rank_kernels.look_up(table, self.grade, known)
         return known
 
     def n_relevant(self, least: float) -> Array:

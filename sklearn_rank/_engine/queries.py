@@ -50,7 +50,7 @@ class DataSummary(NamedTuple):
     has_unretrieved: bool
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)  # not frozen: that takes four times as long to make
 class Queries:
     """Checked input, and its rows by query, queries in order of first appearance.
 

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sklearn_rank._engine.block_labels import BlockLabels
 from sklearn_rank._engine.kernels import rank as rank_kernels
@@ -100,11 +99,11 @@ class QuickMeans:
         for ranking in room.rankings.values():
             ranking.rank(score)
         means = []
-        for curve, (out, undefined) in zip(self._curves, room.values, strict=True):
+        for curve, values in zip(self._curves, room.values, strict=True):
             numerator, denominator = curve.steps.take(room.rankings[curve.key])
-            if not rank_kernels.divide(numerator, denominator, curve.needed, curve.otherwise, out, undefined):
+            if not rank_kernels.divide(numerator, denominator, curve.needed, curve.otherwise, *values.written):
                 return None
-            means.append(self._mean(out))
+            means.append(self._mean(values.out))
             if not all(map(math.isfinite, means[-1])):
                 return None
         return means
@@ -125,36 +124,46 @@ class QuickMeans:
             for key, depth in self._depth.items()
         }
         shapes = [(curve.n_cutoffs, self._n_queries) for curve in self._curves]
-        return Room(rankings, [(np.empty(shape).T, np.zeros(shape, dtype=np.uint8).T) for shape in shapes])
+        return Room(rankings, [ValueRoom(shape) for shape in shapes])
 
 
 class Room(NamedTuple):
     """Arrays that one call at a time writes to."""
 
     rankings: dict[RankingKey, RankRoom]
-    values: list[tuple[Array, NDArray[np.uint8]]]
+    values: list[ValueRoom]
+
+
+class ValueRoom:
+    """Values of a curve, shape (n_queries, n_cutoffs); written are these, and which of them are undefined."""
+
+    def __init__(self, shape: tuple[int, int]) -> None:
+        self.out = np.empty(shape).T
+        self.written = rank_kernels.table_of(self.out), rank_kernels.table_of(np.zeros(shape, dtype=np.uint8).T)
 
 
 class RankRoom:
-    """A ranking of the same labels by one score after the other, in arrays that are kept."""
+    """A ranking of the same labels by one score after the other, in arrays that are kept.
+
+    `ptr` and `tie_end` are views for kernels.
+    """
 
     def __init__(self, labels: BlockLabels, ties: str, depth: int) -> None:
-        n_rows = len(labels.label)
-        self.indptr, self.depth, self._ties = labels.indptr, depth, TIE_POLICIES[ties]
-        self._label = labels.label if ties in ("worst", "best") else None  # who does not read them takes no view
-        self.ptr = np.empty(len(labels.indptr), dtype=np.int64)
-        self._order, self._tie_end = np.empty((2, n_rows), dtype=np.int64)
-        self._longest = int(np.diff(labels.indptr).max())
-        self._room = np.empty(rank_kernels.room_for(self._longest))
+        n_rows, self.depth, self._ties = len(labels.label), depth, TIE_POLICIES[ties]
+        self._indptr, self._longest = rank_kernels.view_of(labels.indptr), int(np.diff(labels.indptr).max())
+        self._label = rank_kernels.view_of(labels.label) if ties in ("worst", "best") else None
+        self._order, tie_end = np.empty((2, n_rows), dtype=np.int64)
+        self._ptr, room = np.empty(len(labels.indptr), dtype=np.int64), np.empty(rank_kernels.room_for(self._longest))
+        self.ptr, self._tie_end = rank_kernels.view_of(self._ptr), rank_kernels.view_of(tie_end)
+        self._written = [rank_kernels.room_of(x) for x in (self._order, tie_end, self._ptr, room)]
 
     def rank(self, score: Array) -> None:
         """Rank the rows by falling score."""
-        order, tie_end, ptr = self._order, self._tie_end, self.ptr
+        order, tie_end, ptr, room = self._written
         tied = rank_kernels.rank_queries(
-            score, None, self._label, None, self.indptr, self.depth, self._ties, False, self._longest,
-            order, tie_end, ptr, None, self._room,
+            score, None, self._label, None, self._indptr, self.depth, self._ties, False, self._longest,
+            order, tie_end, ptr, None, room,
         )  # fmt: skip
-        n = ptr.item(-1)
-        self.n_positions = n
-        self.order = order if n == len(order) else order[:n]
-        self.tie_end = tie_end[:n] if tied else None
+        self.n_positions = n = self._ptr.item(-1)
+        self.order = self._order if n == len(self._order) else self._order[:n]
+        self.tie_end = self._tie_end if tied else None

@@ -71,7 +71,7 @@ class SortedQueries(Queries):
         """Score of each row, which may be of a smaller type, and where runs of equal scores end."""
         return self.make_score()
 
-    @property
+    @cached_property
     def score(self) -> NDArray[Any]:
         """Score of each row, which may be of a smaller type."""
         return self.scores[0]
@@ -92,7 +92,7 @@ class SortedQueries(Queries):
     def named(self, names: InputNames) -> Queries:
         """The same queries with other names in errors."""
         other = copy(self)
-        vars(other)["origin"] = self.origin._replace(names=names)
+        other.origin = self.origin._replace(names=names)
         return other
 
     def ranking(self, first: int, last: int, ties: str) -> Ranking:

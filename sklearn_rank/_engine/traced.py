@@ -9,6 +9,7 @@ steps too from `TracedQueries`, which is for any labels.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
@@ -18,7 +19,7 @@ from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import N_GRADES, NO_CUTOFF
 from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.typing import Array, Index
+from sklearn_rank._utils.typing import Array, Grade, Index
 
 OF_LABELS = frozenset({"cutoff", "ideal", "k", "n", "n_judged", "n_relevant", "n_subtopics", "shape"})
 """Attributes of ranked queries that are the same for all scores, if none is -inf."""
@@ -38,6 +39,8 @@ class Order(Protocol):
 
 
 Computation = Callable[[Any, list[Any]], Array]
+Items = tuple[Callable[[list[Any]], Any], Callable[[Any], Grade | None]]
+"""How to get the value of each item, or of each grade and the grade of each item."""
 
 
 class NotTraced(Exception):
@@ -98,6 +101,18 @@ def _table(part: Any) -> Callable[[list[Any]], Array]:
     return lambda _: array
 
 
+def _read_by_kernel(x: Any) -> Callable[[list[Any]], Any]:
+    """As `operand`, for an array that kernels alone read."""
+    if isinstance(x, Step):
+        return operand(x)
+    view = rank_kernels.view_of(np.array(x, dtype=np.float64, ndmin=1))
+    return lambda _: view
+
+
+def _no_grade(_: Any) -> None:
+    """Grades of items whose values are not looked up."""
+
+
 def operand(x: Any) -> Callable[[list[Any]], Array]:
     """How to get an operand of a step: the value of another one, or an array that is the same for all scores."""
     if isinstance(x, Step):
@@ -127,20 +142,25 @@ class TracedRanked:
         by_rank: Callable[[Index], Array] | None = None, over_rank: bool = False,
     ) -> Step:  # fmt: skip
         """Sum of the value of each item times the weight of its position, down to each cutoff."""
-        if by_label is not None:
-            is_one = not isinstance(value, Step) and np.ndim(value) == 0 and value == 1
-            value = self.by_label(by_label) if is_one else value * self.by_label(by_label)
-        of_value, of_weight = operand(value), operand(weight)
-        cutoffs, n_cutoffs = self._cutoffs, len(self._cutoffs)
-        table = None if by_rank is None else np.asarray(by_rank(self._ranks), dtype=np.float64)
+        if by_label is not None and value != 1:  # which a step does not tell
+            raise NotTraced  # no formula of ours asks for both
+        items = _read_by_kernel(value), _no_grade
+        of_value, of_grade = items if by_label is None else self._items(by_label)
+        of_weight = _read_by_kernel(weight)
+        cutoffs, n_cutoffs = rank_kernels.view_of(self._cutoffs), len(self._cutoffs)
+        table = None if by_rank is None else rank_kernels.view_of(np.array(by_rank(self._ranks), dtype=np.float64))
 
         def compute(ranking: Order, values: list[Any]) -> Array:
             out = np.empty((n_cutoffs, len(ranking.ptr) - 1)).T
-            operands = of_value(values), None, of_weight(values), table, over_rank
+            operands = of_value(values), of_grade(ranking), of_weight(values), table, over_rank
             rank_kernels.cumsum(*operands, ranking.ptr, cutoffs, ranking.tie_end, out)
             return out
 
         return self._step(compute)
+
+    def _items(self, function: Callable[[Array], Array]) -> Items:
+        """How to get a function of each item's label."""
+        return _read_by_kernel(self.by_label(function)), _no_grade
 
     def joint(self, x: Any, y: Any, most: Array | None = None) -> Step:
         """`x` of the item at each position times the sum of `y` over the items down to it."""
@@ -219,7 +239,7 @@ class TracedScores(TracedRanked):
         """Values of rows, in the order of the ranking."""
         if key not in self._known:
             of_rows = np.array(function(self._rows), dtype=np.float64)
-            self._known[key] = self._step(lambda ranking, _: of_rows.take(ranking.order))
+            self._known[key] = self._step(lambda ranking, _: of_rows[ranking.order])
         return self._known[key]
 
 
@@ -261,6 +281,10 @@ class TracedQueries(TracedRanked):
     def by_label(self, function: Callable[[Array], Array]) -> Step:
         """A function of each item's label."""
         return self._of_grades(function, function(GRADES))
+
+    def _items(self, function: Callable[[Array], Array]) -> Items:
+        """A function of each grade, which the kernel looks up."""
+        return _read_by_kernel(function(GRADES)), attrgetter("grade")
 
     def _of_grades(self, key: Any, value: Any) -> Step:
         """Value of the grade of each item, which other metrics find by the same key."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from sklearn_rank._engine.check import refuse_scores
 from sklearn_rank._engine.grouping import refuse_other_queries
+from sklearn_rank._engine.kernels.checks import read_rows
 from sklearn_rank._engine.rows import check_columns, check_rows, labels_of, queries_in
 from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.threads import for_each, row_blocks
@@ -20,6 +21,7 @@ SHAPE = (
 )
 FEW_ROWS = 2**10
 """Rows that are taken at once faster than block by block."""
+NO_LABELS = np.empty(0)
 SYSTEMS = " Scores of several systems are given one after the other: [prepared(column) for column in y_score.T]."
 
 
@@ -73,10 +75,10 @@ class ScoreRows:
         if score.ndim == 2:
             score = score.ravel()
         by_query = score if self.rows is None else self._taken(score, self.rows, n_jobs)
-        lowest, highest = score_range(by_query, n_jobs)
-        if not highest < np.inf:  # NaN too
+        has_unretrieved, has_invalid = facts_of(by_query, n_jobs)
+        if has_invalid:
             self._refuse(score, name)
-        return by_query, lowest == -np.inf
+        return by_query, has_unretrieved
 
     def _taken(self, score: Array, rows: Index, n_jobs: int | None) -> Array:
         """Scores by query."""
@@ -112,17 +114,12 @@ class ScoreRows:
             refuse_other_queries(kept, number[np.argsort(self.rows)], name=name)
 
 
-def score_range(score: Array, n_jobs: int | None) -> tuple[float, float]:
-    """Lowest and highest score; NaN if there is any."""
+def facts_of(score: Array, n_jobs: int | None) -> tuple[bool, bool]:
+    """Whether a score is -inf, and whether one is NaN or +inf."""
     if len(score) <= FEW_ROWS:
-        return _range(score)
-    blocks = row_blocks(len(score))
-    low, high = np.transpose(for_each(lambda a, b: _range(score[a:b]), blocks, n_jobs))
-    return float(low.min()), float(high.max())
-
-
-def _range(x: Array) -> tuple[float, float]:
-    return x.item(x.argmin()), x.item(x.argmax())
+        return read_rows(NO_LABELS, score, None)[4:]
+    blocks = for_each(lambda a, b: read_rows(NO_LABELS, score[a:b], None)[4:], row_blocks(len(score)), n_jobs)
+    return any(unretrieved for unretrieved, _ in blocks), any(invalid for _, invalid in blocks)
 
 
 def labels_of_rows(**given: Any) -> dict[str, Labelled]:

@@ -27,5 +27,5 @@ def value_of(
     queries = check_queries(y_true, y_score, n_jobs=n_jobs, keeps_narrow=True, **data)
     (result,) = compute(queries, [spec], n_jobs)
     value = result.values() if spec["average"] is None else result.average(queries.weight)
-    value = value.take(spec.curve_index, axis=-1)
-    return value if value.ndim else float(value)
+    at = spec.curve_index
+    return value.take(at, axis=-1) if at.ndim or value.ndim > 1 else value.item(at)

@@ -1,5 +1,7 @@
 """Types of `rank.pyx`."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +15,9 @@ WORST: int
 BEST: int
 
 def room_for(longest: int) -> int: ...
+def view_of(x: NDArray[Any]) -> Any: ...
+def room_of(x: NDArray[Any]) -> Any: ...
+def table_of(x: NDArray[Any]) -> Any: ...
 def rank_queries(
     score: Array | None,
     narrow_score: NDArray[np.float32] | None,

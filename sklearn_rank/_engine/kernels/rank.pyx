@@ -39,7 +39,27 @@ cpdef enum:
     WORST = 2
     BEST = 3
 
+ctypedef fused number_t:
+    uint8_t
+    int64_t
+    double
+
 include "order.pxi"
+
+
+def view_of(const number_t[::1] x):
+    """View of an array to read, which kernels take in its place: they need 0.2 microseconds to look at an array."""
+    return x
+
+
+def room_of(number_t[::1] x):
+    """View of an array to write to."""
+    return x
+
+
+def table_of(number_t[:, :] x):
+    """View of a table to write to."""
+    return x
 
 
 # --- order ------------------------------------------------------------------------------------------------
