@@ -111,6 +111,14 @@ def test_the_mean_of_one_query_is_its_value_whatever_its_weight():
         assert 0 < np.max(value) < 1
 
 
+def test_the_mean_of_few_queries_has_the_bits_of_numpy():
+    for n_queries in range(1, 60):
+        y_true, y_score, _ = rows(5 * n_queries, seed=n_queries)
+        result = evaluate(y_true, y_score, qid=np.arange(5 * n_queries) // 5, metrics=["ndcg", "rbp"])
+        for name, values in result.per_query.items():
+            assert result.mean()[name] == np.add.reduce(values) / n_queries
+
+
 @pytest.mark.filterwarnings("ignore:ndcg is not defined for any query:UserWarning")
 @pytest.mark.parametrize("highest", [0, 1, 31])
 @pytest.mark.parametrize(

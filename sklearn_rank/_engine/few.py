@@ -7,8 +7,7 @@ formulas, and divides. What is rare is left to the general path.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from contextlib import nullcontext
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,12 +58,12 @@ class FewSteps:
     def values(self, spec: MetricRequest, ranking: FewRanked) -> PerQuery | None:
         """Values of each query; None where the general path has more to say."""
         numerator, denominator = self._steps.take(ranking)
-        shape = self._n_cutoffs, len(ranking.ptr) - 1
-        out, undefined = np.empty(shape).T, np.zeros(shape, dtype=np.uint8).T
+        shape = len(ranking.ptr) - 1, self._n_cutoffs
+        out, undefined = np.empty(shape, order="F"), np.zeros(shape, dtype=bool, order="F")
         needed = None if self._needed is None else ranking.n_relevant(self._needed)
         if not rank_kernels.divide(numerator, denominator, needed, self._otherwise, out, undefined):
             return None
-        return PerQuery(spec, spec.cutoffs, out, self._ones[: len(out)], undefined.view(np.bool_))
+        return PerQuery(spec, spec.cutoffs, out, self._ones[: len(out)], undefined)
 
 
 def values_of_few(
@@ -88,18 +87,27 @@ def values_of_few(
     score, order = queries.score, queries.order
     if order is not None:
         grade, score = grade.take(order), score.take(order)
-    labels, values = BlockLabels(None, queries.indptr, grade=grade), []
+    labels = BlockLabels(None, queries.indptr, grade=grade)
+    best: dict[int, FewRanked] = {}
+    rankings = {ties: FewRanked(labels, score, ties, depth, best) for ties, depth in depths.items()}
     try:
-        with np.errstate(over="ignore", invalid="ignore") if has_ufuncs else nullcontext():
-            best: dict[int, FewRanked] = {}
-            rankings = {ties: FewRanked(labels, score, ties, depth, best) for ties, depth in depths.items()}
-            for spec, steps in wanted:
-                of_queries = steps.values(spec, rankings[steps.ties])
-                if of_queries is None:
-                    return None
-                values.append(of_queries)
+        if not has_ufuncs:
+            return _take_all(wanted, rankings)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _take_all(wanted, rankings)
     except NotTraced:
         return None
+
+
+def _take_all(
+    metrics: Sequence[tuple[MetricRequest, FewSteps]], rankings: Mapping[str, FewRanked]
+) -> list[PerQuery] | None:  # fmt: skip
+    values = []
+    for spec, steps in metrics:
+        of_queries = steps.values(spec, rankings[steps.ties])
+        if of_queries is None:
+            return None
+        values.append(of_queries)
     return values
 
 

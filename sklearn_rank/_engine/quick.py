@@ -123,8 +123,7 @@ class QuickMeans:
             key: RankRoom(labels_of(self._queries, key, self._known), key.ties, depth)
             for key, depth in self._depth.items()
         }
-        shapes = [(curve.n_cutoffs, self._n_queries) for curve in self._curves]
-        return Room(rankings, [ValueRoom(shape) for shape in shapes])
+        return Room(rankings, [ValueRoom((self._n_queries, curve.n_cutoffs)) for curve in self._curves])
 
 
 class Room(NamedTuple):
@@ -138,8 +137,8 @@ class ValueRoom:
     """Values of a curve, shape (n_queries, n_cutoffs); written are these, and which of them are undefined."""
 
     def __init__(self, shape: tuple[int, int]) -> None:
-        self.out = np.empty(shape).T
-        self.written = rank_kernels.table_of(self.out), rank_kernels.table_of(np.zeros(shape, dtype=np.uint8).T)
+        self.out, undefined = np.empty(shape, order="F"), np.zeros(shape, dtype=np.uint8, order="F")
+        self.written = rank_kernels.table_of(self.out), rank_kernels.table_of(undefined)
 
 
 class RankRoom:

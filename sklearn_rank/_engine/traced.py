@@ -151,7 +151,7 @@ class TracedRanked:
         table = None if by_rank is None else rank_kernels.view_of(np.array(by_rank(self._ranks), dtype=np.float64))
 
         def compute(ranking: Order, values: list[Any]) -> Array:
-            out = np.empty((n_cutoffs, len(ranking.ptr) - 1)).T
+            out = np.empty((len(ranking.ptr) - 1, n_cutoffs), order="F")
             operands = of_value(values), of_grade(ranking), of_weight(values), table, over_rank
             rank_kernels.cumsum(*operands, ranking.ptr, cutoffs, ranking.tie_end, out)
             return out
@@ -177,11 +177,11 @@ class TracedRanked:
 
     def sums_of_means(self, *, of_labels: bool = False) -> Step:
         """Sum over the relevant items down to each cutoff of the mean down to each."""
-        relevant, cutoffs, n_cutoffs = operand(self.relevant), self._cutoffs, len(self._cutoffs)
+        relevant, n_cutoffs, cutoffs = operand(self.relevant), len(self._cutoffs), rank_kernels.view_of(self._cutoffs)
         value = operand(self.label) if of_labels else relevant
 
         def compute(ranking: Order, values: list[Any]) -> Array:
-            out = np.empty((n_cutoffs, len(ranking.ptr) - 1)).T
+            out = np.empty((len(ranking.ptr) - 1, n_cutoffs), order="F")
             means = relevant(values), value(values)
             rank_kernels.means_of_items(*means, ranking.ptr, cutoffs, ranking.tie_end, out)
             return out

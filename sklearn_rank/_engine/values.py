@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,6 +28,10 @@ FLOOR = 1e-5
 
 ONE = np.broadcast_to(1.0, 1)
 """The denominator of ratios, read only; for as many of them as there are."""
+
+
+IN_TURN = 8
+"""Numbers of which NumPy adds fewer one after the other. For so few, Python does it in a fifth of the time."""
 
 
 LEAST = 1e-292
@@ -100,7 +106,7 @@ class PerQuery:
             needed,
             0.0 if math.isnan(otherwise) else otherwise,
             self.numerator[at],
-            self.undefined[at].view(np.uint8),
+            self.undefined[at],
         )
         if not in_range:
             self._refuse_lost(_lost(numerator, denominator) & ~self.undefined[at], numerator, denominator)
@@ -189,16 +195,16 @@ class PerQuery:
         spec, values = self.spec, self.numerator
         if spec["average"] != "macro" or spec.metric.transform is not None or math.isnan(spec["replace_undefined_by"]):
             return None
-        if weight is None and len(values) == 1:  # a sum would take a tenth of a call on ten rows
-            total = values[0]
+        if weight is None and 0 < len(values) < IN_TURN:
+            total = [functools.reduce(operator.add, column) for column in values.T.tolist()]
         else:
             with np.errstate(over="ignore", invalid="ignore"):  # the mean is checked
-                total = _sum(values if weight is None else weight[:, None] * values)
+                total = _sum(values if weight is None else weight[:, None] * values).tolist()
         counted = len(values) if weight is None else weight.sum()
         least = LEAST if weight is not None else 0
-        if not (counted > 0 and all(least <= abs(x) < math.inf for x in total.tolist())):
+        if not (counted > 0 and all(least <= abs(x) < math.inf for x in total)):
             return None  # which is looked at more closely
-        mean: Array = total / counted
+        mean: Array = np.array(total) / counted
         return mean
 
     @np.errstate(over="ignore", invalid="ignore")  # the mean is checked

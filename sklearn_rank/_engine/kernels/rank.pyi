@@ -106,5 +106,5 @@ def divide(
     needed: Array | None,
     otherwise: float,
     out: Array,
-    undefined: NDArray[np.uint8],
+    undefined: NDArray[np.uint8] | NDArray[np.bool_],
 ) -> bool: ...
