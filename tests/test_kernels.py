@@ -2,15 +2,16 @@
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from registry import together
 
 from sklearn_rank._engine.block_labels import MOST_GRADE, BlockLabels, as_grades
 from sklearn_rank._engine.check import queries_of
-from sklearn_rank._engine.kernels.rank import divide
+from sklearn_rank._engine.kernels.rank import cumsum, divide
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._metric.gains import exp2_minus_1
 
@@ -187,3 +188,28 @@ def test_ratios(needs, n_cutoffs):
                 assert told == (in_range or y == 0 or count == 0)
                 assert_array_equal(out, expected)
                 assert_array_equal(undefined, (denominator == 0) | (needed == 0))
+
+
+@pytest.mark.parametrize("per_rank", [False, True])
+@pytest.mark.parametrize("discounted", [False, True])
+@pytest.mark.parametrize("weights", ["one", "half", "some"])
+@pytest.mark.parametrize("values", ["one", "two", "some", "grades"])
+def test_sums_without_ties(values, weights, discounted, per_rank):
+    """Each kind of operand beside each other one: most have a loop of their own."""
+    rng = np.random.default_rng(0)
+    lengths = [3, 0, 1, 12, 1024, 1025, 2]
+    ptr, cutoffs = np.append(0, np.cumsum(lengths)), np.array([1, 5, 1024, NO_CUTOFF])
+    n = ptr[-1]
+    grade = rng.integers(0, 5, n).astype(np.uint8) if values == "grades" else None
+    value = {"one": [1.0], "two": [2.0], "some": rng.random(n), "grades": rng.random(32)}[values]
+    weight = {"one": [1.0], "half": [0.5], "some": rng.random(n)}[weights]
+    discount = rng.random(1025) if discounted else None
+    out = np.full((len(lengths), len(cutoffs)), np.nan)
+    cumsum(np.array(value), grade, np.array(weight), discount, per_rank, ptr, cutoffs, None, out)
+    of_row = np.broadcast_to(value, n) if grade is None else value[grade]
+    for q, (start, stop) in enumerate(zip(ptr[:-1], ptr[1:], strict=True)):
+        rank, rows = np.arange(1, stop - start + 1), slice(start, stop)
+        factor = np.broadcast_to(weight, n)[rows] * (discount[: len(rank)] if discounted else 1.0)
+        sums = np.append(0.0, np.cumsum(of_row[rows] * (factor / rank if per_rank else factor)))
+        equal = assert_array_equal if len(rank) <= 1024 else partial(assert_allclose, rtol=1e-13)  # which is in pieces
+        equal(out[q], sums[np.minimum(cutoffs, len(rank))])

@@ -143,4 +143,4 @@ def rbp_score(r: Ranked, *, p: float = 0.8, gain: Any = "binary", max_grade: flo
     0.625
     """
     most = gain(np.array([max_grade]))
-    return (1 - p) * r.cumsum(r.by_label(gain) / most, by_rank=lambda rank: p ** (rank - 1.0))
+    return (1 - p) * r.cumsum(by_label=lambda y: gain(y) / most, by_rank=lambda rank: p ** (rank - 1.0))

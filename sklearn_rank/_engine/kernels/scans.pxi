@@ -22,6 +22,10 @@ def cascade(
     cdef bint tied = tie_end is not None, valid = True
     with nogil:
         for q in range(ptr.shape[0] - 1):
+            if not tied and 0 < ptr[q + 1] - ptr[q] <= N_PLAIN:
+                valid &= _are_probabilities(&p[ptr[q]], ptr[q + 1] - ptr[q])
+                _cascade_plainly(&p[ptr[q]], ptr[q + 1] - ptr[q], &out[ptr[q]])
+                continue
             survive.value, survive.lost = 1.0, 0.0
             i, plain = ptr[q], ptr[q] + N_PLAIN
             while i < ptr[q + 1]:
@@ -42,13 +46,21 @@ def cascade(
     return valid
 
 
+cdef void _cascade_plainly(const double* p, int64_t n, double* out) noexcept nogil:
+    """Few items, none of them tied."""
+    cdef int64_t i
+    cdef double survive = 1.0
+    for i in range(n):
+        out[i] = survive * p[i]
+        survive *= 1.0 - p[i]
+
+
 cdef bint _are_probabilities(const double* p, int64_t m) noexcept nogil:
-    """Whether all are from 0 to 1, up to rounding."""
-    cdef int64_t t
-    cdef bint valid = True
+    """Whether all are from 0 to 1, up to rounding. NaN, as bits, is further from 1/2 than any number."""
+    cdef int64_t t, wrong = 0
     for t in range(m):
-        valid &= fabs(p[t] - 0.5) <= HALF
-    return valid
+        wrong |= _bits(HALF) - _bits(fabs(p[t] - 0.5))  # a difference below 0 has the sign bit, as in `_divide_all`
+    return wrong >= 0
 
 
 cdef int _cascade_block(
