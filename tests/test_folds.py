@@ -1,6 +1,7 @@
 """Folds and draws are a function of the ids and the seed: not of the order of the rows, nor of what holds the ids."""
 
 import datetime
+import os
 import subprocess
 import sys
 
@@ -91,8 +92,8 @@ def test_mixed_ids_are_in_one_order_in_every_process():
     )
     found = {
         subprocess.run(
-            [sys.executable, "-c", code], env={"PYTHONHASHSEED": str(seed), "PYTHONPATH": ":".join(sys.path)},
-            capture_output=True, text=True, check=True, timeout=120,
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120,
+            env=os.environ | {"PYTHONHASHSEED": str(seed), "PYTHONPATH": ":".join(sys.path)},
         ).stdout
         for seed in (1, 5)  # with which Python iterates over one of the sets in another order
     }  # fmt: skip

@@ -102,6 +102,7 @@ def values_of_few(
 def _take_all(
     metrics: Sequence[tuple[MetricRequest, FewSteps]], rankings: Mapping[str, FewRanked]
 ) -> list[PerQuery] | None:  # fmt: skip
+    """Values of each metric; None if one of them has none here."""
     values = []
     for spec, steps in metrics:
         of_queries = steps.values(spec, rankings[steps.ties])

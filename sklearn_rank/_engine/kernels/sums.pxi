@@ -112,6 +112,7 @@ cdef inline int64_t _sum_lists(
     const double* x, int64_t v, const uint8_t* grade, bint by_grade, const double* weight, int64_t w, bint weighted,
     const double* by_rank, bint ranked, bint per_rank, lists_t* lists, int64_t q,
 ) noexcept nogil:
+    """Sums of lists; which operands there are is mostly known where this is inlined."""
     cdef int64_t c, i, n, first
     cdef double total, factor
     while q < lists.n and lists.ptr[q + 1] - lists.ptr[q] <= N_PLAIN:
