@@ -111,12 +111,16 @@ def test_the_mean_of_one_query_is_its_value_whatever_its_weight():
         assert 0 < np.max(value) < 1
 
 
-def test_the_mean_of_few_queries_has_the_bits_of_numpy():
+def test_means_of_few_queries_have_the_bits_of_numpy():
     for n_queries in range(1, 60):
         y_true, y_score, _ = rows(5 * n_queries, seed=n_queries)
-        result = evaluate(y_true, y_score, qid=np.arange(5 * n_queries) // 5, metrics=["ndcg", "rbp"])
-        for name, values in result.per_query.items():
-            assert result.mean()[name] == np.add.reduce(values) / n_queries
+        qid, names = np.arange(5 * n_queries) // 5, ["ndcg", "rbp"]
+        for weight in (None, np.arange(1.0, n_queries + 1) ** 2):
+            given = {"qid": qid, "metrics": names, "sample_weight": None if weight is None else weight[qid]}
+            result, means = evaluate(y_true, y_score, **given), prepare(y_true, **given)(y_score)
+            for name, values in result.per_query.items():
+                sums = np.add.reduce(values if weight is None else weight * values)
+                assert result.mean()[name] == means[name] == sums / (n_queries if weight is None else weight.sum())
 
 
 @pytest.mark.filterwarnings("ignore:ndcg is not defined for any query:UserWarning")

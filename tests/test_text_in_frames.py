@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
-from sklearn_rank import RankingEvaluator, Table, evaluate, evaluate_run
-from sklearn_rank.io import read_trec_qrels, read_trec_run
+from sklearn_rank import Evaluation, RankingEvaluator, Table, evaluate, evaluate_run
+from sklearn_rank.io import read_trec_qrels, read_trec_run, write_trec_run
 from sklearn_rank.model_selection._routing import with_index
 
 CAFE = b"caf\xe9".decode("utf-8", "surrogateescape")
@@ -50,6 +50,18 @@ def test_names_of_models():
     frame = evaluator.compare(dict.fromkeys(NAMES, LinearRegression()), X, y, qid=qid).to_frame()
     assert frame.columns.tolist() == [(name, "mrr") for name in NAMES]
     assert CAFE in frame.index
+
+
+def test_a_table_without_rows():
+    assert Table((CAFE, "value"), ()).to_frame().columns.tolist() == [CAFE, "value"]
+
+
+def test_written_and_saved(tmp_path):
+    write_trec_run(tmp_path / "run", [2.0, 1.0], qid=[CAFE] * 2, doc_id=NAMES)
+    assert (tmp_path / "run").read_bytes().startswith(b"caf\xe9 Q0 caf\xe9 1 2.0 ")
+    result = evaluate([1, 0], [2, 1], qid=[CAFE] * 2, metrics="mrr")
+    result.save(tmp_path / "result.npz")
+    assert Evaluation.load(tmp_path / "result.npz").to_frame().equals(result.to_frame())
 
 
 @pytest.mark.parametrize("others", [{}, {"clusters": np.array([1, 2])}])

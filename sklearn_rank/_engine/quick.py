@@ -20,6 +20,7 @@ from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import TIE_POLICIES, Ranking
 from sklearn_rank._engine.traced import NotTraced, Steps, TracedScores
+from sklearn_rank._engine.values import totals
 from sklearn_rank._utils.typing import Array, Index
 
 FEW_ROWS = 2**10
@@ -58,7 +59,7 @@ class QuickMeans:
         if len(queries.label) > FEW_ROWS or queries.summary.has_unjudged or queries.label.ndim == 2:
             raise NotTraced
         self._n_queries, self._weight = len(queries.indptr) - 1, queries.weight
-        self._total = self._n_queries if self._weight is None else self._weight.sum()
+        self._total = self._n_queries if self._weight is None else float(self._weight.sum())
         self._depth: dict[RankingKey, int] = {}
         self._curves = [self._traced(curve) for curve in curves]
         self._has_ufuncs = any(curve.steps.has_ufuncs for curve in self._curves)
@@ -103,20 +104,10 @@ class QuickMeans:
             numerator, denominator = curve.steps.take(room.rankings[curve.key])
             if not rank_kernels.divide(numerator, denominator, curve.needed, curve.otherwise, *values.written):
                 return None
-            means.append(self._mean(values.out))
+            means.append([total / self._total for total in totals(values.out, self._weight)])
             if not all(map(math.isfinite, means[-1])):
                 return None
         return means
-
-    def _mean(self, values: Array) -> list[float]:
-        """Mean over queries at each cutoff, with the digits of `PerQuery.average`."""
-        if self._weight is None and self._n_queries == 1:
-            return values.tolist()[0]
-        if self._weight is not None:
-            values = self._weight[:, None] * values
-        with np.errstate(over="ignore"):  # the general path says so
-            total: Array = np.add.reduce(np.ascontiguousarray(values.T), axis=-1)
-        return (total / self._total).tolist()
 
     def _room(self) -> Room:
         rankings = {

@@ -142,8 +142,8 @@ class TracedRanked:
         by_rank: Callable[[Index], Array] | None = None, over_rank: bool = False,
     ) -> Step:  # fmt: skip
         """Sum of the value of each item times the weight of its position, down to each cutoff."""
-        if by_label is not None and value != 1:  # which a step does not tell
-            raise NotTraced  # no formula of ours asks for both
+        if by_label is not None and value != 1:  # no formula of ours gives both
+            raise NotTraced
         items = _read_by_kernel(value), _no_grade
         of_value, of_grade = items if by_label is None else self._items(by_label)
         of_weight = _read_by_kernel(weight)

@@ -31,7 +31,7 @@ ONE = np.broadcast_to(1.0, 1)
 
 
 IN_TURN = 8
-"""Numbers of which NumPy adds fewer one after the other. For so few, Python does it in a fifth of the time."""
+"""Numbers of which NumPy adds fewer one after the other. For so few, Python does it in a third of the time."""
 
 
 LEAST = 1e-292
@@ -195,11 +195,7 @@ class PerQuery:
         spec, values = self.spec, self.numerator
         if spec["average"] != "macro" or spec.metric.transform is not None or math.isnan(spec["replace_undefined_by"]):
             return None
-        if weight is None and 0 < len(values) < IN_TURN:
-            total = [functools.reduce(operator.add, column) for column in values.T.tolist()]
-        else:
-            with np.errstate(over="ignore", invalid="ignore"):  # the mean is checked
-                total = _sum(values if weight is None else weight[:, None] * values).tolist()
+        total = totals(values, weight)
         counted = len(values) if weight is None else weight.sum()
         least = LEAST if weight is not None else 0
         if not (counted > 0 and all(least <= abs(x) < math.inf for x in total)):
@@ -319,6 +315,19 @@ def _ratio(
     if transform is not None:
         out[defined] = transform(out[defined])
     return out
+
+
+def totals(values: Array, weight: Array | None) -> list[float]:
+    """Weighted sum over queries at each cutoff, with the bits of `_sum`, which may not be finite."""
+    total: list[float]
+    if weight is None and len(values) == 1:
+        total = values.tolist()[0]
+    elif weight is None and 0 < len(values) < IN_TURN:
+        total = [functools.reduce(operator.add, column) for column in values.T.tolist()]
+    else:
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = _sum(values if weight is None else weight[:, None] * values).tolist()
+    return total
 
 
 def _sum(x: NDArray[Any]) -> NDArray[Any]:

@@ -26,7 +26,7 @@ def frame_of(rows: Sequence[Sequence[Any]], names: Sequence[str]) -> Any:
     try:
         return pandas.DataFrame(rows, columns=names)
     except UnicodeEncodeError:
-        columns = dict(enumerate(map(index_of, zip(*rows, strict=True))))
+        columns = {i: index_of([row[i] for row in rows]) for i in range(len(names))}
         return pandas.DataFrame(columns).set_axis(index_of(names), axis=1)
 
 

@@ -100,7 +100,8 @@ def _printed_if_fails(tests: tuple[str, ...], copy: Path, number: int, limit: fl
     env = os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1", CHOICE: str(number)}
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *tests]
     try:
-        run = subprocess.run(command, cwd=copy, env=env, capture_output=True, text=True, timeout=limit)
+        told = {"capture_output": True, "text": True, "errors": "replace"}  # tests may print what is no Unicode
+        run = subprocess.run(command, cwd=copy, env=env, timeout=limit, **told)
     except subprocess.TimeoutExpired:
         return f"It took more than {limit:.0f} seconds."
     return (run.stdout + run.stderr)[-3000:] if run.returncode else ""
