@@ -146,6 +146,13 @@ def test_ideal_order(labels, depth):
             assert_array_equal(known.count_at_least(threshold)[:, 0], count)
 
 
+def test_labels_that_are_missing_are_not_ranked():
+    label = np.where(np.arange(300) % 5 == 3, np.arange(300.0), np.nan)
+    for depth in 1, 5, 10, 20, 60, 300:
+        ranking = Ranking.by_label(label, np.array([0, 300]), depth)
+        assert_array_equal(ranking.label, np.arange(298.0, 0, -5)[:depth])
+
+
 def test_grades():
     assert_array_equal(as_grades(np.array([0.0, -0.0, 1.0, 31.0])), [0, 0, 1, 31])
     for label in 32.0, 0.5, -1.0, 5e-324, np.nan, np.inf, -np.inf, 2.0**52, 2.0**63, 1e300:

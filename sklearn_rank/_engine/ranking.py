@@ -106,10 +106,8 @@ class Ranking:
     def by_label(cls, label: Array, indptr: Index, depth: int) -> Ranking:
         """Rank all rows by falling label: the ideal order."""
         longest, ptr = rank_kernels.longest(indptr), np.empty(len(indptr), dtype=np.int64)
-        out, order = np.empty(len(label)), np.empty(longest, dtype=np.int64)
-        rank_kernels.rank_labels(
-            label, indptr, depth, longest, out, ptr, order, np.empty(rank_kernels.room_for(longest))
-        )
+        out = np.empty(len(label))
+        rank_kernels.rank_labels(label, indptr, depth, longest, out, ptr, np.empty(rank_kernels.room_for(longest)))
         return cls(label, label, indptr, ptr, sorted_label=out[: ptr[-1]], depth=depth)
 
     @classmethod

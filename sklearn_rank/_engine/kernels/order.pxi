@@ -5,10 +5,16 @@
 
 cdef enum:
     LANES = 16                  # lanes that rows are dealt out to, or a multiple of that
-    MANY_LANES = 64             # too many to compare them all
     RUN = 16                    # keys that are few enough to compare them all; runs that are merged first
     PATIENCE = 8                # moves per item that insertion is given before merging takes over
     MOST_KEYS = 1 << 30         # that can be counted, with twice as many buckets, in 32 bits
+
+cdef bint LOW_BYTES_FIRST = byteorder == "little"
+
+ctypedef fused count_t:
+    uint8_t
+    uint16_t
+    uint32_t
 
 # Room to sort the longest query in.
 cdef struct room_t:
@@ -16,9 +22,9 @@ cdef struct room_t:
     double* spare_key           # twice
     int64_t* item               # once
     int64_t* spare              # once
-    int64_t* row                # once; in their order, where no one keeps it
+    int64_t* place              # once; of rows in the query, in their order
     int32_t* bucket             # once
-    int32_t* count              # twice
+    uint64_t* count             # once; of counts of fewer bytes, several stand in each
 
 
 def room_for(int64_t longest):
@@ -32,9 +38,9 @@ cdef room_t _divide(double* room, int64_t longest) noexcept nogil:
     work.spare_key = work.key + longest
     work.item = <int64_t*> (work.spare_key + 2 * longest)
     work.spare = work.item + longest
-    work.row = work.spare + longest
-    work.bucket = <int32_t*> (work.row + longest)
-    work.count = work.bucket + longest
+    work.place = work.spare + longest
+    work.bucket = <int32_t*> (work.place + longest)
+    work.count = <uint64_t*> (work.place + longest + (longest + 1) // 2)
     return work
 
 
@@ -58,15 +64,10 @@ cdef int64_t _choose(
 ) noexcept nogil:
     """Copy keys of at least `bar`, as far as they may be among the best `depth`, and where each stands; count them."""
     cdef int64_t i, n_chosen = 0, n_lanes = LANES * (1 + depth // LANES)
-    cdef bint any_below = False
     if 2 * n_lanes <= n:
         bar = max(bar, _reached_by(score, n, depth, n_lanes, best))
-    else:
-        for i in range(n):
-            key[i] = score[i]
-            any_below |= not score[i] >= bar  # nor is NaN chosen
-        if not any_below:
-            return n
+    elif _copy(score, n, key):
+        return n
     for i in range(n):
         item[n_chosen] = i
         n_chosen += score[i] >= bar
@@ -75,55 +76,76 @@ cdef int64_t _choose(
     return n_chosen
 
 
+cdef inline bint _copy(const score_t* score, int64_t n, double* key) noexcept nogil:
+    """Copy scores; whether all are finite, and so reach any bar: x - x of others is NaN."""
+    cdef double[4] sums
+    cdef int64_t i, k, n_in_lanes = n - n % 4
+    for k in range(4):
+        sums[k] = 0.0
+    for i in range(0, n_in_lanes, 4):
+        for k in range(4):
+            key[i + k] = score[i + k]
+            sums[k] += key[i + k] - key[i + k]
+    for i in range(n_in_lanes, n):
+        key[i] = score[i]
+        sums[0] += key[i] - key[i]
+    return sums[0] + sums[1] + sums[2] + sums[3] == 0.0
+
+
 cdef double _reached_by(
     const score_t* score, int64_t n, int64_t depth, int64_t n_lanes, double* best,
 ) noexcept nogil:
-    """A score that at least `depth` rows reach: deal rows out to lanes, take the depth-th best of their best.
+    """A score that at least `depth` rows reach: deal rows out to lanes, and take what `depth` of their best reach.
 
-    Of many lanes the worst is taken, which is sooner found, and reached by a few more rows.
+    NaN is below all: no lane starts with it.
     """
-    cdef int64_t lane, row
-    cdef double bar = INFINITY
+    cdef int64_t lane, row = 0
     if n_lanes == LANES:
         _best_of_lanes(score, n, best)
-        return _depth_th(best, LANES, depth)
-    for lane in range(n_lanes):
-        best[lane] = score[lane]
-    row = n_lanes
-    while row + n_lanes <= n:
+    else:
         for lane in range(n_lanes):
-            best[lane] = score[row + lane] if score[row + lane] > best[lane] else best[lane]
-        row += n_lanes
-    if n_lanes <= MANY_LANES:
-        return _depth_th(best, n_lanes, depth)
-    for lane in range(n_lanes):
-        bar = min(bar, best[lane])
+            best[lane] = -INFINITY
+        while row + n_lanes <= n:
+            for lane in range(n_lanes):
+                best[lane] = score[row + lane] if score[row + lane] > best[lane] else best[lane]
+            row += n_lanes
+    return _reached_by_best(best, n_lanes, depth)
+
+
+cdef double _reached_by_best(double* x, int64_t n, int64_t depth) noexcept nogil:
+    """A number that at least `depth` of x reach, and not many more; x changes its order.
+
+    Of each pair the higher one goes to the first half. What is asked of more than this half, all of it must reach, and
+    for the others the second half is halved in turn.
+    """
+    cdef int64_t i, n_high
+    cdef double low, high, bar = INFINITY
+    while depth < n:
+        n_high = n - n // 2
+        for i in range(n // 2):
+            high = max(x[i], x[n_high + i])
+            low = min(x[i], x[n_high + i])
+            x[i] = high
+            x[n_high + i] = low
+        if depth <= n_high:
+            n = n_high
+        else:
+            for i in range(n_high):
+                bar = min(bar, x[i])
+            x += n_high
+            n -= n_high
+            depth -= n_high
+    for i in range(n):
+        bar = min(bar, x[i])
     return bar
-
-
-cdef inline double _depth_th(const double* x, int64_t n, int64_t depth) noexcept nogil:
-    """The highest of up to `MANY_LANES` numbers that at least `depth` of them reach; each is compared with all."""
-    cdef double[MANY_LANES] n_above  # doubles, as vectors that compare doubles count
-    cdef int64_t i, j
-    cdef double one, found = -INFINITY
-    for i in range(n):
-        n_above[i] = 0.0
-    for j in range(n):
-        one = x[j]
-        for i in range(n):
-            n_above[i] += 1.0 if one >= x[i] else 0.0
-    for i in range(n):
-        if n_above[i] >= depth:
-            found = max(found, x[i])
-    return found
 
 
 cdef void _best_of_lanes(const score_t* score, int64_t n, double* best) noexcept nogil:
     """Best of each of `LANES` lanes, which stay in registers."""
     cdef score_t[LANES] top
-    cdef int64_t row = LANES, lane
+    cdef int64_t row = 0, lane
     for lane in range(LANES):
-        top[lane] = score[lane]
+        top[lane] = -INFINITY
     while row + LANES <= n:
         for lane in range(LANES):
             top[lane] = score[row + lane] if score[row + lane] > top[lane] else top[lane]
@@ -135,19 +157,30 @@ cdef void _best_of_lanes(const score_t* score, int64_t n, double* best) noexcept
 cdef int _sort(
     const double* key, int64_t n, double* sorted_key, int64_t* sorted_item, room_t* work, int64_t* steps,
 ) except -1 nogil:
-    """Write keys, highest first, and where each stood: twice as many buckets as keys over their range, then insertion.
+    """Write keys, highest first, and where each stood: buckets over their range, and insertion in and between them.
 
-    Where that takes long (keys far from evenly spread), merging takes over. Equal keys keep their order.
+    Counts of keys by bucket take 8 bytes a key: of few keys there are 8 buckets a key, which leave little to insert.
+    Where insertion takes long (keys far from evenly spread), merging takes over. Equal keys keep their order.
     """
-    cdef int64_t i
+    cdef int64_t i, n_buckets = 2 * n
     cdef double low = INFINITY, high = -INFINITY, scale
     if n <= RUN:
         _sort_few(key, n, sorted_key, sorted_item)
         return 0
     _widen_range(key, n, &low, &high)
-    scale = (2 * n - 1) / (high - low)
+    if LOW_BYTES_FIRST and n < 1 << 16:
+        n_buckets = 8 * n if n < 1 << 8 else 4 * n
+    scale = (n_buckets - 1) / (high - low)
     if 0 < scale < INFINITY and n < MOST_KEYS:
-        _deal_out(key, n, high, scale, sorted_key, sorted_item, work.bucket, work.count)
+        for i in range(n):
+            work.bucket[i] = <int32_t> ((high - key[i]) * scale)
+        memset(work.count, 0, 8 * n)
+        if n_buckets == 8 * n:
+            _deal_out(key, n, sorted_key, sorted_item, work.bucket, <uint8_t*> work.count)
+        elif n_buckets == 4 * n:
+            _deal_out(key, n, sorted_key, sorted_item, work.bucket, <uint16_t*> work.count)
+        else:
+            _deal_out(key, n, sorted_key, sorted_item, work.bucket, <uint32_t*> work.count)
     else:  # all equal, an infinite range, one too narrow to divide, or too many to count in 32 bits
         for i in range(n):
             sorted_key[i] = key[i]
@@ -176,26 +209,40 @@ cdef void _widen_range(const double* key, int64_t n, double* low, double* high) 
 
 
 cdef void _deal_out(
-    const double* key, int64_t n, double high, double scale, double* sorted_key, int64_t* sorted_item,
-    int32_t* bucket, int32_t* count,
+    const double* key, int64_t n, double* sorted_key, int64_t* sorted_item, const int32_t* bucket, count_t* count,
 ) noexcept nogil:
-    """Counting sort by bucket, `(high - key) * scale` of 2 n."""
-    cdef int64_t i
-    cdef int32_t place, n_before = 0
-    for i in range(n):
-        bucket[i] = <int32_t> ((high - key[i]) * scale)
-    memset(count, 0, 2 * n * sizeof(int32_t))
+    """Counting sort by bucket; counts, of 8 n bytes, are 0."""
+    cdef int64_t i, place
     for i in range(n):
         count[bucket[i]] += 1
-    for i in range(2 * n):
-        place = count[i]
-        count[i] = n_before
-        n_before += place
+    _add_up(count, n)
     for i in range(n):
         place = count[bucket[i]]
-        count[bucket[i]] = place + 1
+        count[bucket[i]] = <count_t> (place + 1)
         sorted_key[place] = key[i]
         sorted_item[place] = i
+
+
+cdef inline void _add_up(count_t* count, int64_t n_words) noexcept nogil:
+    """Replace each count by the sum of those before it.
+
+    A product with ones adds up all counts of a word, where its lowest byte is the first: half the instructions.
+    """
+    cdef int64_t i, per_word = 8 // sizeof(count_t)
+    cdef uint64_t word, sums, n_before = 0
+    cdef uint64_t ones = 0x0101010101010101 if count_t is uint8_t else 0x0001000100010001
+    if count_t is uint32_t:
+        for i in range(2 * n_words):
+            word = count[i]
+            count[i] = <count_t> n_before
+            n_before += word
+    else:
+        for i in range(n_words):
+            memcpy(&word, count + i * per_word, 8)
+            sums = word * ones
+            word = sums - word + n_before * ones
+            memcpy(count + i * per_word, &word, 8)
+            n_before += sums >> (64 - 8 * sizeof(count_t))
 
 
 cdef void _sort_few(const double* key, int64_t n, double* sorted_key, int64_t* sorted_item) noexcept nogil:

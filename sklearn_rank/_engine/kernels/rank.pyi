@@ -43,7 +43,6 @@ def rank_labels(
     longest: int,
     out: Array,
     ptr: Index,
-    order: Index,
     room: Array,
 ) -> None: ...
 def rank_grades(grade: Grade, indptr: Index, depth: int, highest: int, out: Grade, ptr: Index) -> None: ...

@@ -9,9 +9,11 @@ position i ends, and `tie_end is None` says that the order is taken as it stands
 Outputs are passed in; nothing here validates, allocates or knows a metric. What may take a second counts its `steps`,
 and looks now and then whether to go on.
 """
+from sys import byteorder
+
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, ceil, exp, exp2, expm1, fabs, log, log1p
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
 include "steps.pxi"
@@ -85,7 +87,7 @@ def rank_queries(
     cdef bint tied = False, done, equal
     cdef double bar = -INFINITY if keep_unretrieved else -DBL_MAX  # what a row must reach
     cdef room_t work = _divide(&room[0], longest)
-    cdef int64_t* rows = work.row  # which each query overwrites
+    cdef int64_t* rows = NULL
     cdef int64_t step = 0
     if indptr[indptr.shape[0] - 1] == 0:  # without a row there is nothing to point to
         ptr[:] = 0
@@ -108,10 +110,10 @@ def rank_queries(
             start = indptr[q]
             n = indptr[q + 1] - start
             if wide != NULL:
-                done = _rank_few(wide + start, grades, n, bar, start, rows if step else NULL, out + at)
+                done = _rank_few(wide + start, grades, n, bar, start, rows, out + at)
                 equal = not done and ties == AVERAGE and _is_one_block(wide + start, n, bar)
             else:
-                done = _rank_few(narrow + start, grades, n, bar, start, rows if step else NULL, out + at)
+                done = _rank_few(narrow + start, grades, n, bar, start, rows, out + at)
                 equal = not done and ties == AVERAGE and _is_one_block(narrow + start, n, bar)
             if equal:  # and so sorted already
                 _end_ties_before(at, &tie_end[0], tied)
@@ -128,14 +130,16 @@ def rank_queries(
                         tie_end[i] = i + 1
             else:
                 if wide != NULL:
-                    n = _rank_query(wide, labels, start, n, depth, ties, bar, rows, &work, &steps)
+                    n = _rank_query(wide, labels, start, n, depth, ties, bar, &work, &steps)
                 else:
-                    n = _rank_query(narrow, labels, start, n, depth, ties, bar, rows, &work, &steps)
+                    n = _rank_query(narrow, labels, start, n, depth, ties, bar, &work, &steps)
                 if ties == AVERAGE:
                     tied = _mark_ties(work.key, n, at, &tie_end[0], tied)
+                for i in range(step * n):
+                    rows[i] = start + work.place[i]
                 if grades != NULL:
                     for i in range(n):
-                        out[at + i] = grades[rows[i]]
+                        out[at + i] = grades[start + work.place[i]]
             rows += step * n
             at += n
             ptr[q + 1] = at
@@ -144,11 +148,11 @@ def rank_queries(
 
 cdef int64_t _rank_query(
     const score_t* score, const double* label, int64_t start, int64_t n, int64_t depth,
-    int64_t ties, double bar, int64_t* order, room_t* work, int64_t* steps,
+    int64_t ties, double bar, room_t* work, int64_t* steps,
 ) except -1 nogil:
-    """Write the rows of one query that reach the bar and the keys of `work`, and return how many.
+    """Put the rows of one query that reach the bar in order, into keys and places of `work`, and return how many.
 
-    Scores of all queries are given.
+    Scores and labels of all queries are given. Places are those in the query.
     """
     cdef int64_t i, n_chosen, n_kept
     score += start
@@ -157,23 +161,24 @@ cdef int64_t _rank_query(
         n_chosen = n if n and score[0] >= bar else 0
         for i in range(n_chosen):
             work.key[i] = score[0]
-            order[i] = start + i
+            work.place[i] = i
     else:
         n_chosen = _choose(score, n, depth, bar, work.spare_key, work.item, work.key)
-        _sort(work.spare_key, n_chosen, work.key, order, work, steps)
-        for i in range(n_chosen):
-            order[i] = start + (order[i] if n_chosen == n else work.item[order[i]])
+        _sort(work.spare_key, n_chosen, work.key, work.place, work, steps)
+        if n_chosen < n:
+            for i in range(n_chosen):
+                work.place[i] = work.item[work.place[i]]
     n_kept = min(depth, n_chosen)
     while ties != STABLE and n_kept < n_chosen and work.key[n_kept] == work.key[n_kept - 1]:
         n_kept += 1
     if ties == AVERAGE or ties == STABLE:
         return n_kept
-    _order_ties_by_label(label, -1.0 if ties == WORST else 1.0, n_kept, order, work, steps)
+    _order_ties_by_label(label + start, -1.0 if ties == WORST else 1.0, n_kept, work, steps)
     return min(n_kept, depth)
 
 
 cdef int _order_ties_by_label(
-    const double* label, double sign, int64_t n, int64_t* order, room_t* work, int64_t* steps,
+    const double* label, double sign, int64_t n, room_t* work, int64_t* steps,
 ) except -1 nogil:
     """Inside each tie block, sort by sign * label, highest first; no label (NaN) is the lowest."""
     cdef int64_t i, begin = 0, end
@@ -185,22 +190,19 @@ cdef int _order_ties_by_label(
             end += 1
         if end - begin > 1:
             for i in range(begin, end):
-                y = label[order[i]]
+                y = label[work.place[i]]
                 key[i - begin] = sign * (y if y == y else -INFINITY)
             # The room after the block's own labels serves the merge.
-            _merge_sort(key, order + begin, end - begin, key + (end - begin), work.spare, steps)
+            _merge_sort(key, work.place + begin, end - begin, key + (end - begin), work.spare, steps)
         begin = end
     return 0
 
 
 cdef bint _mark_ties(const double* key, int64_t n, int64_t at, int64_t* tie_end, bint tied) noexcept nogil:
     """Write where the tie blocks of a query end, if a query up to it has any; return that."""
-    cdef int64_t i, start = at, equal = 0
-    if not tied:
-        for i in range(n - 1):
-            equal |= -(<int64_t> (key[i] == key[i + 1]))  # as wide as the numbers, for vectors
-        if not equal:
-            return False
+    cdef int64_t i, start = at
+    if not tied and not _are_any_equal(key, n):
+        return False
     _end_ties_before(at, tie_end, tied)
     for i in range(1, n):
         tie_end[start] = at + i  # of a block that goes on, written again
@@ -208,6 +210,24 @@ cdef bint _mark_ties(const double* key, int64_t n, int64_t at, int64_t* tie_end,
     if n > 0:
         tie_end[start] = at + n
     return True
+
+
+cdef inline bint _are_any_equal(const double* key, int64_t n) noexcept nogil:
+    """Whether any of sorted keys are equal: two -inf, which stand last, or those whose difference is 0."""
+    cdef double[4] least
+    cdef double difference
+    cdef int64_t i, k, n_in_lanes = (n - 1) - (n - 1) % 4
+    if n < 2 or key[n - 2] == key[n - 1]:
+        return n > 1
+    for k in range(4):
+        least[k] = INFINITY
+    for i in range(0, n_in_lanes, 4):
+        for k in range(4):
+            difference = key[i + k] - key[i + k + 1]
+            least[k] = difference if difference < least[k] else least[k]
+    for i in range(n_in_lanes, n - 1):
+        least[0] = min(least[0], key[i] - key[i + 1])
+    return min(min(least[0], least[1]), min(least[2], least[3])) == 0.0
 
 
 cdef inline void _end_ties_before(int64_t at, int64_t* tie_end, bint tied) noexcept nogil:
@@ -240,9 +260,9 @@ def number(const int64_t[::1] ptr, int64_t[::1] rank):
 
 def rank_labels(
     const double[::1] label, const int64_t[::1] indptr, int64_t depth, int64_t longest, double[::1] out,
-    int64_t[::1] ptr, int64_t[::1] order, double[::1] room,
+    int64_t[::1] ptr, double[::1] room,
 ):
-    """Write the labels of each query, highest first, down to `depth`. `order` has room for the longest query."""
+    """Write the labels of each query, highest first, down to `depth`."""
     cdef int64_t q, i, n, steps = 0
     cdef room_t work = _divide(&room[0], longest)
     if label.shape[0] == 0:
@@ -252,8 +272,7 @@ def rank_labels(
         ptr[0] = 0
         for q in range(indptr.shape[0] - 1):
             n = _rank_query(
-                &label[0], NULL, indptr[q], indptr[q + 1] - indptr[q], depth, STABLE, -INFINITY, &order[0],
-                &work, &steps,
+                &label[0], NULL, indptr[q], indptr[q + 1] - indptr[q], depth, STABLE, -INFINITY, &work, &steps,
             )
             for i in range(n):
                 out[ptr[q] + i] = work.key[i]
