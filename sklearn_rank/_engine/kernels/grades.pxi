@@ -6,6 +6,7 @@ cdef enum:
     COUNTED = 240               # grades that a byte counts, a multiple of that
     MANY = 64                   # labels that are enough to count each grade by itself
 
+cdef uint64_t BYTES_OF_1 = 0x0101010101010101
 cdef uint64_t[LOW_GRADES] ONE_OF
 for low_grade in range(LOW_GRADES):
     ONE_OF[low_grade] = 1 << (8 * low_grade)
@@ -140,18 +141,28 @@ cdef void _count_grades(const uint8_t* grade, int64_t n, int64_t* count) noexcep
 
 def count_grades_at_least(const uint8_t[::1] grade, const int64_t[::1] indptr, int32_t least, double[:, ::1] out):
     """Count the rows of each query whose grade is at least `least`."""
-    cdef int64_t q, row, total
-    cdef const uint8_t* grades = &grade[0] if grade.shape[0] > 0 else NULL
+    cdef int64_t q, n, total, n_rows = grade.shape[0]
+    cdef const uint8_t* grades = &grade[0] if n_rows > 0 else NULL
     cdef uint8_t wanted = <uint8_t> min(max(least, 0), N_GRADES)  # which none has
     with nogil:
         for q in range(indptr.shape[0] - 1):
-            if indptr[q + 1] - indptr[q] <= FEW:  # where vectors take longer to set up than to use
-                total = 0
-                for row in range(indptr[q], indptr[q + 1]):
-                    total += grades[row] >= wanted
+            n = indptr[q + 1] - indptr[q]
+            if LOW_BYTES_FIRST and n <= FEW and indptr[q] + FEW <= n_rows:
+                total = _count_few(grades + indptr[q], n, wanted)
             else:
-                total = _count_between(grades + indptr[q], indptr[q + 1] - indptr[q], wanted, N_GRADES)
+                total = _count_between(grades + indptr[q], n, wanted, N_GRADES)
             out[q, 0] = total
+
+
+cdef inline int64_t _count_few(const uint8_t* grade, int64_t n, uint8_t wanted) noexcept nogil:
+    """Count the grades of at least `wanted` among the first n of 8 bytes: those reach 128 when 128 - wanted is added.
+
+    A fifth of the instructions of a loop. A product with ones adds up the bytes of a word.
+    """
+    cdef uint64_t word
+    memcpy(&word, grade, FEW)
+    word += (128 - <uint64_t> wanted) * BYTES_OF_1
+    return (((word >> 7) & FIRST_ONES[n]) * BYTES_OF_1) >> 56
 
 
 def find_grades(const uint8_t[::1] grade, int64_t highest):

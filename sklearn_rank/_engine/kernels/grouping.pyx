@@ -88,9 +88,14 @@ cdef int64_t _find_in_words(
                 differ |= x[i] ^ x[i - 1]
         if differ:
             n_before = n
-            for i in range(row, min(row + 16, end)):
-                out[n] = i    # in any case: nothing to guess
-                n += x[i] != x[i - 1]
+            if row + 16 <= end:
+                for i in range(16):
+                    out[n] = row + i    # in any case: nothing to guess
+                    n += x[row + i] != x[row + i - 1]
+            else:
+                for i in range(row, end):
+                    out[n] = i
+                    n += x[i] != x[i - 1]
             short = n > n_before + 1
         row += 16
     for i in range(first, n):
