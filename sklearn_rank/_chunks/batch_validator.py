@@ -9,6 +9,7 @@ import numpy as np
 
 from sklearn_rank._chunks.batch_kind import BatchKind
 from sklearn_rank._chunks.columns import Columns, read_columns
+from sklearn_rank._chunks.data_sets import DataSetBatches
 from sklearn_rank._chunks.named_columns import ColumnNames
 from sklearn_rank._chunks.parts import check_part
 from sklearn_rank._chunks.query_ids import QueryIdIndex
@@ -135,7 +136,8 @@ def _each(batches: Iterable[Any], check: Callable[[Any], R | None]) -> Iterator[
             rows = check(batch)
         except (TypeError, ValueError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(f"{error} This is batch {i}, whose row 0 is row {start} of the stream.") from error
+            of = f" of {batches.file}" if isinstance(batches, DataSetBatches) else ""
+            raise kind(f"{error} This is batch {i}{of}, whose row 0 is row {start} of the stream.") from error
         if rows is not None:
             yield rows
             start += len(rows.score)

@@ -12,13 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._chunks.named_columns import ColumnNames, refuse_missing_columns
+from sklearn_rank._chunks.data_sets import DataSetBatches, open_data_set
+from sklearn_rank._chunks.named_columns import ColumnNames
 from sklearn_rank._chunks.tables import MARKS, TABLES, column_names, stream_of, table_with
 from sklearn_rank._utils.doors import door_of_table, has
-from sklearn_rank._utils.optional import import_optional
 
-ROWS_PER_READ = 2**17
-"""Rows of a data set that are read at a time."""
 BATCHES = f"a tuple (y_true, y_score, qid) or (y_true, y_score, qid, sample_weight) of arrays, {TABLES}"
 
 
@@ -99,7 +97,7 @@ def _decode_text(column: Any) -> NDArray[Any]:
 # --- many batches --------------------------------------------------------------------------------------------
 
 
-def iterate_batches(data: Any, names: ColumnNames) -> Iterator[Any]:
+def iterate_batches(data: Any, names: ColumnNames) -> Iterable[Any]:
     """Iterate over the batches of an iterable, of one table, or of a data set on disk.
 
     Raises
@@ -110,9 +108,9 @@ def iterate_batches(data: Any, names: ColumnNames) -> Iterator[Any]:
         If a file is not of Parquet, or a data set lacks a column.
     """
     if isinstance(data, (str, os.PathLike)):
-        data = _open_dataset(os.fspath(data))
+        data = open_data_set(os.fspath(data))
     if has(data, "get_fragments"):
-        return _read_dataset(data, names)
+        return DataSetBatches(data, names)
     if isinstance(data, (Iterator, list, tuple)):
         return iter(data)
     door, is_table = door_of_table(data), any(has(data, mark) for mark in MARKS)
@@ -124,32 +122,3 @@ def iterate_batches(data: Any, names: ColumnNames) -> Iterator[Any]:
     if column_names(data) is None and has(data, "__arrow_c_stream__"):
         return iter(stream_of(data, names))
     return iter([data] if is_table or column_names(data) is not None else data)  # a table is one batch
-
-
-def _open_dataset(path: str) -> Any:
-    """Data set of a Parquet file, or of a folder of them."""
-    dataset = _import_dataset()
-    try:
-        return dataset.dataset(path, partitioning="hive")
-    except ValueError as error:  # ArrowInvalid
-        raise ValueError(
-            "A path must be that of a Parquet file or of a folder of them; of other files give the data set, "
-            f"pyarrow.dataset.dataset(path, format='csv'). Got {path}: {error}"
-        ) from None
-
-
-def _read_dataset(dataset: Any, names: ColumnNames) -> Iterator[Any]:
-    """Batches of a data set; Arrow would read a column that one file lacks as missing values."""
-    refuse_missing_columns(names, dataset.schema.names, "The data set")
-    keys = _import_dataset().get_partition_keys
-    for fragment in dataset.get_fragments():
-        present = [*fragment.physical_schema.names, *keys(fragment.partition_expression)]
-        refuse_missing_columns(names, present, getattr(fragment, "path", "A part of the data set"))
-    for fragment in dataset.get_fragments():
-        split = getattr(fragment, "split_by_row_group", None)  # of Parquet, where Arrow would read ahead
-        for part in [fragment] if split is None else split():
-            yield from part.to_batches(schema=dataset.schema, columns=names.flat(), batch_size=ROWS_PER_READ)
-
-
-def _import_dataset() -> Any:
-    return import_optional("pyarrow.dataset", extra="arrow", purpose="A data set on disk")
