@@ -267,6 +267,29 @@ def test_an_update_that_fails_changes_nothing(args, keywords, error, message):
     assert len(accumulator.update([1, 0], [1, 2], [5, 6])) == 4
 
 
+class Full(dict):
+    """A dict that takes one more entry."""
+
+    def update(self, entries):
+        self[next(iter(entries))[0]] = 0
+        raise MemoryError
+
+
+@pytest.mark.parametrize("n_before", [0, 3])
+def test_an_update_beyond_memory_changes_nothing(n_before):
+    ids = np.arange(n_before)
+    accumulator = RankingAccumulator("mrr", duplicates="first").update(ids % 2, ids, ids)
+    before, accumulator._place = state(accumulator), Full(accumulator._place)
+    weight = None if n_before else [1, 2, 3, 4]
+    with pytest.raises(MemoryError):
+        accumulator.update([0, 0, 1, 0], [1, 2, 3, 4], [2, 5, 6, 7], sample_weight=weight)
+    assert len(accumulator) == n_before
+    assert state(accumulator) == before
+    accumulator._place = dict(accumulator._place)
+    rows = np.arange(100) % 2, np.arange(100), np.arange(100)
+    assert_same(accumulator.update(*rows).compute(), evaluate(*rows[:2], qid=rows[2], metrics="mrr"))
+
+
 def test_a_merge_that_fails_changes_nothing():
     accumulator = RankingAccumulator(["ndcg", "map"]).update([1, 0, 1], [1, 2, 3], [1, 1, 2])
     before = state(accumulator)

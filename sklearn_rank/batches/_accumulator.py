@@ -302,12 +302,21 @@ class RankingAccumulator:
             self._check_again([ids[i] for i in again], {name: column[again] for name, column in columns.items()})
             new = np.delete(np.arange(len(ids)), again).tolist()
             ids, columns = [ids[i] for i in new], {name: column[new] for name, column in columns.items()}
-        if len(ids):
-            self._values.write(len(self), columns)
-        self._kind, self._types, self._id_kind = batch.kind, types, id_kind
-        self._longest, self._labels = max(self._longest, batch.longest), self._labels.joined(batch.labels)
-        self.n_duplicates += len(again)
-        self._place.update(zip(ids, range(len(self), len(self) + len(ids)), strict=True))
+        before = dict(self.__dict__)
+        try:
+            if len(ids):
+                self._values.write(len(self), columns)
+            self._kind, self._types, self._id_kind = batch.kind, types, id_kind
+            self._longest, self._labels = max(self._longest, batch.longest), self._labels.joined(batch.labels)
+            self.n_duplicates += len(again)
+            self._place.update(zip(ids, range(len(self), len(self) + len(ids)), strict=True))
+        except BaseException:  # memory that was not enough, or an interrupt
+            for query in ids:
+                self._place.pop(query, None)
+            if not self._place:
+                before["_values"] = GrowingColumns()  # whose columns are those of the first update
+            self.__dict__.update(before)
+            raise
 
     def _check_ids(self, batch: _Batch) -> tuple[Sequence[Any], NDArray[Any] | None, str]:
         """Ids as Python compares them, an empty array of their type, and their kind."""
