@@ -41,6 +41,20 @@ def test_no_file_has_a_name(grouped, tmp_path):
     assert not open_files(tmp_path)
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@ON_LINUX
+def test_an_error_that_is_kept_holds_no_file(n_jobs, tmp_path):
+    """As in a session of IPython, whose last traceback holds what was under way."""
+
+    def fails(y_true, y_score):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as kept:
+        evaluate_batches(cut(make(), 10), metrics=fails, memory_limit=100, folder=tmp_path, n_jobs=n_jobs)
+    assert kept.tb is not None
+    assert not open_files(tmp_path)
+
+
 def test_a_folder_that_is_none_is_told_of_first(tmp_path):
     def batches():
         raise AssertionError("read")

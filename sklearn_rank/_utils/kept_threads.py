@@ -54,11 +54,12 @@ def beside(function: Callable[[], object]) -> Lock:
     """Call a function, which must not raise, in another thread; a lock is returned that is free once it is done."""
     done = Lock()
     done.acquire()
+    task = Task(function, copy_context(), done)
     try:
         thread = _idle.pop()
     except IndexError:
         thread = KeptThread()
-    thread.tasks.put(Task(function, copy_context(), done))
+    thread.tasks.put(task)
     return done
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
 from numbers import Integral
-from threading import Event, Lock, local
+from threading import Event, Lock, local, main_thread
 from typing import TypeVar
 
 import numpy as np
@@ -80,12 +80,17 @@ def _keep_freed_memory() -> None:
     np.empty(2**22 - 2**10)
 
 
+def can_start() -> bool:
+    """Whether other threads can start and run: they cannot while Python ends, in `atexit` and in ``__del__``."""
+    return main_thread().is_alive() and not sys.is_finalizing()
+
+
 def on_threads(function: Callable[[S], T], items: Iterable[S], n_threads: int) -> list[T]:
     """List ``function(item)`` for each item. A free thread takes the next item from the iterable.
 
     An error or an interrupt in one thread stops all of them, and is raised unchanged.
     """
-    if n_threads == 1:
+    if n_threads == 1 or not can_start():
         return [*map(function, items)]
     results: dict[int, T] = {}
     errors: list[BaseException] = []  # the first, and others raised before the threads stopped
@@ -134,7 +139,7 @@ def with_helpers(function: Callable[[S], T], items: Iterable[S], n_threads: int)
 
     So items may be made by what bears only one thread, and no more of them are there than threads.
     """
-    if n_threads == 1:
+    if n_threads == 1 or not can_start():
         yield from map(function, items)
         return
     stop, before = Event(), _stops()

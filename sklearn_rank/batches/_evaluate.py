@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from numbers import Integral
 from typing import Any
 
@@ -109,16 +110,18 @@ def evaluate_batches(
         )
     validator = BatchValidator(names, specs.values(), assume_grouped, n_jobs)
     stream = iterate_batches(data, names)
-    if assume_grouped:
-        parts = evaluate_parts(adjacent_queries(validator.validate(stream)), queries_of_rows, specs, n_jobs)
-    else:
-        rows = validator.validate_scattered(stream)
-        whole = scattered_parts(rows, lambda: validator.seen.n, int(memory_limit), folder, n_jobs)
-        parts = evaluate_parts(whole, Part.queries, specs, n_jobs)
     results, labels = list[Evaluation](), NO_LABELS
-    for part in parts:
-        results.append(part.evaluation)
-        labels = labels.joined(part.labels)
+    with ExitStack() as stack:
+        if assume_grouped:
+            parts = evaluate_parts(adjacent_queries(validator.validate(stream)), queries_of_rows, specs, n_jobs)
+        else:
+            rows = validator.validate_scattered(stream)
+            whole = scattered_parts(rows, lambda: validator.seen.n, int(memory_limit), folder, n_jobs)
+            stack.enter_context(closing(whole))  # as the traceback of an error would hold the file on disk
+            parts = evaluate_parts(whole, Part.queries, specs, n_jobs)
+        for part in parts:
+            results.append(part.evaluation)
+            labels = labels.joined(part.labels)
     warn_if_all_relevant(labels, specs)
     numbers = [result.qid for result in results]  # until here a query is known by its number
     return join_parts(results, numbers, validator.seen.ids(), validator.weight)

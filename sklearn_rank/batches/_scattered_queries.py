@@ -5,7 +5,7 @@ Rows are partitioned by the digits of their query number. Ids in the results are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple, Self
 
@@ -17,7 +17,7 @@ from sklearn_rank._chunks.batch_validator import Rows
 from sklearn_rank._chunks.scattered_rows import ScatteredRows, widened
 from sklearn_rank._engine.grouping import sort_by_number
 from sklearn_rank._engine.queries import Queries
-from sklearn_rank._utils.threads import BLOCK_ROWS
+from sklearn_rank._utils.threads import BLOCK_ROWS, can_start
 from sklearn_rank._utils.typing import Index
 from sklearn_rank.batches._spool import Spool
 
@@ -54,7 +54,7 @@ class Part(NamedTuple):
 
 def scattered_parts(
     batches: Iterable[ScatteredRows], n_queries: Callable[[], int], memory_limit: int, folder: Any, n_jobs: int | None
-) -> Iterator[Part]:
+) -> Generator[Part, None, None]:
     """Yield rows of whole queries; `n_queries` returns the number of queries so far."""
     return _Division(n_queries, memory_limit, folder, effective_n_jobs(n_jobs)).divided(batches, 1)
 
@@ -70,7 +70,7 @@ class _Division(NamedTuple):
     folder: Any
     n_threads: int
 
-    def divided(self, batches: Iterable[ScatteredRows], step: int) -> Iterator[Part]:
+    def divided(self, batches: Iterable[ScatteredRows], step: int) -> Generator[Part, None, None]:
         """Yield the rows in parts, as many of which fit in memory as there are threads."""
         held, n_rows = list[ScatteredRows](), 0
         with Spool(self.folder) as spool, _Writer(spool, step, self.n_threads) as writer:
@@ -148,7 +148,7 @@ class _Writer:
 
     def __init__(self, spool: Spool, step: int, n_threads: int) -> None:
         self._spool, self._step = spool, step
-        self._pool = ThreadPoolExecutor(1) if n_threads > 1 else None
+        self._pool = ThreadPoolExecutor(1) if n_threads > 1 and can_start() else None
         self._runs: list[Future[list[_Run]]] = []
 
     def __enter__(self) -> Self:
