@@ -359,6 +359,17 @@ def test_what_the_schema_tells_is_checked_before_rows_are_read(ask):
         on_dask.per_query(ddf, metrics={"weight": "map"})
 
 
+def test_a_repeated_row_counts_as_often():
+    """It is another query to a mean, as in Spark; a comparison refuses it."""
+    rows = pd.DataFrame({"label": [0, 1, 1], "score": [2.0, 1.0, 2.0], "qid": ["a", "a", "b"]})
+    table = on_dask.per_query(cut(rows, 1), metrics="mrr")
+    repeated = dd.concat([table, table[table.qid == "a"]])
+    assert on_dask.mean(table) == {"mrr": 0.75}
+    assert on_dask.mean(repeated) == {"mrr": pytest.approx(2 / 3)}
+    with pytest.raises(ValueError, match="Got query 'a' twice"):
+        on_dask.compare(repeated, table)
+
+
 def test_a_mean_over_no_defined_query_warns():
     with pytest.warns(UserWarning, match="map is not defined for any query") as told:
         means = on_dask.mean(parts(GOOD, GOOD).assign(label=0), metrics="map", replace_undefined_by=np.nan)

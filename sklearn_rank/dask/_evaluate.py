@@ -199,7 +199,8 @@ def mean(
     ----------
     data : dask DataFrame
         Rows, as in `sklearn_rank.dask.evaluate`; or, without `metrics`, a table that `per_query` made, also after
-        columns or queries were chosen. A merge or a file loses the description of its columns.
+        columns or queries were chosen. A merge or a file loses the description of its columns. A row of a table is a
+        query: one that a concatenation repeats counts as often.
     metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=None
         As in `sklearn_rank.evaluate`. None: `data` is a table, which says how its means are taken.
     y_true, y_score, qid, sample_weight, assume_grouped, **keywords
