@@ -269,6 +269,56 @@ def test_zero_vectors_have_cosine_zero_with_all():
     assert found.mean()["mrr"] == pytest.approx((1 + 1 / 2 + 1 / 3) / 3)  # all are tied
 
 
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("distance", ["cosine", "euclidean", "inner_product"])
+def test_features_of_any_size(distance, make, features, rng):
+    """Also of numbers whose squares are 0 as float64; dividing by a power of two changes no digit."""
+    labels = rng.integers(0, 3, N_QUERIES), rng.integers(0, 3, N_ITEMS)
+
+    def found(queries, items):
+        return evaluate_retrieval(
+            make(queries), make(items), *labels, distance=distance, metrics=["map", "ndcg@5"]
+        ).mean()
+
+    expected = found(*features)
+    for size in (2.0**-1010, 2.0**-700, 2.0**-100, 2.0**-50):
+        assert found(*(x * size for x in features)) == pytest.approx(expected, abs=1e-12)
+    assert found(features[0] * 0, features[1] * 0) == found(*(np.zeros_like(x) for x in features))
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_cosines_of_vectors_of_different_lengths(make, features, rng):
+    labels = rng.integers(0, 3, N_QUERIES), rng.integers(0, 3, N_ITEMS)
+    items = features[1] * (rng.random((N_ITEMS, 1)) < 0.9)  # some are 0
+    size = rng.choice([2.0**-1000, 2.0**-60, 1.0, 2.0**600, 2.0**1000], (N_ITEMS, 1))
+    expected = evaluate_retrieval(make(features[0]), make(items), *labels, metrics=["map", "ndcg@5"])
+    found = evaluate_retrieval(
+        make(features[0] * size[:N_QUERIES]), make(items * size), *labels, metrics=["map", "ndcg@5"]
+    )
+    assert found.mean() == expected.mean()
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
+@pytest.mark.parametrize("distance", ["euclidean", "inner_product"])
+def test_products_beyond_all_numbers_are_refused(distance):
+    with pytest.raises(ValueError, match="Distances must be finite"):
+        evaluate_retrieval(
+            [[1e200, 1]], [[1e200, 2], [1, 1e200], [1, 1]], [1], [0, 1, 1], distance=distance, metrics="mrr"
+        )
+
+
+def test_labels_that_float64_would_round(features, rng):
+    classes = rng.integers(0, 20, N_QUERIES), rng.integers(0, 20, N_ITEMS)
+    expected = evaluate_retrieval(*features, *classes, metrics="map").mean()
+    signed = [x + 2**60 for x in classes]
+    unsigned = [x.astype(np.uint64) for x in signed]
+    for labels in ((signed[0], unsigned[1]), (unsigned[0], signed[1]), (signed[0].tolist(), unsigned[1])):
+        assert evaluate_retrieval(*features, *labels, metrics="map").mean() == expected
+    float64 = evaluate_retrieval(*features, np.full(N_QUERIES, 2.0**60), signed[1], metrics="map")
+    same = evaluate_retrieval(*features, np.full(N_QUERIES, 2**60), signed[1], metrics="map")
+    assert float64.mean() == same.mean()
+
+
 def test_a_class_that_the_database_has_not_is_undefined(features):
     found = evaluate_retrieval(*features, ["z"] * N_QUERIES, ["a"] * N_ITEMS, metrics=["map@5", "p@5"])
     assert found.n_undefined == {"map@5": N_QUERIES, "p@5": 0}

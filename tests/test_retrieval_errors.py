@@ -7,6 +7,8 @@ from scipy import sparse
 from sklearn_rank.retrieval import evaluate_retrieval, score_neighbors
 
 Q, D, QL, DL = np.eye(2), np.eye(3, 2), [0, 1], [0, 1, 1]
+TWICE = sparse.csr_array((np.ones(3), [0, 0, 1], [0, 2, 3]), shape=(2, 2))
+"""Indicators of which one is there twice."""
 
 
 @pytest.mark.parametrize(
@@ -22,6 +24,10 @@ Q, D, QL, DL = np.eye(2), np.eye(3, 2), [0, 1], [0, 1, 1]
         ((Q, D, [0, None], DL), {}, ValueError, r"query_labels must not be missing. Got None"),
         ((Q, D, [0.0, np.nan], DL), {}, ValueError, r"query_labels must not be missing. Got nan"),
         ((Q, D, ["a", "b"], DL), {}, ValueError, r"Labels of queries and of the database must be of one kind"),
+        ((Q, D, [b"a", b"b"], ["a", "b", "b"]), {}, ValueError, r"of one kind. Got .*'bytes'"),
+        ((Q, D, np.array(["a", "b"]), np.array([b"a", b"b", b"b"])), {}, ValueError, r"of one kind. Got .*'bytes'"),
+        ((Q, D, TWICE, np.eye(3, 2)), {}, ValueError, r"query_labels .* must be indicators, .* Got 2"),
+        ((Q, D, np.eye(2), TWICE[[0, 1, 0]]), {}, ValueError, r"database_labels .* must be indicators, .* Got 2"),
         ((Q, D), {}, TypeError, r"must say what is relevant. Got neither"),
         ((Q, D, QL), {}, TypeError, r"must say what is relevant. Got query_labels\."),
         ((Q, D, QL, DL), {"relevance": np.ones((2, 3))}, TypeError, r"Got .* database_labels and relevance"),
@@ -88,6 +94,12 @@ def test_a_function_of_queries_that_returns_what_it_should_not():
         evaluate_retrieval(
             np.eye(3), np.ones((40, 3)), relevance=lambda rows: grades[rows], metrics="map", working_memory=0.001
         )
+
+
+def test_labels_of_pandas_that_are_missing():
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match=r"query_labels must not be missing. Got NA"):
+        evaluate_retrieval(Q, D, pd.Series(["a", None], dtype="string"), ["a", "b", "b"])
 
 
 def test_predictions_are_wanted_of_all_items_where_they_are_compared_with_grades():

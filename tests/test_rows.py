@@ -11,6 +11,7 @@ from sklearn_rank import (
     QueryKFold,
     QueryRanker,
     RankingEvaluator,
+    compare_systems,
     evaluate,
     evaluate_batches,
     get_scorer,
@@ -38,6 +39,7 @@ P = RNG.permutation(N)
 EXPECTED = ndcg_score(Y, S, qid=Q, sample_weight=W)
 BY_QID = pd.Series(Y, index=pd.Index(Q, name="qid"), name="label")
 ROWS = pd.RangeIndex(N)
+Xp = pd.DataFrame(X.round(), columns=["r", "s"])
 Ys, Ss, Qs, Ws, Xs = pd.Series(Y), pd.Series(S), pd.Series(Q), pd.Series(W), pd.DataFrame(X)
 
 
@@ -70,6 +72,14 @@ def test_a_column_is_an_entry_a_row(make):
 
 def test_an_arrow_table_of_one_column():
     assert ndcg_score(Y, S, qid=pa.table({"q": Q}), sample_weight=W) == EXPECTED
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_a_column_may_have_any_name(make):
+    y, scores = make({"label": Y}), {name: make({name: S}) for name in ("score", "other")}
+    assert prepare(y, qid=Q, sample_weight=W, metrics="ndcg")(scores["score"]) == EXPECTED
+    compared = compare_systems(y, scores, qid=Q, sample_weight=W, metrics="ndcg")
+    assert [one.mean()["ndcg"] for one in compared.results.values()] == [EXPECTED] * 2
 
 
 def test_columns_in_scikit_learn():
@@ -154,6 +164,10 @@ REFUSED = {
     "plain function": lambda: evaluate(Ys, Ss.iloc[P], qid=Q, metrics=lambda y, s: 1.0),
     "rows of a matrix": lambda: ndcg_score(Xs.round(), Xs[::-1]),
     "columns of a matrix": lambda: ndcg_score(Xs.round(), Xs[[1, 0]]),
+    "columns of a matrix in polars": lambda: ndcg_score(pl.from_pandas(Xp), pl.from_pandas(Xp[["s", "r"]])),
+    "columns of a matrix in Arrow": lambda: ndcg_score(pa.table(Xp), pa.table(Xp[["s", "r"]])),
+    "columns of a prepared matrix": lambda: prepare(Xp, metrics="ndcg")(pl.from_pandas(Xp[["s", "r"]])),
+    "columns of a prepared matrix in polars": lambda: prepare(pl.from_pandas(Xp), metrics="ndcg")(Xp[["s", "r"]]),
     "rank_within": lambda: rank_within(Ss, qid=Qs.iloc[P]),
     "batches": lambda: evaluate_batches([(Ys, Ss.iloc[P], Qs)], metrics="ndcg"),
     "batches of dicts": lambda: evaluate_batches([{"label": Ys, "score": Ss.iloc[P], "qid": Qs}], metrics="ndcg"),

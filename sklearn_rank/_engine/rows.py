@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from sklearn_rank._utils.doors import has
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import MatrixLike
 
@@ -25,6 +26,13 @@ def labels_of(x: Any) -> Any:
     """Index of a pandas object; None for other objects."""
     index = getattr(x, "index", None)
     return index if hasattr(index, "get_level_values") else None
+
+
+def names_of(x: Any) -> Any:
+    """Names of the columns of a frame of pandas or polars, or of an Arrow table; None for other objects."""
+    if has(x, "column_names"):
+        return x.column_names
+    return x.columns if has(x, "columns") and hasattr(x.columns, "__len__") else None
 
 
 def queries_in(x: Any) -> Any:
@@ -85,21 +93,80 @@ def check_features(X: MatrixLike, name_of_X: str = "X", /, **given: Any) -> None
             _refuse((name_of_X, of_X), (name, of_x))
 
 
-def check_columns(first: Any, second: Any, name: str = "y_score") -> None:
-    """Refuse frames of queries by documents whose columns are not the same documents in the same order.
+def check_columns(
+    first: Any, second: Any, name: str = "y_score", *, of_first: str = "y_true", are: str = "documents"
+) -> None:
+    """Refuse frames of queries by documents, or by what else columns `are`, that do not have the same in one order.
+
+    One column of labels or scores is no document, and may have any name.
 
     Raises
     ------
     ValueError
         Naming the first place where they differ and the ways out.
     """
-    a, b = (getattr(x, "columns", None) for x in (first, second))
-    if hasattr(a, "get_level_values") and hasattr(b, "get_level_values") and not _equal(a, b):
+    a, b = names_of(first), names_of(second)
+    if not _same_names(a, b) and (len(a) > 1 or are != "documents"):
         raise ValueError(
-            f"The columns of y_true and {name} are documents, so they must be the same in the same order: take "
-            f"{name}[y_true.columns], or to_numpy() of both to match them by position. "
+            f"The columns of {of_first} and {name} are {are}, so they must be the same in the same order: take "
+            f"{name}[{of_first}.columns], or to_numpy() of both to match them by position. "
             f"Got {_difference(a, b)}."
         )
+
+
+def check_places(**given: Any) -> None:
+    """Refuse two frames in which columns of one name stand at different places; columns of other names go by position.
+
+    Raises
+    ------
+    ValueError
+        Naming the first place where they differ and the ways out.
+    """
+    (first, a), (second, b) = ((name, names_of(x)) for name, x in given.items())
+    if _same_names(a, b):
+        return
+    both = {*a} & {*b}
+    if any(x != y and not both.isdisjoint((x, y)) for x, y in zip(a, b, strict=True)):
+        raise ValueError(
+            f"Columns of {first} and {second} that have the same name must stand at the same place: take "
+            f"{second}[{first}.columns], or to_numpy() of both to match them by position. "
+            f"Got {_difference(a, b)}."
+        )
+
+
+def check_items(relevance: Any, /, **given: Any) -> None:
+    """Refuse a frame of queries by items whose columns are the rows of an argument in another order.
+
+    Raises
+    ------
+    ValueError
+        Naming the argument, the first place where they differ and the ways out.
+    """
+    names = names_of(relevance)
+    for name, x in given.items():
+        if _is_reordered(names, index := labels_of(x)):
+            raise ValueError(
+                f"The columns of relevance and the rows of {name} are items, so they must be in the same order: take "
+                f"relevance[{name}.index], or relevance.to_numpy() to match them by position. "
+                f"Got {_difference(names, index)}."
+            )
+
+
+def check_ids(ids: Any, /, **given: Any) -> None:
+    """Refuse `query_ids` that are the labels of an argument in another order; 0, 1, ... are places, and no labels.
+
+    Raises
+    ------
+    ValueError
+        Naming the argument, the first place where they differ and the ways out.
+    """
+    for name, x in given.items():
+        index = labels_of(x)
+        if _is_reordered(ids, index) and [*range(len(ids))] not in ([*ids], [*index]):
+            raise ValueError(
+                f"query_ids must be in the order of the index of {name}: take {name}.loc[query_ids], or "
+                f"{name}.to_numpy() if the ids are of the rows as they stand. Got {_difference(ids, index)}."
+            )
 
 
 def _names_queries(index: Any) -> bool:
@@ -119,6 +186,18 @@ def _equal(index: Any, other: Any) -> bool:
     if other is index or len(other) != len(index) or other.equals(index):
         return True
     return _difference(index, other) is None  # equal ones of different types
+
+
+def _same_names(a: Any, b: Any) -> bool:
+    """Whether names of columns are equal, as far as there are; different numbers of columns are reported elsewhere."""
+    if a is None or b is None or len(a) != len(b):
+        return True
+    return (hasattr(a, "equals") and a.equals(b)) or [*a] == [*b]
+
+
+def _is_reordered(a: Any, b: Any) -> bool:
+    """Whether labels are the same in another order."""
+    return not _same_names(a, b) and {*a} == {*b}
 
 
 def _difference(index: Any, other: Any) -> str | None:

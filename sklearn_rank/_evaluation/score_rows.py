@@ -10,7 +10,7 @@ import numpy as np
 from sklearn_rank._engine.check import refuse_scores
 from sklearn_rank._engine.grouping import refuse_other_queries
 from sklearn_rank._engine.kernels.checks import read_rows
-from sklearn_rank._engine.rows import check_columns, check_rows, labels_of, queries_in
+from sklearn_rank._engine.rows import check_columns, check_rows, labels_of, names_of, queries_in
 from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.threads import for_each, row_blocks
 from sklearn_rank._utils.typing import Array, Index
@@ -26,7 +26,7 @@ SYSTEMS = " Scores of several systems are given one after the other: [prepared(c
 
 
 class Labelled(NamedTuple):
-    """Labels of rows and columns of an object of pandas, without the object."""
+    """Labels of rows of an object of pandas, and of columns of any frame, without the object."""
 
     index: Any
     columns: Any = None
@@ -124,8 +124,5 @@ def facts_of(score: Array, n_jobs: int | None) -> tuple[bool, bool]:
 
 def labels_of_rows(**given: Any) -> dict[str, Labelled]:
     """Labels of the arguments that have some."""
-    return {
-        name: Labelled(index, getattr(x, "columns", None))
-        for name, x in given.items()
-        if (index := labels_of(x)) is not None
-    }
+    labels = {name: Labelled(labels_of(x), names_of(x)) for name, x in given.items()}
+    return {name: of_one for name, of_one in labels.items() if any(part is not None for part in of_one)}

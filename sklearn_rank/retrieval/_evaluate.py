@@ -15,7 +15,7 @@ from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.check import check_query_weight
 from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._engine.queries import InputNames, Queries
-from sklearn_rank._engine.rows import check_features, check_rows
+from sklearn_rank._engine.rows import check_columns, check_features, check_ids, check_items, check_places, check_rows
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
@@ -102,8 +102,8 @@ def evaluate_retrieval(
     Raises
     ------
     ValueError
-        If shapes do not match, features are not finite, codes are outside their alphabet, labels are not indicators,
-        or an argument is out of range.
+        If shapes do not match, frames have their rows or columns in different orders, features are not finite, codes
+        are outside their alphabet, labels are not indicators, or an argument is out of range.
     TypeError
         If neither labels nor `relevance` are given, or both.
 
@@ -142,15 +142,20 @@ def evaluate_retrieval(
     if n_items > MOST_ITEMS:
         raise ValueError(
             f"The database can have {MOST_ITEMS} items at most, whose places take 31 bits. Got {n_items}. "
-            "Search it with an index and use evaluate_neighbors."
+            "Search it with an index and use score_neighbors."
         )
     if exclude_self:
         check_self(n_queries, n_items)
-    check_rows(query_labels=query_labels, query_ids=query_ids, sample_weight=sample_weight)
-    check_features(query_features, "query_features", query_labels=query_labels, query_ids=query_ids)
-    check_features(database_features, "database_features", database_labels=database_labels)
+    of_queries = {
+        "query_labels": query_labels, "query_ids": query_ids, "sample_weight": sample_weight, "relevance": relevance,
+    }  # fmt: skip
+    of_items = {"database_features": database_features, "database_labels": database_labels}
+    check_rows(**of_queries)
+    check_places(query_features=query_features, database_features=database_features)
+    check_order({"query_features": query_features, **of_queries}, of_items, exclude_self)
     grades = make_grades(query_labels, database_labels, relevance, n_queries, n_items)
     ids, weight = check_queries_data(query_ids, sample_weight, n_queries)
+    check_ids(ids, query_features=query_features, query_labels=query_labels, relevance=relevance)
     memory = sklearn.get_config()["working_memory"] if working_memory is None else working_memory
     if not (is_real(memory) and memory > 0):
         raise ValueError(f"working_memory must be a number of MiB above 0, or None. Got {echo(working_memory)}.")
@@ -181,6 +186,23 @@ def check_self(n_queries: int, n_items: int) -> None:
         )
     if n_items < 2:
         raise ValueError("Queries are searched among the other ones, so there must be at least two. Got one.")
+
+
+def check_order(queries: Mapping[str, Any], items: Mapping[str, Any], without_self: bool) -> None:
+    """Refuse data of queries, and of items, whose labels are the same in another order; item i may be query i.
+
+    Raises
+    ------
+    ValueError
+        Naming the two arguments, the first place where they differ and the ways out.
+    """
+    alike = [{**queries, **items}] if without_self else [queries, items]
+    for given in alike:
+        for name, x in given.items():
+            check_features(x, name, **given)
+    check_items(queries["relevance"], **alike[-1])
+    labels = queries["query_labels"], items["database_labels"]
+    check_columns(*labels, "database_labels", of_first="query_labels", are="labels")
 
 
 def check_queries_data(query_ids: ArrayLike | None, sample_weight: ArrayLike | None, n_queries: int) -> tuple[Any, Any]:

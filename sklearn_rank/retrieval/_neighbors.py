@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from sklearn_rank._engine.relevance import Judgements, csr
+from sklearn_rank._engine.rows import check_ids, check_places, check_rows
 from sklearn_rank._engine.sparse import list_batches
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.result import Evaluation
@@ -19,7 +20,7 @@ from sklearn_rank._utils.lengths import n_rows_of
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import Index
-from sklearn_rank.retrieval._evaluate import METRICS, check_queries_data, check_self, in_words
+from sklearn_rank.retrieval._evaluate import METRICS, check_order, check_queries_data, check_self, in_words
 from sklearn_rank.retrieval._relevance import make_grades
 
 
@@ -83,7 +84,8 @@ def score_neighbors(
     Raises
     ------
     ValueError
-        If shapes do not match, an index is out of range, or an item is twice in a list.
+        If shapes do not match, frames have their rows or columns in different orders, an index is out of range, or an
+        item is twice in a list.
     TypeError
         If not exactly one of labels, `relevance` and `true_indices` is given, or indices are not whole numbers.
 
@@ -107,6 +109,13 @@ def score_neighbors(
             n_rows_of(labels, name)
     items = _indices(indices, "indices")
     n_queries = len(items)
+    of_queries = {
+        "indices": indices, "distances": distances, "true_indices": true_indices, "query_labels": query_labels,
+        "query_ids": query_ids, "sample_weight": sample_weight, "relevance": relevance,
+    }  # fmt: skip
+    check_rows(**of_queries)
+    check_places(indices=indices, distances=distances)
+    check_order(of_queries, {"database_labels": database_labels}, exclude_self)
     near = np.arange(items.shape[1], 0, -1.0) if distances is None else _nearness(distances, items, higher_is_nearer)
     true = None if true_indices is None else _indices(true_indices, "true_indices")
     n_items = _n_items(items, true, n_database, database_labels, relevance)
@@ -123,6 +132,7 @@ def score_neighbors(
         judged = _matrix(true, np.ones(true.shape[1]), n_items, "true_indices")
         grades = Judgements(csr(judged, "true_indices").__getitem__, n_items)
     ids, weight = check_queries_data(query_ids, sample_weight, n_queries)
+    check_ids(ids, indices=indices, query_labels=query_labels, relevance=relevance)
     lists = _matrix(items, near, n_items, "indices")
     batches = list_batches(lists.indptr, lists.indices, lists.data, grades, without_self=exclude_self)
     return evaluate_queries(in_words(batches), specs, ids, weight, n_jobs)

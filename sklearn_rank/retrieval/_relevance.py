@@ -60,14 +60,21 @@ def make_grades(
 
 def _label_array(labels: Any, name: str) -> Any:
     if sparse.issparse(labels):
-        return sparse.csr_array(labels)
+        array = sparse.csr_array(labels)
+        if not array.has_canonical_format:
+            array = array.copy()
+            array.sum_duplicates()  # to what a dense matrix would have there
+        return array
     refuse_masked(labels, name)
     labels = as_numpy(labels)
     flat = isinstance(labels, (list, tuple)) and not any(np.ndim(label) for label in labels[:1])
     array = ids_of(labels) if flat else np.asarray(labels)
-    missing = array != array
-    if array.dtype == object:
-        missing |= array == np.array(None)
+    try:
+        missing = array != array
+        if array.dtype == object:
+            missing |= array == np.array(None)
+    except TypeError:  # pandas.NA says neither
+        raise ValueError(f"{name} must not be missing. Got NA.") from None
     if np.any(missing):
         raise ValueError(f"{name} must not be missing. Got {array[missing][0]}, the first of {missing.sum()}.")
     return array
@@ -84,6 +91,10 @@ class Classes(Grades):
             if len(numeric) > 1:
                 raise TypeError(f"dtypes {query.dtype} and {items.dtype}")
             classes, self.item = _distinct(items)
+            kinds = {classes.dtype.kind, query.dtype.kind}
+            rounds = kinds & {*"iu"} and np.result_type(classes, query).kind == "f"
+            if rounds or kinds == {*"SU"}:  # NumPy would compare other numbers, and bytes as if they were text
+                classes, query = classes.astype(object), query.astype(object)
             at = np.minimum(np.searchsorted(classes, query), len(classes) - 1)
         except TypeError as error:
             raise ValueError(f"Labels of queries and of the database must be of one kind. Got {error}.") from None

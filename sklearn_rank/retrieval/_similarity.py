@@ -30,6 +30,9 @@ HAMMING_RULE = (
     "Codes for distance='hamming' must all be of -1 and 1, of 0 and 1, or packed into uint8 as numpy.packbits does. "
 )
 
+SMALL = 1e-100
+"""Length of all features below which products of them would be lost."""
+
 ROWS = 2**16
 """Rows of codes that are checked at a time."""
 
@@ -125,7 +128,9 @@ DISTANCE_RULE = (
 
 def _writer(distance: Any, queries: Any, items: Any, params: dict[str, Any]) -> Write:
     if distance == "cosine":
-        queries, items = normalize(queries), normalize(items)
+        queries, items = _unit(queries), _unit(items)
+    elif distance == "inner_product":
+        queries, items = (_divided(x, _scale(x)) for x in (queries, items))
     if distance in ("cosine", "inner_product"):
         return lambda rows, columns, out: _product(queries[rows], items[columns], out)
     if distance == "euclidean":
@@ -153,6 +158,8 @@ def _euclidean(queries: Any, items: Any) -> Write:
 
     Features are centred first, which loses less to rounding; whole numbers stay whole, and their ties exact.
     """
+    scale = _scale(queries, items)
+    queries, items = _divided(queries, scale), _divided(items, scale)
     if not (sparse.issparse(queries) or sparse.issparse(items)):
         centre = np.rint(items.mean(axis=0))
         queries, items = queries - centre, items - centre
@@ -165,6 +172,42 @@ def _euclidean(queries: Any, items: Any) -> Write:
         out -= of_query[rows, None]
 
     return write
+
+
+def _unit(x: Any) -> Any:
+    """Vectors of length 1, zero vectors as they are; those too short or long to be squared are divided first."""
+    length, scale = row_norms(x), np.ones(x.shape[0])
+    extreme = np.flatnonzero(~((length > 1e-14) & (length < np.inf)))  # `normalize` takes the shortest for zero
+    if len(extreme):
+        high, low = ((-x[extreme]).max(axis=1), x[extreme].max(axis=1))
+        size = np.maximum(*(np.ravel(side.toarray() if sparse.issparse(side) else side) for side in (high, low)))
+        scale[extreme] = _power_of_two(np.where(size > 0, size, 1.0))
+    return normalize(_divided(x, scale))
+
+
+def _scale(*parts: Any) -> Any:
+    """What to divide features by, which changes no ranking: 1, unless all are so small that products would be lost."""
+    if any(np.linalg.norm(x.data if sparse.issparse(x) else x) > SMALL for x in parts):
+        return 1.0
+    size = max(max(x.max(), -x.min()) for x in parts)
+    return _power_of_two(size) if size > 0 else 1.0
+
+
+def _power_of_two(size: Any) -> Any:
+    """Power of two below numbers: what is divided by it keeps its digits."""
+    return np.exp2(np.floor(np.log2(size)))
+
+
+def _divided(x: Any, scale: Any) -> Any:
+    """Rows divided by a number each, or by one."""
+    if np.all(scale == 1):
+        return x
+    scale = np.broadcast_to(scale, x.shape[0])
+    if not sparse.issparse(x):
+        return x / scale[:, None]
+    x = x.copy()
+    x.data /= np.repeat(scale, np.diff(x.indptr))
+    return x
 
 
 def _words(queries: Any, items: Any) -> list[NDArray[np.uint64]]:
