@@ -4,13 +4,18 @@ import numpy as np
 import pytest
 import sklearn
 from scipy import sparse
-from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, cross_val_score, permutation_test_score
+from sklearn.exceptions import FitFailedWarning
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score, permutation_test_score
 
 from sklearn_rank import (
+    LeaveOneQueryOut,
     QueryKFold,
     QueryRanker,
+    QueryShuffleSplit,
+    QueryTimeSeriesSplit,
     RankingEvaluator,
+    RepeatedQueryKFold,
     compare_systems,
     evaluate,
     evaluate_batches,
@@ -38,9 +43,20 @@ X = np.column_stack([S, RNG.random(N)])
 P = RNG.permutation(N)
 EXPECTED = ndcg_score(Y, S, qid=Q, sample_weight=W)
 BY_QID = pd.Series(Y, index=pd.Index(Q, name="qid"), name="label")
+BY_BOTH = pd.Series(Y, index=pd.MultiIndex.from_arrays([Q, np.arange(N)], names=["qid", "doc"]))
 ROWS = pd.RangeIndex(N)
 Xp = pd.DataFrame(X.round(), columns=["r", "s"])
 Ys, Ss, Qs, Ws, Xs = pd.Series(Y), pd.Series(S), pd.Series(Q), pd.Series(W), pd.DataFrame(X)
+
+
+class Sorted(Ridge):
+    def predict(self, X):
+        return pd.Series(super().predict(X), index=X.index).sort_values()
+
+
+class SortedProbabilities(LogisticRegression):
+    def predict_proba(self, X):
+        return pd.DataFrame(super().predict_proba(X), index=X.index)[::-1]
 
 
 # --- a column ------------------------------------------------------------------------------------------------
@@ -181,6 +197,19 @@ REFUSED = {
     "ranker, weight": lambda: QueryRanker(Ridge()).fit(X, Ys, qid=Q, sample_weight=Ws[::-1]),
     "ranker, weight and X": lambda: QueryRanker(Ridge()).fit(Xs, Y, qid=Q, sample_weight=Ws[::-1]),
     "split": lambda: [*QueryKFold(3).split(Xs, groups=Qs.iloc[P])],
+    "split, y": lambda: [*QueryKFold(3).split(Xs, Ys.iloc[P], Q)],
+    "split, y by qid": lambda: [*QueryShuffleSplit(3).split(Xs.set_axis(BY_QID.index[::-1]), BY_QID)],
+    "split, y by document": lambda: [*LeaveOneQueryOut().split(Xs.set_axis(BY_BOTH.index), BY_BOTH.iloc[P])],
+    "split, y and groups": lambda: [*RepeatedQueryKFold(3).split(X, Ys, Qs.iloc[P])],
+    "split by time": lambda: [*QueryTimeSeriesSplit(3).split(Xs, Ys.iloc[P], Q, time=Q.view(np.int32))],
+    "split by time, groups": lambda: [*QueryTimeSeriesSplit(3).split(X, Ys, Qs.iloc[P], time=Q.view(np.int32))],
+    "cross_val_score": lambda: cross_val_score(
+        QueryRanker(Ridge()), Xs, Ys.iloc[P], scoring=get_scorer("ndcg"), cv=QueryKFold(3), params={"qid": Q}
+    ),
+    "cross_val_predict": lambda: cross_val_predict(Ridge(), X, Ys, cv=QueryKFold(3), params={"qid": Qs.iloc[P]}),
+    "predictions": lambda: QueryRanker(Sorted()).fit(Xs, Y, qid=Q).predict(Xs),
+    "predictions of probabilities": lambda: get_scorer("ndcg")(SortedProbabilities().fit(X, Y), Xs, Y, qid=Q),
+    "predictions, importance": lambda: query_permutation_importance(Sorted().fit(X, Y), Xs, Y, qid=Q),
     "compare, y": lambda: RankingEvaluator("ndcg", cv=3).compare({"r": Ridge()}, Xs, Ys.iloc[P], qid=Q),
     "compare, qid": lambda: RankingEvaluator("ndcg", cv=3).compare({"r": Ridge()}, X, Ys, qid=Qs.iloc[P]),
     "cross_validate": lambda: RankingEvaluator("ndcg", cv=3).cross_validate(Ridge(), Xs, Ys.iloc[P], qid=Q),
@@ -217,6 +246,23 @@ def test_features_under_other_labels_go_by_position():
         np.testing.assert_array_equal(QueryRanker(Ridge()).fit(features, y, qid=Q).predict(X), expected)
 
 
+def test_predictions_under_other_labels_go_by_position():
+    """Of a model that numbers rows anew."""
+
+    class Renumbered(Ridge):
+        def predict(self, X):
+            return pd.Series(super().predict(X))
+
+    features, expected = Xs.set_axis(ROWS + 1), QueryRanker(Ridge()).fit(Xs, Y, qid=Q).predict(Xs)
+    np.testing.assert_array_equal(QueryRanker(Renumbered()).fit(features, Y, qid=Q).predict(features), expected)
+
+
+def test_compared_models_that_move_rows_have_failed():
+    evaluator = RankingEvaluator("ndcg", cv=3)
+    with pytest.warns(FitFailedWarning, match=r"X and predict\(X\) must have the same index"):
+        assert [*evaluator.compare({"sorted": Sorted(), "ridge": Ridge()}, Xs, Y, qid=Q).results] == ["ridge"]
+
+
 def test_scikit_learn_moves_labels_along():
     with sklearn.config_context(enable_metadata_routing=True):
         expected = cross_val_score(
@@ -250,6 +296,24 @@ def test_qid_and_the_index_say_the_same():
     for name, call in calls.items():
         with pytest.raises(ValueError, match=f"level 'qid' of the index of {name} must name the same queries.*row 1"):
             call()
+
+
+def test_times_and_the_index_say_the_same():
+    """Other names of the same clusters are the same clusters; other times are the same only in the same order."""
+    qid, X = np.repeat([3, 1, 2, 0], 2), np.zeros((8, 1))
+    time = qid * 10
+    y = pd.Series(np.zeros(8), index=pd.MultiIndex.from_arrays([qid, time], names=["qid", "time"]))
+    splitter = QueryTimeSeriesSplit(1, test_size=1)
+    ((_, latest),) = splitter.split(X, y)
+    assert latest.tolist() == [0, 1]
+    for same in (time, time / 2, [*time], np.datetime64("2024-01-01") + time, y.set_axis(y.index) * 0 + time):
+        ((_, test),) = splitter.split(X, y, time=same)
+        assert test.tolist() == [0, 1]
+    for other in (-time, time[::-1], np.roll(time, 2), time * 0):
+        with pytest.raises(ValueError, match="time and the level 'time' of the index of y must say the same"):
+            next(splitter.split(X, y, time=other))
+    with pytest.raises(ValueError, match="time and the level 'time' of the index of y must say the same"):
+        RankingEvaluator("mae", cv=splitter).cross_validate(Ridge(), X, y, time=-time)
 
 
 def test_arrays_are_not_looked_at_for_labels(monkeypatch):

@@ -461,6 +461,15 @@ def test_times_of_several_zones_are_compared_as_moments():
     assert (train.tolist(), test.tolist()) == ([0, 1], [2])
 
 
+@pytest.mark.parametrize(("gap", "n_train"), [(0, 3), (1, 3), (1.5, 2), (3, 1)])
+def test_times_beyond_int64(gap, n_train):
+    time = np.array([1, 2, 3, 4], dtype=np.uint64) + np.uint64(2**63 - 2)
+    ((train, test),) = QueryTimeSeriesSplit(1, test_size=1, gap=gap).split([[0]] * 4, groups=range(4), time=time)
+    assert (train.tolist(), test.tolist()) == ([*range(n_train)], [3])
+    with pytest.raises(ValueError, match="a set would be empty"):
+        next(QueryTimeSeriesSplit(1, test_size=1, gap=4).split([[0]] * 4, groups=range(4), time=time))
+
+
 @pytest.mark.parametrize("size", [0, 0.0, 1.0])
 def test_a_share_is_not_nothing_and_not_all(size):
     with pytest.raises(ValueError, match="a number between 0 and 1, exclusive, their share, or None. Got [01]"):

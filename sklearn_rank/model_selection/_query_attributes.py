@@ -12,6 +12,7 @@ from sklearn_rank._engine.grouping import number_of_rows, query_numbers
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.rows import check_features, check_rows, labels_of, one_column
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.lengths import check_lengths
 from sklearn_rank._utils.typing import Index, MatrixLike
 from sklearn_rank.model_selection._routing import ROUTING_IS_OFF
 
@@ -23,6 +24,19 @@ ONE_TIME = (
     "The rows of a query must have one time, or a query could be on both sides of it; give each query its "
     "earliest, as pd.Series(time).groupby(qid).transform('min') does."
 )
+
+
+def check_split_rows(X: MatrixLike, y: Any, groups: Any) -> None:
+    """Refuse rows in another order than those of X: the parts that scorers see no longer show it.
+
+    Raises
+    ------
+    ValueError
+        If X, y and groups have other numbers of rows, or labels that do not belong together.
+    """
+    check_lengths(X=X, y=y)
+    check_rows(y=y, groups=groups)
+    check_features(X, y=y, groups=groups)
 
 
 def find_attribute(X: MatrixLike, y: Any, groups: Any, values: ArrayLike | None, name: str) -> Any:
@@ -40,7 +54,8 @@ def find_attribute(X: MatrixLike, y: Any, groups: Any, values: ArrayLike | None,
     check_features(X, **{name: values})
     for other_name, other in (("y", y), ("groups", groups)):
         check_rows(**{other_name: other, name: values})
-    if level is not None and not np.array_equal(number_of_rows(level, len(level)), number_of_rows(values, len(level))):
+    numbers_of = query_numbers if name == "time" else number_of_rows  # times have an order, clusters names
+    if level is not None and not np.array_equal(numbers_of(level, len(level)), numbers_of(values, len(level))):
         raise ValueError(f"{name} and the level {echo(name)} of the index of y must say the same; drop one of them.")
     return values
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
+from sklearn_rank._engine.rows import check_features
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Estimator, MatrixLike
@@ -26,6 +28,13 @@ Call = Callable[[Any, str, Any], Any]
 
 def _call(estimator: Estimator, method: str, X: MatrixLike) -> Any:
     return getattr(estimator, method)(X)
+
+
+def _answer(call: Call, estimator: Estimator, method: str, X: MatrixLike) -> Any:
+    """What a method says of the rows of X, which it must not have put in another order."""
+    answer = call(estimator, method, X)
+    check_features(X, **{f"{method}(X)": answer})
+    return answer
 
 
 def check_response_method(response_method: Any) -> None:
@@ -57,7 +66,10 @@ def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE, call
     ------
     TypeError
         If the estimator has none of the methods, or is a classifier whose classes are no numbers.
+    ValueError
+        If its answer has the labels of X in another order.
     """
+    call = partial(_answer, call)
     asked = (response_method,) if isinstance(response_method, str) else tuple(response_method)
     model = _model_inside(estimator)
     methods = [method for method in asked if hasattr(estimator, method) and hasattr(model, method)]

@@ -16,14 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator, GroupKFold, GroupShuffleSplit, LeaveOneGroupOut
 
 from sklearn_rank._engine.grouping import group_rows, query_numbers
-from sklearn_rank._engine.rows import check_features
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import BOOL, COUNT, RANDOM_STATE, Constraint, is_count, is_real
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.lengths import check_lengths, n_rows_of
+from sklearn_rank._utils.lengths import n_rows_of
 from sklearn_rank._utils.random_state import random_of
 from sklearn_rank._utils.typing import Index, MatrixLike, RandomState
-from sklearn_rank.model_selection._query_attributes import clusters_of_rows, find_attribute
+from sklearn_rank.model_selection._query_attributes import check_split_rows, clusters_of_rows, find_attribute
 from sklearn_rank.model_selection._routing import find_routed_qid
 
 Folds = Iterator[tuple[NDArray[Any], NDArray[Any]]]
@@ -41,7 +40,7 @@ class _QuerySplitter:
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Only its length is used.
+            Only its length is used, and labels of pandas: those of y and `groups` in another order are refused.
         y : array-like of shape (n_samples,), default=None
             Searched for qid in its index where `groups` is None.
         groups : array-like of shape (n_samples,), default=None
@@ -65,8 +64,7 @@ class _QuerySplitter:
 
 def unit_numbers(X: MatrixLike, y: Any, groups: Any, clusters: ArrayLike | None) -> Index:
     """Number of what a row must not be parted from: its cluster, where there are clusters, else its query."""
-    check_lengths(X=X, y=y)
-    check_features(X, groups=groups)
+    check_split_rows(X, y, groups)
     qid, n_rows = find_routed_qid(y, groups), n_rows_of(X, "X")
     clusters = find_attribute(X, y, groups, clusters, "clusters")
     return query_numbers(qid, n_rows) if clusters is None else clusters_of_rows(clusters, qid, n_rows)
@@ -240,7 +238,7 @@ class LeaveOneQueryOut(_QuerySplitter, LeaveOneGroupOut):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Only its length is used.
+            Only its length is used, and labels of pandas: those of y and `groups` in another order are refused.
         y : array-like of shape (n_samples,), default=None
             Searched for qid in its index where `groups` is None.
         groups : array-like of shape (n_samples,), default=None

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator
 
 from sklearn_rank._engine.grouping import query_numbers
-from sklearn_rank._engine.rows import check_features, one_column
+from sklearn_rank._engine.rows import one_column
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, built_in, is_real
 from sklearn_rank._utils.echo import echo
@@ -19,6 +19,7 @@ from sklearn_rank.model_selection._query_attributes import (
     ONE_TIME,
     check_constant,
     check_one_each,
+    check_split_rows,
     find_attribute,
     needed,
 )
@@ -84,7 +85,7 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Only its length is used.
+            Only its length is used, and labels of pandas: those of y and `groups` in another order are refused.
         y : array-like of shape (n_samples,), default=None
             Searched for qid and time in its index where `groups` or `time` is None.
         groups : array-like of shape (n_samples,), default=None
@@ -100,10 +101,10 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
         Raises
         ------
         ValueError
-            If a time is missing or differs within a query, `gap` is no span of such times, or there are too few
-            queries, or times, for so many splits.
+            If a time is missing or differs within a query, times are in another order than those of the index of y,
+            `gap` is no span of such times, or there are too few queries, or times, for so many splits.
         """
-        check_features(X, groups=groups)
+        check_split_rows(X, y, groups)
         qid, n_rows = find_routed_qid(y, groups), n_rows_of(X, "X")
         number = query_numbers(qid, n_rows)
         given = needed(find_attribute(X, y, groups, time, "time"), "time", type(self).__name__)
@@ -150,14 +151,14 @@ def _n_before(time: NDArray[Any], start: int, gap: Any) -> int:
     span, unit = time[start] - time[0], np.timedelta64(1, "s") if time.dtype.kind in "mM" else 1
     if gap / unit > span / unit:  # as floats, as a long gap has no value in a fine unit
         return 0
-    return min(start, int(np.searchsorted(time, time[start] - gap, side="right")))
+    return int(np.count_nonzero(time[start] - time[:start] >= gap))  # of times in order, so that none is negative
 
 
 # --- times and spans of time ---------------------------------------------------------------------------------
 
 
 def as_times(values: Any) -> NDArray[Any]:
-    """Times as an array of datetime64 (UTC where there are time zones), timedelta64, int64 or float64.
+    """Times as an array of datetime64 (UTC where there are time zones), timedelta64, int64, uint64 or float64.
 
     Raises
     ------
@@ -175,7 +176,7 @@ def as_times(values: Any) -> NDArray[Any]:
         raise ValueError(f"{TIMES}{text} Got {echo(array[:1].tolist())[1:-1]}.")
     if (array != array).any():
         raise ValueError(f"{TIMES} Got {array[array != array][0]} in row {int(np.argmax(array != array))}.")
-    return array.astype(np.int64 if kind in "iu" else np.float64) if kind in "iuf" else array
+    return array.astype(f"{kind}8") if kind in "iuf" else array
 
 
 def _of_objects(times: list[Any]) -> NDArray[Any]:
@@ -199,7 +200,7 @@ def as_gap(gap: Any, time: NDArray[Any]) -> Any:
         If it is none, or below 0.
     """
     span = np.timedelta64(gap) if isinstance(gap, timedelta) else gap
-    if time.dtype.kind in "if":
+    if time.dtype.kind in "iuf":
         if not isinstance(span, np.timedelta64) and is_real(span) and span >= 0:
             return built_in(span)
         example = "a number >= 0 in the unit of the times, which are numbers"

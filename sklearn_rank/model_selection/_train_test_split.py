@@ -88,7 +88,7 @@ def query_train_test_split(
     ids = _find_ids(named, qid)
     _check_alike(named, qid=ids, clusters=clusters)
     of_queries = next((array for array in arrays if queries_in(array) is not None), None)
-    unit = unit_numbers(arrays[0], of_queries, ids, clusters)
+    unit = unit_numbers(arrays[0], of_queries, ids_of(ids), clusters)  # whose labels have been checked
     if test_size is None and train_size is None:
         test_size = TEST_SIZE
     halves = GroupShuffleSplit(1, test_size=test_size, train_size=train_size, random_state=random_state)
