@@ -17,6 +17,10 @@ FORM = (
     "eval_set must be a tuple (X, y, qid) or (X, y, qid, sample_weight) of validation rows, or (X, y) where the index "
     "of y has the level 'qid'."
 )
+CONTENTS = (
+    "X, y and qid in eval_set must be as fit takes them, X with the same columns; without qid the index of y must have "
+    "the level 'qid'."
+)
 
 
 def read_eval_set(ranker: Any, eval_set: Any) -> QueryData:
@@ -38,7 +42,7 @@ def read_eval_set(ranker: Any, eval_set: Any) -> QueryData:
         X, y = (x if hasattr(x, "shape") else np.asarray(x) for x in (X, y))
         return QueryData.of(X, y, find_qid(y, qid, name="y"), weight)
     except ValueError as error:
-        raise ValueError(f"{FORM} {error}") from None
+        raise ValueError(f"{CONTENTS} {error}") from None
 
 
 def refuse_trained_on(ids: NDArray[Any], eval_ids: NDArray[Any]) -> None:
