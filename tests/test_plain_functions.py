@@ -10,7 +10,7 @@ from registry import together
 from sklearn import metrics as of_sklearn
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import Ridge
-from sklearn.metrics import hamming_loss, max_error, mean_absolute_error, mean_squared_error, ndcg_score
+from sklearn.metrics import hamming_loss, max_error, mean_absolute_error, mean_squared_error, r2_score
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_rank import (
@@ -27,6 +27,7 @@ from sklearn_rank import (
     query_permutation_importance,
 )
 from sklearn_rank._metric.names import direction_of
+from sklearn_rank._metric.plain import OF_LISTS
 from sklearn_rank.metrics import precision_at_k_score
 from sklearn_rank.stats import compare
 
@@ -55,9 +56,25 @@ def test_functions_of_scikit_learn_are_known_by_their_scorers(name):
     assert parse_metric(scorer._score_func).metric.greater_is_better == (scorer._sign > 0)
 
 
-@pytest.mark.parametrize("function", [hamming_loss, max_error, of_sklearn.coverage_error, of_sklearn.hinge_loss])
+@pytest.mark.parametrize("function", [hamming_loss, max_error, of_sklearn.zero_one_loss, of_sklearn.hinge_loss])
 def test_errors_without_a_scorer(function):
     assert not parse_metric(function).metric.greater_is_better
+
+
+@pytest.mark.parametrize("name", OF_LISTS)
+def test_functions_of_lists_are_metrics_here(name):
+    """Those of scikit-learn take a row a query; the metric here that the error names has their values."""
+    function = getattr(of_sklearn, name)
+    y_true, y_score = np.array([[1, 0, 1, 0], [0, 0, 1, 1]]), np.array([[4.0, 3, 2, 1], [1.0, 1, 1, 0]])
+    for given in (function, functools.partial(function, sample_weight=None)):
+        with pytest.raises(TypeError, match=f"a matrix.* take '{OF_LISTS[name]}' with convention='sklearn'"):
+            evaluate(y_true, y_score, metrics=given)
+    with pytest.raises(TypeError, match="a row for each query"):
+        make_ranking_scorer(function, greater_is_better=True)
+    ours = evaluate(y_true, y_score, metrics=OF_LISTS[name], convention="sklearn").mean()[OF_LISTS[name]]
+    assert ours == pytest.approx(function(y_true, y_score))
+    named_alike = functools.wraps(function)(lambda y, s: 0.5)
+    assert parse_metric(named_alike, greater_is_better=True).metric.name == name
 
 
 @pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
@@ -227,5 +244,5 @@ def test_a_function_of_whole_lists_gets_them_as_they_came():
 
 
 def test_names_of_functions_with_arguments():
-    metrics = [functools.partial(mean_absolute_error, multioutput="raw_values"), ndcg_score]
-    assert [parse_metric(m).metric.name for m in metrics] == ["mean_absolute_error", "ndcg_score"]
+    metrics = [functools.partial(mean_absolute_error, multioutput="raw_values"), r2_score]
+    assert [parse_metric(m).metric.name for m in metrics] == ["mean_absolute_error", "r2_score"]

@@ -29,6 +29,16 @@ LOWER = re.compile(
 """Ends of names of functions of which the lower value tends to be the better one."""
 
 
+OF_LISTS = {
+    "dcg_score": "dcg",
+    "ndcg_score": "ndcg",
+    "label_ranking_average_precision_score": "lrap",
+    "label_ranking_loss": "ranking_loss",
+    "coverage_error": "coverage",
+}
+"""Names here of functions of scikit-learn that take a matrix, a row a query, and so not one query."""
+
+
 class PlainMetric(Metric):
     """Metric of a plain function; one with a cutoff is given the first k documents of each list, best score first."""
 
@@ -64,12 +74,17 @@ def plain_metric(function: Plain, greater_is_better: bool | None = None, cut: bo
     ValueError
         If it is not said which way is better, and the name leaves it open.
     TypeError
-        If it is a scorer.
+        If it is a scorer, or a function of scikit-learn that takes queries by documents.
     """
     if hasattr(function, "set_score_request"):
         raise TypeError(
             "A metric is a function of labels and scores, which a scorer is not: pass the function that it is made of, "
             f"or a name. Got {echo(function)}."
+        )
+    if (name := name_of(function)) in OF_LISTS and _is_of_sklearn(function):
+        raise TypeError(
+            f"A plain function takes one query, and {name} of scikit-learn a matrix, a row for each query: take "
+            f"'{OF_LISTS[name]}' with convention='sklearn', which has its values. Got {echo(function)}."
         )
     if greater_is_better is None:
         greater_is_better = _greater_is_better(function)
@@ -87,9 +102,20 @@ def plain_metric(function: Plain, greater_is_better: bool | None = None, cut: bo
 
 def name_of(function: Any) -> str:
     """Name of a function, also of one with arguments filled in."""
+    function = _inner(function)
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def _inner(function: Any) -> Any:
+    """A function without the arguments that are filled in."""
     while isinstance(function, functools.partial):
         function = function.func
-    return str(getattr(function, "__name__", type(function).__name__))
+    return function
+
+
+def _is_of_sklearn(function: Any) -> bool:
+    """Whether a function, arguments filled in or not, is one of `sklearn.metrics`."""
+    return getattr(of_sklearn, name_of(function), None) is _inner(function)
 
 
 def must_say(name: str) -> bool:
@@ -99,12 +125,10 @@ def must_say(name: str) -> bool:
 
 def _greater_is_better(function: Any) -> bool:
     """Which way is better by the name, where that is sure: scikit-learn keeps to its ends of names."""
-    name, inner = name_of(function), function
+    name = name_of(function)
     if not must_say(name):
         return True
-    while isinstance(inner, functools.partial):
-        inner = inner.func
-    if getattr(of_sklearn, name, None) is inner:
+    if _is_of_sklearn(function):
         return False
     raise ValueError(
         "Of a plain function whose name ends as that of an error it must be said which way is better: "
