@@ -1,11 +1,24 @@
 """Keywords that the others leave without any effect are refused, and those that have one are read."""
 
+import copy
+
 import numpy as np
+import pandas as pd
 import pytest
 from registry import cutoffs, each_metric, rough_data_for, tie_policy, value
+from sklearn.linear_model import Ridge
 
-from sklearn_rank import RankingEvaluator, evaluate, get_scorer, get_scorers, make_ranking_scorer, parse_metric
+from sklearn_rank import (
+    RankingAccumulator,
+    RankingEvaluator,
+    evaluate,
+    get_scorer,
+    get_scorers,
+    make_ranking_scorer,
+    parse_metric,
+)
 from sklearn_rank._metric.conventions import CONVENTIONS, keywords_of
+from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank.metrics import dcg_score, err_score, pfound_score, rbp_score
 
 Y, S, Q = [2, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], ["a", "a", "b", "b"]
@@ -55,6 +68,29 @@ def test_a_default_may_be_given_with_the_rest():
     assert dcg_score(Y, S, qid=Q, gain="exp2", discount="log2", base=2) == dcg_score(Y, S, qid=Q)
     assert rbp_score(Y, S, qid=Q, p=0.8, gain="binary", max_grade=4) == rbp_score(Y, S, qid=Q)
     assert pfound_score([1, 0], S[:2], qid=Q[:2], stop="label", max_grade=4) == 1
+
+
+@pytest.mark.parametrize("table", [np.array([0.0, 1, 3]), [0.0, 1, 3], {0: 0.0, 1: 1.0, 2: 3.0}], ids=type)
+def test_tables_that_change_afterwards_change_nothing(table):
+    """Those of what lasts beyond a call."""
+    table = copy.copy(table)
+    y = pd.Series([0, 2], index=pd.Index(["a", "a"], name="qid"))
+    X, model = [[1.0], [2.0]], Ridge().fit([[0.0], [1.0]], [0, 1])
+    expected = dcg_score(y, model.predict(X), gain=table)
+    spec, accumulator = parse_metric("dcg", gain=table), RankingAccumulator("dcg", gain=table)
+    scorers = [make_ranking_scorer("dcg", gain=table), make_ranking_scorer(spec), get_scorers(["dcg"], gain=table)]
+    evaluator = RankingEvaluator("dcg", gain=table)
+    table[2] = 9.0
+    accumulator.update(y, model.predict(X))
+    found = [evaluate(y, model.predict(X), metrics={"dcg": spec}).mean()["dcg"], accumulator.compute().mean()["dcg"]]
+    found += [scorers[0](model, X, y), scorers[1](model, X, y), scorers[2](model, X, y)["dcg"]]
+    assert [*found, evaluator.scorers(model, X, y)["dcg"]] == [expected] * 6
+
+
+def test_cutoffs_of_a_table_are_points_of_one_curve():
+    """One sort and one sum for both."""
+    at_1, at_2 = parse_metrics(["dcg@1", "dcg@2"], gain=[0.0, 1, 3]).values()
+    assert at_1.curve_key == at_2.curve_key
 
 
 @each_metric

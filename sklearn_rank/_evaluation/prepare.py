@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -18,13 +17,10 @@ from sklearn_rank._evaluation.all_relevant import LabelRange, warn_if_all_releva
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._evaluation.score_rows import ScoreRows, labels_of_rows
 from sklearn_rank._metric.names import DEFAULT_METRICS, is_single_metric, parse_metrics
-from sklearn_rank._metric.spec import MetricsLike, MetricSpec
+from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.typing import MatrixLike
-
-TABLES = (list, dict, np.ndarray)
-"""Types of keywords whose values can change."""
 
 
 @named_arguments
@@ -88,7 +84,7 @@ def prepare(
     >>> prepare([0, 1, 1, 0], qid=["a", "a", "b", "b"], metrics=["mrr", "p@1"])([2, 1, 2, 1])
     {'mrr': 0.75, 'p@1': 0.5}
     """
-    specs = {name: _with_own_tables(spec) for name, spec in parse_metrics(metrics, **keywords).items()}
+    specs = parse_metrics(metrics, **keywords)
     if issparse(y_true):
         raise TypeError("prepare takes arrays: a sparse matrix of labels goes to evaluate. Got a sparse matrix.")
     shape, named = as_floats(y_true, "y_true").shape, qid is not None or queries_in(y_true) is not None
@@ -112,9 +108,3 @@ def _copied(queries: Queries) -> Queries:
     """The same queries in arrays of their own, which nobody else changes."""
     weight = None if queries.weight is None else queries.weight.copy()
     return replace(queries, label=queries.label.copy(), qid=queries.qid.copy(), weight=weight)
-
-
-def _with_own_tables(spec: MetricSpec) -> MetricSpec:
-    """The same metric with copies of its tables, such as one of gains, which nobody else changes."""
-    tables = {name: copy(value) for name, value in spec.keywords.items() if isinstance(value, TABLES)}
-    return replace(spec, keywords={**spec.keywords, **tables}) if tables else spec

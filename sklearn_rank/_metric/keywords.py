@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from copy import copy
 from numbers import Real
 from typing import Any
 
@@ -15,6 +16,9 @@ import numpy as np
 from sklearn_rank._engine.ranking import TIE_POLICIES
 from sklearn_rank._metric.conventions import CONVENTIONS
 from sklearn_rank._utils.constraints import Constraint, is_count, is_real, is_word, one_of, real
+
+TABLES = (list, dict, np.ndarray)
+"""Types of keywords whose values can change."""
 
 
 def unread(name: str, values: Mapping[str, Any]) -> str:
@@ -26,6 +30,11 @@ def unread(name: str, values: Mapping[str, Any]) -> str:
     if name == "max_grade" and "gain" in values:
         return "a graded gain, such as gain='exp2'" if is_word(values["gain"], "binary") else ""
     return ""
+
+
+def own_tables(keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """Keywords with copies of their tables, such as one of gains, which a caller may change later."""
+    return {name: copy(value) if isinstance(value, TABLES) else value for name, value in keywords.items()}
 
 
 def _is_cutoff(k: Any) -> bool:

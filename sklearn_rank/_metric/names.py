@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sklearn_rank._metric.conventions import our_name, why_not_here
+from sklearn_rank._metric.keywords import own_tables
 from sklearn_rank._metric.metric import REGISTRY, Metric
 from sklearn_rank._metric.plain import PlainMetric, is_plain, must_say, plain_metric
 from sklearn_rank._metric.spec import MetricLike, MetricsLike, MetricSpec, spec_of
@@ -128,7 +129,7 @@ def parse_metric(metric: MetricLike, /, **keywords: Any) -> MetricSpec:
     >>> str(parse_metric(top_loss, greater_is_better=False, k=3))
     'top_loss@3'
     """
-    spec = MetricSpec(*_read(metric, keywords))
+    spec = MetricSpec(*_read(metric, own_tables(keywords)))
     spec.refuse_unread(spec.keywords)
     return spec
 
@@ -318,7 +319,7 @@ def _names_alone(metrics: MetricsLike) -> tuple[Any, ...] | None:
 
 def _parse_each(metrics: MetricsLike, keywords: dict[str, Any]) -> dict[str, MetricSpec]:
     """Metrics by the name they were given, each with those of the keywords that it takes."""
-    listed = _listed(metrics)
+    listed, keywords = _listed(metrics), own_tables(keywords)
     specs: dict[str, MetricSpec] = {}
     names = {n: v for n, v in keywords.items() if n == "convention"}  # which may be another system's
     direction = {n: v for n, v in keywords.items() if n == "greater_is_better"}

@@ -18,6 +18,7 @@ from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.rows import check_features, check_rows, one_column
 from sklearn_rank._evaluation.all_relevant import warn_if_all_relevant
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
+from sklearn_rank._metric.keywords import own_tables
 from sklearn_rank._metric.names import DEFAULT_METRICS, listed_metrics, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
@@ -121,7 +122,7 @@ class RankingEvaluator:
         **keywords: Any,
     ) -> None:
         self.metrics: Any = metrics if isinstance(metrics, Mapping) else listed_metrics(metrics)
-        self.keywords = keywords
+        self.keywords = own_tables(keywords)
         self._specs = self._parse_metrics()
         self.cv = check_splitter(cv, "RankingEvaluator")
         self.n_jobs, self.baseline, self.test, self.correction = n_jobs, baseline, test, correction
