@@ -222,6 +222,16 @@ def test_copies_go_their_own_way(copied):
     assert (len(copied(RankingAccumulator())), other.n_duplicates) == (0, 1)
 
 
+def test_queries_of_an_index():
+    """Ids in the index of the labels are ids as those of qid= are."""
+    labels = pd.Series([1, 0, 1], index=pd.Index(["b", "b", "a"], name="qid"))
+    accumulator = RankingAccumulator("mrr").update(labels, [1, 2, 3])
+    assert accumulator.compute().qid.tolist() == ["b", "a"]
+    with pytest.raises(ValueError, match="Got query 'a' again"):
+        accumulator.update(labels[2:], [1])
+    assert len(accumulator.update([1], [1], qid=["c"])) == 3
+
+
 def test_repr_counts():
     accumulator = RankingAccumulator(["mrr", "p@1"], duplicates="first")
     assert repr(accumulator) == "RankingAccumulator of 0 queries: mrr, p@1"
@@ -250,6 +260,8 @@ BAD_UPDATES = [
     (([1, 0], [1, 2]), {}, ValueError, "Got neither"),
     (([1, 0], [1, 2], 5), {}, ValueError, r"repeat its id: \[qid\] \* n_rows"),
     (([1, 0], [1, 2, 3], [5, 5]), {}, ValueError, "one entry per row"),
+    (([1, 0], [], [5, 5]), {}, ValueError, "one entry per row. Got 2 and 0"),
+    (([], [1, 2], [5, 5]), {}, ValueError, "one entry per row. Got 0 and 2"),
     (([0.3, 0.7], np.array([1, 0]), [5, 5]), {}, ValueError, r"look swapped.* dtype int64, and label 0\.3"),
     (([1, 0], [1, 2], [5, 5]), {"k": 3}, TypeError, "has no argument 'k'"),
     (([1, 0], [1, 2]), {"indexes": [5, 5]}, TypeError, "qid= is the query of each row"),

@@ -145,7 +145,11 @@ def test_tests_of_independent_queries_are_refused(test):
 
 
 def test_one_cluster_is_none():
-    assert np.isnan(confidence_interval([1.0, 2.0, 3.0], clusters=[1, 1, 1])).all()
+    for method in ("t", "percentile", "bca"):
+        for values in ([1.0, 2.0, 3.0], [np.nan] * 3):
+            assert np.isnan(confidence_interval(values, clusters=[1, 1, 1], method=method)).all()
+        one_is_defined = confidence_interval([1.0, 2.0, np.nan], clusters=[1, 1, 2], method=method)
+        assert np.isnan(one_is_defined).all()
     with pytest.raises(ValueError, match="two clusters or more. Got one"):
         compare([1.0, 2.0, 3.0], [0.0, 0, 0], clusters=[1, 1, 1])
 
@@ -199,6 +203,9 @@ def test_named_queries_need_clusters_by_name():
     for named in (a, result(x)):
         with pytest.raises(TypeError, match="need clusters by name.*Got ndarray"):
             compare(named, named, clusters=cluster)
+    twice = pd.Series([*cluster, 9], index=[*names, "q3"])
+    with pytest.raises(ValueError, match="name each query once in their index. Got query 'q3' twice"):
+        compare(a, b, clusters=twice)
     with pytest.raises(ValueError, match=r"clusters must have one entry per query, 40. Got shape \(39,\)"):
         compare(x, 0 * x, clusters=cluster[1:])
 

@@ -105,15 +105,16 @@ def test_drawn_again_under_another_name(display_class, result):
     assert "again" in shown_names(display.ax_)[0]
 
 
-def test_cutoffs(data, result):
+@pytest.mark.parametrize("level", [{}, {"confidence_level": 0.5}])
+def test_cutoffs(data, result, level):
     y, s, qid = data
-    display = CutoffDisplay.from_predictions(y, s, qid=qid, metric="NDCG", k=[5, 1, 3])
-    mean, interval = result.mean(), result.confidence_interval()
+    display = CutoffDisplay.from_predictions(y, s, qid=qid, metric="NDCG", k=[5, 1, 3], **level)
+    mean, interval = result.mean(), result.confidence_interval(**level)
     assert display.line_.get_xdata().tolist() == display.k.tolist() == CUTOFFS
     np.testing.assert_array_equal(display.line_.get_ydata(), [mean[f"ndcg@{k}"] for k in CUTOFFS])
     np.testing.assert_array_equal(np.c_[display.low, display.high], [interval[f"ndcg@{k}"] for k in CUTOFFS])
     assert display.band_ in display.ax_.collections
-    assert "95 %" in display.ax_.get_ylabel()
+    assert ("50 %" if level else "95 %") in display.ax_.get_ylabel()
 
 
 def test_keywords_reach_the_metric_and_the_mean(data):
@@ -304,6 +305,8 @@ def test_query_sizes(data, result):
     low, high = result.confidence_interval(0.9)["ndcg@3"]
     assert one.bin_mean_ - one.bin_reach_ == pytest.approx([low])
     assert one.bin_mean_ + one.bin_reach_ == pytest.approx([high])
+    alone = QuerySizeDisplay([1] * 19 + [5], np.arange(20) / 20).plot()  # a single query has no interval
+    assert np.isnan(alone.bin_reach_).tolist() == [False, True]
 
 
 @pytest.mark.parametrize("wrong", [{"n_bins": 0}, {"confidence_level": 1}, {"confidence_level": None}])

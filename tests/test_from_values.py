@@ -83,6 +83,7 @@ def test_without_counts(tmp_path):
         ({"weight": [1, -1]}, ValueError, "not negative"),
         ({"undefined": {"mrr": [0, 2]}}, ValueError, "undefined of 'mrr' must hold values of bool"),
         ({"n_documents": [2.5, 1]}, ValueError, "n_documents must hold values of int64"),
+        ({"undefined": {"mrr": [0, math.nan]}}, ValueError, "undefined of 'mrr' must hold values of bool"),
         ({"values": {"mrr": np.ma.masked_array([1, 2], mask=[0, 1])}}, ValueError, "values of 'mrr'"),
     ],
 )
@@ -110,6 +111,12 @@ def test_values_with_labels():
     for fine in (values.reindex(["a", "b"]), values.reset_index(drop=True)):
         assert len(Evaluation.from_values(["a", "b"], {"mrr": fine}).qid) == 2
     assert Evaluation.from_values([1, "1"], {"mrr": [0, 1]}).qid.tolist() == [1, "1"]  # two ids
+
+
+def test_a_subset_is_weighted_as_the_whole():
+    result = Evaluation.from_values([7, 8, 9], {"mrr": [0.5, 1, 0], "map": [math.nan, 1, 0]}, weight=[3, 1, 4])
+    assert result.subset([7, 8]).mean() == {"mrr": 0.625, "map": 1}
+    assert result.subset([8, 9]).mean() == {"mrr": 0.2, "map": 0.2}
 
 
 def test_weights_of_no_query():

@@ -141,6 +141,13 @@ def test_no_warning(arguments):
     assert told(**arguments) == []
 
 
+def test_a_function_of_the_name_of_a_metric_is_another():
+    def recall(y_true, y_score):
+        return float(y_score[0] > y_score[1])
+
+    assert told(metrics=[recall]) == []
+
+
 def test_relevance_at_0_is_meant():
     assert told(min_relevance=0, y_true=[0, 5, 3, 1, 2], metrics="map") == []
 

@@ -45,6 +45,19 @@ def test_signs_of_zeros_and_fractions_go_to_disk_and_back():
     check((label, data.y_score, data.qid), 20, metrics=["dcg(gain=linear)@5", "mse"], memory_limit=500)
 
 
+def test_a_wider_type_that_comes_later_is_that_of_all():
+    """Rows on disk are read together: bytes and labels with a fraction, float32 and float64."""
+    data = make(shuffle=True)
+    late = np.arange(len(data.qid)) >= 200
+    label = data.y_true + np.where(late, 0.25, 0)
+    narrow = data.y_score.astype(np.float32)
+    score, metrics = np.where(late, data.y_score, narrow), ["dcg(gain=linear)@5", "mse"]
+    expected = evaluate(label, score, qid=data.qid, metrics=metrics)
+    first = cut((label[:200], narrow[:200], data.qid[:200]), 20)
+    batches = [*first, *cut((label[200:], score[200:], data.qid[200:]), 20)]
+    assert_same(evaluate_batches(batches, metrics=metrics, memory_limit=500), expected)
+
+
 @pytest.mark.parametrize("grouped", [False, True])
 def test_batches_are_read_by_the_calling_thread(grouped):
     """Connections of sqlite3, for one, refuse other threads."""

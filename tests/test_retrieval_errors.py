@@ -120,6 +120,8 @@ def test_predictions_are_wanted_of_all_items_where_they_are_compared_with_grades
         ((None, np.empty((0, 3), int), [], DL), {}, ValueError, r"at least one row"),
         (([["a"]], [[0]], [0], DL), {}, TypeError, r"distances must hold real numbers. Got list of dtype <U1"),
         (([[np.nan]], [[0]], [0], DL), {}, ValueError, r"must be finite where a neighbour was found. .* row 0"),
+        (([[1], [np.inf]], [[-1], [0]], QL, DL), {}, ValueError, r"must be finite where .* not in row 1"),
+        (([[1], [-np.inf]], [[-1], [0]], QL, DL), {}, ValueError, r"must be finite where .* not in row 1"),
         ((None, [[0]], [0], DL), {"true_indices": [[1]]}, TypeError, r"Either true_indices, or labels"),
         ((None, [[0]]), {"true_indices": [[1], [2]]}, ValueError, r"must have a row for each query \(1\)"),
         ((None, [[0]]), {}, TypeError, r"must say what is relevant"),

@@ -223,6 +223,14 @@ class TestMany:
     def test_others_are_not_equal(self, other):
         assert get_scorers(["ndcg@10", "rmse"]) != other
 
+    def test_the_sign_of_an_error_may_be_written(self):
+        signed, bare = get_scorers({"error": "neg_rmse"}), get_scorers({"error": "rmse"})
+        model = Ridge().fit(X, Y)
+        assert signed.names == bare.names == ["error"]
+        assert signed(model, X, Y) == bare(model, X, Y)
+        with pytest.raises(ValueError, match="Only errors have a scorer with 'neg_'"):
+            get_scorers({"best": "neg_mrr"})
+
 
 def test_names_of_trackers_name_scorers_too():
     """MLflow takes letters, digits and these, and paths that are in their shortest form; the values are the same."""

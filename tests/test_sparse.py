@@ -96,6 +96,8 @@ def test_lists():
     assert scores.toarray().tolist() == [[2, 0, 0, 0, 3], [0, 3, 2, 1, 0]]
     assert scores_of_lists([[4, 0], [], [1]], 5).toarray().tolist() == [[1, 0, 0, 0, 2], [0] * 5, [0, 2, 0, 0, 0]]
     assert scores_of_lists([[4.0, np.nan]], 5).nnz == 1
+    masked = np.ma.masked_array([[4, 0], [3, 1]], mask=[[0, 1], [0, 0]])
+    assert scores_of_lists(masked, 5).toarray().tolist() == [[0, 0, 0, 0, 2], [0, 1, 0, 2, 0]]
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,21 @@ def test_sizes_count_clusters(rows):
         assert len({*users[test]}) == 2
 
 
+def test_both_sizes_of_random_halves(rows):
+    """What is given of one side leaves the rest to the other; of both, some queries are in neither."""
+    X, _, qid, users, _ = rows
+    n = len(np.unique(qid))
+    for sizes, expected in (
+        ({"train_size": 3}, (3, n - 3)),
+        ({"train_size": 0.25}, (n // 4, n - n // 4)),
+        ({"train_size": 3, "test_size": 2}, (3, 2)),
+    ):
+        for train, test in QueryShuffleSplit(2, random_state=0, **sizes).split(X, groups=qid):
+            assert (len({*qid[train]}), len({*qid[test]})) == expected
+    for train, test in QueryShuffleSplit(2, train_size=3, random_state=0).split(X, groups=qid, clusters=users):
+        assert (len({*users[train]}), len({*users[test]})) == (3, 6)
+
+
 @pytest.mark.parametrize(
     ("clusters", "message"),
     [
@@ -200,6 +215,12 @@ def test_times_in_any_container():
     for gap, time in [*((2, t) for t in numbers), *((gap, t) for t in times for gap in spans)]:
         found = QueryTimeSeriesSplit(3, gap=gap).split(X, groups=qid, time=time)
         assert [[a.tolist(), b.tolist()] for a, b in found] == expected, (gap, time)
+
+
+def test_a_gap_as_long_as_all_time_leaves_what_came_first():
+    for gap, time in ((2, [0, 1, 2]), (2.5, [0, 1, 2.5]), (np.timedelta64(2, "D"), DAYS[:3])):
+        ((train, test),) = QueryTimeSeriesSplit(1, test_size=1, gap=gap).split([[0]] * 3, groups=range(3), time=time)
+        assert (train.tolist(), test.tolist()) == ([0], [2])
 
 
 def test_time_zones_are_one_moment():

@@ -146,6 +146,10 @@ def test_effect_sizes():
     assert compare(a, b, test="sign").effect_size == pytest.approx((3 - 1) / 4)
     pooled = sqrt((a.var(ddof=1) + b.var(ddof=1)) / 2)
     assert compare(a, b, test="welch").effect_size == pytest.approx(0.12 / pooled)
+    fewer = b[:3]  # a pooled variance counts degrees of freedom
+    pooled = sqrt((4 * a.var(ddof=1) + 2 * fewer.var(ddof=1)) / 6)
+    found = compare(a, fewer, test="welch").effect_size
+    assert found == pytest.approx((a.mean() - fewer.mean()) / pooled)
     signs = [np.sign(x - y) for x, y in product(a, b)]
     assert compare(a, b, test="mannwhitney").effect_size == pytest.approx(np.mean(signs))
 
@@ -228,6 +232,18 @@ def test_folds():
     assert compare_folds(a, a, n_train=80, n_test=20, alternative="greater").pvalue == 1
 
 
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_the_interval_of_folds_and_their_test_agree(alternative):
+    """At the level of its p-value an interval ends at 0."""
+    a, b = [0.81, 0.79, 0.84, 0.80, 0.78], [0.78, 0.79, 0.80, 0.78, 0.77]
+    a, b = (b, a) if alternative == "less" else (a, b)
+    p = compare_folds(a, b, n_train=80, n_test=20, alternative=alternative).pvalue
+    found = compare_folds(a, b, n_train=80, n_test=20, alternative=alternative, confidence_level=1 - p)
+    low, high = found.confidence_interval
+    assert (high if alternative == "less" else low) == pytest.approx(0, abs=1e-12)
+    assert np.isinf([low, high]).tolist() == [alternative == "less", alternative == "greater"]
+
+
 def test_many_queries():
     a, b = pair(100_000)
     for test in ("t", "wilcoxon", "sign", "randomization", "bootstrap", "welch", "mannwhitney", "permutation"):
@@ -257,6 +273,17 @@ def test_bca_of_means_that_equal_that_of_the_values():
     x = np.repeat([0.0, 1.0], [9, 7])
     expected = stats.bootstrap((x,), np.mean, method="BCa", n_resamples=999, random_state=5).confidence_interval
     assert_allclose(confidence_interval(x, method="bca", n_resamples=999, random_state=5), expected, **CLOSE)
+
+
+def test_a_single_resample_is_one():
+    """Its p-value is that of one draw beside what was observed, and its intervals are points, also if biased."""
+    a, b = pair(12)
+    for seed in range(5):
+        found = compare(a, b, test="bootstrap", n_resamples=1, random_state=seed)
+        assert found.pvalue in (1 / 2, 1)
+        for method in ("percentile", "bca"):
+            low, high = confidence_interval(a - b, method=method, n_resamples=1, random_state=seed)
+            assert low == high
 
 
 @pytest.mark.parametrize("method", ["t", "percentile", "bca"])
