@@ -83,6 +83,8 @@ def test_without_counts(tmp_path):
         ({"weight": [1, -1]}, ValueError, "not negative"),
         ({"undefined": {"mrr": [0, 2]}}, ValueError, "undefined of 'mrr' must hold values of bool"),
         ({"n_documents": [2.5, 1]}, ValueError, "n_documents must hold values of int64"),
+        ({"n_documents": [2, math.nan]}, ValueError, "n_documents must hold values of int64"),
+        ({"n_documents": [2, math.inf]}, ValueError, "n_documents must hold values of int64"),
         ({"undefined": {"mrr": [0, math.nan]}}, ValueError, "undefined of 'mrr' must hold values of bool"),
         ({"values": {"mrr": np.ma.masked_array([1, 2], mask=[0, 1])}}, ValueError, "values of 'mrr'"),
     ],
@@ -104,13 +106,43 @@ def test_values_with_labels():
     """Those of pandas are never matched by position against their labels."""
     pd = pytest.importorskip("pandas")
     values = pd.Series([0.5, 1], index=["b", "a"])
-    with pytest.raises(
-        ValueError, match=r"The index of values of 'mrr' must be qid, in the same order.*begins with 'b'"
-    ):
+    got = r"begins with 'b', 'a' for the queries 'a', 'b'\."
+    with pytest.raises(ValueError, match=f"The index of values of 'mrr' must be qid, in the same order.*{got}"):
         Evaluation.from_values(["a", "b"], {"mrr": values})
     for fine in (values.reindex(["a", "b"]), values.reset_index(drop=True)):
         assert len(Evaluation.from_values(["a", "b"], {"mrr": fine}).qid) == 2
     assert Evaluation.from_values([1, "1"], {"mrr": [0, 1]}).qid.tolist() == [1, "1"]  # two ids
+
+
+def test_numbers_of_queries_are_no_default_index():
+    """Ids 0, 1 and 2 in another order: a Series that is sorted by them looks as if it had no labels of its own."""
+    pd = pytest.importorskip("pandas")
+    result = evaluate([0, 1, 1, 0, 0, 1], [1, 2] * 3, qid=[2, 2, 0, 0, 1, 1], metrics="mrr")
+    by_id = result.to_frame()["mrr"].sort_index()
+    assert by_id.index.tolist() == [0, 1, 2]
+    for wrong in (by_id, by_id.rename_axis(None), by_id.reset_index(drop=True)):
+        for given in ({"values": {"mrr": wrong}}, {"weight": wrong}, {"by": wrong.to_frame()}, {"clusters": wrong}):
+            with pytest.raises(
+                ValueError, match="whose numbers are no ids.*begins with 0, 1, 2 for the queries 2, 0, 1"
+            ):
+                Evaluation.from_values(**{"qid": result.qid, "values": {"map": [1, 0, 1]}} | given)
+        with pytest.raises(ValueError, match="index of the mask must be qid"):
+            result.subset(wrong == 1)
+    assert Evaluation.from_values(result.qid, {"mrr": by_id.reindex(result.qid)}).mean() == result.mean()
+    with pytest.raises(ValueError, match="begins with 0, 1, 2 for the queries 'a', 'b', 'c'"):
+        Evaluation.from_values(["a", "b", "c"], {"mrr": by_id})
+    with pytest.raises(ValueError, match="index of by must be qid"):
+        Evaluation.from_values(["a", "b", "c"], {"mrr": [1, 0, 1]}, by=pd.Series([], dtype=object))
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "ns"])
+def test_dates_are_ids(unit):
+    pytest.importorskip("pandas")
+    result = Evaluation.from_values(np.array(["2026-01-02", "2026-01-01"], f"M8[{unit}]"), {"mrr": [1, 0]})
+    values = result.to_frame()["mrr"]
+    assert result.subset(values == 1).mean() == {"mrr": 1}
+    with pytest.raises(ValueError, match="index of the mask must be qid"):
+        result.subset(values[::-1] == 1)
 
 
 def test_a_subset_is_weighted_as_the_whole():

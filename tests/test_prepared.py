@@ -290,6 +290,8 @@ def test_rows_with_labels_are_not_matched_by_position():
     frame = pd.DataFrame(y_true.reshape(6, 10))
     with pytest.raises(ValueError, match="columns of y_true and y_score are documents"):
         prepare(frame, metrics="map")(frame[frame.columns[::-1]])
+    of_rows = prepare(labels.to_frame("label"), metrics="map")
+    assert of_rows(scores.to_frame("score")) == expected  # a column is no document
 
 
 def test_what_cannot_be_prepared():

@@ -163,6 +163,9 @@ def test_queries_in_an_index_beside_labels_of_rows():
     assert ndcg_score(BY_QID, BY_QID.set_axis(BY_QID.index) * 0 + S, sample_weight=W) == EXPECTED
     assert ndcg_score(BY_QID, Ss, sample_weight=Ws) == EXPECTED  # a new Series
     assert ndcg_score(BY_QID.iloc[3:], Ss.iloc[3:]) == ndcg_score(Y[3:], S[3:], qid=Q[3:])  # of rows left over
+    assert ndcg_score(BY_QID, Ss.set_axis(np.repeat(range(8), 3)), sample_weight=W) == EXPECTED  # of lists of scores
+    assert ndcg_score(BY_QID, Ss.set_axis(Q), sample_weight=W) == EXPECTED  # the same queries under no name
+    assert ndcg_score(BY_QID[::-1], Ss.set_axis(Q)[::-1]) == pytest.approx(ndcg_score(Y, S, qid=Q))
     with pytest.raises(ValueError, match=r"y_true and y_score must have the same index.*Got 'a' and"):
         ndcg_score(BY_QID, Ss.iloc[P])
 
@@ -172,6 +175,8 @@ REFUSED = {
     "y_score as a column": lambda: ndcg_score(Ys, Ss.iloc[P].to_frame(), qid=Qs),
     "y_score of other labels": lambda: ndcg_score(Ys, Ss.set_axis(ROWS + 1), qid=Qs),
     "y_score by qid": lambda: ndcg_score(BY_QID, pd.Series(S, index=BY_QID.index[::-1])),
+    "queries under no name": lambda: ndcg_score(BY_QID[::-1], Ss.set_axis(Q)),
+    "numbers of queries": lambda: ndcg_score(Xs.set_axis(pd.Index(np.arange(N)[::-1], name="qid")).round(), Xs),
     "y_score by document": lambda: ndcg_score(Ys.set_axis(Q + Q), Ss.set_axis(Q + Q[P]), qid=Q),
     "qid": lambda: ndcg_score(Ys, S, qid=Qs.iloc[P]),
     "qid beside y_score": lambda: ndcg_score(Y, Ss, qid=Qs.iloc[P]),
@@ -184,6 +189,7 @@ REFUSED = {
     "columns of a matrix in Arrow": lambda: ndcg_score(pa.table(Xp), pa.table(Xp[["s", "r"]])),
     "columns of a prepared matrix": lambda: prepare(Xp, metrics="ndcg")(pl.from_pandas(Xp[["s", "r"]])),
     "columns of a prepared matrix in polars": lambda: prepare(pl.from_pandas(Xp), metrics="ndcg")(Xp[["s", "r"]]),
+    "columns of two libraries": lambda: ndcg_score(pd.DataFrame({"a": Y, "b": Y}), pl.DataFrame({"b": S, "a": S})),
     "rank_within": lambda: rank_within(Ss, qid=Qs.iloc[P]),
     "batches": lambda: evaluate_batches([(Ys, Ss.iloc[P], Qs)], metrics="ndcg"),
     "batches of dicts": lambda: evaluate_batches([{"label": Ys, "score": Ss.iloc[P], "qid": Qs}], metrics="ndcg"),
@@ -193,6 +199,7 @@ REFUSED = {
     "display": lambda: CutoffDisplay.from_predictions(Ys, Ss.iloc[P], qid=Qs, metric="ndcg", k=[1, 2]),
     "scorer": lambda: get_scorer("ndcg")(Ridge().fit(X, Y), X, Ys, qid=Qs.iloc[P]),
     "ranker, y": lambda: QueryRanker(Ridge()).fit(Xs, Ys.iloc[P], qid=Q),
+    "ranker, queries under no name": lambda: QueryRanker(Ridge()).fit(Xs.set_axis(Q), BY_QID[::-1]),
     "ranker, qid": lambda: QueryRanker(Ridge()).fit(X, Ys, qid=Qs.iloc[P]),
     "ranker, weight": lambda: QueryRanker(Ridge()).fit(X, Ys, qid=Q, sample_weight=Ws[::-1]),
     "ranker, weight and X": lambda: QueryRanker(Ridge()).fit(Xs, Y, qid=Q, sample_weight=Ws[::-1]),
@@ -237,6 +244,13 @@ def test_labels_in_another_order_are_refused(call):
     message = r"must (have the same index|be the same in the same order).*to_numpy\(\)"
     with sklearn.config_context(enable_metadata_routing=True), pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "Arrow"])
+def test_columns_of_the_same_documents(make):
+    y, s = (make({"a": x[:12], "b": x[12:]}) for x in (Y, S))
+    expected = ndcg_score(Y.reshape(2, 12).T, S.reshape(2, 12).T)
+    assert ndcg_score(y, s) == prepare(y, metrics="ndcg")(s) == expected
 
 
 def test_features_under_other_labels_go_by_position():
@@ -314,6 +328,27 @@ def test_times_and_the_index_say_the_same():
             next(splitter.split(X, y, time=other))
     with pytest.raises(ValueError, match="time and the level 'time' of the index of y must say the same"):
         RankingEvaluator("mae", cv=splitter).cross_validate(Ridge(), X, y, time=-time)
+
+
+def test_ids_that_are_exchanged_are_other_queries():
+    """Queries are grouped alike, but what is called "a" here is called "h" there."""
+    other, y, s = Q[::-1], Y.reshape(8, 3), S.reshape(8, 3)
+    frame = pd.DataFrame(s, index=pd.Index(list("abcdefgh"), name="qid"))
+    calls = {
+        "y_true": lambda: ndcg_score(BY_QID, S, qid=other),
+        "y_score": lambda: prepare(Y, qid=other, metrics="ndcg")(BY_QID * 0 + S),
+        "y_score of a matrix": lambda: ndcg_score(y, frame, qid=list("hgfedcba")),
+        "y_score of a prepared matrix": lambda: prepare(y, qid=list("hgfedcba"), metrics="ndcg")(frame),
+        "sample_weight": lambda: ndcg_score(Y, S, qid=other, sample_weight=BY_QID * 0 + W),
+        "by": lambda: evaluate(Y, S, qid=other, metrics="ndcg", by=BY_QID * 0),
+        "by of a matrix": lambda: evaluate(
+            y, s, qid=list("hgfedcba"), metrics="ndcg", by=frame[[0]].set_axis(["x"], axis=1)
+        ),
+        "clusters": lambda: evaluate(Y, S, qid=other, metrics="ndcg", clusters=BY_QID * 0),
+    }
+    for name, call in calls.items():
+        with pytest.raises(ValueError, match=f"of the index of {name.split()[0]}.* must name the same.*row 0 on"):
+            call()
 
 
 def test_arrays_are_not_looked_at_for_labels(monkeypatch):

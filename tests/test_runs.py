@@ -201,6 +201,21 @@ WRONG = {
         TypeError,
         r"series\.to_dict\(\) makes it of a Series",
     ),
+    "Series of whole scores": (
+        ({1: {10: 1}}, {1: pd.Series([5, 3], index=[10, 11])}),
+        TypeError,
+        r"series\.to_dict\(\) makes {document: number}. Got 5 at 10 for query 1 of the run",
+    ),
+    "Series of grades": (
+        ({1: pd.Series([1, 0], index=pd.Index([0, 1], name="doc"))}, {1: [0]}),
+        TypeError,
+        "Got 1 at 0 for query 1 of the judgements",
+    ),
+    "Series of booleans": (
+        ({1: pd.Series([True, False], index=["a", "b"])}, {1: ["a"]}),
+        TypeError,
+        "Got True at 'a' for query 1 of the judgements",
+    ),
     "Series of rows": (
         ({1: ["a"]}, pd.Series(["a", "b"], index=[1, 1])),
         ValueError,
@@ -232,6 +247,13 @@ def test_series_of_lists_by_query():
     assert dict(zip(found.qid.tolist(), found.per_query["mrr"].tolist(), strict=True)) == {"q1": 0.5, "q2": 1.0}
 
 
+def test_series_of_documents():
+    """Of numbers without labels, and of text whatever its labels are."""
+    for documents in (pd.Series([7, 8]), pd.Series(["a", "b"], index=pd.Index([7, 8], name="row"))):
+        relevant = {documents[documents.index[1]]}
+        assert evaluate_run({1: relevant}, {1: documents}, metrics="mrr").mean() == {"mrr": 0.5}
+
+
 @pytest.mark.parametrize("keyword", ["by", "clusters", "sample_weight"])
 def test_series_that_has_a_query_twice_is_refused(keyword):
     of_rows = pd.Series([1.0, 2.0, 3.0], index=["q1", "q2", "q1"])
@@ -253,6 +275,7 @@ def test_run_of_which_no_document_is_judged():
         ({"other": ["a"]}, ValueError, "exclude must have a query of the run or of the judgements"),
         ({"q1": [1]}, ValueError, "of one type in the run and in exclude"),
         ({"q1": "a"}, TypeError, "a set or a list of documents. Got 'a' for query 'q1'"),
+        ({"q1": pd.Series({"a": 5})}, TypeError, "Got 5 at 'a' for query 'q1' of the documents to exclude"),
         (["a"], TypeError, "exclude must be {query: documents}. Got list"),
     ],
 )

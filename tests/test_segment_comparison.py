@@ -126,12 +126,18 @@ def test_small_and_undefined_segments():
     [
         ({"metric": "ndcg"}, "one of the result's metrics"),
         ({"by": "age"}, "It has 'country', 'device'"),
+        ({"by": {"system": DEVICE[:60]}}, "another name than the columns of its table, system, .* Got 'system'"),
         ({"confidence_level": 95}, "between 0 and 1"),
     ],
 )
 def test_what_is_refused(keywords, message):
     with pytest.raises(ValueError, match=message):
         compared().segments(**keywords)
+
+
+def test_attributes_named_as_columns_of_the_other_table():
+    assert compared(metrics="map").segments({"metric": DEVICE[:60]}).to_frame().columns.is_unique
+    assert compared().results["old"].segments({"system": DEVICE[:60]}).to_frame().columns.is_unique
 
 
 def test_means_without_tests_are_refused():

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_rank._engine.grouping import refuse_queries_elsewhere
 from sklearn_rank._engine.qid import id_array, ids_of, refuse_missing_ids
 from sklearn_rank._engine.queries import Queries, rows_of
 from sklearn_rank._engine.rows import check_rows
@@ -57,13 +58,15 @@ def check_attributes(by: Any, clusters: Any, rows: QueryRows, **others: Any) -> 
     Raises
     ------
     ValueError
-        If labels or lengths differ, a value is missing or not hashable, or varies inside a query.
+        If labels, queries or lengths differ, a value is missing or not hashable, or varies inside a query.
     """
     if by is None and clusters is None:
         return QueryAttributes({}, None)
     columns = named_columns(by)
     words = {name: "by" if columns[name] is by else f"by[{echo(name)}]" for name in columns}
-    check_rows(**others, **{words[name]: column for name, column in columns.items()}, clusters=clusters)
+    given = {words[name]: column for name, column in columns.items()} | {"clusters": clusters}
+    check_rows(**others, **given)
+    refuse_queries_elsewhere(rows.ids if rows.indptr is None else others.get("qid"), **given)
     attributes = {name: of_queries(column, words[name], rows) for name, column in columns.items()}
     return QueryAttributes(attributes, None if clusters is None else of_queries(clusters, "clusters", rows))
 

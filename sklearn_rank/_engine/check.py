@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.attributes import QueryRows, constant_within
-from sklearn_rank._engine.grouping import find_qid, group_rows, refuse_other_queries
+from sklearn_rank._engine.grouping import find_qid, group_rows, refuse_other_queries, refuse_queries_elsewhere
 from sklearn_rank._engine.kernels.checks import read_few, read_rows
 from sklearn_rank._engine.mask import as_mask, group_kept_rows, kept_rows, lengths
 from sklearn_rank._engine.qid import ids_of
@@ -80,6 +80,7 @@ def check_queries(
             rows = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break, "mask": mask}
             check_rows(y_true=y_true, **{score_name: y_score}, **rows)
             check, label, score, qid = _shaped(label, score, y_true, y_score, qid, mask, score_name)
+            refuse_queries_elsewhere(qid, sample_weight=sample_weight, tie_break=tie_break, mask=mask)
             return check(
                 label, score, qid, sample_weight=sample_weight, tie_break=tie_break, mask=mask, n_jobs=n_jobs,
                 weight_may_be_zero=weight_may_be_zero, names=InputNames(score=score_name),

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_rank._engine.arrow_text import ArrowText, arrow_text
 from sklearn_rank._engine.id_order import id_order
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
-from sklearn_rank._engine.qid import MISSING, NO_QID, id_array, joined_ids, refuse_missing_ids
+from sklearn_rank._engine.qid import MISSING, NO_QID, id_array, ids_of, joined_ids, refuse_missing_ids
 from sklearn_rank._engine.rows import one_column, queries_in
 from sklearn_rank._utils.numbers import aligned
 from sklearn_rank._utils.threads import for_each, row_blocks
@@ -52,7 +52,7 @@ def find_qid(y: MatrixLike, qid: ArrayLike | None = None, *, name: str = "y_true
 
 
 def refuse_other_queries(x: Any, qid: ArrayLike, *, name: str) -> None:
-    """Refuse a level "qid" of the index of x that groups rows in another way than `qid`.
+    """Refuse a level "qid" of the index of x that groups rows in another way than `qid`, or has its ids elsewhere.
 
     Raises
     ------
@@ -63,11 +63,29 @@ def refuse_other_queries(x: Any, qid: ArrayLike, *, name: str) -> None:
     if level is None or level is qid or (type(qid) is np.ndarray and _is_same_array(np.asarray(level), qid)):
         return
     of_level, of_qid = (number_of_rows(ids, len(level)) for ids in (level, qid))
+    if np.array_equal(of_level, of_qid):
+        first = np.flatnonzero(np.diff(np.maximum.accumulate(of_qid), prepend=-1))
+        known, numbers = number_together([ids_of(level)[first], ids_of(qid)[first]])
+        if len(known) == len(first):  # else one has other names for the queries
+            of_level, of_qid = (of_query[of_qid] for of_query in numbers)
     if not np.array_equal(of_level, of_qid):
         raise ValueError(
             f"qid and the level 'qid' of the index of {name} must name the same queries; drop one of them, "
             f"as {name}.to_numpy() does. Got other queries from row {int(np.argmax(of_level != of_qid))} on."
         )
+
+
+def refuse_queries_elsewhere(qid: Any, **given: Any) -> None:
+    """Refuse an index of arguments with an entry for each of `qid` that has these ids elsewhere.
+
+    Raises
+    ------
+    ValueError
+        As `refuse_other_queries`. Other numbers of entries are reported elsewhere.
+    """
+    for name, x in given.items():
+        if hasattr(qid, "__len__") and queries_in(x) is not None and len(x) == len(qid):
+            refuse_other_queries(x, qid, name=name)
 
 
 def _is_same_array(a: NDArray[Any], b: NDArray[Any]) -> bool:

@@ -55,7 +55,7 @@ def check_rows(**given: Any) -> None:
     """Refuse objects of pandas, given by the names of arguments, whose labels are not equal.
 
     An index that is "qid" alone names queries. It must equal others that do; beside labels of rows, which say nothing
-    about queries, rows go by position as long as those labels rise.
+    about queries, rows go by position as long as those labels rise and are not the queries in another order.
 
     Raises
     ------
@@ -71,8 +71,10 @@ def check_rows(**given: Any) -> None:
         for other in alike[1:]:
             if not _equal(alike[0][1], other[1]):
                 _refuse(alike[0], other)
-    if of_queries and of_rows and not of_rows[0][1].is_monotonic_increasing:
-        _refuse(of_queries[0], of_rows[0])
+    if of_queries and of_rows:
+        queries, rows = of_queries[0][1], of_rows[0][1]
+        if (not rows.is_monotonic_increasing or _are_queries(rows, queries)) and not _equal(queries, rows):
+            _refuse(of_queries[0], of_rows[0])
 
 
 def check_features(X: MatrixLike, name_of_X: str = "X", /, **given: Any) -> None:
@@ -86,10 +88,14 @@ def check_features(X: MatrixLike, name_of_X: str = "X", /, **given: Any) -> None
     index = labels_of(X)
     for name, x in given.items():
         other = labels_of(x)
-        if index is None or other is None or _names_queries(index) != _names_queries(other) or _equal(index, other):
+        if index is None or other is None or _equal(index, other):
             continue
         of_X, of_x = _of_one_kind(index, other)
-        if of_X.nlevels == of_x.nlevels and of_x.isin(of_X).all() and of_X.isin(of_x).all():
+        if _names_queries(index) != _names_queries(other):
+            are_alike = _are_queries(*((other, index) if _names_queries(index) else (index, other)))
+        else:
+            are_alike = of_X.nlevels == of_x.nlevels and of_x.isin(of_X).all() and of_X.isin(of_x).all()
+        if are_alike:
             _refuse((name_of_X, of_X), (name, of_x))
 
 
@@ -171,6 +177,14 @@ def check_ids(ids: Any, /, **given: Any) -> None:
 
 def _names_queries(index: Any) -> bool:
     return [*index.names] == ["qid"]
+
+
+def _are_queries(rows: Any, queries: Any) -> bool:
+    """Whether labels of rows are ids of the queries; labels that differ cannot be, where a query has two rows."""
+    some = queries[:100].tolist()  # which tells in nearly all cases
+    if rows.nlevels > 1 or (rows.is_unique and len({*some}) < len(some)):
+        return False
+    return bool(rows.isin(queries).all())
 
 
 def _of_one_kind(index: Any, other: Any) -> tuple[Any, Any]:

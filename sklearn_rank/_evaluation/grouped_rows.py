@@ -96,7 +96,7 @@ class GroupedRows:
         """Metrics of these rows, to be given scores again and again."""
         none = np.zeros(len(self.label))
         queries = queries_of(self.label, none, self.indptr, self.ids, self.order, self.weight, n_jobs)
-        rows = ScoreRows((len(self.label),), self.indptr, self.order)
+        rows = ScoreRows((len(self.label),), self.indptr, self.ids, self.order)
         return PreparedMetrics(queries, rows, metrics, n_jobs, properties=self.properties)
 
     def evaluate(self, y_score: ArrayLike, metrics: Mapping[str, MetricSpec], n_jobs: int | None = None) -> Evaluation:

@@ -22,7 +22,7 @@ from sklearn_rank._engine.check import refuse_bad_weight
 from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.rows import labels_of
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.numbers import as_floats, refuse_masked
 from sklearn_rank._utils.typing import Array
 
@@ -97,25 +97,32 @@ def check_ids(qid: ArrayLike) -> NDArray[Any]:
 
 
 def check_column(name: str, column: ArrayLike, ids: NDArray[Any], dtype: type[Any] = np.float64) -> NDArray[Any]:
-    """Array of one number per query; labels of pandas must be the ids, or the default ones."""
+    """Array of one number per query; labels of pandas must be the ids, or default ones that cannot be ids."""
     refuse_masked(column, name)
     numbers = as_floats(column, name)
     if numbers.shape != ids.shape:
         raise ValueError(f"{name} must have one entry per query, {len(ids)}. Got shape {numbers.shape}.")
     _check_labels(name, column, ids)
-    array = numbers.astype(dtype)
+    with np.errstate(invalid="ignore"):  # of NaN and infinity, which are refused below
+        array = numbers.astype(dtype)
     if (array != numbers)[~np.isnan(numbers)].any() or (dtype is not np.float64 and np.isnan(numbers).any()):
         raise ValueError(f"{name} must hold values of {dtype.__name__}. Got {echo(numbers.tolist())}.")
     return array
 
 
 def _check_labels(name: str, column: Any, ids: NDArray[Any]) -> None:
-    """Refuse a column of pandas whose labels are neither the ids nor the default ones."""
-    labels = labels_of(column)
-    if labels is not None and [*labels] != [*range(len(ids))] and [*labels] != ids.tolist():
+    """Refuse a column of pandas whose labels are neither the ids nor default ones, which must not be ids, too."""
+    index = labels_of(column)
+    if index is None:
+        return
+    known, default = ids.tolist(), [*range(len(ids))]
+    if [*index] == known or (ids.dtype.kind == "M" and np.array_equal(np.asarray(index), ids)):
+        return
+    if [*index] != default or "qid" in index.names or {*known} == {*default}:
         raise ValueError(
-            f"The index of {name} must be qid, in the same order, or the default one: take its values at qid by "
-            f"reindex(qid), or to_numpy() to match them by position. Got an index that begins with {echo(labels[0])}."
+            f"The index of {name} must be qid, in the same order, or a default one whose numbers are no ids: take "
+            "its values at qid by reindex(qid), or to_numpy() to match them by position. "
+            f"Got an index that begins with {echo_all(index, 3)} for the queries {echo_all(ids, 3)}."
         )
 
 

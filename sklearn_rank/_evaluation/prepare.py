@@ -100,7 +100,7 @@ def prepare(
     elif mask is not None:
         rows = np.flatnonzero(as_mask(mask, shape))
     labelled = labels_of_rows(y_true=y_true, qid=qid, sample_weight=sample_weight, mask=mask)
-    score_rows = ScoreRows(shape, queries.indptr, rows, labelled)
+    score_rows = ScoreRows(shape, queries.indptr, queries.qid, rows, labelled)
     return PreparedMetrics(queries, score_rows, specs, n_jobs, is_single=is_single_metric(metrics))
 
 

@@ -21,7 +21,7 @@ from sklearn_rank._evaluation.plain import (
     check_weight,
     mean_of,
 )
-from sklearn_rank._evaluation.segments import Segments, SegmentsBy, numbers_of, partition, table_of
+from sklearn_rank._evaluation.segments import COLUMNS, Segments, SegmentsBy, numbers_of, partition, table_of
 from sklearn_rank._evaluation.source import DataCounts, RankedData
 from sklearn_rank._evaluation.values import QueryValues, one_of_these
 from sklearn_rank._metric.names import direction_of, tracker_names
@@ -268,7 +268,8 @@ class Evaluation(QueryValues, TableReport, Saveable):
         Raises
         ------
         ValueError
-            If there is no such attribute or metric, or values are missing or not one per query.
+            If there is no such attribute or metric, one is named as a column of the table, or values are missing or not
+            one per query.
 
         Notes
         -----
@@ -292,7 +293,7 @@ class Evaluation(QueryValues, TableReport, Saveable):
         all             4   0.6250   [0.2272, 1.0228]            0
         """
         names = [*self._metrics] if metric is None else [known_metric(self, metric)]
-        parts = partition(self, by, "segments")
+        parts = partition(self, by, "segments", COLUMNS)
         everything = self._taken(slice(None), names)
         of_parts = [(values, numbers_of(self._taken(rows, names), confidence_level)) for values, rows in parts.rows()]
         tests = {name: self._segments_differ(name, parts.segment) for name in names}

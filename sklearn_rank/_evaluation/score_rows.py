@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_rank._engine.check import refuse_scores
 from sklearn_rank._engine.grouping import refuse_other_queries
@@ -42,6 +43,8 @@ class ScoreRows:
         Shape of the scores: (n_rows,), or (n_queries, n_documents) where a row is a query.
     indptr : ndarray of shape (n_queries + 1,)
         Where each query starts, rows being by query.
+    qid : ndarray of shape (n_queries,)
+        Query ids.
     rows : ndarray or None
         Row of the input at each row by query; None if they are the same. Rows under a mask are left out.
     labelled : dict of str to Labelled
@@ -50,6 +53,7 @@ class ScoreRows:
 
     shape: tuple[int, ...]
     indptr: Index
+    qid: NDArray[Any]
     rows: Index | None = None
     labelled: dict[str, Labelled] = field(default_factory=dict)
 
@@ -99,19 +103,19 @@ class ScoreRows:
     def _check_labels(self, y_score: Any, name: str) -> None:
         """Refuse scores whose rows or columns have other labels than those of the labels."""
         check_rows(**self.labelled, **{name: y_score})
-        if "y_true" in self.labelled:
+        if "y_true" in self.labelled and len(self.shape) == 2:
             check_columns(self.labelled["y_true"], y_score, name)
         if queries_in(y_score) is None or len(labels_of(y_score)) != self.shape[0]:  # which is told of later
             return
         if len(self.shape) == 2:
-            refuse_other_queries(y_score, np.arange(self.shape[0]), name=name)
+            refuse_other_queries(y_score, self.qid, name=name)
             return
-        number = np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
+        qid = np.repeat(self.qid, np.diff(self.indptr))
         if self.rows is None:
-            refuse_other_queries(y_score, number, name=name)
+            refuse_other_queries(y_score, qid, name=name)
         else:
             kept = Labelled(labels_of(y_score)[np.sort(self.rows)])
-            refuse_other_queries(kept, number[np.argsort(self.rows)], name=name)
+            refuse_other_queries(kept, qid[np.argsort(self.rows)], name=name)
 
 
 def facts_of(score: Array, n_jobs: int | None) -> tuple[bool, bool]:

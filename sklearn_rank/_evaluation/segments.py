@@ -66,15 +66,20 @@ class Partition(NamedTuple):
         return zip(self.values, np.split(order, ends), strict=True)
 
 
-def partition(result: PerQueryResult, by: Any, function_name: str) -> Partition:
+def partition(result: PerQueryResult, by: Any, function_name: str, columns: Sequence[str]) -> Partition:
     """Segments of the queries of a result by attributes that it has, or that are given per query.
 
     Raises
     ------
     ValueError
-        If the result has no such attribute, or none at all.
+        If the result has no such attribute, or none at all, or one is named as a column of the table behind them.
     """
     attributes = _attributes(result, by, function_name)
+    if taken := [name for name in attributes if name in columns]:
+        raise ValueError(
+            f"An attribute of {function_name} must have another name than the columns of its table, "
+            f"{', '.join(columns)}: give its values in a dict by a name of their own. Got {echo(taken[0])}."
+        )
     codes, distinct = zip(*(_numbered(values) for values in attributes.values()), strict=True)
     present, segment = np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)
     values = [tuple(d[code] for d, code in zip(distinct, row, strict=True)) for row in present.tolist()]
@@ -145,7 +150,8 @@ def places_of(qids: Any, known: NDArray[Any]) -> Index:
     return np.sort(of_wanted)
 
 
-NUMBERS = ("queries", "mean", "low", "high", "undefined")
+COLUMNS = ("metric", "queries", "mean", "low", "high", "undefined")
+"""Columns of the table behind the attributes."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -249,4 +255,4 @@ def numbers_of(result: PerQueryResult, confidence_level: float) -> dict[str, tup
 def table_of(by: Sequence[str], parts: Sequence[tuple[tuple[Any, ...], Mapping[str, tuple[Any, ...]]]]) -> Table:
     """Table of the numbers of each metric in each segment."""
     rows = [(*values, metric, *numbers) for values, of_metrics in parts for metric, numbers in of_metrics.items()]
-    return Table((*by, "metric", *NUMBERS), tuple(rows))
+    return Table((*by, *COLUMNS), tuple(rows))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.qid import ids_of
+from sklearn_rank._engine.rows import labels_of
 from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
@@ -197,8 +198,9 @@ def _sets(exclude: Mapping[Any, Iterable[Any]]) -> dict[Any, Set[Any]]:
     for query, out in exclude.items():
         if isinstance(out, (str, bytes)) or not isinstance(out, Iterable):
             raise TypeError(f"exclude must have a set or a list of documents. Got {echo(out)} for query {echo(query)}.")
+    listed = {query: _as_list(query, out, "documents to exclude") for query, out in exclude.items()}
     try:
-        return {query: frozenset(_as_list(out)) for query, out in exclude.items()}
+        return {query: frozenset(out) for query, out in listed.items()}
     except TypeError as error:
         raise TypeError(f"exclude must have ids of documents that can be hashed. Got {error}.") from None
 
@@ -288,17 +290,33 @@ def _listed(query: Any, found: Any, kind: str, duplicates: str, judged: ListedDo
             "A set has no order, so the documents of a run are a list, best first, or {document: score}; judgements "
             f"may be sets, and come first in evaluate_run. Got a set for query {echo(query)}."
         )
-    documents = _as_list(found)
+    documents = _as_list(query, found, kind)
     if kind == "run" and _is_pair(next(iter(documents), None)) and not (judged and judged.has_tuples):
         return _of_pairs(query, documents)
     documents = _distinct(query, documents, kind, duplicates)
     return documents, repeat(1, len(documents)) if kind == "judgements" else range(len(documents), 0, -1)
 
 
-def _as_list(documents: Any) -> list[Any]:
-    """Documents as objects of Python."""
+def _as_list(query: Any, documents: Any, kind: str) -> list[Any]:
+    """Documents as objects of Python.
+
+    Raises
+    ------
+    TypeError
+        If they are numbers in a Series whose index may be the documents.
+    """
     to_list = getattr(documents, "tolist", None) or getattr(documents, "to_list", None)  # NumPy, pandas; polars
-    return [*documents] if to_list is None else to_list()
+    listed: list[Any] = [*documents] if to_list is None else to_list()
+    index = labels_of(documents)
+    if index is None or not listed or not isinstance(listed[0], Real):
+        return listed
+    if [*index.names] != [None] or [*index] != [*range(len(listed))]:
+        raise TypeError(
+            "Numbers in a Series may be documents, or values of the documents in its index: series.tolist() makes a "
+            "list of documents, and series.to_dict() makes {document: number}. "
+            f"Got {echo(listed[0])} at {echo(index[0])} for query {echo(query)} of the {kind}."
+        )
+    return listed
 
 
 def _is_pair(entry: Any) -> bool:

@@ -256,7 +256,8 @@ class Comparison(TableReport, Saveable):
         Raises
         ------
         ValueError
-            If there is no such attribute or metric, or queries do not count equally in its mean.
+            If there is no such attribute or metric, one is named as a column of the table, or queries do not count
+            equally in the mean.
 
         Notes
         -----

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from sklearn_rank.stats._significance import ComparisonOptions
 
 NUMBERS = ("queries", "mean", "baseline", "difference", "low", "high", "won", "tied", "lost", "p", "p corrected")
-"""Columns of the table behind the attributes and the system."""
+COLUMNS = ("system", *NUMBERS)
+"""Columns of the table behind the attributes."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -133,7 +134,7 @@ def compare_segments(
             f"Segments of a comparison need the baseline, {echo(baseline)}, and another system. "
             f"Got {', '.join(results)}."
         )
-    parts = partition(results[baseline], by, "segments")
+    parts = partition(results[baseline], by, "segments", COLUMNS)
     aligned = align(results, metric, options, "segments")
     values = dict(zip(results, aligned.values, strict=True))
     defined = ~np.isnan([result.per_query[metric] for result in results.values()]).any(axis=0)
@@ -145,7 +146,7 @@ def compare_segments(
             (*named, name, *_numbers(values[name][at], values[baseline][at], options, _part(aligned, at)))
             for name, (named, at) in product(others, segments)
         ]
-        return Table((*parts.by, "system", *NUMBERS), _corrected(rows, correction))
+        return Table((*parts.by, *COLUMNS), _corrected(rows, correction))
 
     tests = [
         equal_means(Paired(values[name], values[baseline]).values, parts.segment, aligned.cluster) for name in others
