@@ -4,7 +4,6 @@ import bz2
 import gzip
 import io
 import lzma
-import mmap
 import re
 import zipfile
 
@@ -282,14 +281,6 @@ def test_a_file_that_takes_nothing_more():
 
     with pytest.raises(OSError, match="All must be written. Got 16 bytes that Full did not take"):
         write_trec_run(Full(), [1], qid=["q"], doc_id=["d"], tag="me")
-
-
-def test_a_large_file_is_mapped(tmp_path, monkeypatch):
-    (tmp_path / "a.csv").write_bytes(CSV)
-    monkeypatch.setattr(_source, "MAPPED", len(CSV))
-    assert isinstance(_source.read_bytes(tmp_path / "a.csv"), mmap.mmap)
-    data = read_table(tmp_path / "a.csv")
-    assert (data.y_true.tolist(), data.y_score.tolist()) == ([1, 0], [2.5, 1.5])
 
 
 def test_query_ids_count_their_rows():

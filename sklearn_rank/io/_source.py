@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import mmap
 import os
 import re
 import zlib
@@ -31,8 +30,6 @@ OTHER_KINDS = {
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PIECE = 2**20
 """Bytes that are read at a time: few enough that memory is reused for the next piece."""
-MAPPED = 2**24
-"""Bytes from which on a file is mapped into memory, not copied."""
 
 
 @contextmanager
@@ -69,12 +66,9 @@ def open_to_read(source: Any) -> Iterator[Any]:
             raise ValueError(f"The gzip file is truncated or damaged. Got {source_name(source)}: {error}.") from None
 
 
-def read_bytes(source: Any) -> bytes | mmap.mmap:
-    """All bytes; a large file is mapped into memory."""
+def read_bytes(source: Any) -> bytes:
+    """All bytes."""
     with open_to_read(source) as file:
-        if isinstance(source, (str, os.PathLike)) and not isinstance(file, gzip.GzipFile):
-            if os.fstat(file.fileno()).st_size >= MAPPED:
-                return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         data: bytes = file.read()
         return data
 

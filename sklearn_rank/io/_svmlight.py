@@ -40,7 +40,7 @@ def read_svmlight(path: PathLike, **options: Any) -> tuple[Any, Any, Any]:
     >>> X.shape, y, qid
     ((2, 2), array([2., 0.]), array([1, 1]))
     """
-    data = bytes(read_bytes(path)).removeprefix(BYTE_ORDER_MARK)
+    data = read_bytes(path).removeprefix(BYTE_ORDER_MARK)
     try:
         X, y, qid = load_svmlight_file(io.BytesIO(data), query_id=True, **options)
     except (ValueError, IndexError, OverflowError) as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from gzip import GzipFile
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from sklearn_rank._utils.optional import import_optional
 from sklearn_rank.io._entries import Entries, checked
 from sklearn_rank.io._ids import QueryIds
 from sklearn_rank.io._join import RankingData
-from sklearn_rank.io._source import read_bytes, source_name
+from sklearn_rank.io._source import open_to_read, source_name
 
 NONE = np.empty(0, dtype=object)
 
@@ -228,37 +229,46 @@ def opened(table: Any, ids: list[str]) -> Any:
 
 def _read_file(source: Any, ids: list[str]) -> Any:
     import_optional("pyarrow", extra="arrow", purpose="Tables in files")
-    from pyarrow import ArrowException, BufferReader, csv, ipc, memory_map, parquet, string
+    from pyarrow import ArrowException, csv, ipc, parquet, string
 
-    data, name = read_bytes(source), source_name(source)
-    file = BufferReader(_copied_to_arrow(data)) if isinstance(data, bytes) else memory_map(os.fspath(source))
+    file, name = _file_of_arrow(source), source_name(source)
     try:
-        if data[:4] == b"PAR1":
+        start = file.read(6)
+        file.seek(0)
+        if start[:4] == b"PAR1":
             return parquet.ParquetFile(file).read()
-        if data[:6] == b"ARROW1":
+        if start == b"ARROW1":
             return ipc.open_file(file).read_all()
-        if data[:4] == b"\xff\xff\xff\xff":
+        if start[:4] == b"\xff\xff\xff\xff":
             return ipc.open_stream(file).read_all()
         options = csv.ConvertOptions(
             column_types=dict.fromkeys(ids, string()), null_values=["", "nan", "NaN", "NA", "null"],
             strings_can_be_null=False,
         )  # fmt: skip
         return _without_empty(csv.read_csv(file, convert_options=options), ids)
-    except ArrowException as error:
-        raise ValueError(f"A table is a file of CSV, Parquet or Arrow. Got {name}: {error}") from None
+    except (ArrowException, OSError) as error:
+        if getattr(error, "errno", None) is not None:  # the disk, and not what is in the file
+            raise
+        raise ValueError(
+            f"A table is a file of CSV, with commas between fields, Parquet or Arrow. Got {name}: {error}"
+        ) from None
 
 
-def _copied_to_arrow(data: bytes) -> Any:
-    """The bytes in memory that Arrow takes and frees by itself.
+def _file_of_arrow(source: Any) -> Any:
+    """The file as Arrow reads it: nothing that is read stays a view of it, nor is any of it memory of Python.
 
     A thread of Arrow may let go of a file late. To give memory back to Python it needs Python's lock, and where Python
     has ended by then, the process aborts: on a busy machine one call of the command line in eleven did.
     """
-    from pyarrow import allocate_buffer
+    from pyarrow import BufferReader, OSFile, allocate_buffer
 
+    with open_to_read(source) as file:
+        if isinstance(source, (str, os.PathLike)) and not isinstance(file, GzipFile) and os.path.isfile(source):
+            return OSFile(os.fsencode(source))
+        data = file.read()
     buffer = allocate_buffer(len(data))
     np.frombuffer(buffer, dtype=np.uint8)[:] = np.frombuffer(data, dtype=np.uint8)
-    return buffer
+    return BufferReader(buffer)
 
 
 def _without_empty(table: Any, ids: list[str]) -> Any:
