@@ -282,6 +282,10 @@ def test_runs_are_read_back_as_they_were_written(name, tmp_path, rng):
         ({"doc_id": ["a b", "c"]}, "must be without, and not empty. Got 'a b'"),
         ({"doc_id": ["", "c"]}, "doc_id must be without, and not empty. Got ''"),
         ({"qid": ["1 ", "1 "]}, "so qid must be without"),
+        ({"doc_id": ["a\0b", "c"]}, r"no NUL, so doc_id must be without, and not empty. Got 'a\\x00b'"),
+        ({"qid": [1, "1"]}, "queries must differ there. Got 1, '1' in qid"),
+        ({"qid": [b"1", "1"]}, "queries must differ there. Got b'1', '1' in qid"),
+        ({"doc_id": [1, "1"]}, "Got document '1' of query 1 again in row 1, first in row 0"),
         ({"tag": "my run"}, "so tag must be without"),
         ({"doc_id": ["a", "a"]}, "Got document 'a' of query 1 again in row 1, first in row 0"),
         ({"doc_id": ["a"]}, "doc_id must have one entry per row"),
@@ -294,6 +298,12 @@ def test_what_cannot_be_written(change, message):
     with pytest.raises(ValueError, match=message):
         write_trec_run(file, given.pop("y_score"), **given)
     assert file.getvalue() == b""
+
+
+def test_ids_of_bytes_are_written_as_they_are():
+    file = io.BytesIO()
+    write_trec_run(file, [2.0, 1.0], qid=np.array([b"q", b"q"]), doc_id=[b"caf\xe9", b"b"], tag="me")
+    assert file.getvalue() == b"q Q0 caf\xe9 1 2.0 me\nq Q0 b 2 1.0 me\n"
 
 
 def test_letor(tmp_path):

@@ -1,5 +1,6 @@
 """Results on disk: what is damaged or hostile is a ValueError in our words, and a file is written whole or not."""
 
+import errno
 import io
 import json
 import os
@@ -8,6 +9,8 @@ import stat
 import subprocess
 import sys
 import zipfile
+import zlib
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -303,6 +306,7 @@ def test_folders_that_are_none(tmp_path):
         with pytest.raises(error) as caught:
             small_evaluation().save(path)
         assert caught.value.filename == str(path)
+        assert str(caught.value).endswith(f": {str(path)!r}")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="/dev/full is of Linux")
@@ -344,18 +348,83 @@ def test_a_full_disk_leaves_no_half_of_a_file(forks, tmp_path):
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("run", "before")]
 
 
-def test_what_is_saved_are_arrays_alone(monkeypatch, tmp_path):
-    """NumPy before 2.2 takes each keyword for an array, and would save allow_pickle= as one."""
-    real = np.savez_compressed
-
-    def older(file, **arrays):
-        assert {type(array) for array in arrays.values()} == {np.ndarray}
-        real(file, **arrays)
-
-    monkeypatch.setattr(np, "savez_compressed", older)
+def test_what_is_saved_are_arrays_alone(tmp_path):
     small_evaluation().save(tmp_path / "saved")
     with np.load(tmp_path / "saved", allow_pickle=False) as file:
         assert not any(file[name].dtype.hasobject for name in file)
+
+
+@pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])
+def test_why_nothing_was_saved_is_said(error, monkeypatch, tmp_path):
+    """Not that an archive cannot be closed while a part of it is written."""
+
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(zlib, "compressobj", fail)
+    with pytest.raises(error):
+        small_evaluation().save(tmp_path / "saved")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_file_that_cannot_be_read_is_not_called_damaged(monkeypatch, tmp_path):
+    """Whichever of its reads the disk fails."""
+    path, left = tmp_path / "saved", []
+    small_evaluation().save(path)
+
+    class Failing(io.FileIO):
+        def fail_in_turn(self):
+            if not left.pop():
+                raise OSError(errno.EIO, "Input/output error")
+
+        def readinto(self, buffer):
+            self.fail_in_turn()
+            return super().readinto(buffer)
+
+        def readall(self):
+            self.fail_in_turn()
+            return super().readall()
+
+    monkeypatch.setattr(io, "FileIO", Failing)
+    left[:] = [True] * 1000
+    Evaluation.load(path)
+    n_reads = 1000 - len(left)
+    assert n_reads > 5
+    for stop in range(n_reads):
+        left[:] = [False] + [True] * stop
+        with pytest.raises(OSError, match="Input/output error") as caught:
+            Evaluation.load(path)
+        assert caught.value.filename == path
+
+
+def test_a_recursion_that_is_too_deep_is_not_called_damage(tmp_path):
+    small_evaluation().save(tmp_path / "saved")
+
+    def deeper(n):
+        return deeper(n - 1) if n else Evaluation.load(tmp_path / "saved")
+
+    found = []
+    for n in range(sys.getrecursionlimit() - 250, sys.getrecursionlimit(), 10):
+        try:
+            found.append(deeper(n).mean())
+        except RecursionError:
+            break
+    assert found
+    for depth in range(n - 60, n):
+        try:
+            deeper(depth)
+        except RecursionError:
+            found.append("too deep")
+    assert "too deep" in found
+
+
+@pytest.mark.parametrize("depth", [5000, 10**6])
+def test_lists_in_lists_without_end_are_refused(depth, tmp_path):
+    ids = "[" * depth + "]" * depth
+    text = f'{{"kind": "Evaluation", "version": 1, "metrics": [], "objects": {{"qid": {ids}}}}}'
+    np.savez(tmp_path / "made.npz", meta=np.array(text))
+    with pytest.raises(ValueError, match="The file must hold a saved Evaluation"):
+        Evaluation.load(tmp_path / "made.npz")
 
 
 @pytest.mark.parametrize("order", "<>")
@@ -379,6 +448,36 @@ def test_what_is_no_plain_file_is_written_to_and_stays():
         file.write(b"text")
     assert os.path.exists(os.devnull)
     assert not os.path.isfile(os.devnull)
+
+
+@pytest.mark.skipif(not os.path.isdir("/dev/fd"), reason="Windows has no such names")
+def test_an_open_stream_is_written_to(tmp_path):
+    """Where it stands: what was written before stays, whatever the stream is."""
+    with open(tmp_path / "out", "w+b", 0) as out:
+        (tmp_path / "link").symlink_to(f"/dev/fd/{out.fileno()}")
+        for name in (f"/dev/fd/{out.fileno()}", tmp_path / "link"):
+            out.write(b"before ")
+            with written_whole(name) as file:
+                file.write(b"text ")
+    assert (tmp_path / "out").read_bytes() == b"before text before text "
+    with pytest.raises(OSError, match="Bad file descriptor: '/dev/fd/4040'"), written_whole("/dev/fd/4040"):
+        pass
+    reads, writes = os.pipe()
+    small_evaluation().save(f"/dev/fd/{writes}")
+    os.close(writes)
+    with open(reads, "rb") as file:
+        (tmp_path / "saved").write_bytes(file.read())
+    assert same(Evaluation.load(tmp_path / "saved"), small_evaluation())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has none")
+def test_a_named_pipe_is_written_to(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with ThreadPoolExecutor(1) as pool:
+        data = pool.submit((tmp_path / "pipe").read_bytes)
+        small_evaluation().save(tmp_path / "pipe")
+        (tmp_path / "saved").write_bytes(data.result(timeout=30))
+    assert same(Evaluation.load(tmp_path / "saved"), small_evaluation())
 
 
 def test_arrays_in_a_file(tmp_path):

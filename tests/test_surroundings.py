@@ -189,7 +189,6 @@ def full(*_, **__):
     raise OSError(errno.EDQUOT, "Disk quota exceeded")
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # NumPy 2.0 leaves its file open then
 def test_a_quota_that_is_used_up(tmp_path, monkeypatch):
     """Errors name the folder or the file; the file that was there stays, and no other is left."""
     result = evaluate([1, 0], [2, 1], qid=[1, 1], metrics="map")

@@ -5,6 +5,8 @@ There is no pickle, so NumPy, or any program that reads zip files of .npy arrays
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import math
 import os
@@ -12,6 +14,7 @@ import sys
 import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -26,6 +29,8 @@ VERSION = 1
 """Version of the layout; files of a later one are refused."""
 
 META = "meta"
+
+TOO_DEEP = "the description has lists in lists, deeper than Python follows"
 
 KINDS = "biufcmMSUO"
 """Kinds of dtype of ids, and of attributes of queries."""
@@ -50,14 +55,14 @@ def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDA
     TypeError
         If an array holds objects that are neither numbers, strings nor tuples of them.
     """
-    suffix = os.path.splitext(os.fspath(_path(path)))[1].lower()
+    suffix = os.path.splitext(os.fsdecode(_path(path)))[1].lower()
     if suffix in OTHER_FORMATS:
         raise ValueError(
             "A result is saved as NumPy's .npz, so its name must not be that of another format; to_frame() gives a "
-            f"frame, which pandas writes in others. Got {echo(os.fspath(path), 300)}."
+            f"frame, which pandas writes in others. Got {echo(os.fsdecode(path), 300)}."
         )
     text = {"kind": kind, "version": VERSION, "objects": {}, **meta}
-    saved: dict[str, Any] = {}  # arrays, of any name but those of keywords
+    saved: dict[str, NDArray[Any]] = {}
     for name, array in arrays.items():
         if array.dtype.hasobject:  # which would be pickled
             text["objects"][name] = [_jsonable(value, name) for value in array.tolist()]
@@ -65,8 +70,14 @@ def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDA
             saved[name] = array
     saved[META] = np.array(json.dumps(text))
     with written_whole(path) as file:
-        # NumPy before 2.2 would take allow_pickle= for one more array.
-        np.savez_compressed(file, **saved)
+        archive = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
+        try:  # as numpy.savez_compressed does
+            for name, array in saved.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                    np.lib.format.write_array(entry, array, allow_pickle=False)
+            archive.close()
+        finally:
+            archive.fp = None  # to close what is half written raises a ValueError, which would hide why it is so
 
 
 def _path(path: Any) -> Any:
@@ -83,11 +94,13 @@ def load(path: Any, kind: str, make: Callable[[Mapping[str, Any], SavedArrays], 
     ------
     ValueError
         If the file holds something else, is damaged, or was written by a later version.
+    OSError
+        If it cannot be read.
     """
-    with open(_path(path), "rb") as file:
-        if not zipfile.is_zipfile(file):
-            raise ValueError(_not_a(kind, "no description", path))
+    with _File(io.FileIO(_path(path))) as file:
         try:
+            if not zipfile.is_zipfile(file):
+                raise _OtherFileError(_not_a(kind, "no description", path))
             with zipfile.ZipFile(file) as archive:
                 arrays = SavedArrays(archive)
                 meta = arrays.meta()
@@ -95,11 +108,42 @@ def load(path: Any, kind: str, make: Callable[[Mapping[str, Any], SavedArrays], 
                     found = f"{meta['kind']} of layout {meta.get('version')}" if "kind" in meta else "no description"
                     raise _OtherFileError(_not_a(kind, found, path))
                 return make(meta, arrays)
-        except (_OtherFileError, MemoryError):
+        except _UnreadableError as error:
+            raise error.args[0] from None
+        except (_OtherFileError, MemoryError, RecursionError):
             raise
         except Exception as error:  # a damaged file can raise anything
             found = f"what is damaged, or was not written by save ({type(error).__name__}: {_short(error)})"
             raise ValueError(_not_a(kind, found, path)) from error
+
+
+class _File(io.BufferedReader):
+    """A file whose errors are no OSError, which zipfile would take for damage."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """The next bytes."""
+        with _unreadable(self.name):
+            return super().read(size)
+
+    def seek(self, target: int, whence: int = 0, /) -> int:
+        """Go to a place."""
+        with _unreadable(self.name):
+            return super().seek(target, whence)
+
+
+@contextmanager
+def _unreadable(path: Any) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (None, errno.EINVAL):  # a place before the start, to which damage leads
+            raise
+        error.filename = path
+        raise _UnreadableError(error) from None
+
+
+class _UnreadableError(Exception):
+    """The file cannot be read, as the OSError in it says."""
 
 
 class _OtherFileError(ValueError):
@@ -132,7 +176,10 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
         if META not in self:
             return {}
         self.check(META, (), "U")
-        meta = json.loads(str(self[META]))
+        try:
+            meta = json.loads(str(self[META]))
+        except RecursionError:
+            raise ValueError(TOO_DEEP) from None
         if not isinstance(meta, dict):
             raise ValueError("the description must be a JSON object")
         self._objects = part(meta, "objects", dict) if "kind" in meta else {}
@@ -242,7 +289,10 @@ def _objects(values: Any) -> NDArray[Any]:
     if not isinstance(values, list):
         raise ValueError("ids must be a list")
     array = np.empty(len(values), dtype=object)
-    array[:] = [_id(value) for value in values]
+    try:
+        array[:] = [_id(value) for value in values]
+    except RecursionError:
+        raise ValueError(TOO_DEEP) from None
     return array
 
 
@@ -315,6 +365,8 @@ class Saveable(ABC):
         ------
         ValueError
             If the file holds something else, or is damaged.
+        OSError
+            If it cannot be read.
         """
         return load(path, cls.__name__, cls._of_plain)
 

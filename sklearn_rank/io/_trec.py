@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from sklearn_rank._engine.grouping import find_qid, group_rows, number_together
 from sklearn_rank._engine.kernels import trec as trec_kernels
 from sklearn_rank._engine.qid import ids_of, refuse_missing_ids
 from sklearn_rank._engine.rows import check_rows
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lengths import n_rows_of
 from sklearn_rank._utils.threads import check_n_jobs, on_threads
 from sklearn_rank._utils.typing import PathLike
@@ -214,15 +215,16 @@ def write_trec_run(
     qid : array-like of shape (n_samples,), default=None
         Query of each row. None: taken from the level "qid" of the index of `y_score`.
     doc_id : array-like of shape (n_samples,)
-        Document of each row. Ids are written as ``str`` has them.
+        Document of each row. Ids are written as ``str`` has them, bytes as they are.
     tag : str, default="sklearn_rank"
         Name of the run.
 
     Raises
     ------
     ValueError
-        If an id or the tag is empty or has a blank in it, which no reader could tell from two fields; if a document
-        is in a query twice, a score is NaN or +inf, or lengths differ.
+        If an id or the tag is empty or has a blank or a NUL in it, which no reader could tell from two fields; if a
+        document is in a query twice, two queries are the same text, such as 1 and "1", a score is NaN or +inf, or
+        lengths differ.
 
     Examples
     --------
@@ -246,6 +248,10 @@ def write_trec_run(
     if len(documents) != len(score):
         raise ValueError(f"doc_id must have one entry per row ({len(score)}). Got {len(documents)} instead.")
     queries = _writable(ids.tolist(), "qid")
+    if len({*queries}) < len(queries):
+        text = Counter(queries).most_common(1)[0][0]
+        alike = [one for one, as_text in zip(ids.tolist(), queries, strict=True) if as_text == text]
+        raise ValueError(f"In a run of TREC ids are text, and queries must differ there. Got {echo_all(alike)} in qid.")
     (tag,) = _writable([tag], "tag")
     order = np.arange(len(score)) if order is None else order
     query = np.repeat(np.arange(len(ids)), np.diff(indptr))
@@ -266,12 +272,12 @@ def write_trec_run(
 
 
 def _writable(ids: list[Any], name: str) -> list[str]:
-    texts = [*map(str, ids)]
+    texts = [one.decode("utf-8", ERRORS) if isinstance(one, bytes) else str(one) for one in ids]
     for text in texts:
         encoded = text.encode("utf-8", ERRORS)
-        if encoded.split() != [encoded]:
+        if encoded.split() != [encoded] or b"\0" in encoded:
             raise ValueError(
-                f"A run of TREC has blanks between its fields, so {name} must be without, and not empty. "
+                f"A run of TREC has blanks between its fields and no NUL, so {name} must be without, and not empty. "
                 f"Got {echo(text)}."
             )
     return texts
