@@ -338,6 +338,7 @@ def test_tables(files, cli, rng):
     )  # fmt: skip
     assert json.loads(found)["a"] == result.mean()
     assert "columns" not in cli("compare", *words)[1]
+    assert "Got '', 0 times there" in cli("evaluate", "--table", "table.csv", "--y-true", "", code=2)[1]
     assert "Got 'c', 0 times there" in cli("evaluate", "--table", "table.csv", "--y-true", "c", code=2)[1]
 
 
@@ -414,6 +415,8 @@ def test_pictures_that_cannot_be(files, cli, monkeypatch):
         (["evaluate", "qrels", "run", "--qid", "a"], "--qid is a column of a --table, and there is none"),
         (["evaluate", "--table", "t.csv", "--float32"], "--float32 is for runs and judgements that are joined"),
         (["evaluate", "--table", "t.csv", "--missing-from-run", "zero"], "--missing-from-run is for runs and"),
+        (["evaluate", "--table", "t.csv", "-M", "0"], "--max-documents is for runs and judgements that are joined"),
+        (["evaluate", "qrels", "run", "--doc-id", ""], "--doc-id is a column of a --table, and there is none"),
         (["evaluate", "--table", "t.csv", "run"], "With --table there are no other files. Got run"),
         (["evaluate", "qrels", "run", "--n-jobs", "0"], "'n_jobs' parameter"),
         (["guess"], "invalid choice"),

@@ -1,10 +1,12 @@
 """Files that are not what they should be, and arguments that are no files: an error says what they are."""
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
 import re
+import sys
 import zipfile
 
 import numpy as np
@@ -12,6 +14,7 @@ import pandas as pd
 import pytest
 
 from sklearn_rank._cli import main
+from sklearn_rank._cli.output import FORMATS
 from sklearn_rank.io import (
     _source,
     join,
@@ -269,6 +272,30 @@ def test_a_picture_is_written_whole(tmp_path, monkeypatch, capsys):
     before = {*tmp_path.iterdir()}
     printed_by(capsys, "plot", "qrels", "run", "-m", "map", "-o", "d.nothing", rc=2)
     assert {*tmp_path.iterdir()} == before
+
+
+def test_pictures_have_a_name_that_nothing_else_has(tmp_path, monkeypatch, capsys):
+    """A name without a format gets one, which must not lead away from what was meant."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_bytes(QRELS)
+    (tmp_path / "run").write_bytes(RUN)
+    before = {*tmp_path.iterdir()}
+    for name, end in {"": "''", "new/": "'new/'", ".": "'.', which is there already", "run": "'run', which is"}.items():
+        said = printed_by(capsys, "plot", "qrels", "run", "-o", name, rc=2).err
+        assert "--output must be a file to write, and end in the format of the picture: .png, .svg, .pdf." in said
+        assert f"Got {end}" in said
+    assert {*tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_an_output_that_takes_nothing_more(form, monkeypatch, capsys):
+    class Full(io.StringIO):
+        def flush(self):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(sys, "stdout", Full())
+    assert main(["metrics", "--format", form]) == 2
+    assert "the standard output, which must take all of them. Got [Errno 28] No space" in capsys.readouterr().err
 
 
 def test_a_file_that_takes_nothing_more():

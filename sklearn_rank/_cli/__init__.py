@@ -31,7 +31,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.simplefilter("default", UserWarning)
             warnings.showwarning = _show_warning
             options.command(options)
-            sys.stdout.flush()
     except BrokenPipeError:  # the reader has closed the pipe, so nothing may be flushed at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED

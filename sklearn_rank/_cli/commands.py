@@ -14,6 +14,7 @@ from sklearn_rank._cli.trec_eval import is_count_measure
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.metric import REGISTRY, Metric
 from sklearn_rank._metric.notation import labelled
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.writing import written_whole
 
 
@@ -99,14 +100,27 @@ def plot(options: argparse.Namespace) -> None:
     metrics = options.metrics or options.default_metrics
     if len(metrics) != 1:
         raise ValueError(f"A picture is of one metric. Got {', '.join(metrics)}.")
+    output = _with_format(options.output)
     try:
         import matplotlib
     except ImportError as error:
         raise ImportError('A picture needs matplotlib: pip install "sklearn-rank[plot]".') from error
     matplotlib.use("agg")
-    figure, form = PICTURES[options.kind](options, metrics[0]).figure, os.path.splitext(options.output)[1][1:]
-    with written_whole(options.output if form else f"{options.output}.png") as file:
-        figure.savefig(file, format=form or "png")
+    figure = PICTURES[options.kind](options, metrics[0]).figure
+    with written_whole(output) as file:
+        figure.savefig(file, format=os.path.splitext(output)[1][1:])
+
+
+def _with_format(output: str) -> str:
+    """Name of a file to write that ends in a format: .png where there is none."""
+    if os.path.splitext(output)[1]:
+        return output
+    if not os.path.basename(output) or os.path.exists(output):
+        raise ValueError(
+            "--output must be a file to write, and end in the format of the picture: .png, .svg, .pdf. "
+            f"Got {echo(output)}{', which is there already' if os.path.exists(output) else ''}."
+        )
+    return f"{output}.png"
 
 
 def _distribution(options: argparse.Namespace, metric: str) -> Any:

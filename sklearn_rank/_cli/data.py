@@ -107,13 +107,14 @@ def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData]]:
     if options.files:
         raise ValueError(f"With --table there are no other files. Got {' '.join(options.files)}.")
     _refuse(options, OF_RUNS, "is for runs and judgements that are joined, and a table's rows stand as they are")
-    qid = options.qid or "qid"
+    y_true = "label" if options.y_true is None else options.y_true  # "" is the name of a column too
+    qid = "qid" if options.qid is None else options.qid
     table = opened(_source(options.table), [qid] if options.doc_id is None else [qid, options.doc_id])
     scores = options.y_score or ["score"]
     _refuse_twice(scores)
     for name in scores:
         _progress(name)
-        yield name, read_table(table, y_true=options.y_true or "label", y_score=name, qid=qid, doc_id=options.doc_id)
+        yield name, read_table(table, y_true=y_true, y_score=name, qid=qid, doc_id=options.doc_id)
 
 
 def _source(name: str) -> Any:
@@ -124,7 +125,7 @@ def _source(name: str) -> Any:
 
 def _refuse(options: argparse.Namespace, names: tuple[str, ...], why: str) -> None:
     for name in names:
-        if getattr(options, name):
+        if (given := getattr(options, name)) is not None and given is not False:
             raise ValueError(f"--{name.replace('_', '-')} {why}.")
 
 

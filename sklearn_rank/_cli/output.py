@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
 import sys
@@ -23,18 +24,30 @@ def show(
 
     With `fit` names are cut where a table would not fit a terminal.
     """
+    try:
+        print(_text(columns, rows, nested, form, fit), flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OSError(f"Results go to the standard output, which must take all of them. Got {error}.") from None
+
+
+def _text(
+    columns: tuple[str, ...], rows: list[tuple[Any, ...]], nested: dict[str, Any], form: str, fit: bool
+) -> Table | str:
     table = Table(columns, tuple(rows))
     if form == "csv":
-        writer = csv.writer(sys.stdout, lineterminator="\n")
+        file = io.StringIO()
+        writer = csv.writer(file, lineterminator="\n")
         writer.writerows([_safe(value) for value in row] for row in [columns, *rows])
-    elif form == "json":
-        print(json.dumps(_without_nan(nested), indent=1))
-    elif form == "markdown":
-        print(table.to_markdown())
-    elif form == "latex":
-        print(table.to_latex())
-    else:
-        print(table.fitted() if fit else table)
+        return file.getvalue().removesuffix("\n")
+    if form == "json":
+        return json.dumps(_without_nan(nested), indent=1)
+    if form == "markdown":
+        return table.to_markdown()
+    if form == "latex":
+        return table.to_latex()
+    return table.fitted() if fit else table
 
 
 def tell(text: str) -> None:
