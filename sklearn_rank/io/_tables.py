@@ -233,13 +233,13 @@ def _read_file(source: Any, ids: list[str]) -> Any:
 
     file, name = _file_of_arrow(source), source_name(source)
     try:
-        start = file.read(6)
+        data = file.read(6)
         file.seek(0)
-        if start[:4] == b"PAR1":
+        if data[:4] == b"PAR1":
             return parquet.ParquetFile(file).read()
-        if start == b"ARROW1":
+        if data == b"ARROW1":
             return ipc.open_file(file).read_all()
-        if start[:4] == b"\xff\xff\xff\xff":
+        if data[:4] == b"\xff\xff\xff\xff":
             return ipc.open_stream(file).read_all()
         options = csv.ConvertOptions(
             column_types=dict.fromkeys(ids, string()), null_values=["", "nan", "NaN", "NA", "null"],
