@@ -214,7 +214,7 @@ def test_rows_are_grouped_once_for_all_models(shuffled, monkeypatch, kind):
             monkeypatch.setattr(module, "group_rows", counted)
     models = {"constant": DummyRegressor(), "ridge": Ridge(), "smooth": Ridge(100)}
     RankingEvaluator(METRICS, cv=3).compare(models, X, y, qid=qid)
-    assert n_calls == 1 + (3 if kind == "index" else 1) + 3 * len(models) + 3
+    assert n_calls == 1 + (4 if kind == "index" else 1) + 3 * len(models) + 3
 
 
 # --- searches ------------------------------------------------------------------------------------------------
