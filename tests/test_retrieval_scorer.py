@@ -79,3 +79,21 @@ def test_scorer_wants_a_transformer_and_known_keywords(digits):
         make_retrieval_scorer()(Ridge().fit(*digits), *digits)
     with pytest.raises(TypeError, match="has a keyword 'gane'"):
         make_retrieval_scorer(gane="linear")
+
+
+def test_gains_that_change_afterwards_change_nothing(digits):
+    gain = [0.0, 1.0]
+    scorer = make_retrieval_scorer(metrics="dcg@5", gain=gain)
+    embedding = PCA(2).fit(digits[0])
+    before = scorer(embedding, *digits)
+    gain[1] = 5.0
+    assert scorer(embedding, *digits) == before
+
+
+def test_labels_in_another_order_are_refused(digits):
+    pd = pytest.importorskip("pandas")
+    X, y = pd.DataFrame(digits[0]), pd.Series(digits[1])
+    scorer, embedding = make_retrieval_scorer(), PCA(2).fit(digits[0])
+    assert scorer(embedding, X, y) == scorer(embedding, *digits)
+    with pytest.raises(ValueError, match="X and y must have the same index"):
+        scorer(embedding, X, y[::-1])

@@ -6,6 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from sklearn_rank._engine.rows import check_features
 from sklearn_rank._metric.meaning import text_of
 from sklearn_rank._metric.names import is_single_metric, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
@@ -78,9 +79,10 @@ class RetrievalScorer:
         """Value of each metric; higher is better."""
         if not hasattr(estimator, "transform"):
             raise TypeError(f"A retrieval scorer needs an estimator with 'transform'. Got {echo(estimator)}.")
+        check_features(X, y=y)
         features = estimator.transform(X)
         result = evaluate_retrieval(
-            features, query_labels=y, distance=self.distance, metrics=self.metrics, **self.options
+            features, query_labels=y, distance=self.distance, metrics=self._specs, **self._search_options
         )
         means = {
             name: value if self._specs[name].metric.greater_is_better else -value
