@@ -11,7 +11,7 @@ from registry import together
 
 from sklearn_rank._engine.block_labels import MOST_GRADE, BlockLabels, as_grades
 from sklearn_rank._engine.check import queries_of
-from sklearn_rank._engine.kernels.rank import cumsum, divide
+from sklearn_rank._engine.kernels.rank import cumsum, divide, longest
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._metric.gains import exp2_minus_1
 
@@ -144,6 +144,21 @@ def test_ideal_order(labels, depth):
         for threshold in -1.0, 0.0, 0.5, 1.0, 1.5, 31.0, 32.0, np.inf:
             count = np.add.reduceat(np.append(label >= threshold, 0.0), indptr[:-1]) * (np.diff(indptr) > 0)
             assert_array_equal(known.count_at_least(threshold)[:, 0], count)
+
+
+def test_the_longest_query_wherever_it_stands():
+    assert longest(np.array([0])) == 0
+    for n in range(1, 10):
+        for i in range(n):
+            assert longest(np.append(0, np.cumsum(np.where(np.arange(n) == i, 7, 1)))) == 7
+
+
+@pytest.mark.parametrize("n", [255, 256, 65_535, 65_536, 70_000])
+def test_counts_of_one_two_and_four_bytes(n):
+    """Counts of a query's rows grow with it: 255 fit into one byte, 65,535 into two."""
+    score = np.random.default_rng(n).normal(size=n)
+    ranking = Ranking.by_score(np.zeros(n), score, np.array([0, n]), depth=NO_CUTOFF)
+    assert_array_equal(ranking.order, np.argsort(-score, kind="stable"))
 
 
 def test_labels_that_are_missing_are_not_ranked():
