@@ -28,7 +28,7 @@ def stages(model, rows=VALID):
     return [*model.staged_predict(pool(rows))]
 
 
-@pytest.mark.parametrize("metric", ["map@10", "rmse"])
+@pytest.mark.parametrize("metric", ["map@10", "rmse", "arp(replace_undefined_by=0)"])
 def test_values_and_round_are_those_of_staged_predictions(metric):
     valid, train = pool(VALID), pool(TRAIN)
     model = fit(catboost_metric(metric, [valid, train]), valid, train, use_best_model=False)
@@ -65,6 +65,10 @@ def test_weights_of_queries():
     valid = pool(VALID, group_weight=weight)
     model = fit(catboost_metric("map", valid), valid, use_best_model=False)
     assert_allclose(model.evals_result_["validation"]["map"], by_hand("map", stages(model), sample_weight=weight))
+    metric, scores, memory = catboost_metric("mrr", valid), [VALID[0][:, 0]], weight.copy()
+    before = metric.evaluate(scores, VALID[1], memory)
+    memory[VALID[2] == 0] *= 9  # CatBoost uses it again
+    assert metric.evaluate(scores, VALID[1], memory) != before
 
 
 def test_other_rows_are_refused():
@@ -93,5 +97,5 @@ def test_what_is_no_pool_with_queries():
 def test_a_pickle_is_as_new():
     valid = pool(VALID)
     metric = catboost_metric("mrr", valid)
-    fit(metric, valid, iterations=2)
+    assert metric.evaluate([VALID[0][:, 0]], TRAIN[1], None)[0] == -1
     fit(pickle.loads(pickle.dumps(metric)), valid, train=pool(tuple(part[:40] for part in TRAIN)), iterations=2)

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -101,6 +102,9 @@ def test_keywords_of_all_metrics(files, cli):
     assert value("--unjudged", "drop", "--ties", "worst") == pytest.approx(1 / 3)
     assert value("--convention", "trec_eval") == 0  # b before a
     assert value("--n-jobs", "2") == value("--float32") == value("--keep-negative")
+    (files / "qrels").write_text(QRELS.replace("b 0", "b -1"))
+    dropped = [value("--unjudged", "drop", "--ties", "worst", *words) for words in ([], ["--keep-negative"])]
+    assert dropped == pytest.approx([2 / 3, 1 / 3])
 
 
 def test_standard_input_and_gzip(files, cli, monkeypatch):
@@ -323,7 +327,8 @@ def test_tables(files, cli, rng):
     pytest.importorskip("pyarrow")
     n = 60
     columns = {"query": rng.integers(0, 5, n).tolist(), "label": rng.integers(0, 3, n).tolist()}
-    columns |= {"a": rng.integers(0, 9, n).tolist(), "b": rng.normal(size=n).tolist(), "doc": [*range(n)]}
+    columns |= {"a": rng.integers(0, 9, n).tolist(), "b": rng.normal(size=n).tolist()}
+    columns["doc"] = [f"{i:03}" for i in range(n)]  # text: as numbers they would be in another order
     lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
     (files / "table.csv").write_text("\n".join(lines) + "\n")
     words = ["--table", "table.csv", "--y-true", "label", "--qid", "query", "--y-score", "a", "--y-score", "b"]
@@ -334,7 +339,7 @@ def test_tables(files, cli, rng):
     found = cli("evaluate", *words, "-m", "map", "--format", "json", "--convention", "trec_eval", "--doc-id", "doc")[0]
     result = evaluate(
         columns["label"], columns["a"], qid=columns["query"], metrics="map", convention="trec_eval",
-        tie_break=[*map(str, columns["doc"])],
+        tie_break=columns["doc"],
     )  # fmt: skip
     assert json.loads(found)["a"] == result.mean()
     assert "columns" not in cli("compare", *words)[1]
@@ -343,20 +348,18 @@ def test_tables(files, cli, rng):
 
 
 def test_compare(files, cli):
-    words = ["compare", "qrels", "run", "other", "-m", "map", "--test", "sign", "--format", "json"]
-    ((row,),) = json.loads(cli(*words)[0]).values()
+    words = ["compare", "qrels", "run", "other", "-m", "map", "--test", "bootstrap", "--format", "json"]
+    ((row,),) = json.loads(cli(*words, "--random-state", "3")[0]).values()
     values = json.loads(cli("evaluate", "qrels", "run", "other", "-m", "map", "--per-query", "--format", "json")[0])
     results = {run: [*metrics["map"].values()] for run, metrics in values.items()}
-    expected = compare_all(results, test="sign")
-    assert row["corrected"] == expected.corrected_pvalue("run", "other")
+    assert row["corrected"] == compare_all(results, test="bootstrap", random_state=3).corrected_pvalue("run", "other")
     assert (row["a"], row["b"], row["won"]) == ("run", "other", 1)
-    out, _ = cli(
-        "compare", "qrels", "run", "other", "-m", "map", "-m", "mrr", "--baseline", "run", "--correction", "none"
-    )
+    out, _ = cli(*words[:6], "-m", "mrr", "--baseline", "run", "--correction", "none")
     assert [line.split()[:3] for line in out.splitlines()[1:]] == [["MAP", "other", "run"], ["MRR", "other", "run"]]
     assert "Got 'mine'" in cli("compare", "qrels", "run", "other", "--baseline", "mine", code=2)[1].splitlines()[-1]
     assert "Two runs or more" in cli("compare", "qrels", "run", code=2)[1]
     assert set(arguments.TESTS) == set(TESTS)
+    assert arguments.parser().parse_args(["compare"]).correction == "holm"  # as compare_all has it
 
 
 def test_compare_fits_a_terminal(files, cli):
@@ -385,21 +388,17 @@ def test_metrics(cli):
 
 @pytest.mark.parametrize("kind", ["distribution", "cutoff", "difference", "critical"])
 def test_pictures(files, cli, kind):
-    cli("plot", "qrels", "run", "other", "-m", "ndcg", "--kind", kind, "--max-k", "3", "-o", "picture.png")
+    cli("plot", "qrels", "run", "other", "-m", "ndcg", "--kind", kind, "--max-k", "1", "-o", "picture.png")
     assert (files / "picture.png").read_bytes()[1:4] == b"PNG"
 
 
 def test_pictures_that_cannot_be(files, cli, monkeypatch):
-    assert (
-        "of one metric. Got map, mrr" in cli("plot", "qrels", "run", "-m", "map", "-m", "mrr", "-o", "x.svg", code=2)[1]
-    )
-    assert "two runs or more. Got run" in cli("plot", "qrels", "run", "--kind", "critical", "-o", "x.svg", code=2)[1]
-    assert (
-        "--max-k must be 1 or more. Got 0"
-        in cli("plot", "qrels", "run", "--kind", "cutoff", "--max-k", "0", "-o", "x.svg", code=2)[1]
-    )
+    plot = ["plot", "qrels", "run", "-o", "x.svg"]
+    assert "of one metric. Got map, mrr" in cli(*plot, "-m", "map", "-m", "mrr", code=2)[1]
+    assert "two runs or more. Got run" in cli(*plot, "--kind", "critical", code=2)[1]
+    assert "--max-k must be 1 or more. Got 0" in cli(*plot, "--kind", "cutoff", "--max-k", "0", code=2)[1]
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert 'pip install "sklearn-rank[plot]"' in cli("plot", "qrels", "run", "-o", "x.svg", code=2)[1]
+    assert 'pip install "sklearn-rank[plot]"' in cli(*plot, code=2)[1]
 
 
 @pytest.mark.parametrize(
@@ -483,9 +482,11 @@ def test_the_program_is_found_where_the_package_says():
 def test_as_a_program(files):
     """The module runs, reads its standard input, and is quiet when nobody reads on."""
     command, here = [sys.executable, "-m", "sklearn_rank"], Path(__file__).parents[1]
-    words, given = [*command, "evaluate", str(files / "qrels"), "-"], RUN.encode()
-    done = subprocess.run(words, input=given, capture_output=True, check=True, timeout=120, cwd=here)
-    assert done.stdout.decode().splitlines()[0].split() == ["run", "nDCG@10", "MAP"]
+    words = [*command, "evaluate", str(files / "qrels"), "-", "-q", "--missing-from-qrels", "zero"]
+    given, env = RUN.replace("304", "ä").encode(), {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(words, input=given, capture_output=True, check=True, timeout=120, cwd=here, env=env)
+    lines = [line.split()[:2] for line in done.stdout.decode().splitlines()]
+    assert [lines[0], lines[-1]] == [["run", "qid"], ["-", r"\xe4"]]
     with subprocess.Popen([*command, "metrics"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=here) as process:
         process.stdout.close()
         assert process.wait(timeout=120) == 1

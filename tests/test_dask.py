@@ -191,6 +191,17 @@ def test_index_of_queries(kind):
     check(ddf.clear_divisions() if kind == "unknown" else ddf, frame)
 
 
+def test_index_of_categories_in_an_order_of_their_own():
+    """Divisions are in that order, and ids that come out of it are not."""
+    frame = frame_of(grouped(make()))
+    ids = [f"q{q:03}" for q in frame.qid]
+    frame["qid"] = pd.Categorical(ids, categories=list(dict.fromkeys(ids))[::-1])
+    frame = frame.sort_values("qid", kind="stable")
+    ddf = dd.from_pandas(frame.set_index("qid"), npartitions=3)
+    assert ddf.known_divisions
+    check(ddf, frame)
+
+
 @pytest.mark.filterwarnings("ignore:The inplace keyword")  # dask's read_parquet, of pandas 3.1
 def test_divisions_of_parquet_may_cut_queries(tmp_path):
     """dask knows divisions of files that have the same query, of which loc would lose rows."""
@@ -281,6 +292,8 @@ def test_weights_are_checked_across_partitions(ask):
     if ask != "per_query":  # it takes no mean
         with pytest.raises(ValueError, match="not all zero. Got values from 0.0 to 0.0"):
             ASKED[ask](ddf.assign(w=0), metrics="map", sample_weight="w")
+    later = parts(GOOD | {"w": 0.0}, GOOD | {"w": 2.0, "qid": ["b", "b"]})
+    ASKED[ask](later, metrics="map", sample_weight="w", assume_grouped=True)
 
 
 @pytest.mark.parametrize("ask", ASKED)

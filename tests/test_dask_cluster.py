@@ -273,9 +273,10 @@ def test_what_cannot_be_compared():
     for a, b in ((one, twice), (twice, one)):
         with pytest.raises(ValueError, match="compare takes one value a query; .*Got query 3 twice"):
             on_dask.compare(a, b)
-    missing = parts({"qid": [1, 2, np.nan], "map": [0.5, 0.2, 0.1]})
-    with pytest.raises(ValueError, match="qid must not contain missing values"):
-        on_dask.compare(missing, missing)
+    for ids in ([1, 2, np.nan], ["a", "b", None]):
+        missing = parts({"qid": ids, "map": [0.5, 0.2, 0.1]})
+        with pytest.raises(ValueError, match="Every row needs a query, so qid must not contain missing values"):
+            on_dask.compare(missing, missing)
 
 
 def test_means_of_a_table():

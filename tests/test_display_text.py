@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import GradientBoostingRegressor
 
-from sklearn_rank import QueryRanker, compare_systems, evaluate
+from sklearn_rank import Evaluation, QueryRanker, compare_systems, evaluate
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.stats import compare, compare_all, confidence_interval
 from sklearn_rank.stats._significance import TESTS
@@ -236,6 +236,26 @@ def test_as_many_cutoffs_are_numbered_as_there_is_room_for(n, width, expected):
     assert_legible(ax.figure)
 
 
+def test_one_of_several_systems_is_named_where_it_is_drawn_alone():
+    display = DistributionDisplay.from_results(some(2), "ndcg@5")
+    first = next(iter(display.systems_.values()))
+    assert first.plot().ax_.get_legend() is not None
+
+
+def test_precision_and_recall_are_of_the_same_cutoffs():
+    result = evaluate([1, 0], [2, 1], qid=[1, 1], metrics=["p@1", "p@2", "r@1", "r@3"])
+    with pytest.raises(ValueError, match=r"same cutoffs. Got \[1, 2\] for precision and \[1, 3\] for recall"):
+        ListLengthDisplay.from_result(result)
+
+
+def test_the_level_of_intervals_is_told_where_one_system_has_none():
+    values = {"new": [1, 2, 4, 3], "one query": [np.nan, np.nan, np.nan, 2], "old": [0, 1, 2, 0]}
+    results = {name: Evaluation.from_values(range(4), {"mrr": mrr}) for name, mrr in values.items()}
+    display = DifferenceDisplay.from_results(results)
+    assert display.systems_["one query"].pvalue is None
+    assert "dots: means with 95 % interval" in display.ax_.get_xlabel()
+
+
 def test_critical_differences_have_intervals_and_bars_inside():
     results = some(5)
     display = CriticalDifferenceDisplay.from_results(results, "ndcg@5", confidence_level=0.9)
@@ -257,7 +277,10 @@ def test_critical_differences_have_intervals_and_bars_inside():
     plain = CriticalDifferenceDisplay.from_comparison(compare_all(results, metric="ndcg@5"))
     assert (plain.intervals, plain.intervals_) == ({}, None)
     arrays = {name: result.per_query["ndcg@5"] for name, result in results.items()}
-    assert CriticalDifferenceDisplay.from_results(arrays).intervals.keys() == results.keys()
+    clusters = np.arange(len(next(iter(arrays.values())))) // 4
+    clustered = CriticalDifferenceDisplay.from_results(arrays, clusters=clusters).intervals
+    for name, values in arrays.items():
+        assert clustered[name] == pytest.approx(confidence_interval(values, clusters=clusters))
 
 
 def test_bars_side_by_side_do_not_touch():

@@ -144,6 +144,9 @@ def test_a_search_that_has_no_score(shuffled):
         pytest.raises(ValueError, match="No candidate of the search could be scored"),
     ):
         EVALUATOR.search(search, X, y, qid=qid)
+    with pytest.warns(FitFailedWarning), pytest.warns(UserWarning, match="non-finite"):  # of one candidate alone
+        found = EVALUATOR.search(GridSearchCV(Ridge(), {"alpha": [-1, 1]}), X, y, qid=qid)
+    assert found.best_params_ == {"estimator__alpha": 1}
 
 
 # --- what is no estimator ------------------------------------------------------------------------------------

@@ -138,6 +138,10 @@ def test_weights_of_queries(shuffled):
         Formula(first), y[:, None], y, qid=qid, metric="mse", sample_weight=one * 2.0 + 1e-9, random_state=0
     )
     np.testing.assert_allclose(found.importances[0], without.importances[0], atol=1e-6)
+    elsewhere = query_permutation_importance(
+        Formula(first), np.where(one, 0, y)[:, None], y, qid=qid, metric="mse", sample_weight=one * 2.0, random_state=0
+    )
+    assert (elsewhere.importances == 0).all()
 
 
 @pytest.mark.parametrize("container", ["pandas", "polars", "csr_matrix", "coo_array", "csc_array", "list"])

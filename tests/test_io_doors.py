@@ -96,7 +96,8 @@ def test_gzip_that_is_not_whole(reader):
     packed = gzip.compress(data)
     damaged = bytearray(packed)
     damaged[-6] ^= 1
-    for bad in (packed[:-1], packed[:20], packed + b"junk", packed + packed[:12], bytes(damaged)):
+    no_block = packed[:10] + b"\xff" + packed[11:]
+    for bad in (packed[:-1], packed[:20], packed + b"junk", packed + packed[:12], bytes(damaged), no_block):
         with pytest.raises(ValueError, match="The gzip file is truncated or damaged"):
             read(io.BytesIO(bad))
 

@@ -32,15 +32,15 @@ def test_by_hand(shuffled):
     )
     assert sizes.tolist() == [3, 7, 30]
     assert train.shape == test.shape == (3, 4)
-    whole, train, test = query_learning_curve(Ridge(), X, y, qid=qid, metric="map", train_sizes=[1.0], cv=CV)
+    (_, whole), *scores = query_learning_curve(Ridge(), X, y, qid=qid, metric="map", train_sizes=[0.5, 1.0], cv=CV)
     n_queries = [len(set(qid[rows])) for rows, _ in CV.split(X, groups=qid)]
     assert whole == min(n_queries)
     for i, (rows, held_out) in enumerate(CV.split(X, groups=qid)):
         if n_queries[i] == whole:
             model = Ridge().fit(X[rows], y[rows])
-            for part, found in ((rows, train), (held_out, test)):
+            for part, found in zip((rows, held_out), scores, strict=True):
                 expected = evaluate(y[part], model.predict(X[part]), qid=qid[part], metrics="map").mean()["map"]
-                assert found[0, i] == pytest.approx(expected)
+                assert found[1, i] == pytest.approx(expected)
 
 
 def test_queries_stay_whole(shuffled):

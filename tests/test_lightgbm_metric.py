@@ -82,7 +82,7 @@ def test_metrics_of_its_own_may_be_watched_but_not_stop_training():
     stop = [lgb.early_stopping(3, verbose=False)]
     for call in (
         lambda: ranker(lightgbm_metric("map@10"), stop),
-        lambda: train(lightgbm_metric("map@10"), *stop, params={**PARAMS, "metric": "ndcg"}),
+        lambda: train(lightgbm_metric("map@10"), *stop, params={**PARAMS, "metric": "ndcg", "eval_at": 3}),
         lambda: train(lightgbm_metric("map@10"), params={**PARAMS, "metric": "map", "early_stopping_round": 3}),
         lambda: lgb.cv({**PARAMS, "metric": "ndcg"}, datasets()[0], 3, feval=lightgbm_metric("mrr"), callbacks=stop),
     ):

@@ -31,7 +31,7 @@ def test_neighbors_are_lists_of_few_documents(metric, rng):
     indices = np.array([rng.permutation(40)[:6] for _ in range(N_QUERIES)])
     indices[2, 3:] = -1
     indices[4] = -1
-    distances = rng.integers(0, 3, indices.shape) * 1.0
+    distances = np.where(indices < 0, np.inf, rng.integers(0, 3, indices.shape))
     for q, row in enumerate(indices):
         score[q, row[row >= 0]] = -distances[q, row >= 0]
     grade = rng.integers(0, high + 1, score.shape) * (rng.random(score.shape) < 0.4) * 1.0
@@ -46,11 +46,11 @@ def test_neighbors_are_lists_of_few_documents(metric, rng):
 
 def test_recall_of_an_index():
     true = [[1, 2, 3], [4, 5, 6]]
-    found = [[2, 9, 1], [-1, -1, -1]]
+    found = [[2, 0, 1], [-1, -1, -1]]
     result = score_neighbors(None, found, true_indices=true, metrics=["recall@3", "recall@1"])
     assert result.per_query["recall@3"].tolist() == [2 / 3, 0.0]
     assert result.per_query["recall@1"].tolist() == [1 / 3, 0.0]
-    nan = [[2, 9, 1], [np.nan] * 3]
+    nan = [[2, 0, 1], [np.nan] * 3]
     assert score_neighbors(None, nan, true_indices=true, metrics="recall@3").mean() == {"recall@3": 1 / 3}
 
 

@@ -247,6 +247,16 @@ def test_sparse_features(features, rng):
         assert found == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize("n_labels", [31, 32, 300])
+def test_more_shared_labels_than_are_kept_as_bytes(n_labels, features, rng):
+    indicators = [(rng.random((len(x), n_labels)) < 0.95) * 1 for x in features]
+    indicators[0][0], indicators[1][0] = 1, 1
+    names = ["acg@5", "ndcg(gain=linear)@10", "kendall"]
+    expected = evaluate(indicators[0] @ indicators[1].T, features[0] @ features[1].T, metrics=names)
+    found = evaluate_retrieval(*features, *indicators, distance="inner_product", metrics=names)
+    assert found.mean() == pytest.approx(expected.mean(), rel=1e-9)
+
+
 def test_equal_vectors_of_whole_numbers_tie_exactly(rng):
     """Also far from the origin, where squares are large."""
     items = rng.integers(0, 3, (300, 4)) + 1_000_000

@@ -155,6 +155,8 @@ def test_weights_attributes_and_clusters_go_by_query():
         assert result.mean()["map"] == np.average(plain.per_query["map"], weights=[1, 3])
         assert result.clusters.tolist() == ["en", "de"]
         assert result.attributes["country"].tolist() == ["en", "de"]
+    alone = evaluate_run(QRELS, RUN, metrics="map", sample_weight={"q1": 3, "q2": 0})
+    assert alone.mean()["map"] == pytest.approx(plain.per_query["map"][1])
     for name in ("sample_weight", "by", "clusters"):
         with pytest.raises(TypeError, match=rf"{name} of evaluate_run must be {{query: value}}.*Got list"):
             evaluate_run(QRELS, RUN, **{name: [1] * 8})

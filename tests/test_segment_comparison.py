@@ -81,6 +81,8 @@ def test_clusters_and_folds():
     alone = compare(a, b, clusters=report.results["old"].clusters[there])
     row = frame.to_frame().set_index(["device", "system"]).loc[("mobile", "new")]
     assert (row["low"], row["high"], row["p"]) == (*alone.confidence_interval, alone.pvalue)
+    untested = compared(clusters=COUNTRY).segments("country", metric="map").to_frame()  # each of one cluster
+    assert untested[["low", "high", "won", "p"]].isna().all(axis=None)
     models = {"ridge": Ridge(), "tree": DecisionTreeRegressor(max_depth=2, random_state=0)}
     by_query = dict(zip(QID.tolist(), COUNTRY.tolist(), strict=True))
     of_folds = RankingEvaluator("map", cv=3).compare(models, X, Y, qid=QID).segments(by={"country": by_query})

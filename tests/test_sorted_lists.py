@@ -30,6 +30,7 @@ def rows_of_numbers(n, rng):
     yield "neighbours", 1 + rng.integers(0, 50, n) * 2.0**-52
     yield "sorted", np.sort(x)
     yield "exponential", np.exp(20 * x)
+    yield "exponential, the first and the last tied", np.where(np.arange(n) % max(n - 1, 1) == 0, 0, np.exp(20 * x))
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 500, 2**17 + 1])

@@ -44,6 +44,13 @@ def test_a_repeated_row_counts_as_often(spark):
         compare(repeated, result)
 
 
+def test_weights_are_those_of_the_metrics_that_had_them(spark):
+    rows = [("a", 0, 2.0, 3.0), ("a", 1, 1.0, 3.0), ("b", 1, 2.0, 1.0)]
+    df = spark.createDataFrame(rows, "qid string, label int, score double, w double")
+    both = per_query(df, metrics="mrr").join(per_query(df, metrics="map", sample_weight="w"), "qid")
+    assert mean(both) == {"mrr": 0.75, "map": 0.625}
+
+
 def test_means_of_nothing_defined(spark):
     df = spark.createDataFrame([(0, 2.0, "a"), (0, 1.0, "b")], "label int, score double, qid string")
     metrics = ["map", "gm_map", "recall(average=micro)@3"]

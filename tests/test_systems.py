@@ -218,6 +218,9 @@ def test_why_there_are_no_tests_is_said(rows):
     assert "No test of" not in str(compare_systems(y, systems, qid=qid, metrics="map"))
     one = compare_systems([0, 1], {"a": [1, 2], "b": [2, 1]}, qid=[1, 1], metrics="map")
     assert "No test of MAP: two queries or more are needed." in str(one)
+    values = {"a": [np.nan, 1, 2], "b": [1, np.nan, 2]}  # one query has a value of both
+    half = compare_systems({name: Evaluation.from_values([*"xyz"], {"mrr": mrr}) for name, mrr in values.items()})
+    assert "No test of MRR: two queries or more are needed." in str(half)
 
 
 # --- finished results ----------------------------------------------------------------------------------------

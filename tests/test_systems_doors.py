@@ -113,6 +113,7 @@ def test_other_columns(table):
         ({"y_score": None}, TypeError, r"columns of scores, compare_systems\(data, \['bm25', 'lgbm'\]\)"),
         ({"y_score": {"a": np.arange(300)}}, TypeError, "With a table, y_score names the columns"),
         ({"y_score": {"a": np.arange(300)}, "y_true": "label"}, TypeError, "With a table, y_score names the columns"),
+        ({"y_score": {"a": np.arange(300), "b": "new"}}, TypeError, "With a table, y_score names the columns"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_columns(table, change, kind, message):
@@ -164,6 +165,12 @@ def test_queries_that_a_run_lacks(runs):
     assert told[0].filename == __file__
     assert found.results["new"].per_query["map"][7] == 0
     assert compare_systems(judgements, less, metrics="map", missing_from_run="zero").summary() == found.summary()
+    strange = systems | {"new": {q: {f"x{d}": 1.0 for d in documents} for q, documents in less["new"].items()}}
+    with (
+        pytest.warns(UserWarning, match="do not have the same queries.* about the system 'new'"),
+        pytest.warns(UserWarning, match="No document of the run is judged.* about the system 'new'"),
+    ):
+        compare_systems(judgements, strange, metrics="map")
     with pytest.raises(ValueError, match="same queries.* Got 1 queries that 'new' lacks, .* 7, which 'old'"):
         compare_systems(judgements, less, metrics="map", missing_from_run="drop")
 

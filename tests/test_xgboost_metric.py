@@ -68,7 +68,8 @@ def precision_loss(y_true, y_score):
 WRONG_WAY = [
     ("mrr@10", {"early_stopping_rounds": 3}, "maximize=True"),
     ("mrr@10", {"early_stopping_rounds": 3, "maximize": False}, "maximize=True"),
-    ("p@1", {"callbacks": "EarlyStopping"}, "maximize=True"),
+    ("p@1", {"callbacks": None}, "maximize=True"),
+    ("err(ties=worst, unjudged=drop)", {"callbacks": "err(ties=worst,unjudged=drop)"}, "maximize=True"),
     ("map@10", {"early_stopping_rounds": 3, "maximize": False}, "maximize=True"),
     ("rmse", {"early_stopping_rounds": 3, "maximize": True}, "maximize=False"),
     ({"pretty bad": "rmse"}, {"early_stopping_rounds": 3}, "maximize=False"),
@@ -81,7 +82,7 @@ WRONG_WAY = [
 def test_a_metric_is_not_taken_the_wrong_way(metric, keywords, way_out):
     """XGBoost knows the direction of a metric by its name or by `maximize`, and without either minimizes it."""
     if "callbacks" in keywords:
-        keywords = {"callbacks": [xgb.callback.EarlyStopping(rounds=3)]}
+        keywords = {"callbacks": [xgb.callback.EarlyStopping(rounds=3, metric_name=keywords["callbacks"])]}
     with pytest.raises(ValueError, match=way_out):
         train(xgboost_metric(metric), **keywords)
 

@@ -29,7 +29,7 @@ def r_ndcg(y_true: Array, y_score: Array, *, relevance_level: float) -> float:
     if not (y_true >= relevance_level).any() or len(gain) == 0:
         return 0.0
     dcg, ideal_dcg = np.cumsum(gain / _discount(gain)), np.cumsum(ideal / _discount(ideal))
-    ends = np.append(np.flatnonzero(np.diff(ideal)), len(ideal) - 1)
+    ends = np.flatnonzero(np.diff(ideal, append=0))
     values = dcg[np.minimum(ends, len(dcg) - 1)] / ideal_dcg[ends]
     if len(dcg) > len(ideal) + 1:
         values = np.append(values, dcg[-1] / ideal_dcg[-1])
