@@ -28,7 +28,7 @@ def rank_grades(
         ptr[0] = 0
         for q in range(n_queries):
             n = indptr[q + 1] - indptr[q]
-            if n <= FEW and highest < LOW_GRADES and ptr[q] + FEW <= n_rows:
+            if LOW_BYTES_FIRST and n <= FEW and highest < LOW_GRADES and indptr[q] + FEW <= n_rows:
                 _sort_few_low_grades(grades + indptr[q], n, highest, best + ptr[q])
             elif n <= FEW:
                 _sort_few_grades(grades + indptr[q], n, best + ptr[q])
@@ -38,20 +38,16 @@ def rank_grades(
 
 
 cdef inline void _sort_few_low_grades(const uint8_t* grade, int64_t n, int64_t highest, uint8_t* out) noexcept nogil:
-    """Sort up to 8 low grades: each of 1, 2, ... adds 1 to as many of the first bytes as there are that reach it.
+    """Sort the first n of 8 low grades: each of 1, 2, ... adds 1 to as many of the first bytes as there are that reach it.
 
     All 8 bytes are written; the next query overwrites those after the last grade.
     """
-    cdef int64_t i, n_reach = 0, g = highest
-    cdef uint64_t counts = 0, best = 0
-    for i in range(n):
-        counts += ONE_OF[grade[i]]
-    while g > 0:
-        n_reach += (counts >> (8 * g)) & 255
-        best += FIRST_ONES[n_reach]
-        g -= 1
-    for i in range(FEW):  # one step, where the lowest byte is the first in memory
-        out[i] = <uint8_t> (best >> (8 * i))
+    cdef int64_t g
+    cdef uint64_t word, best = 0
+    memcpy(&word, grade, FEW)
+    for g in range(1, highest + 1):
+        best += FIRST_ONES[_count_in_word(word, n, g)]
+    memcpy(out, &best, FEW)
 
 
 cdef inline void _sort_few_grades(const uint8_t* grade, int64_t n, uint8_t* out) noexcept nogil:
@@ -155,14 +151,19 @@ def count_grades_at_least(const uint8_t[::1] grade, const int64_t[::1] indptr, i
 
 
 cdef inline int64_t _count_few(const uint8_t* grade, int64_t n, uint8_t wanted) noexcept nogil:
-    """Count the grades of at least `wanted` among the first n of 8 bytes: those reach 128 when 128 - wanted is added.
+    """Count the grades of at least `wanted` among the first n of 8."""
+    cdef uint64_t word
+    memcpy(&word, grade, FEW)
+    return _count_in_word(word, n, wanted)
+
+
+cdef inline int64_t _count_in_word(uint64_t grades, int64_t n, uint64_t wanted) noexcept nogil:
+    """Count those of the first n bytes that are at least `wanted`: they reach 128 when 128 - wanted is added.
 
     A fifth of the instructions of a loop. A product with ones adds up the bytes of a word.
     """
-    cdef uint64_t word
-    memcpy(&word, grade, FEW)
-    word += (128 - <uint64_t> wanted) * BYTES_OF_1
-    return (((word >> 7) & FIRST_ONES[n]) * BYTES_OF_1) >> 56
+    grades += (128 - wanted) * BYTES_OF_1
+    return (((grades >> 7) & FIRST_ONES[n]) * BYTES_OF_1) >> 56
 
 
 def find_grades(const uint8_t[::1] grade, int64_t highest):

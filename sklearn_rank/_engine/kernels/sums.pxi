@@ -113,20 +113,30 @@ cdef inline int64_t _sum_lists(
     const double* by_rank, bint ranked, bint per_rank, lists_t* lists, int64_t q,
 ) noexcept nogil:
     """Sums of lists; which operands there are is mostly known where this is inlined."""
-    cdef int64_t c, i, n, first
+    cdef int64_t c, i, n, length
     cdef double total, factor
+    cdef const double* values = x
+    cdef const double* weights = weight
+    cdef const uint8_t* grades = grade
     while q < lists.n and lists.ptr[q + 1] - lists.ptr[q] <= N_PLAIN:
+        length = lists.ptr[q + 1] - lists.ptr[q]
+        if by_grade:
+            grades = grade + lists.ptr[q]
+        else:
+            values = x + v * lists.ptr[q]
+        if weighted:
+            weights = weight + w * lists.ptr[q]
         total = 0.0
-        first = i = lists.ptr[q]
+        i = 0
         for c in range(lists.n_cutoffs):
-            n = first + min(lists.cutoffs[c], lists.ptr[q + 1] - first)
+            n = min(lists.cutoffs[c], length)
             while i < n:
-                factor = weight[w * i] if weighted else 1.0
+                factor = weights[w * i] if weighted else 1.0
                 if ranked:
-                    factor *= by_rank[i - first]
+                    factor *= by_rank[i]
                 if per_rank:
-                    factor /= i - first + 1
-                total += (x[grade[i]] if by_grade else x[v * i]) * factor
+                    factor /= i + 1
+                total += (x[grades[i]] if by_grade else values[v * i]) * factor
                 i += 1
             (<double*> (lists.out + q * lists.of_query + c * lists.of_cutoff))[0] = total
         q += 1
