@@ -1,4 +1,4 @@
-"""Feed a target inputs that a coverage-guided fuzzer makes up, and keep those that reach something new.
+"""Feed a target inputs that a coverage-guided fuzzer makes up, and keep those that it takes to reach all of it.
 
     python tests/fuzz TARGET [--seconds 3600] [--keep]
 
@@ -34,11 +34,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("target", choices=targets.NAMES)
     parser.add_argument("--seconds", type=int, default=3600)
-    parser.add_argument("--keep", action="store_true", help="write the inputs that reached something new to corpora/")
+    parser.add_argument("--keep", action="store_true", help="write few inputs that reach all of it to corpora/")
     parser.add_argument("--built", type=Path, help="folder of a build that is used again, or made")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        copy, work = asked.built or Path(folder, "project"), Path(folder, "inputs")
+        copy, work, kept = asked.built or Path(folder, "project"), Path(folder, "inputs"), Path(folder, "kept")
         if not copy.exists():
             _build(copy)
         work.mkdir()
@@ -47,7 +47,9 @@ def main() -> int:
         limits = f"-max_total_time={asked.seconds}", "-max_len=4096", "-timeout=60", "-rss_limit_mb=4096"
         status = _run(copy, [asked.target, *limits, f"-artifact_prefix={folder}/", str(work)])
         if status == 0 and asked.keep:
-            targets.write_corpus(asked.target, [path.read_bytes() for path in work.iterdir()])
+            kept.mkdir()
+            status = _run(copy, [asked.target, "-merge=1", str(kept), str(work)])
+            targets.write_corpus(asked.target, [path.read_bytes() for path in kept.iterdir()])
         for path in Path(folder).glob("*-*"):
             print(f"{path.name}: {path.read_bytes()!r}")
     return status

@@ -32,11 +32,12 @@ def check(data: bytes) -> None:
 
 
 def packed(members: bytes) -> bytes:
-    """A file of these members, each stored as it is."""
+    """A file of these members, each stored as it is; a name ends before its first NUL."""
     parts, file = members.split(BETWEEN), io.BytesIO()
+    names = (name.decode("latin-1").partition("\0")[0] or "?" for name in parts[::2])
     with zipfile.ZipFile(file, "w") as archive:
-        for name, content in dict(zip(parts[::2], parts[1::2], strict=False)).items():
-            archive.writestr(zipfile.ZipInfo(name.decode("latin-1") or "?"), content)
+        for name, content in dict(zip(names, parts[1::2], strict=False)).items():
+            archive.writestr(zipfile.ZipInfo(name), content)
     return file.getvalue()
 
 
