@@ -5,12 +5,13 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.dummy import DummyRegressor
 from sklearn.exceptions import FitFailedWarning
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_rank import QueryRanker, RankingEvaluator, query_learning_curve
+from sklearn_rank import QueryRanker, RankingEvaluator, get_scorers, query_learning_curve
 from sklearn_rank.model_selection._folds import check_predictions
 
 EVALUATOR = RankingEvaluator(["map", "ndcg@5"], cv=3)
@@ -147,6 +148,27 @@ def test_a_search_that_has_no_score(shuffled):
     with pytest.warns(FitFailedWarning), pytest.warns(UserWarning, match="non-finite"):  # of one candidate alone
         found = EVALUATOR.search(GridSearchCV(Ridge(), {"alpha": [-1, 1]}), X, y, qid=qid)
     assert found.best_params_ == {"estimator__alpha": 1}
+
+
+SETTINGS = {}, {"scoring": get_scorers(["p@1", "map"]), "refit": "map"}, {"resource": "max_queries"}
+
+
+@pytest.mark.filterwarnings("ignore:.*non-finite")
+@pytest.mark.parametrize("error_score", [np.nan, -1.0])
+@pytest.mark.parametrize("settings", SETTINGS, ids=["all metrics", "own scorers", "halving"])
+def test_a_search_of_which_one_candidate_cannot_be_scored(shuffled, settings, error_score):
+    """As scikit-learn does for one metric, and for candidates that cannot be fitted."""
+    X, y, qid = shuffled
+    grid = {"change": [with_first(np.inf), np.negative]}
+    kind = HalvingGridSearchCV if "resource" in settings else GridSearchCV
+    with pytest.warns(UserWarning, match=r"Scoring failed, .* are (nan|-1.0): y_score must not contain NaN or \+inf"):
+        search = EVALUATOR.search(kind(Predicts(None), grid, error_score=error_score, **settings), X, y, qid=qid)
+    assert search.best_params_["estimator__change"] is np.negative
+    scores = search.cv_results_["mean_test_map"][:2]
+    np.testing.assert_equal(scores[0], error_score)
+    assert 0 < scores[1] < 1
+    with pytest.raises(ValueError, match="y_score must not contain NaN"):
+        EVALUATOR.search(kind(Predicts(None), grid, error_score="raise", **settings), X, y, qid=qid)
 
 
 # --- what is no estimator ------------------------------------------------------------------------------------

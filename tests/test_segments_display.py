@@ -64,8 +64,10 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match="one of the result's metrics"):
         SegmentsDisplay.from_results(REPORT.results)
     other = evaluate(Y, X[:, 0], qid=QID, metrics="map", by={"country": np.where(QID % 3, "de", "it")})
-    with pytest.raises(ValueError, match="Got other segments in 'other' than in 'old'"):
-        SegmentsDisplay.from_results({"old": REPORT.results["old"], "other": other}, "map")
+    fewer = evaluate(Y[QID < 30], X[QID < 30, 0], qid=QID[QID < 30], metrics="map", by={"country": COUNTRY[QID < 30]})
+    for result in other, fewer:
+        with pytest.raises(ValueError, match="Got other segments in 'other' than in 'old'"):
+            SegmentsDisplay.from_results({"old": REPORT.results["old"], "other": result}, "map")
     with pytest.raises(ValueError, match="up to 60 segments; .* Got 61"):
         SegmentsDisplay.from_results({"a": Evaluation.from_values(range(61), {"mrr": np.ones(61)}, by=np.arange(61))})
 

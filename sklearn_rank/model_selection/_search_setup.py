@@ -10,6 +10,7 @@ import inspect
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,9 @@ class SearchSetup:
             chosen |= self._halving(search, wrapped)
         elif search.scoring is None:
             chosen |= self._scoring(search)
+        scorer = chosen.get("scoring", search.scoring)
+        if isinstance(scorer, RankingScorers | DecidingScorer) and isinstance(search.error_score, Real):
+            chosen["scoring"] = ForgivingScorer(scorer, search.error_score)
         chosen["cv"] = self._splitter(chosen_cv(search))
         return _outside_copy(search, chosen) if is_outside(search) else clone(search).set_params(**chosen)
 
@@ -207,10 +211,42 @@ class OneMetricScorer:
 class DecidingScorer(OneMetricScorer):
     """Several ranking metrics, one of them once more as "score", by which halving searches decide."""
 
+    @property
+    def names(self) -> list[str]:
+        """Keys of what it returns."""
+        return ["score", *self.scorers.names]
+
     def __call__(self, *args: Any, **metadata: Any) -> Any:
         """Values of all metrics; higher is better."""
         values = self.scorers(*args, **metadata)
         return {"score": values[self.name], **values}
+
+
+class ForgivingScorer:
+    """Several ranking metrics that all have the error score of a search where one model cannot be scored.
+
+    scikit-learn does so for one metric, and for models that cannot be fitted.
+    """
+
+    def __init__(self, scorer: RankingScorers | DecidingScorer, error_score: Real) -> None:
+        self.scorer, self.error_score = scorer, error_score
+
+    def __call__(self, *args: Any, **metadata: Any) -> Any:
+        """Values of all metrics; higher is better."""
+        try:
+            return self.scorer(*args, **metadata)
+        except Exception as error:
+            message = f"Scoring failed, so that the metrics of this split are {self.error_score}: {error}"
+            warnings.warn(message, UserWarning, stacklevel=2)
+            return dict.fromkeys(self.scorer.names, self.error_score)
+
+    def get_metadata_routing(self) -> Any:
+        """Metadata that the scorers request."""
+        return self.scorer.get_metadata_routing()
+
+    def __repr__(self) -> str:
+        """Scorer of which it is."""
+        return repr(self.scorer)
 
 
 def _without_name_score(scorers: RankingScorers) -> RankingScorers:
