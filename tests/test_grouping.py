@@ -441,3 +441,10 @@ def test_missing_ids_in_an_index_as_well():
     ids = np.array([pd.NA, 1], dtype=object)
     with pytest.raises(ValueError, match="qid must not contain missing values"):
         refuse_other_queries(pd.Series([1.0, 2.0], index=pd.Index(ids.copy(), name="qid")), ids, name="y_true")
+
+
+@pytest.mark.parametrize("written", [-1, 3, 2**62, -(2**63)])
+def test_ids_that_another_thread_writes_are_refused(written):
+    """The range of the ids was found before."""
+    with pytest.raises(ValueError, match="give a copy of what another thread writes"):
+        _grouping._number_near(np.array([1, 0, written, 2]), 0, 3)

@@ -2,6 +2,7 @@
 
 from collections import deque
 from datetime import UTC, date, datetime
+from enum import Enum
 
 import numpy as np
 import pandas as pd
@@ -114,6 +115,17 @@ SAME = {
     "Arrow": lambda a, b: pd.Series([a, a, b, b], dtype="int64[pyarrow]"),
     "polars": lambda a, b: pl.Series([a, a, b, b], dtype=pl.UInt64),
 }
+
+
+Part = Enum("Part", {"FIRST": "train", "SECOND": "test"}, type=str)
+"""Text whose str() is another one."""
+
+
+def test_members_of_an_enum_of_text_are_their_text(tmp_path):
+    result = evaluate([1, 0, 1], [2, 1, 3], qid=[Part.FIRST, Part.FIRST, Part.SECOND], metrics="map")
+    assert result.qid.tolist() == ["train", "test"]
+    result.save(tmp_path / "saved")
+    assert type(result).load(tmp_path / "saved").qid.tolist() == ["train", "test"]
 
 
 @pytest.mark.parametrize("make", SAME.values(), ids=SAME)

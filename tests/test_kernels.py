@@ -11,7 +11,7 @@ from registry import together
 
 from sklearn_rank._engine.block_labels import MOST_GRADE, BlockLabels, as_grades
 from sklearn_rank._engine.check import queries_of
-from sklearn_rank._engine.kernels.rank import cumsum, divide, longest
+from sklearn_rank._engine.kernels.rank import centred_ranks, cumsum, divide, longest, overlap
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._metric.gains import exp2_minus_1
 
@@ -235,3 +235,31 @@ def test_sums_without_ties(values, weights, discounted, per_rank):
         sums = np.append(0.0, np.cumsum(of_row[rows] * (factor / rank if per_rank else factor)))
         equal = assert_array_equal if len(rank) <= 1024 else partial(assert_allclose, rtol=1e-13)  # which is in pieces
         equal(out[q], sums[np.minimum(cutoffs, len(rank))])
+
+
+# --- numbers that another thread has written since they were checked --------------------------------------------
+
+
+@pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
+@pytest.mark.parametrize("n", [2, 3, 5, 7, 20])
+def test_an_order_with_nan_is_of_rows_all_the_same(n, ties):
+    for seed in range(50):
+        score = np.random.default_rng(seed).choice([1.0, 2.0, 3.0, 4.0, math.nan], 2 * n)
+        for grade in (None, np.ones(2 * n, dtype=np.uint8)):
+            ranking = Ranking.by_score(np.ones(2 * n), score, np.array([0, n, 2 * n]), ties=ties, grade=grade)
+            first, second = np.split(ranking.order, ranking.ptr[1:2])
+            assert {*first} <= {*range(n)}
+            assert {*second} <= {*range(n, 2 * n)}
+            assert len({*ranking.order}) == len(ranking.order)
+
+
+def test_nan_has_ranks():
+    x, ptr, out = np.array([2.0, math.nan, 1.0]), np.array([0, 3]), np.empty(3)
+    centred_ranks(x, ptr, out, np.empty(3), np.empty(3), np.empty(3, dtype=np.int64), np.empty(3, dtype=np.int64))
+    assert {*out} <= {-1.0, 0.0, 1.0}
+
+
+def test_a_label_that_is_not_in_the_best_order_is_counted_inside_of_it():
+    room, out = np.zeros(5, dtype=np.int64), np.empty(2)
+    overlap(np.array([0.0, 1.0]), np.array([2.0, 1.0]), *2 * [np.array([0, 2])], None, room[:4].reshape(2, 2), out)
+    assert room[:2].tolist() == [0, 2]

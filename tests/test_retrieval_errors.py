@@ -23,6 +23,8 @@ TWICE = sparse.csr_array((np.ones(3), [0, 0, 1], [0, 2, 3]), shape=(2, 2))
         ((Q, D, [[0, 1]] * 2, sparse.csr_array([[0, 5]] * 3)), {}, ValueError, r"database_labels .* Got 5"),
         ((Q, D, [0, None], DL), {}, ValueError, r"query_labels must not be missing. Got None"),
         ((Q, D, [0.0, np.nan], DL), {}, ValueError, r"query_labels must not be missing. Got nan"),
+        ((Q, D, [{1}, {2}], [{1}, {2}, {1}]), {}, ValueError, r"query_labels must be one label each, .* Got \{1\}"),
+        ((Q, D, QL, [frozenset("a")] * 3), {}, ValueError, r"database_labels .*MultiLabelBinarizer"),
         ((Q, D, ["a", "b"], DL), {}, ValueError, r"Labels of queries and of the database must be of one kind"),
         ((Q, D, [b"a", b"b"], ["a", "b", "b"]), {}, ValueError, r"of one kind. Got .*'bytes'"),
         ((Q, D, np.array(["a", "b"]), np.array([b"a", b"b", b"b"])), {}, ValueError, r"of one kind. Got .*'bytes'"),

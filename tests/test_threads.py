@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import weakref
 from contextvars import ContextVar
@@ -139,6 +140,39 @@ def test_no_more_threads_are_kept_than_processors(monkeypatch):
     kept_threads._end_idle()
     threads_of(4)
     assert len(kept_threads._idle) == 1
+
+
+@pytest.mark.parametrize("n_more", [0, 1])
+def test_threads_that_do_not_start_leave_the_work_to_others(n_more, monkeypatch):
+    kept_threads._end_idle()
+    starts = iter([None] * n_more)
+
+    def start(self, start=Thread.start):
+        for _ in starts:
+            return start(self)
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(kept_threads.KeptThread, "start", start)
+    meet = meeting(1 + n_more)
+    assert for_each(lambda a, b: meet(a), BLOCKS, 4) == [*range(1000)]
+
+
+def test_a_thread_without_memory_to_begin_leaves_the_work_to_others(monkeypatch):
+    seen, stops = [], _threads._stops
+
+    def stops_of_callers():
+        if current_thread().name == "sklearn_rank":
+            raise MemoryError
+        return stops()
+
+    monkeypatch.setattr(_threads, "_stops", stops_of_callers)
+    monkeypatch.setattr(threading, "excepthook", lambda error: seen.append(error.exc_type))
+    found = []
+    caller = Thread(target=lambda: found.extend(on_threads(str, range(100), 2)), daemon=True)
+    caller.start()
+    caller.join(30)
+    assert found == [str(i) for i in range(100)]
+    assert seen == [MemoryError]
 
 
 def test_a_kept_thread_holds_no_data():

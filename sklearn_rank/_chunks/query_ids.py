@@ -17,7 +17,8 @@ class QueryIdIndex:
 
     def __init__(self, where: str = "batches") -> None:
         self._where = where
-        self.n, self._kind, self._parts = 0, "", list[NDArray[Any]]()
+        self.n, self._kind = 0, ""
+        self._parts: list[NDArray[Any]] = []
         self._distinct, self._entry = Distinct(), dict[Any, int]()
 
     def number(self, ids: NDArray[Any]) -> Number:

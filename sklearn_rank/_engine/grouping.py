@@ -330,6 +330,11 @@ def _number_near(ids: NDArray[Any], lowest: int, n_slots: int) -> tuple[Number, 
     for begin in range(0, len(ids), N_AT_ONCE):
         key = ids[begin : begin + N_AT_ONCE].astype(np.int64)
         n = grouping_kernels.number_near_keys(key, lowest, begin, table, n, number, first)
+        if n < 0:
+            raise ValueError(
+                "qid must stay as it is while it is read, so give a copy of what another thread writes. "
+                f"Got other ids than a moment ago, from row {begin} on."
+            )
     return number, first[:n].copy()
 
 

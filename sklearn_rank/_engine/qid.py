@@ -141,4 +141,4 @@ def as_they_are(distinct: NDArray[Any]) -> NDArray[Any]:
 def as_text(distinct: NDArray[Any]) -> NDArray[Any]:
     """Array of strings; of objects if one has a NUL, which NumPy drops at the end."""
     strings = distinct.tolist()
-    return distinct if "\0" in "".join(strings) else np.asarray(strings)
+    return distinct if "\0" in "".join(strings) else np.asarray([*map(str.__str__, strings)])  # also of an Enum of str

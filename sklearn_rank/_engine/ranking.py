@@ -83,7 +83,7 @@ class Ranking:
         is_narrow, by_label = score.dtype == np.float32, label is not None and label.ndim == 1
         out_grade = None if grade is None else np.empty(n_rows, dtype=np.uint8)
 
-        def rank(order: Index | None) -> bool:
+        def rank(order: Index | None, tie_end: Index, ptr: Index) -> bool:
             return rank_kernels.rank_queries(
                 None if is_narrow else score, score if is_narrow else None, label if by_label else None, grade, indptr,
                 depth, TIE_POLICIES[ties if by_label or ties == "average" else "stable"], keep_unretrieved, longest,
@@ -91,11 +91,12 @@ class Ranking:
             )  # fmt: skip
 
         def rank_again() -> Index:  # few formulas read it; it takes 8 bytes a row to write
-            rank(order := np.empty(n_rows, dtype=np.int64))
+            order = np.zeros(n_rows, dtype=np.int64)
+            rank(order, np.empty_like(tie_end), np.empty_like(ptr))  # others are there if another thread writes scores
             return order[: ptr[-1]]
 
         order = np.empty(n_rows, dtype=np.int64) if grade is None else None
-        tied, n = rank(order), ptr[-1]
+        tied, n = rank(order, tie_end, ptr), ptr[-1]
         return cls(
             label, score, indptr, ptr, order=rank_again if order is None else order[:n],
             tie_end=tie_end[:n] if tied else None, depth=depth, unlisted=unlisted,

@@ -36,13 +36,15 @@ class KeptThread(Thread):
     def run(self) -> None:
         """Do tasks until there is none."""
         while (task := self.tasks.get()) is not None:
-            task.context.run(task.function)
             done = task.done
-            del task  # and what the function holds
-            is_kept = len(_idle) < MOST_IDLE
-            if is_kept:
-                _idle.append(self)
-            done.release()
+            try:
+                task.context.run(task.function)
+                del task  # and what the function holds
+                is_kept = len(_idle) < MOST_IDLE
+                if is_kept:
+                    _idle.append(self)
+            finally:  # also where there is no memory to begin with
+                done.release()
             if not is_kept:
                 return
 

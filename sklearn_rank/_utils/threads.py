@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from functools import cache
 from numbers import Integral
 from threading import Event, Lock, local, main_thread
@@ -88,7 +89,8 @@ def can_start() -> bool:
 def on_threads(function: Callable[[S], T], items: Iterable[S], n_threads: int) -> list[T]:
     """List ``function(item)`` for each item. A free thread takes the next item from the iterable.
 
-    An error or an interrupt in one thread stops all of them, and is raised unchanged.
+    An error or an interrupt in one thread stops all of them, and is raised unchanged. Where the system lets no more
+    threads start, those that have started do the work.
     """
     if n_threads == 1 or not can_start():
         return [*map(function, items)]
@@ -107,23 +109,28 @@ def on_threads(function: Callable[[S], T], items: Iterable[S], n_threads: int) -
                     return
                 results[i] = function(item)
         except BaseException as error:
-            if not stop.is_set():
-                errors.append(error)
+            is_first = not stop.is_set()
             stop.set()
+            if is_first:
+                errors.append(error)
         finally:
             _thread.stops = outer
 
     others: list[Lock] = []
     try:
-        for _ in range(n_threads - 1):
-            others.append(beside(work))
+        with suppress(RuntimeError):  # "can't start new thread"
+            for _ in range(n_threads - 1):
+                others.append(beside(work))
         work()
         _wait_for(others)
+        is_stopped = stop.is_set()
     finally:
         stop.set()
         _wait_for(others)
     if errors:
         raise errors.pop(0)
+    if is_stopped:
+        raise MemoryError  # there was none to keep the error
     return [results[i] for i in range(len(results))]
 
 

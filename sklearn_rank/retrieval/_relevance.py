@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn_rank._engine.block_labels import MOST_GRADE
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.relevance import Grades, Groups, Judgements, csr
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import refuse_masked
 from sklearn_rank._utils.tensors import as_numpy
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
@@ -77,6 +78,13 @@ def _label_array(labels: Any, name: str) -> Any:
         raise ValueError(f"{name} must not be missing. Got NA.") from None
     if np.any(missing):
         raise ValueError(f"{name} must not be missing. Got {array[missing][0]}, the first of {missing.sum()}.")
+    if array.dtype == object:
+        for label in array.ravel().tolist():
+            if isinstance(label, (set, frozenset)):  # which do not sort: < asks for a part
+                raise ValueError(
+                    f"{name} must be one label each, or indicators, as sklearn.preprocessing.MultiLabelBinarizer makes "
+                    f"of sets of labels. Got {echo(label)}."
+                )
     return array
 
 

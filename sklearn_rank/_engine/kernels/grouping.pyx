@@ -171,11 +171,18 @@ def number_near_keys(
     const int64_t[::1] key, int64_t lowest, int64_t begin, uint32_t[::1] table, int64_t n_numbers,
     uint32_t[::1] number, int64_t[::1] first,
 ):
-    """As `number_keys`, of numbers so near to each other that the `table` has a slot for each from the `lowest` on."""
-    cdef int64_t i, slot, n = n_numbers
+    """As `number_keys`, of numbers so near to each other that the `table` has a slot for each from the `lowest` on.
+
+    Return -1 at a number without a slot: another thread has written it since the range was found.
+    """
+    cdef int64_t i, n = n_numbers
+    cdef uint64_t slot, n_slots = table.shape[0]
     with nogil:
         for i in range(key.shape[0]):
-            slot = key[i] - lowest
+            slot = <uint64_t> key[i] - <uint64_t> lowest
+            if slot >= n_slots:
+                n = -1
+                break
             if table[slot] == 0:
                 first[n] = begin + i
                 n += 1

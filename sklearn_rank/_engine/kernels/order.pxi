@@ -64,6 +64,7 @@ cdef int64_t _choose(
 ) noexcept nogil:
     """Copy keys of at least `bar`, as far as they may be among the best `depth`, and where each stands; count them."""
     cdef int64_t i, n_chosen = 0, n_lanes = LANES * (1 + depth // LANES)
+    cdef double value
     if 2 * n_lanes <= n:
         bar = max(bar, _reached_by(score, n, depth, n_lanes, best))
     elif _copy(score, n, key):
@@ -72,7 +73,8 @@ cdef int64_t _choose(
         item[n_chosen] = i
         n_chosen += score[i] >= bar
     for i in range(n_chosen):
-        key[i] = score[item[i]]
+        value = score[item[i]]
+        key[i] = value if value > bar else bar  # where another thread has written less, or NaN, which has no order
     return n_chosen
 
 
@@ -306,13 +308,17 @@ cdef bint _rank_few(
 cdef inline bint _place_all(
     const score_t* score, const uint8_t* grade, int64_t n, double bar, int64_t start, int64_t* order, uint8_t* out,
 ) noexcept nogil:
-    """Each pair counts for the higher one, the first of equal ones; these end up side by side, and are seen there."""
+    """Each pair counts for the higher one, the first of equal ones; these end up side by side, and are seen there.
+
+    So are places that none has, as can be if another thread writes scores: NaN stays there.
+    """
     cdef int64_t[8] place
     cdef score_t[8] ranked
     cdef int64_t i, j, before
     cdef bint equal = False
     for i in range(n):
         place[i] = n - 1 - i  # as if all after it were lower
+        ranked[i] = NAN
     for i in range(1, n):
         for j in range(i):
             before = score[j] >= score[i]
@@ -327,7 +333,7 @@ cdef inline bint _place_all(
         for i in range(n):
             out[place[i]] = grade[start + i]
     for i in range(n - 1):
-        equal |= ranked[i] == ranked[i + 1]
+        equal |= not ranked[i] > ranked[i + 1]
     return not equal and ranked[n - 1] >= bar
 
 

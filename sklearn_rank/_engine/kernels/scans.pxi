@@ -323,8 +323,8 @@ def overlap(
 
 
 cdef int64_t _begins(const double* best, int64_t n, double label) noexcept nogil:
-    """First place of a label in a falling sequence that holds it."""
-    cdef int64_t low = 0, high = n, middle
+    """First place of a label in a falling sequence that holds it, else a place in it all the same."""
+    cdef int64_t low = 0, high = n - 1, middle
     while low < high:
         middle = (low + high) // 2
         if best[middle] > label:
