@@ -310,15 +310,14 @@ cdef inline bint _place_all(
 ) noexcept nogil:
     """Each pair counts for the higher one, the first of equal ones; these end up side by side, and are seen there.
 
-    So are places that none has, as can be if another thread writes scores: NaN stays there.
+    Each place has one row, unless another thread writes scores: then the squares of places add up to less.
     """
     cdef int64_t[8] place
     cdef score_t[8] ranked
-    cdef int64_t i, j, before
+    cdef int64_t i, j, before, squares = 0
     cdef bint equal = False
     for i in range(n):
         place[i] = n - 1 - i  # as if all after it were lower
-        ranked[i] = NAN
     for i in range(1, n):
         for j in range(i):
             before = score[j] >= score[i]
@@ -333,7 +332,10 @@ cdef inline bint _place_all(
         for i in range(n):
             out[place[i]] = grade[start + i]
     for i in range(n - 1):
-        equal |= not ranked[i] > ranked[i + 1]
+        equal |= ranked[i] == ranked[i + 1]
+    for i in range(n):
+        squares += place[i] * place[i]
+    equal |= squares != n * (n - 1) * (2 * n - 1) // 6
     return not equal and ranked[n - 1] >= bar
 
 
