@@ -38,7 +38,7 @@ def rank_grades(
 
 
 cdef inline void _sort_few_low_grades(const uint8_t* grade, int64_t n, int64_t highest, uint8_t* out) noexcept nogil:
-    """Sort the first n of 8 low grades: each of 1, 2, ... adds 1 to as many of the first bytes as there are that reach it.
+    """Sort the first n of 8 low grades: each of 1, 2, ... adds 1 to as many first bytes as there are that reach it.
 
     All 8 bytes are written; the next query overwrites those after the last grade.
     """

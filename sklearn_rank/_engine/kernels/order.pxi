@@ -310,14 +310,15 @@ cdef inline bint _place_all(
 ) noexcept nogil:
     """Each pair counts for the higher one, the first of equal ones; these end up side by side, and are seen there.
 
-    Each place has one row, unless another thread writes scores: then the squares of places add up to less.
+    Each place has one row, unless another thread writes scores: then one is left NaN, and seen too.
     """
     cdef int64_t[8] place
     cdef score_t[8] ranked
-    cdef int64_t i, j, before, squares = 0
-    cdef bint equal = False
+    cdef int64_t i, j, before
+    cdef bint falls = True
     for i in range(n):
         place[i] = n - 1 - i  # as if all after it were lower
+        ranked[i] = NAN
     for i in range(1, n):
         for j in range(i):
             before = score[j] >= score[i]
@@ -332,11 +333,8 @@ cdef inline bint _place_all(
         for i in range(n):
             out[place[i]] = grade[start + i]
     for i in range(n - 1):
-        equal |= ranked[i] == ranked[i + 1]
-    for i in range(n):
-        squares += place[i] * place[i]
-    equal |= squares != n * (n - 1) * (2 * n - 1) // 6
-    return not equal and ranked[n - 1] >= bar
+        falls &= ranked[i] > ranked[i + 1]
+    return falls and ranked[n - 1] >= bar
 
 
 cdef int64_t _insertion_sort(double* key, int64_t* item, int64_t n, int64_t patience) noexcept nogil:
