@@ -66,7 +66,9 @@ TABLES = {
     "lists": lambda columns: {name: list(column) for name, column in columns.items()},
     "pandas": pd.DataFrame,
     "pandas, index": lambda columns: pd.DataFrame(columns).set_index("query"),
-    "pandas, nullable": lambda columns: pd.DataFrame(columns).convert_dtypes(),
+    "pandas, nullable": np.errstate(invalid="ignore")(  # pandas 2.2 tries whether inf is whole
+        lambda columns: pd.DataFrame(columns).convert_dtypes()
+    ),
     "pandas, categorical": lambda columns: pd.DataFrame(columns).astype({"query": "category"}),
     "polars": pl.DataFrame,
     "polars, lazy": lambda columns: pl.DataFrame(columns).lazy(),

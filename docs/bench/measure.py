@@ -21,6 +21,7 @@ import numpy as np
 from shapes import Data
 
 SHORTEST = 2e-3  # seconds; a shorter call is repeated until as much has passed
+AWAKE = 0.1  # seconds of calls before those that are timed: a processor that rested is slow for tens of milliseconds
 
 
 def alternate(calls: Sequence[Callable[[], Any]], repeats: int, seconds: float) -> list[np.ndarray]:
@@ -35,7 +36,7 @@ def alternate(calls: Sequence[Callable[[], Any]], repeats: int, seconds: float) 
         for i, call in enumerate(calls):
             time.sleep(min(0.1, 10 * first[i]))  # OpenMP and OpenBLAS threads spin for a while after their work
             if first[i] < 2:
-                call()  # for its own caches
+                _time(call, max(round(AWAKE / first[i]), 1))  # which also fills its own caches
             times[i] = _time(call, loops[i]) / loops[i]
     return list(taken.T)
 
