@@ -270,7 +270,7 @@ def test_kernels_count_what_a_step_adds_to_a_mark(bench):
 
 def test_growth_prints_a_line_for_each_step(bench, capsys, monkeypatch, tmp_path):
     pytest.importorskip("matplotlib")
-    options = ["--rows", "200", "--repeats", "1", "--metric", "ndcg@10", "iprec(recall=0.5)"]
+    options = ["--rows", "200", "--repeats", "1", "--seconds", "0.01", "--metric", "ndcg@10", "iprec(recall=0.5)"]
     options += ["--by", "rows", "queries", "length", "k", "metrics", "shape", "--plot", str(tmp_path / "growth.png")]
     monkeypatch.setattr(sys, "argv", ["x", *options])
     bench("growth").main()

@@ -36,7 +36,7 @@ def alternate(calls: Sequence[Callable[[], Any]], repeats: int, seconds: float) 
         for i, call in enumerate(calls):
             time.sleep(min(0.1, 10 * first[i]))  # OpenMP and OpenBLAS threads spin for a while after their work
             if first[i] < 2:
-                _time(call, max(round(AWAKE / first[i]), 1))  # which also fills its own caches
+                _time(call, max(round(min(AWAKE, seconds) / first[i]), 1))  # which also fills its own caches
             times[i] = _time(call, loops[i]) / loops[i]
     return list(taken.T)
 
