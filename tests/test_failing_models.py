@@ -167,6 +167,8 @@ def test_a_search_of_which_one_candidate_cannot_be_scored(shuffled, settings, er
     scores = search.cv_results_["mean_test_map"][:2]
     np.testing.assert_equal(scores[0], error_score)
     assert 0 < scores[1] < 1
+    with pytest.raises(ValueError, match="qid"):  # the error score is for candidates alone
+        search.score(X, y)
     with pytest.raises(ValueError, match="y_score must not contain NaN"):
         EVALUATOR.search(kind(Predicts(None), grid, error_score="raise", **settings), X, y, qid=qid)
 

@@ -41,6 +41,7 @@ from sklearn_rank.model_selection._search_setup import (
     SearchSetup,
     check_inner_searches,
     chosen_cv,
+    score_strictly,
     warn_of_objective,
     with_qid,
 )
@@ -444,6 +445,7 @@ class RankingEvaluator:
         with progress_of_search(ready) if self.progress else nullcontext():
             fit_with_metadata(ready, X, y, metadata)
         check_scored(ready)
+        score_strictly(ready)
         return ready.set_params(cv=with_qid(cv)) if hasattr(cv, "split") else ready  # to be fitted on other rows
 
     def _setup(self, rows: GroupedRows) -> SearchSetup:

@@ -93,9 +93,9 @@ class SearchSetup:
             chosen |= self._halving(search, wrapped)
         elif search.scoring is None:
             chosen |= self._scoring(search)
-        scorer = chosen.get("scoring", search.scoring)
-        if isinstance(scorer, RankingScorers | DecidingScorer) and isinstance(search.error_score, Real):
-            chosen["scoring"] = ForgivingScorer(scorer, search.error_score)
+        scorer, error_score = chosen.get("scoring", search.scoring), getattr(search, "error_score", "raise")
+        if isinstance(scorer, RankingScorers | DecidingScorer) and isinstance(error_score, Real):
+            chosen["scoring"] = ForgivingScorer(scorer, error_score)
         chosen["cv"] = self._splitter(chosen_cv(search))
         return _outside_copy(search, chosen) if is_outside(search) else clone(search).set_params(**chosen)
 
@@ -247,6 +247,13 @@ class ForgivingScorer:
     def __repr__(self) -> str:
         """Scorer of which it is."""
         return repr(self.scorer)
+
+
+def score_strictly(search: Any) -> None:
+    """Let ``search.score`` of a fitted search raise again: its error score is for candidates."""
+    scorer = getattr(search, "scorer_", None)
+    if isinstance(scorer, ForgivingScorer):
+        search.scorer_ = scorer.scorer
 
 
 def _without_name_score(scorers: RankingScorers) -> RankingScorers:

@@ -78,13 +78,12 @@ def _label_array(labels: Any, name: str) -> Any:
         raise ValueError(f"{name} must not be missing. Got NA.") from None
     if np.any(missing):
         raise ValueError(f"{name} must not be missing. Got {array[missing][0]}, the first of {missing.sum()}.")
-    if array.dtype == object:
-        for label in array.ravel().tolist():
-            if isinstance(label, (set, frozenset)):  # which do not sort: < asks for a part
-                raise ValueError(
-                    f"{name} must be one label each, or indicators, as sklearn.preprocessing.MultiLabelBinarizer makes "
-                    f"of sets of labels. Got {echo(label)}."
-                )
+    sets = [label for label in array.flat if isinstance(label, (set, frozenset))] if array.dtype == object else []
+    if sets:  # which do not sort: < asks for a part
+        raise ValueError(
+            f"{name} must be one label each, or indicators, as sklearn.preprocessing.MultiLabelBinarizer makes of sets "
+            f"of labels. Got {echo(sets[0])}."
+        )
     return array
 
 
