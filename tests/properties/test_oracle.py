@@ -19,7 +19,7 @@ from sklearn_rank._metric.metric import REGISTRY
 N_CASES = 120
 """Cases of one test."""
 
-each_seed = pytest.mark.parametrize("seed", range(40))
+each_seed = pytest.mark.parametrize("seed", range(20))
 
 
 @each_seed
