@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.kernels import bits as bits_kernels
+from sklearn_rank._engine.kernels import nearness as nearness_kernels
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.relevance import Grades
 from sklearn_rank._engine.sparse import as_queries, cut_rows, drop_self
 from sklearn_rank._utils.typing import Index
 from sklearn_rank.retrieval._lists import sorted_codes, sorted_scores
-from sklearn_rank.retrieval._similarity import Codes, Similarity
+from sklearn_rank.retrieval._similarity import Codes, Similarity, Write
 
 PAIRS = 2**20
 """Pairs of a query and an item per chunk, if memory allows: they fit in the cache."""
@@ -29,14 +30,20 @@ LISTED = 2**23
 """The same for whole lists by numbers: features are read once for all queries of a chunk, which takes most of the time
 if there are few. Most arrays are of a query at a time, or of bytes, so that a pair takes half the memory."""
 
-AHEAD = 4
-"""Factor for the pairs of a chunk if only the nearest are kept; ties can keep all of them."""
+AHEAD = 2**23
+"""Pairs per chunk if only the nearest are kept, if memory allows: ties can keep all of them."""
 
 ROWS = 256
 """Most queries in such a chunk."""
 
 LANES = 4
 """Lanes per item that is asked for."""
+
+TURNS = 4
+"""Least number of items that a tile deals out to each lane."""
+
+WORTH = 16
+"""Pairs for each that single precision leaves to double: if there are fewer, all are computed in double."""
 
 Tile = tuple[Index, Index, NDArray[Any]]
 """Query, item and nearness of what is kept of a tile."""
@@ -47,6 +54,7 @@ def search(similarity: Similarity, grades: Grades, *, without_self: bool, memory
     n_queries, n_items = similarity.n_queries, similarity.n_items
     room = memory * 2**20 / BYTES / n_threads
     pairs, listed = int(min(PAIRS, room)), int(min(LISTED, 2 * room)) if similarity.codes is None else 0
+    ahead = int(min(AHEAD, room))
 
     def is_deep(depth: int | None) -> bool:
         return depth is None or 4 * LANES * depth > n_items
@@ -55,9 +63,9 @@ def search(similarity: Similarity, grades: Grades, *, without_self: bool, memory
         return depth is not None and depth < n_items
 
     def blocks(depth: int | None) -> list[tuple[int, int]]:
-        if is_deep(depth):
+        if depth is None or is_deep(depth):
             return cut_rows(n_queries, (pairs if is_cut(depth) else max(pairs, listed)) // n_items)
-        return cut_rows(n_queries, min(AHEAD * pairs // max(n_items, grades.width), ROWS))
+        return cut_rows(n_queries, min(ahead // max(n_items, grades.width), pairs // (TURNS * LANES * depth), ROWS))
 
     def make(first: int, last: int, depth: int | None) -> Queries:
         rows = slice(first, last)
@@ -74,40 +82,50 @@ def search(similarity: Similarity, grades: Grades, *, without_self: bool, memory
     return LazyQueries(np.full(n_queries, n_items - without_self), blocks, make)
 
 
-def nearest(similarity: Similarity, rows: slice, depth: int, pairs: int) -> tuple[Index, Index, NDArray[Any]]:
+def nearest(similarity: Similarity, rows: slice, depth: int, pairs: int) -> Tile:
     """Find the `depth` nearest items of each query and all ties of the last one: query, item, nearness."""
-    if similarity.codes is None:
-        tiles, bar = _select(similarity, rows, depth, pairs)
-    else:
-        tiles, bar = _select_codes(similarity.codes, rows, depth, pairs)
+    if similarity.codes is not None:
+        return _joined(*_select_codes(similarity.codes, rows, depth, pairs))
+    n_items, rough = similarity.n_items, similarity.rough
+    if rough is not None:
+        slack = rough.slack[rows]
+        query, item, _ = _joined(*_select(rough.write, n_items, rows, depth, pairs, np.float32, slack))
+        if WORTH * len(query) <= len(slack) * n_items:
+            return query, item, rough.of_pairs(query + rows.start, item)
+    return _joined(*_select(similarity.write, n_items, rows, depth, pairs, np.float64, 0.0))
+
+
+def _joined(tiles: list[Tile], bar: NDArray[Any]) -> Tile:
+    """What reaches the bar in all tiles, by query."""
     query, item, near = (np.concatenate(x) for x in zip(*tiles, strict=True))
     kept = np.flatnonzero(near >= bar[query])
     kept = kept[np.argsort(query[kept], kind="stable")]
     return query[kept], item[kept], near[kept]
 
 
-def _select(similarity: Similarity, rows: slice, depth: int, pairs: int) -> tuple[list[Tile], NDArray[Any]]:
+def _select(
+    write: Write, n_items: int, rows: slice, depth: int, pairs: int, dtype: type, slack: NDArray[Any] | float
+) -> tuple[list[Tile], NDArray[Any]]:
     """Items of each tile that may be among the nearest, and what the nearest of each query reach.
 
-    Distribute items over lanes; the depth-th largest lane maximum is a lower bound for the depth-th nearest item.
+    Distribute items over lanes; the depth-th largest lane maximum is a lower bound for the depth-th nearest item. If
+    each nearness may be wrong by `slack`, it may be as much lower, and the item by as much nearer.
     """
     n_queries, n_lanes = rows.stop - rows.start, max(LANES * depth, 256)
     width = max(pairs // n_queries // n_lanes, 1) * n_lanes
-    room = np.empty(n_queries * width)
-    best, tiles = np.full((n_queries, n_lanes), -np.inf), []
-    for start in range(0, similarity.n_items, width):
-        stop = min(start + width, similarity.n_items)
-        near = room[: n_queries * (stop - start)].reshape(n_queries, -1)
-        write(similarity, rows, slice(start, stop), near)
-        turns, rest = divmod(stop - start, n_lanes)
-        if turns:
-            dealt = near[:, : turns * n_lanes].reshape(n_queries, turns, n_lanes)
-            np.maximum(best, dealt.max(axis=1), out=best)
-        np.maximum(best[:, :rest], near[:, turns * n_lanes :], out=best[:, :rest])
-        bar = np.partition(best, n_lanes - depth, axis=1)[:, n_lanes - depth]
-        at = np.flatnonzero(near >= bar[:, None])
-        query, item = np.divmod(at, stop - start)
-        tiles.append((query, item + start, near.ravel()[at]))
+    room, near = np.empty((2, n_queries * width), dtype=dtype)
+    query, item = np.empty((2, n_queries * width), dtype=np.int64)
+    best, tiles = np.full((n_queries, n_lanes), -np.inf, dtype=dtype), []
+    for start in range(0, n_items, width):
+        stop = min(start + width, n_items)
+        tile = room[: n_queries * (stop - start)].reshape(n_queries, -1)
+        write(rows, slice(start, stop), tile)
+        if not nearness_kernels.widen_lanes(tile, best):
+            refuse_infinite(tile, rows)
+        reached = np.partition(best, n_lanes - depth, axis=1)[:, n_lanes - depth]
+        bar: NDArray[Any] = np.ascontiguousarray(reached - 2.0 * slack, dtype=dtype)
+        n = nearness_kernels.select_near(tile, bar, start, query, item, near)
+        tiles.append((query[:n].copy(), item[:n].copy(), near[:n].copy()))
     return tiles, bar
 
 
@@ -127,12 +145,18 @@ def _select_codes(codes: Codes, rows: slice, depth: int, pairs: int) -> tuple[li
     return tiles, bar
 
 
-def write(similarity: Similarity, rows: slice, columns: slice, out: NDArray[Any]) -> None:
-    """Write a tile of nearness; raise ValueError if an entry is not finite."""
-    similarity.write(rows, columns, out)
-    if similarity.n_bits is None and not np.isfinite(out).all():
-        at = np.argmax(~np.isfinite(out).all(axis=1))
-        raise ValueError(f"Distances must be finite. Got one that is not, to query {rows.start + at}.")
+def refuse_infinite(tile: NDArray[np.float64], rows: slice) -> None:
+    """Refuse a tile of nearness in which an entry is not finite.
+
+    Raises
+    ------
+    ValueError
+        Naming the first query.
+    """
+    wrong = ~np.isfinite(tile).all(axis=1)
+    if wrong.any():
+        at = rows.start + np.argmax(wrong)
+        raise ValueError(f"Distances must be finite. Got one that is not, to query {at}.")
 
 
 def _whole(similarity: Similarity, grades: Grades, rows: slice, without_self: bool, is_cut: bool) -> Queries:
@@ -140,7 +164,9 @@ def _whole(similarity: Similarity, grades: Grades, rows: slice, without_self: bo
     n_queries, n_bits = rows.stop - rows.start, similarity.n_bits
     near = np.empty((n_queries, similarity.n_items), dtype=similarity.dtype)
     label: NDArray[Any] = np.empty(near.shape, dtype=np.float64 if n_bits is None and is_cut else grades.dtype)
-    write(similarity, rows, slice(0, similarity.n_items), near)
+    similarity.write(rows, slice(0, similarity.n_items), near)
+    if n_bits is None:
+        refuse_infinite(near, rows)
     grades.write(rows, label)
     if without_self:
         near, label = drop_self(near, rows.start), drop_self(label, rows.start)

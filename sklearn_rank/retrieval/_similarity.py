@@ -18,10 +18,12 @@ from sklearn.utils import check_array
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from sklearn_rank._engine.kernels import bits as bits_kernels
+from sklearn_rank._engine.kernels import nearness as nearness_kernels
 from sklearn_rank._utils.echo import echo, one_line
 from sklearn_rank._utils.lengths import n_rows_of
 from sklearn_rank._utils.numbers import refuse_masked
 from sklearn_rank._utils.tensors import as_numpy
+from sklearn_rank._utils.typing import Index
 
 Write = Callable[[slice, slice, NDArray[Any]], Any]
 Codes = tuple[NDArray[np.uint64], NDArray[np.uint64]]
@@ -36,19 +38,36 @@ SMALL = 1e-100
 ROWS = 2**16
 """Rows of codes that are checked at a time."""
 
+PAIRS = 2**12
+"""Pairs of a query and an item that are looked at more closely at a time."""
+
+
+@dataclass(frozen=True)
+class RoughNearness:
+    """Nearness in single precision, which takes half the time, to tell which items are worth a closer look.
+
+    ``write(queries, items, out)`` fills a tile. What it writes is at most `slack` of the query from the nearness.
+    ``of_pairs(query, item)`` is the nearness itself, of some pairs.
+    """
+
+    write: Write
+    slack: NDArray[np.float64]
+    of_pairs: Callable[[Index, Index], NDArray[np.float64]]
+
 
 @dataclass(frozen=True)
 class Similarity:
     """Nearness of items to queries: ``write(queries, items, out)`` fills a tile, shape (n_queries, n_items).
 
     `codes` are those of queries and of items, whose nearness is the number of equal bits, as 64-bit words, shape (n,
-    n_words); None if nearness is a score.
+    n_words); None if nearness is a score. `rough` is there if it can be had in single precision too.
     """
 
     write: Write
     n_queries: int
     n_items: int
     codes: Codes | None = None
+    rough: RoughNearness | None = None
 
     @property
     def n_bits(self) -> int | None:
@@ -102,7 +121,9 @@ def make_similarity(distance: Any, queries: Any, items: Any, params: Mapping[str
             bits_kernels.equal_bits(words[rows], codes, columns.start, out)
 
         return Similarity(write, n_queries, n_items, (words, codes))
-    return Similarity(_writer(distance, queries, items, dict(params)), n_queries, n_items)
+    if numeric:
+        return _products(distance, queries, items)
+    return Similarity(_pairwise(distance, queries, items, dict(params)), n_queries, n_items)
 
 
 def _features(features: Any, name: str, numeric: bool) -> Any:
@@ -126,15 +147,7 @@ DISTANCE_RULE = (
 )
 
 
-def _writer(distance: Any, queries: Any, items: Any, params: dict[str, Any]) -> Write:
-    if distance == "cosine":
-        queries, items = _unit(queries), _unit(items)
-    elif distance == "inner_product":
-        queries, items = (_divided(x, _scale(x)) for x in (queries, items))
-    if distance in ("cosine", "inner_product"):
-        return lambda rows, columns, out: _product(queries[rows], items[columns], out)
-    if distance == "euclidean":
-        return _euclidean(queries, items)
+def _pairwise(distance: Any, queries: Any, items: Any, params: dict[str, Any]) -> Write:
     try:
         pairwise_distances(queries[:1], items[:1], metric=distance, **params)  # refuses unknown names
     except (ValueError, TypeError):
@@ -146,32 +159,70 @@ def _writer(distance: Any, queries: Any, items: Any, params: dict[str, Any]) -> 
     )
 
 
-def _product(queries: Any, items: Any, out: NDArray[np.float64]) -> None:
-    if sparse.issparse(queries) or sparse.issparse(items):
-        out[:] = safe_sparse_dot(queries, items.T, dense_output=True)
-    else:
-        np.matmul(queries, items.T, out=out)
+def _products(distance: str, queries: Any, items: Any) -> Similarity:
+    """Cosine and inner product, or squared distances, negative: ``2 q x - x x - q q``.
 
-
-def _euclidean(queries: Any, items: Any) -> Write:
-    """Squared distances, negative: ``2 q x - x x - q q``.
-
-    Features are centred first, which loses less to rounding; whole numbers stay whole, and their ties exact.
+    Features are centred first for distances, which loses less to rounding; whole numbers stay whole, and their ties
+    exact.
     """
-    scale = _scale(queries, items)
-    queries, items = _divided(queries, scale), _divided(items, scale)
-    if not (sparse.issparse(queries) or sparse.issparse(items)):
+    is_sparse = sparse.issparse(queries) or sparse.issparse(items)
+    if distance == "cosine":
+        queries, items = _unit(queries), _unit(items)
+    else:
+        scale = [_scale(queries, items)] * 2 if distance == "euclidean" else [_scale(queries), _scale(items)]
+        queries, items = map(_divided, (queries, items), scale)
+    if distance == "euclidean" and not is_sparse:
         centre = np.rint(items.mean(axis=0))
-        queries, items = queries - centre, items - centre
-    of_query, of_item = row_norms(queries, squared=True), row_norms(items, squared=True)
+        if centre.any():  # a copy of the items takes as long as a quarter of their products with a hundred queries
+            queries, items = queries - centre, items - centre
+    of_query, of_item = (row_norms(x, squared=True) for x in (queries, items))
+    norms = (of_item, of_query) if distance == "euclidean" else None
+    return Similarity(
+        _tiles(queries, items, norms), queries.shape[0], items.shape[0],
+        rough=None if is_sparse else _rough(queries, items, of_query, of_item, norms),
+    )  # fmt: skip
 
-    def write(rows: slice, columns: slice, out: NDArray[np.float64]) -> None:
-        _product(queries[rows], items[columns], out)
-        out *= 2.0
-        out -= of_item[columns]
-        out -= of_query[rows, None]
+
+def _tiles(queries: Any, items: Any, norms: tuple[NDArray[Any], NDArray[Any]] | None) -> Write:
+    """Products, and with the norms of items and queries distances, of one precision."""
+
+    def write(rows: slice, columns: slice, out: NDArray[Any]) -> None:
+        if sparse.issparse(queries) or sparse.issparse(items):
+            out[:] = safe_sparse_dot(queries[rows], items[columns].T, dense_output=True)
+        else:
+            np.matmul(queries[rows], items[columns].T, out=out)
+        if norms is not None:
+            nearness_kernels.from_products(out, norms[0][columns], norms[1][rows])
 
     return write
+
+
+def _rough(
+    queries: NDArray[Any], items: NDArray[Any], of_query: NDArray[Any], of_item: NDArray[Any],
+    norms: tuple[NDArray[Any], NDArray[Any]] | None,
+) -> RoughNearness | None:  # fmt: skip
+    """The same in single precision, if that holds the squares of all numbers.
+
+    A product of n terms is off by less than (n + 3) / 2 eps times the lengths of both vectors, in whatever order it is
+    summed up; the rest is for norms and their differences, and as much again. Numbers too small for the precision do
+    not count beside what vectors of length 1e-15 are off by.
+    """
+    length, longest = np.maximum(np.sqrt(of_query), 1e-15), max(np.sqrt(of_item.max()), 1e-15)
+    if not max(longest, length.max()) < 1e15:
+        return None
+    size = length * longest if norms is None else (length + longest) ** 2
+    slack = (items.shape[1] + 16) * np.finfo(np.float32).eps * size
+
+    def of_pairs(query: Index, item: Index) -> NDArray[np.float64]:
+        out = np.empty(len(query))
+        for first in range(0, len(query), PAIRS):
+            pairs = slice(first, first + PAIRS)
+            np.einsum("ij,ij->i", queries[query[pairs]], items[item[pairs]], out=out[pairs])
+        return out if norms is None else (2.0 * out - of_item[item]) - of_query[query]
+
+    narrow_norms = None if norms is None else (of_item.astype(np.float32), of_query.astype(np.float32))
+    write = _tiles(queries.astype(np.float32), items.astype(np.float32), narrow_norms)
+    return RoughNearness(write, slack, of_pairs)
 
 
 def _unit(x: Any) -> Any:

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Labels = NDArray[np.uint8] | NDArray[np.float64]
+Near = NDArray[np.float32] | NDArray[np.float64]
 
 def sort_labels(
     near: NDArray[np.float64],
@@ -15,3 +16,8 @@ def sort_labels(
     word: NDArray[np.uint64],
     count: NDArray[np.int64],
 ) -> None: ...
+def from_products(near: Near, of_item: Near, of_query: Near) -> None: ...
+def widen_lanes(near: Near, best: Near) -> bool: ...
+def select_near(
+    near: Near, bar: Near, start: int, query: NDArray[np.int64], item: NDArray[np.int64], out: Near
+) -> int: ...

@@ -1,21 +1,26 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 # cython: freethreading_compatible=True
-"""Order of long rows of numbers, each of which fits the cache only as one word per item."""
-from libc.math cimport INFINITY
+"""Order of long rows of numbers, each of which fits the cache only as one word per item, and the highest of a row."""
+from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int64_t, uint8_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 cdef enum:
     DIGIT = 11                  # bits that items are dealt out by at a time: as many piles as the first cache has lines
     PILES = 1 << DIGIT
     PLACE = 31                  # bits for the place of an item
     FEW = 1 << 17               # items for which two digits tell most apart, else three
+    AT_ONCE = 16                # items of which most often none is among the nearest
 
 cdef int64_t PATIENCE = 16      # moves per item that insertion is given before the row is given up
 
 
 ctypedef fused label_t:
     uint8_t
+    double
+
+ctypedef fused near_t:
+    float
     double
 
 
@@ -102,3 +107,65 @@ cdef bint _tell_apart(
         if moves > PATIENCE * n:
             return False
     return True
+
+
+def from_products(near_t[:, ::1] near, const near_t[::1] of_item, const near_t[::1] of_query):
+    """Replace each product by twice itself, less the number of its column, less that of its row: in one pass."""
+    cdef int64_t q, i, n = near.shape[1]
+    cdef near_t* x
+    with nogil:
+        for q in range(near.shape[0]):
+            x = &near[q, 0]
+            for i in range(n):
+                x[i] = (2 * x[i] - of_item[i]) - of_query[q]
+
+
+def widen_lanes(const near_t[:, ::1] near, near_t[:, ::1] best):
+    """Deal the items of each row out to lanes, and raise the `best` of these; return whether all are finite."""
+    cdef int64_t q, i, k, n_dealt, wrong = 0, n = near.shape[1], n_lanes = best.shape[1], infinite = _bits(INFINITY)
+    cdef const near_t* x
+    cdef near_t* top
+    with nogil:
+        for q in range(near.shape[0]):
+            top = &best[q, 0]
+            i = 0
+            while i < n:
+                x = &near[q, i]
+                n_dealt = min(n_lanes, n - i)
+                for k in range(n_dealt):
+                    top[k] = x[k] if x[k] > top[k] else top[k]
+                    wrong |= infinite - 1 - _bits(fabs(<double> x[k]))  # below 0 if it is not: compilers vectorize this
+                i += n_dealt
+    return wrong >= 0
+
+
+cdef inline int64_t _bits(double x) noexcept nogil:
+    cdef int64_t bits
+    memcpy(&bits, &x, sizeof(bits))
+    return bits
+
+
+def select_near(
+    const near_t[:, ::1] near, const near_t[::1] bar, int64_t start, int64_t[::1] query, int64_t[::1] item,
+    near_t[::1] out,
+):
+    """Write query, item and nearness of what reaches the bar of its row, the first item being `start`; count them."""
+    cdef int64_t q, i, j, stop, reached, n_found = 0, n = near.shape[1]
+    cdef const near_t* x
+    with nogil:
+        for q in range(near.shape[0]):
+            x = &near[q, 0]
+            i = 0
+            while i < n:
+                stop = min(n, i + AT_ONCE)
+                reached = stop < i + AT_ONCE
+                if not reached:
+                    for j in range(AT_ONCE):
+                        reached |= x[i + j] >= bar[q]
+                if reached:
+                    for j in range(i, stop):
+                        if x[j] >= bar[q]:
+                            query[n_found], item[n_found], out[n_found] = q, start + j, x[j]
+                            n_found += 1
+                i = stop
+    return n_found
