@@ -242,6 +242,13 @@ def test_what_cannot_be_read_is_named(tmp_path):
         evaluate_batches(pages, metrics="mrr")
 
 
+def test_a_file_that_is_gone(tmp_path):
+    dataset = pytest.importorskip("pyarrow.dataset").dataset(written(tmp_path / "rows", ROWS))
+    (tmp_path / "rows" / "0.parquet").unlink()
+    with pytest.raises(FileNotFoundError, match=r"0\.parquet"):
+        evaluate_batches(dataset, metrics="mrr")
+
+
 def test_a_path_without_pyarrow_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.dataset", None)

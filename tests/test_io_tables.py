@@ -1,5 +1,6 @@
 """Tables by column names: the same values whatever holds them, and nothing silently lost."""
 
+import errno
 import io
 import os
 import sys
@@ -148,6 +149,18 @@ def test_a_file_that_is_cut_short_while_it_is_read(make, columns, tmp_path, befo
     path.write_bytes(make(columns).getvalue())
     before_arrow_reads(lambda: os.truncate(path, 0))
     with pytest.raises(ValueError, match=r"A table is a file of CSV.* Got .*table: "):
+        read_table(path, **NAMES)
+
+
+@pytest.mark.parametrize("make", FILES.values(), ids=FILES)
+def test_an_error_of_the_disk_is_no_fault_of_the_file(make, columns, tmp_path, before_arrow_reads):
+    def fail():
+        raise OSError(errno.EIO, "Input/output error")
+
+    path = tmp_path / "table"
+    path.write_bytes(make(columns).getvalue())
+    before_arrow_reads(fail)
+    with pytest.raises(OSError, match="Input/output error"):
         read_table(path, **NAMES)
 
 

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import zipfile
 import zlib
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -175,6 +174,27 @@ def test_a_description_may_be_anything(junk, saved, tmp_path):
 def test_no_description(text, saved, tmp_path):
     kind, _, data = saved
     assert loaded_or_refused(kind, with_meta(data, lambda meta: text), tmp_path / "file") is None
+
+
+def test_ids_that_are_tuples_in_tuples_without_end(tmp_path):
+    def nested(depth, one=1):
+        return nested(depth - 1, (one,)) if depth else one
+
+    def saved(depth):
+        evaluate([1, 1], [2, 1], qid=[nested(depth), ("a", 2)], metrics="map").save(tmp_path / "saved")
+
+    def deeper(meta):
+        (ids,) = meta["objects"].values()
+        ids[0] = json.loads("[" * 900 + "1" + "]" * 900)
+
+    saved(100)
+    assert Evaluation.load(tmp_path / "saved").qid[0] == nested(100)
+    data = with_meta((tmp_path / "saved").read_bytes(), deeper)
+    assert loaded_or_refused(Evaluation, data, tmp_path / "file") is None
+    with pytest.raises(
+        TypeError, match=r"To be saved, .* tuples of them, at most 100 in each other\. Got \(1,\) of type"
+    ):
+        saved(101)
 
 
 def test_names_may_not_be_there_twice(saved, tmp_path):
@@ -441,43 +461,6 @@ def test_text_of_what_is_no_character_is_refused(order, tmp_path):
     np.savez(path, **arrays)
     with pytest.raises(ValueError, match=r"meta has a character above U\+10FFFF"):
         Evaluation.load(path)
-
-
-def test_what_is_no_plain_file_is_written_to_and_stays():
-    with written_whole(os.devnull) as file:
-        file.write(b"text")
-    assert os.path.exists(os.devnull)
-    assert not os.path.isfile(os.devnull)
-
-
-@pytest.mark.skipif(not os.path.isdir("/dev/fd"), reason="Windows has no such names")
-def test_an_open_stream_is_written_to(tmp_path):
-    """Where it stands: what was written before stays, whatever the stream is."""
-    with open(tmp_path / "out", "w+b", 0) as out:
-        (tmp_path / "link").symlink_to(f"/dev/fd/{out.fileno()}")
-        for name in (f"/dev/fd/{out.fileno()}", tmp_path / "link"):
-            out.write(b"before ")
-            with written_whole(name) as file:
-                file.write(b"text ")
-    assert (tmp_path / "out").read_bytes() == b"before text before text "
-    with pytest.raises(OSError, match="Bad file descriptor: '/dev/fd/4040'"), written_whole("/dev/fd/4040"):
-        pass
-    reads, writes = os.pipe()
-    small_evaluation().save(f"/dev/fd/{writes}")
-    os.close(writes)
-    with open(reads, "rb") as file:
-        (tmp_path / "saved").write_bytes(file.read())
-    assert same(Evaluation.load(tmp_path / "saved"), small_evaluation())
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has none")
-def test_a_named_pipe_is_written_to(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    with ThreadPoolExecutor(1) as pool:
-        data = pool.submit((tmp_path / "pipe").read_bytes)
-        small_evaluation().save(tmp_path / "pipe")
-        (tmp_path / "saved").write_bytes(data.result(timeout=30))
-    assert same(Evaluation.load(tmp_path / "saved"), small_evaluation())
 
 
 def test_arrays_in_a_file(tmp_path):

@@ -175,6 +175,12 @@ def test_a_thread_without_memory_to_begin_leaves_the_work_to_others(monkeypatch)
     assert seen == [MemoryError]
 
 
+def test_results_that_are_missing_without_an_error_are_not_returned():
+    """A thread that has failed, and had no memory to say why."""
+    with pytest.raises(MemoryError):
+        on_threads(lambda item: _threads._stops()[-1].set(), range(100), 2)
+
+
 def test_a_kept_thread_holds_no_data():
     array = np.ones(3)
     known = weakref.ref(array)

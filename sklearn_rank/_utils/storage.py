@@ -32,6 +32,11 @@ META = "meta"
 
 TOO_DEEP = "the description has lists in lists, deeper than Python follows"
 
+MOST_NESTED = 100
+"""Tuples that may be in each other, each in the next, in an id that is saved."""
+
+SAVED_IDS = f"numbers, strings or tuples of them, at most {MOST_NESTED} in each other"
+
 KINDS = "biufcmMSUO"
 """Kinds of dtype of ids, and of attributes of queries."""
 
@@ -289,31 +294,25 @@ def _objects(values: Any) -> NDArray[Any]:
     if not isinstance(values, list):
         raise ValueError("ids must be a list")
     array = np.empty(len(values), dtype=object)
-    try:
-        array[:] = [_id(value) for value in values]
-    except RecursionError:
-        raise ValueError(TOO_DEEP) from None
+    array[:] = [_id(value) for value in values]
     return array
 
 
-def _id(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(map(_id, value))
+def _id(value: Any, n_left: int = MOST_NESTED) -> Any:
+    if isinstance(value, list) and n_left:
+        return tuple(_id(part, n_left - 1) for part in value)
     if not isinstance(value, (str, int, float)):
-        raise ValueError("ids must be numbers, strings or tuples of them")
+        raise ValueError(f"ids must be {SAVED_IDS}")
     return value
 
 
-def _jsonable(value: Any, name: str) -> Any:
+def _jsonable(value: Any, name: str, n_left: int = MOST_NESTED) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, tuple):
-        return [_jsonable(part, name) for part in value]
+    if isinstance(value, tuple) and n_left:
+        return [_jsonable(part, name, n_left - 1) for part in value]
     if not isinstance(value, (str, int, float)):
-        raise TypeError(
-            f"To be saved, {name} must hold numbers, strings or tuples of them. "
-            f"Got {echo(value)} of type {type(value).__name__}."
-        )
+        raise TypeError(f"To be saved, {name} must hold {SAVED_IDS}. Got {echo(value)} of type {type(value).__name__}.")
     return value
 
 
