@@ -84,7 +84,7 @@ def rank_queries(
     cdef const uint8_t* grades = NULL
     cdef uint8_t* out = NULL
     cdef int64_t q, i, start, n, at = 0, steps = 0
-    cdef bint tied = False, done, equal
+    cdef bint tied = False, done, equal, by_label = ties == WORST or ties == BEST
     cdef double bar = -INFINITY if keep_unretrieved else -DBL_MAX  # what a row must reach
     cdef room_t work = _divide(&room[0], longest)
     cdef int64_t* rows = NULL
@@ -111,14 +111,17 @@ def rank_queries(
             n = indptr[q + 1] - start
             if wide != NULL:
                 done = _rank_few(wide + start, grades, n, bar, start, rows, out + at)
-                equal = not done and ties == AVERAGE and _is_one_block(wide + start, n, bar)
+                equal = not done and not by_label and _is_one_block(wide + start, n, bar)
             else:
                 done = _rank_few(narrow + start, grades, n, bar, start, rows, out + at)
-                equal = not done and ties == AVERAGE and _is_one_block(narrow + start, n, bar)
+                equal = not done and not by_label and _is_one_block(narrow + start, n, bar)
             if equal:  # and so sorted already
-                _end_ties_before(at, &tie_end[0], tied)
-                tied = True
-                tie_end[at] = at + n
+                if ties == AVERAGE:
+                    _end_ties_before(at, &tie_end[0], tied)
+                    tied = True
+                    tie_end[at] = at + n
+                else:
+                    n = min(depth, n)
                 for i in range(step * n):
                     rows[i] = start + i
                 if grades != NULL:
