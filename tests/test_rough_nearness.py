@@ -1,5 +1,7 @@
 """Nearest items are chosen in single precision, and no number of a metric shows it."""
 
+import time
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -9,7 +11,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn_rank import evaluate
 from sklearn_rank._engine.kernels import nearness as kernels
 from sklearn_rank.retrieval import _search as search
-from sklearn_rank.retrieval import evaluate_retrieval
+from sklearn_rank.retrieval import _similarity, evaluate_retrieval
 from sklearn_rank.retrieval._relevance import make_grades
 from sklearn_rank.retrieval._similarity import RoughNearness, Similarity, make_similarity
 
@@ -130,9 +132,26 @@ def test_both_may_be_off_by_all_of_the_slack():
         out[:] = (near + off)[rows, columns]
 
     rough = RoughNearness(write, np.array([1.0]), lambda query, item: near[query, item])
-    similarity = Similarity(write, 1, 300, rough=rough)
+    similarity = Similarity(write, 1, 300, make_rough=lambda: rough)
     query, item, found = search.nearest(similarity, slice(0, 1), 1, search.PAIRS)
     assert (query.tolist(), item.tolist(), found.tolist()) == ([0, 0], [0, 5], [10.0, 9.9])
+
+
+def test_whole_lists_need_no_second_copy_of_the_features(monkeypatch):
+    made, make = [], _similarity._rough
+
+    def slowly(*args):
+        time.sleep(0.1)
+        made.append(make(*args))
+        return made[-1]
+
+    monkeypatch.setattr(_similarity, "_rough", slowly)
+    rng = np.random.default_rng(0)
+    data = rng.normal(size=(N_QUERIES, 3)), rng.normal(size=(N_ITEMS, 3)), np.zeros(N_QUERIES), np.zeros(N_ITEMS)
+    evaluate_retrieval(*data, metrics="map")
+    assert not made
+    evaluate_retrieval(*data, metrics="map@3", n_jobs=4, working_memory=0.5)
+    assert len(made) == 1
 
 
 @pytest.mark.parametrize("metric", ["p@1", "map"])

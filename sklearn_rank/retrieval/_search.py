@@ -65,6 +65,7 @@ def search(similarity: Similarity, grades: Grades, *, without_self: bool, memory
     def blocks(depth: int | None) -> list[tuple[int, int]]:
         if depth is None or is_deep(depth):
             return cut_rows(n_queries, (pairs if is_cut(depth) else max(pairs, listed)) // n_items)
+        _ = similarity.rough  # made once, before threads ask for it
         return cut_rows(n_queries, min(ahead // max(n_items, grades.width), pairs // (TURNS * LANES * depth), ROWS))
 
     def make(first: int, last: int, depth: int | None) -> Queries:

@@ -20,6 +20,7 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn_rank._engine.kernels import bits as bits_kernels
 from sklearn_rank._engine.kernels import nearness as nearness_kernels
 from sklearn_rank._utils.echo import echo, one_line
+from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.lengths import n_rows_of
 from sklearn_rank._utils.numbers import refuse_masked
 from sklearn_rank._utils.tensors import as_numpy
@@ -60,14 +61,19 @@ class Similarity:
     """Nearness of items to queries: ``write(queries, items, out)`` fills a tile, shape (n_queries, n_items).
 
     `codes` are those of queries and of items, whose nearness is the number of equal bits, as 64-bit words, shape (n,
-    n_words); None if nearness is a score. `rough` is there if it can be had in single precision too.
+    n_words); None if nearness is a score. `make_rough` is for `rough`.
     """
 
     write: Write
     n_queries: int
     n_items: int
     codes: Codes | None = None
-    rough: RoughNearness | None = None
+    make_rough: Callable[[], RoughNearness | None] = lambda: None
+
+    @cached_property
+    def rough(self) -> RoughNearness | None:
+        """The same in single precision, if it can be had: it keeps the features once more."""
+        return self.make_rough()
 
     @property
     def n_bits(self) -> int | None:
@@ -177,10 +183,11 @@ def _products(distance: str, queries: Any, items: Any) -> Similarity:
             queries, items = queries - centre, items - centre
     of_query, of_item = (row_norms(x, squared=True) for x in (queries, items))
     norms = (of_item, of_query) if distance == "euclidean" else None
-    return Similarity(
-        _tiles(queries, items, norms), queries.shape[0], items.shape[0],
-        rough=None if is_sparse else _rough(queries, items, of_query, of_item, norms),
-    )  # fmt: skip
+
+    def make_rough() -> RoughNearness | None:
+        return None if is_sparse else _rough(queries, items, of_query, of_item, norms)
+
+    return Similarity(_tiles(queries, items, norms), queries.shape[0], items.shape[0], make_rough=make_rough)
 
 
 def _tiles(queries: Any, items: Any, norms: tuple[NDArray[Any], NDArray[Any]] | None) -> Write:
