@@ -231,11 +231,7 @@ def test_what_reaches_a_bar(dtype):
     for n in WIDTHS:
         for high in (2, 30):
             near, bar = rng.integers(0, high, (4, n)).astype(dtype), rng.integers(0, high + 1, 4).astype(dtype)
-            query, item, out = (
-                np.empty((2, 4 * n), dtype=np.int64)[0],
-                np.empty(4 * n, dtype=np.int64),
-                np.empty(4 * n, dtype),
-            )
+            (query, item), out = np.empty((2, 4 * n), dtype=np.int64), np.empty(4 * n, dtype)
             found = kernels.select_near(near, bar, 7, query, item, out)
             expected = np.nonzero(near >= bar[:, None])
             assert_array_equal(query[:found], expected[0])

@@ -28,6 +28,7 @@ from sklearn_rank._utils.typing import Index
 
 Write = Callable[[slice, slice, NDArray[Any]], Any]
 Codes = tuple[NDArray[np.uint64], NDArray[np.uint64]]
+Norms = tuple[NDArray[Any], NDArray[Any]]
 
 HAMMING_RULE = (
     "Codes for distance='hamming' must all be of -1 and 1, of 0 and 1, or packed into uint8 as numpy.packbits does. "
@@ -181,16 +182,20 @@ def _products(distance: str, queries: Any, items: Any) -> Similarity:
         centre = np.rint(items.mean(axis=0))
         if centre.any():  # a copy of the items takes as long as a quarter of their products with a hundred queries
             queries, items = queries - centre, items - centre
-    of_query, of_item = (row_norms(x, squared=True) for x in (queries, items))
-    norms = (of_item, of_query) if distance == "euclidean" else None
+    norms = _norms(queries, items) if distance == "euclidean" else None
 
     def make_rough() -> RoughNearness | None:
-        return None if is_sparse else _rough(queries, items, of_query, of_item, norms)
+        return None if is_sparse else _rough(queries, items, norms)
 
     return Similarity(_tiles(queries, items, norms), queries.shape[0], items.shape[0], make_rough=make_rough)
 
 
-def _tiles(queries: Any, items: Any, norms: tuple[NDArray[Any], NDArray[Any]] | None) -> Write:
+def _norms(queries: Any, items: Any) -> Norms:
+    """Squared lengths of items and of queries."""
+    return row_norms(items, squared=True), row_norms(queries, squared=True)
+
+
+def _tiles(queries: Any, items: Any, norms: Norms | None) -> Write:
     """Products, and with the norms of items and queries distances, of one precision."""
 
     def write(rows: slice, columns: slice, out: NDArray[Any]) -> None:
@@ -204,16 +209,14 @@ def _tiles(queries: Any, items: Any, norms: tuple[NDArray[Any], NDArray[Any]] | 
     return write
 
 
-def _rough(
-    queries: NDArray[Any], items: NDArray[Any], of_query: NDArray[Any], of_item: NDArray[Any],
-    norms: tuple[NDArray[Any], NDArray[Any]] | None,
-) -> RoughNearness | None:  # fmt: skip
+def _rough(queries: NDArray[Any], items: NDArray[Any], norms: Norms | None) -> RoughNearness | None:
     """The same in single precision, if that holds the squares of all numbers.
 
     A product of n terms is off by less than (n + 3) / 2 eps times the lengths of both vectors, in whatever order it is
     summed up; the rest is for norms and their differences, and as much again. Numbers too small for the precision do
     not count beside what vectors of length 1e-15 are off by.
     """
+    of_item, of_query = norms or _norms(queries, items)
     length, longest = np.maximum(np.sqrt(of_query), 1e-15), max(np.sqrt(of_item.max()), 1e-15)
     if not max(longest, length.max()) < 1e15:
         return None
