@@ -12,6 +12,7 @@ from registry import together
 from sklearn_rank._engine.block_labels import MOST_GRADE, BlockLabels, as_grades
 from sklearn_rank._engine.check import queries_of
 from sklearn_rank._engine.kernels.rank import centred_ranks, cumsum, divide, longest, overlap
+from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._metric.gains import exp2_minus_1
 
@@ -212,29 +213,69 @@ def test_ratios(needs, n_cutoffs):
                 assert_array_equal(undefined, (denominator == 0) | (needed == 0))
 
 
+CUTOFFS = [1, 5, 16, 19, 24, 1024, NO_CUTOFF]
+
+
+def summed(terms):
+    """Sum of a list: of the first 16 ranks in one sum, of all others in four that take turns."""
+    first, *others = terms[:16], *(terms[16:][k::4] for k in range(4))
+    a, b, c, d = (np.add.accumulate([0.0, *terms])[-1] for terms in others)
+    return np.add.accumulate([0.0, *first])[-1] + ((a + b) + (c + d))
+
+
 @pytest.mark.parametrize("per_rank", [False, True])
 @pytest.mark.parametrize("discounted", [False, True])
 @pytest.mark.parametrize("weights", ["one", "half", "some"])
 @pytest.mark.parametrize("values", ["one", "two", "some", "grades"])
 def test_sums_without_ties(values, weights, discounted, per_rank):
-    """Each kind of operand beside each other one: most have a loop of their own."""
+    """Each kind of operand beside each other one: most have a loop of their own, whatever cutoffs are beside them."""
     rng = np.random.default_rng(0)
-    lengths = [3, 0, 1, 12, 1024, 1025, 2]
-    ptr, cutoffs = np.append(0, np.cumsum(lengths)), np.array([1, 5, 1024, NO_CUTOFF])
-    n = ptr[-1]
+    lengths = [3, 0, 1, 12, 1024, 1025, 2, 8, 9, *range(1, 8), 37, *[5] * 20, 16, 17, 6]
+    ptr, n = np.append(0, np.cumsum(lengths)), sum(lengths)
     grade = rng.integers(0, 5, n).astype(np.uint8) if values == "grades" else None
     value = {"one": [1.0], "two": [2.0], "some": rng.random(n), "grades": rng.random(32)}[values]
     weight = {"one": [1.0], "half": [0.5], "some": rng.random(n)}[weights]
     discount = rng.random(1025) if discounted else None
-    out = np.full((len(lengths), len(cutoffs)), np.nan)
-    cumsum(np.array(value), grade, np.array(weight), discount, per_rank, ptr, cutoffs, None, out)
     of_row = np.broadcast_to(value, n) if grade is None else value[grade]
+    found = {}
+    for cutoffs in (CUTOFFS, *([k] for k in CUTOFFS)):
+        out = np.full((len(lengths), len(cutoffs)), np.nan)
+        cumsum(np.array(value), grade, np.array(weight), discount, per_rank, ptr, np.array(cutoffs), None, out)
+        for k, column in zip(cutoffs, out.T, strict=True):
+            assert_array_equal(column, found.setdefault(k, column))
     for q, (start, stop) in enumerate(zip(ptr[:-1], ptr[1:], strict=True)):
         rank, rows = np.arange(1, stop - start + 1), slice(start, stop)
         factor = np.broadcast_to(weight, n)[rows] * (discount[: len(rank)] if discounted else 1.0)
-        sums = np.append(0.0, np.cumsum(of_row[rows] * (factor / rank if per_rank else factor)))
+        terms = of_row[rows] * (factor / rank if per_rank else factor)
         equal = assert_array_equal if len(rank) <= 1024 else partial(assert_allclose, rtol=1e-13)  # which is in pieces
-        equal(out[q], sums[np.minimum(cutoffs, len(rank))])
+        equal([found[k][q] for k in CUTOFFS], [summed(terms[:k]) for k in CUTOFFS])
+
+
+@pytest.mark.parametrize("length", [1, 5, 8, 12, 40, 1025])
+def test_a_query_without_ties_beside_tied_ones(length):
+    """It has the bits that it has alone, before and after them, in each scan."""
+    rng = np.random.default_rng(length)
+    alone, label = rng.random(length), rng.integers(0, 5, length)
+    found = {}
+    for lists in ([alone], [np.ones(3), alone, np.zeros(length), np.ones(1), np.empty(0), alone]):
+        indptr = np.append(0, np.cumsum([len(one) for one in lists]))
+        grade = np.concatenate([np.resize(label, len(one)) for one in lists]).astype(np.uint8)
+        for known in (grade, None):
+            labels = BlockLabels(grade.astype(float) if known is None else None, indptr, grade=known)
+            ranking = Ranking.by_score(labels.label, np.concatenate(lists), indptr, grade=known).sharing(labels)
+            assert (ranking.tie_end is None) == (len(lists) == 1)
+            r, ends = Ranked(ranking, np.array(CUTOFFS)), ranking.tie_ends
+            by_position = [r.cascade(r.label / 8), r.joint(r.relevant, r.label), r.overlap()]
+            by_query = [
+                r.cumsum(r.label, by_rank=lambda rank: 1 / (1.0 + rank)), r.cumsum(weight=r.label, over_rank=True),
+                r.cumsum(by_label=np.sqrt, by_rank=np.log1p), r.sums_of_means(), r.sums_of_means(of_labels=True),
+                *r.pairs(),
+            ]  # fmt: skip
+            for q in (q for q, one in enumerate(lists) if one is alone):
+                rows = slice(*ranking.ptr[q : q + 2])
+                assert ends is None or (ends[rows] == np.arange(rows.start, rows.stop) + 1).all()
+                for i, x in enumerate([*(x[rows] for x in by_position), *(x[q] for x in by_query)]):
+                    assert_array_equal(x, found.setdefault((known is None, i), x))
 
 
 # --- numbers that another thread has written since they were checked --------------------------------------------

@@ -21,33 +21,61 @@ def rank_grades(
     int64_t[::1] ptr,
 ):
     """Write the grades of each query, highest first, down to `depth`: by counting them. None is above `highest`."""
-    cdef int64_t q, n, n_rows = out.shape[0], n_queries = indptr.shape[0] - 1
+    cdef int64_t q = 0, n, n_rows = out.shape[0], n_queries = indptr.shape[0] - 1
+    cdef int64_t last_word = n_rows - FEW if LOW_BYTES_FIRST and highest < LOW_GRADES else -1
     cdef const uint8_t* grades = &grade[0] if grade.shape[0] > 0 else NULL
     cdef uint8_t* best = &out[0] if n_rows > 0 else NULL
     with nogil:
         ptr[0] = 0
-        for q in range(n_queries):
+        while q < n_queries:
+            q = _rank_few_low_grades(grades, &indptr[0], n_queries, last_word, depth, highest, best, &ptr[0], q)
+            if q == n_queries:
+                break
             n = indptr[q + 1] - indptr[q]
-            if LOW_BYTES_FIRST and n <= FEW and highest < LOW_GRADES and indptr[q] + FEW <= n_rows:
-                _sort_few_low_grades(grades + indptr[q], n, highest, best + ptr[q])
-            elif n <= FEW:
+            if n <= FEW:
                 _sort_few_grades(grades + indptr[q], n, best + ptr[q])
             else:
                 _sort_grades(grades + indptr[q], n, depth, highest, best + ptr[q])
             ptr[q + 1] = ptr[q] + min(depth, n)
+            q += 1
 
 
-cdef inline void _sort_few_low_grades(const uint8_t* grade, int64_t n, int64_t highest, uint8_t* out) noexcept nogil:
-    """Sort the first n of 8 low grades: each of 1, 2, ... adds 1 to as many first bytes as there are that reach it.
+cdef int64_t _rank_few_low_grades(
+    const uint8_t* grade, const int64_t* indptr, int64_t n_queries, int64_t last_word, int64_t depth, int64_t highest,
+    uint8_t* out, int64_t* ptr, int64_t q,
+) noexcept nogil:
+    """Sort the grades of queries of up to 8 rows, from q on, and return the first that is longer.
+
+    A loop over the grades takes twice the instructions of as many lines as the compiler knows to be enough.
+    """
+    if highest <= 1:
+        return _rank_words(grade, indptr, n_queries, last_word, depth, 1, out, ptr, q)
+    if highest <= 4:
+        return _rank_words(grade, indptr, n_queries, last_word, depth, 4, out, ptr, q)
+    return _rank_words(grade, indptr, n_queries, last_word, depth, LOW_GRADES - 1, out, ptr, q)
+
+
+cdef inline int64_t _rank_words(
+    const uint8_t* grade, const int64_t* indptr, int64_t n_queries, int64_t last_word, int64_t depth, int64_t highest,
+    uint8_t* out, int64_t* ptr, int64_t q,
+) noexcept nogil:
+    """Each of the grades 1, 2, ... adds 1 to as many first bytes as there are that reach it.
 
     All 8 bytes are written; the next query overwrites those after the last grade.
     """
-    cdef int64_t g
-    cdef uint64_t word, best = 0
-    memcpy(&word, grade, FEW)
-    for g in range(1, highest + 1):
-        best += FIRST_ONES[_count_in_word(word, n, g)]
-    memcpy(out, &best, FEW)
+    cdef int64_t g, n, at = ptr[q]
+    cdef uint64_t word, best, ones = BYTES_OF_1
+    while q < n_queries and indptr[q + 1] - indptr[q] <= FEW and indptr[q] <= last_word:
+        n = indptr[q + 1] - indptr[q]
+        memcpy(&word, grade + indptr[q], FEW)
+        best = 0
+        for g in range(1, highest + 1):
+            best += FIRST_ONES[_count_in_word(word, FIRST_ONES[n], g, ones)]
+        memcpy(out + at, &best, FEW)
+        at += min(depth, n)
+        q += 1
+        ptr[q] = at
+    return q
 
 
 cdef inline void _sort_few_grades(const uint8_t* grade, int64_t n, uint8_t* out) noexcept nogil:
@@ -154,16 +182,16 @@ cdef inline int64_t _count_few(const uint8_t* grade, int64_t n, uint8_t wanted) 
     """Count the grades of at least `wanted` among the first n of 8."""
     cdef uint64_t word
     memcpy(&word, grade, FEW)
-    return _count_in_word(word, n, wanted)
+    return _count_in_word(word, FIRST_ONES[n], wanted, BYTES_OF_1)
 
 
-cdef inline int64_t _count_in_word(uint64_t grades, int64_t n, uint64_t wanted) noexcept nogil:
-    """Count those of the first n bytes that are at least `wanted`: they reach 128 when 128 - wanted is added.
+cdef inline int64_t _count_in_word(uint64_t grades, uint64_t first_ones, uint64_t wanted, uint64_t ones) noexcept nogil:
+    """Count those of some first bytes that are at least `wanted`: they reach 128 when 128 - wanted is added.
 
-    A fifth of the instructions of a loop. A product with ones adds up the bytes of a word.
+    A fifth of the instructions of a loop. A product with `ones` adds up the bytes of a word.
     """
-    grades += (128 - wanted) * BYTES_OF_1
-    return (((grades >> 7) & FIRST_ONES[n]) * BYTES_OF_1) >> 56
+    grades += (128 - wanted) * ones
+    return (((grades >> 7) & first_ones) * ones) >> 56
 
 
 def find_grades(const uint8_t[::1] grade, int64_t highest):

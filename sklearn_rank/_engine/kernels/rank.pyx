@@ -4,7 +4,8 @@
 
 Every array is flat. Query q owns rows `indptr[q]:indptr[q+1]` of the data and, once ranked, positions
 `ptr[q]:ptr[q+1]`. A tie block is a run of positions with equal scores; `tie_end[i]` is where the block of
-position i ends, and `tie_end is None` says that the order is taken as it stands.
+position i ends, and `tie_end is None` says that the order is taken as it stands. At the first position of a query
+`NO_TIES` says that none of its items is tied, and nothing else is written of it.
 
 Outputs are passed in; nothing here validates, allocates or knows a metric. What may take a second counts its `steps`,
 and looks now and then whether to go on.
@@ -12,9 +13,13 @@ and looks now and then whether to go on.
 from sys import byteorder
 
 from libc.float cimport DBL_MAX
-from libc.math cimport INFINITY, NAN, ceil, exp, exp2, expm1, fabs, log, log1p
+from libc.math cimport INFINITY, ceil, exp, exp2, expm1, fabs, log, log1p
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
+
+cdef extern from "<math.h>" nogil:
+    bint isgreater(double x, double y)
+    bint islessgreater(double x, double y)
 
 include "steps.pxi"
 
@@ -25,6 +30,7 @@ cdef double LOG_2 = log(2.0)
 cdef double MOST_WHOLE = 2.0**53  # doubles hold each whole number up to it
 
 cdef enum:
+    NO_TIES = 0
     FEW = 8                     # labels not worth counting by grade, and tied items not worth taking together
     N_GRADES = 32               # whole labels from 0 that are kept as bytes
     AT_ONCE = 1 << 30           # rows that are counted in 32 bits, of four lanes or one, before the counts are added
@@ -83,10 +89,11 @@ def rank_queries(
     cdef const double* labels = NULL
     cdef const uint8_t* grades = NULL
     cdef uint8_t* out = NULL
-    cdef int64_t q, i, start, n, at = 0, steps = 0
-    cdef bint tied = False, done, equal, by_label = ties == WORST or ties == BEST
+    cdef int64_t q = 0, i, start, n, at, steps = 0
+    cdef bint tied = False, equal, by_label = ties == WORST or ties == BEST
     cdef double bar = -INFINITY if keep_unretrieved else -DBL_MAX  # what a row must reach
     cdef room_t work = _divide(&room[0], longest)
+    cdef few_t few
     cdef int64_t* rows = NULL
     cdef int64_t step = 0
     if indptr[indptr.shape[0] - 1] == 0:  # without a row there is nothing to point to
@@ -106,47 +113,54 @@ def rank_queries(
         out = &out_grade[0]
     with nogil:
         ptr[0] = 0
-        for q in range(indptr.shape[0] - 1):
-            start = indptr[q]
+        few.indptr, few.ptr, few.n, few.depth, few.bar = &indptr[0], &ptr[0], indptr.shape[0] - 1, depth, bar
+        few.grade, few.out, few.order, few.tie_end = grades, out, rows, NULL
+        while q < few.n:
+            if indptr[q + 1] - indptr[q] < FEW:
+                q = _rank_few(wide, &few, q) if wide != NULL else _rank_few(narrow, &few, q)
+                if q == few.n:
+                    break
+            start, at = indptr[q], ptr[q]
             n = indptr[q + 1] - start
             if wide != NULL:
-                done = _rank_few(wide + start, grades, n, bar, start, rows, out + at)
-                equal = not done and not by_label and _is_one_block(wide + start, n, bar)
+                equal = not by_label and _is_one_block(wide + start, n, bar)
             else:
-                done = _rank_few(narrow + start, grades, n, bar, start, rows, out + at)
-                equal = not done and not by_label and _is_one_block(narrow + start, n, bar)
+                equal = not by_label and _is_one_block(narrow + start, n, bar)
             if equal:  # and so sorted already
                 if ties == AVERAGE:
-                    _end_ties_before(at, &tie_end[0], tied)
-                    tied = True
+                    tied = _untie_before(&ptr[0], q, &tie_end[0], tied)
                     tie_end[at] = at + n
                 else:
                     n = min(depth, n)
                 for i in range(step * n):
-                    rows[i] = start + i
+                    rows[step * at + i] = start + i
                 if grades != NULL:
                     memcpy(out + at, grades + start, n)
-            elif done:
-                n = min(depth, n)
-                if tied:
-                    for i in range(at, at + n):
-                        tie_end[i] = i + 1
             else:
                 if wide != NULL:
                     n = _rank_query(wide, labels, start, n, depth, ties, bar, &work, &steps)
                 else:
                     n = _rank_query(narrow, labels, start, n, depth, ties, bar, &work, &steps)
-                if ties == AVERAGE:
-                    tied = _mark_ties(work.key, n, at, &tie_end[0], tied)
+                if ties == AVERAGE and _are_any_equal(work.key, n):
+                    tied = _untie_before(&ptr[0], q, &tie_end[0], tied)
+                    _mark_ties(work.key, n, at, &tie_end[0])
+                elif tied and n > 0:
+                    tie_end[at] = NO_TIES
                 for i in range(step * n):
-                    rows[i] = start + work.place[i]
+                    rows[step * at + i] = start + work.place[i]
                 if grades != NULL:
-                    for i in range(n):
-                        out[at + i] = grades[start + work.place[i]]
-            rows += step * n
-            at += n
-            ptr[q + 1] = at
+                    _place_grades(grades + start, work.place, n, out + at)
+            if tied:
+                few.tie_end = &tie_end[0]
+            ptr[q + 1] = at + n
+            q += 1
     return tied
+
+
+cdef inline void _place_grades(const uint8_t* grade, const int64_t* place, int64_t n, uint8_t* out) noexcept nogil:
+    cdef int64_t i
+    for i in range(n):
+        out[i] = grade[place[i]]
 
 
 cdef int64_t _rank_query(
@@ -201,55 +215,71 @@ cdef int _order_ties_by_label(
     return 0
 
 
-cdef bint _mark_ties(const double* key, int64_t n, int64_t at, int64_t* tie_end, bint tied) noexcept nogil:
-    """Write where the tie blocks of a query end, if a query up to it has any; return that."""
-    cdef int64_t i, start = at
-    if not tied and not _are_any_equal(key, n):
-        return False
-    _end_ties_before(at, tie_end, tied)
+cdef void _mark_ties(const double* key, int64_t n, int64_t at, int64_t* tie_end) noexcept nogil:
+    """Write where the tie blocks of a query end."""
+    cdef int64_t i, differs, start = at
     for i in range(1, n):
         tie_end[start] = at + i  # of a block that goes on, written again
-        start = at + i if key[i] != key[i - 1] else start
-    if n > 0:
-        tie_end[start] = at + n
-    return True
+        differs = islessgreater(key[i], key[i - 1])
+        start = at + i if differs else start  # without a branch, which nobody could foresee
+    tie_end[start] = at + n
 
 
 cdef inline bint _are_any_equal(const double* key, int64_t n) noexcept nogil:
     """Whether any of sorted keys are equal: two -inf, which stand last, or those whose difference is 0."""
     cdef double[4] least
     cdef double difference
-    cdef int64_t i, k, n_in_lanes = (n - 1) - (n - 1) % 4
+    cdef const double* after = key + 1
+    cdef int64_t i, k, start = 0, n_in_lanes = (n - 1) - (n - 1) % 4
     if n < 2 or key[n - 2] == key[n - 1]:
         return n > 1
     for k in range(4):
         least[k] = INFINITY
-    for i in range(0, n_in_lanes, 4):
-        for k in range(4):
-            difference = key[i + k] - key[i + k + 1]
-            least[k] = difference if difference < least[k] else least[k]
+    while start < n_in_lanes:  # of many that are tied the first tell
+        for i in range(start, min(start + LANES, n_in_lanes), 4):
+            for k in range(4):
+                difference = key[i + k] - after[i + k]
+                least[k] = difference if difference < least[k] else least[k]
+        if min(min(least[0], least[1]), min(least[2], least[3])) == 0.0:
+            return True
+        start += LANES
     for i in range(n_in_lanes, n - 1):
-        least[0] = min(least[0], key[i] - key[i + 1])
-    return min(min(least[0], least[1]), min(least[2], least[3])) == 0.0
+        least[0] = min(least[0], key[i] - after[i])
+    return least[0] == 0.0
 
 
-cdef inline void _end_ties_before(int64_t at, int64_t* tie_end, bint tied) noexcept nogil:
-    """Write that no position before `at` is tied, which is left out as long as none is."""
-    cdef int64_t i
+cdef inline bint _untie_before(const int64_t* ptr, int64_t n_queries, int64_t* tie_end, bint tied) noexcept nogil:
+    """Write that no query so far has ties, which is left out as long as none has; return True."""
+    cdef int64_t q
     if not tied:
-        for i in range(at):
-            tie_end[i] = i + 1
+        for q in range(n_queries):
+            if ptr[q] < ptr[q + 1]:
+                tie_end[ptr[q]] = NO_TIES
+    return True
+
+
+cdef inline const int64_t* _pointer(const int64_t[::1] tie_end) noexcept:
+    return &tie_end[0] if tie_end is not None and tie_end.shape[0] > 0 else NULL
+
+
+cdef inline const int64_t* _ties_of(const int64_t* tie_end, int64_t start, int64_t stop) noexcept nogil:
+    """Ends of tie blocks; NULL if the query with these positions has no ties."""
+    return NULL if tie_end == NULL or start == stop or tie_end[start] == NO_TIES else tie_end
 
 
 def spread_tie_ends(const int64_t[::1] ptr, const int64_t[::1] tie_end, int64_t[::1] out):
     """Write where the tie block around each position ends, from where those end that start at a position."""
-    cdef int64_t i = 0, stop
+    cdef int64_t q, i, stop
+    cdef const int64_t* ends
     with nogil:
-        while i < ptr[ptr.shape[0] - 1]:
-            stop = tie_end[i]
-            while i < stop:
-                out[i] = stop
-                i += 1
+        for q in range(ptr.shape[0] - 1):
+            i = ptr[q]
+            ends = _ties_of(&tie_end[0], i, ptr[q + 1])
+            while i < ptr[q + 1]:
+                stop = ends[i] if ends != NULL else i + 1
+                while i < stop:
+                    out[i] = stop
+                    i += 1
 
 
 def number(const int64_t[::1] ptr, int64_t[::1] rank):
@@ -396,15 +426,18 @@ def pairs(
 ):
     """Count the pairs of each query: in the right order, the wrong one, tied in score alone, in label alone."""
     cdef int64_t q, i, m, n, wrong, equal_scores, equal_labels, equal_both, steps = 0
+    cdef const int64_t* all_ends = _pointer(tie_end)
+    cdef const int64_t* ends
     with nogil:
         for q in range(ptr.shape[0] - 1):
             n = ptr[q + 1] - ptr[q]
+            ends = _ties_of(all_ends, ptr[q], ptr[q + 1])
             equal_scores = equal_both = 0
             for i in range(n):
                 key[i] = label[ptr[q] + i]
             i = 0
             while i < n:
-                m = tie_end[ptr[q] + i] - ptr[q] - i if tie_end is not None else 1
+                m = ends[ptr[q] + i] - ptr[q] - i if ends != NULL else 1
                 _merge_sort(&key[i], &item[0], m, &spare_key[0], &spare[0], &steps)
                 equal_scores += m * (m - 1) // 2
                 equal_both += _equal_pairs(&key[i], m)

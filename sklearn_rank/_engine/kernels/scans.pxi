@@ -19,17 +19,20 @@ def cascade(
     """
     cdef int64_t q, i, stop, plain, steps = 0
     cdef pair_t survive
-    cdef bint tied = tie_end is not None, valid = True
+    cdef bint valid = True
+    cdef const int64_t* all_ends = _pointer(tie_end)
+    cdef const int64_t* ends
     with nogil:
         for q in range(ptr.shape[0] - 1):
-            if not tied and 0 < ptr[q + 1] - ptr[q] <= N_PLAIN:
+            ends = _ties_of(all_ends, ptr[q], ptr[q + 1])
+            if ends == NULL and 0 < ptr[q + 1] - ptr[q] <= N_PLAIN:
                 valid &= _are_probabilities(&p[ptr[q]], ptr[q + 1] - ptr[q])
                 _cascade_plainly(&p[ptr[q]], ptr[q + 1] - ptr[q], &out[ptr[q]])
                 continue
             survive.value, survive.lost = 1.0, 0.0
             i, plain = ptr[q], ptr[q] + N_PLAIN
             while i < ptr[q + 1]:
-                stop = tie_end[i] if tied else i + 1
+                stop = ends[i] if ends != NULL else i + 1
                 if stop == i + 1:
                     valid &= fabs(p[i] - 0.5) <= HALF
                     out[i] = (survive.value + survive.lost) * p[i]
@@ -281,10 +284,12 @@ def overlap(
     """
     cdef int64_t q, i, j, b, d, stop, start, end, n_best, steps = 0
     cdef double above, equal, block_above, block_equal, share
-    cdef bint tied = tie_end is not None
+    cdef const int64_t* all_ends = _pointer(tie_end)
+    cdef const int64_t* ends
     cdef const double* bests = &best[0] if best.shape[0] > 0 else NULL
     with nogil:
         for q in range(ptr.shape[0] - 1):
+            ends = _ties_of(all_ends, ptr[q], ptr[q + 1])
             n_best = best_ptr[q + 1] - best_ptr[q]
             for j in range(n_best):
                 count[0, j] = count[1, j] = 0
@@ -292,7 +297,7 @@ def overlap(
             start = end = 0
             i = ptr[q]
             while i < ptr[q + 1]:
-                stop = tie_end[i] if tied else i + 1
+                stop = ends[i] if ends != NULL else i + 1
                 block_above = block_equal = 0.0  # the same for items of the block
                 for j in range(i, stop):
                     _count_steps(&steps, 64)  # a search, twice
