@@ -1,7 +1,7 @@
 # Sums down ranked queries, in expectation over tied items; `rank.pyx` includes it.
 #
-# An addition waits for the one before it in its sum, which takes longer than the rest of a term. So ranks after the first
-# `N_FIRST` are dealt out to `N_SUMS` sums in turn, whatever the cutoffs and the ties: half the time of lists of 120.
+# An addition waits for the one before it in its sum, which takes longer than the rest of a term. So the ranks after the
+# first `N_FIRST` are dealt out to `N_SUMS` sums in turn, whatever the cutoffs and ties: half the time of lists of 120.
 
 cdef enum:
     N_FIRST = 16                # ranks of the first sum, a multiple of the number of others
@@ -171,7 +171,7 @@ cdef inline int64_t _sum_lists(
             out[0] = total
             if n == first:
                 continue
-            while known and i < n and i & (N_SUMS - 1):
+            while known and i < n and i & (N_SUMS - 1) != 0:
                 sums[i & (N_SUMS - 1)] += _term(
                     values, v, grades, by_grade, weights, w, weighted, by_rank, ranked, per_rank, i,
                 )
