@@ -264,7 +264,9 @@ cdef inline const int64_t* _pointer(const int64_t[::1] tie_end) noexcept:
 
 cdef inline const int64_t* _ties_of(const int64_t* tie_end, int64_t start, int64_t stop) noexcept nogil:
     """Ends of tie blocks; NULL if the query with these positions has no ties."""
-    return NULL if tie_end == NULL or start == stop or tie_end[start] == NO_TIES else tie_end
+    if tie_end == NULL or start == stop or tie_end[start] == NO_TIES:
+        return NULL
+    return tie_end
 
 
 def spread_tie_ends(const int64_t[::1] ptr, const int64_t[::1] tie_end, int64_t[::1] out):

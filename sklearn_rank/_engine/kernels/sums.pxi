@@ -7,6 +7,10 @@ cdef enum:
     N_FIRST = 16                # ranks of the first sum, a multiple of the number of others
     N_SUMS = 4
 
+cdef double[N_PLAIN] RANK       # 1, 2, ... as vectors load them, which cannot make them of whole numbers
+for number_of_rank in range(N_PLAIN):
+    RANK[number_of_rank] = number_of_rank + 1.0
+
 cdef struct items_t:
     const double* value         # of each item; with `grade`, of each grade
     const uint8_t* grade        # NULL if values are not looked up
@@ -168,8 +172,8 @@ cdef inline int64_t _sum_lists(
                 i += 1
             out = <double*> at
             at += lists.of_cutoff
-            out[0] = total
             if n == first:
+                out[0] = total
                 continue
             while known and i < n and i & (N_SUMS - 1) != 0:
                 sums[i & (N_SUMS - 1)] += _term(
@@ -187,7 +191,7 @@ cdef inline int64_t _sum_lists(
                     values, v, grades, by_grade, weights, w, weighted, by_rank, ranked, per_rank, i,
                 )
                 i += 1
-            out[0] += _joined(sums)
+            out[0] = total + _joined(sums)
         q += 1
     return q
 
@@ -235,7 +239,7 @@ cdef inline double _term(
     if ranked:
         factor *= by_rank[i]
     if per_rank:
-        factor /= <int32_t> i + 1    # of 32 bits, as vectors convert them
+        factor /= RANK[i]
     return (x[grade[i]] if by_grade else x[v * i]) * factor
 
 
