@@ -6,8 +6,8 @@ formulas, and divides. What is rare is left to the general path.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
+from math import isfinite, isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,7 +68,7 @@ class QuickMeans:
     def _traced(self, curve: Curve) -> TracedCurve:
         spec, metric = curve.spec, curve.spec.metric
         rare = metric.pointwise or not metric.is_built_in or metric.transform is not None
-        if rare or spec["average"] != "macro" or math.isnan(spec["replace_undefined_by"]):
+        if rare or spec["average"] != "macro" or isnan(spec["replace_undefined_by"]):
             raise NotTraced
         key = ranking_key(spec, self._queries)
         self._depth[key] = max(self._depth.get(key, 0), spec.depth)
@@ -97,16 +97,17 @@ class QuickMeans:
             self._rooms.append(room)
 
     def _means(self, score: Array, room: Room) -> list[list[float]] | None:
-        for ranking in room.rankings.values():
+        for ranking in room.rankings:
             ranking.rank(score)
         means = []
-        for curve, values in zip(self._curves, room.values, strict=True):
-            numerator, denominator = curve.steps.take(room.rankings[curve.key])
-            if not rank_kernels.divide(numerator, denominator, curve.needed, curve.otherwise, *values.written):
+        for curve, ranking, out, written, undefined in room.curves:
+            numerator, denominator = curve.steps.take(ranking)
+            if not rank_kernels.divide(numerator, denominator, curve.needed, curve.otherwise, written, undefined):
                 return None
-            means.append([total / self._total for total in totals(values.out, self._weight)])
-            if not all(map(math.isfinite, means[-1])):
+            of_curve = [total / self._total for total in totals(out, self._weight)]
+            if not isfinite(sum(of_curve)):
                 return None
+            means.append(of_curve)
         return means
 
     def _room(self) -> Room:
@@ -114,22 +115,33 @@ class QuickMeans:
             key: RankRoom(labels_of(self._queries, key, self._known), key.ties, depth)
             for key, depth in self._depth.items()
         }
-        return Room(rankings, [ValueRoom((self._n_queries, curve.n_cutoffs)) for curve in self._curves])
+        curves = [self._room_of(curve, rankings[curve.key]) for curve in self._curves]
+        return Room([*rankings.values()], curves)
+
+    def _room_of(self, curve: TracedCurve, ranking: RankRoom) -> CurveRoom:
+        shape = self._n_queries, curve.n_cutoffs
+        out, undefined = np.empty(shape, order="F"), np.zeros(shape, dtype=np.uint8, order="F")
+        return CurveRoom(curve, ranking, out, rank_kernels.table_of(out), rank_kernels.table_of(undefined))
+
+
+class CurveRoom(NamedTuple):
+    """A metric, the ranking that it reads, and its values, shape (n_queries, n_cutoffs).
+
+    Kernels write to a view of these, and to one of which values are undefined.
+    """
+
+    curve: TracedCurve
+    ranking: RankRoom
+    out: Array
+    written: Any
+    undefined: Any
 
 
 class Room(NamedTuple):
     """Arrays that one call at a time writes to."""
 
-    rankings: dict[RankingKey, RankRoom]
-    values: list[ValueRoom]
-
-
-class ValueRoom:
-    """Values of a curve, shape (n_queries, n_cutoffs); written are these, and which of them are undefined."""
-
-    def __init__(self, shape: tuple[int, int]) -> None:
-        self.out, undefined = np.empty(shape, order="F"), np.zeros(shape, dtype=np.uint8, order="F")
-        self.written = rank_kernels.table_of(self.out), rank_kernels.table_of(undefined)
+    rankings: list[RankRoom]
+    curves: list[CurveRoom]
 
 
 class RankRoom:

@@ -84,7 +84,7 @@ class Steps:
         self._parts = [_table(part) for part in (curve if isinstance(curve, tuple) else (curve, 1.0))]
 
     def take(self, ranking: Order) -> tuple[Array, Array]:
-        """Numerator and denominator, each with two axes, for the scores behind a ranking."""
+        """Numerator and denominator, each with two axes, for the scores behind a ranking, as `divide` reads them."""
         values: list[Any] = []
         for compute in self.computations:
             values.append(compute(ranking, values))
@@ -96,9 +96,9 @@ def _table(part: Any) -> Callable[[list[Any]], Array]:
     """How to get the numerator or the denominator, which may be a number."""
     if isinstance(part, Step):
         return operand(part)
-    array = np.asarray(part, dtype=np.float64)
-    array = array if array.ndim else array.reshape(1, 1)
-    return lambda _: array
+    array = np.array(part, dtype=np.float64)
+    view = rank_kernels.table_of(array if array.ndim else array.reshape(1, 1))
+    return lambda _: view
 
 
 def _read_by_kernel(x: Any) -> Callable[[list[Any]], Any]:
