@@ -11,7 +11,7 @@ from registry import together
 
 from sklearn_rank._engine.block_labels import MOST_GRADE, BlockLabels, as_grades
 from sklearn_rank._engine.check import queries_of
-from sklearn_rank._engine.kernels.rank import centred_ranks, cumsum, divide, longest, overlap
+from sklearn_rank._engine.kernels.rank import centred_ranks, cumsum, divide, longest, overlap, rank_grades
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._metric.gains import exp2_minus_1
@@ -211,6 +211,22 @@ def test_ratios(needs, n_cutoffs):
                 assert told == (in_range or y == 0 or count == 0)
                 assert_array_equal(out, expected)
                 assert_array_equal(undefined, (denominator == 0) | (needed == 0))
+
+
+@pytest.mark.parametrize("highest", [1, 2, 4, 7, 8, 31])
+@pytest.mark.parametrize("depth", [1, 7, 8, 9, 15, 16, 17, NO_CUTOFF])
+def test_best_grades(depth, highest):
+    """Of short and long queries, one of which ends where there is no room for a word; the best are rare or many."""
+    rng = np.random.default_rng(0)
+    for share in (0.02, 0.5, 1.0):
+        lengths = rng.permutation([*range(20), 63, 64, 65, 100, 239, 240, 241, 300])
+        indptr, ptr = np.append(0, np.cumsum(lengths)), np.empty(len(lengths) + 1, dtype=np.int64)
+        grade = (rng.integers(0, highest + 1, indptr[-1]) * (rng.random(indptr[-1]) <= share)).astype(np.uint8)
+        out = np.empty(len(grade), dtype=np.uint8)
+        rank_grades(grade, indptr, depth, highest, out, ptr)
+        best = [np.sort(of_query)[::-1][:depth] for of_query in np.split(grade, indptr[1:-1])]
+        assert_array_equal(out[: ptr[-1]], np.concatenate(best))
+        assert_array_equal(np.diff(ptr), [len(of_query) for of_query in best])
 
 
 CUTOFFS = [1, 5, 16, 19, 24, 1024, NO_CUTOFF]

@@ -34,6 +34,8 @@ def rank_grades(
             n = indptr[q + 1] - indptr[q]
             if n <= FEW:
                 _sort_few_grades(grades + indptr[q], n, best + ptr[q])
+            elif depth <= 2 * FEW and ptr[q] + FEW <= last_word:
+                _find_best_grades(grades + indptr[q], n, depth, highest, best + ptr[q])
             else:
                 _sort_grades(grades + indptr[q], n, depth, highest, best + ptr[q])
             ptr[q + 1] = ptr[q] + min(depth, n)
@@ -90,6 +92,29 @@ cdef inline void _sort_few_grades(const uint8_t* grade, int64_t n, uint8_t* out)
             place[j] += 1 - before
     for i in range(n):
         out[place[i]] = grade[i]
+
+
+cdef void _find_best_grades(
+    const uint8_t* grade, int64_t n, int64_t depth, int64_t highest, uint8_t* out
+) noexcept nogil:
+    """Write the best low grades of a query, down to 16 at most, in two words, as `_rank_words` writes one.
+
+    As soon as so many reach a grade, those below it are not counted. Both words are written: two thirds of the time of
+    a sort that is cut.
+    """
+    cdef int64_t i, g = highest, n_in_lanes = n - n % SIDE if n >= MANY else 0, n_reach = 0
+    cdef uint64_t counts = 0, first = 0, second = 0
+    for i in range(n_in_lanes, n):
+        counts += ONE_OF[grade[i]]
+    while g > 0 and n_reach < depth:
+        n_reach += _count_between(grade, n_in_lanes, <uint8_t> g, <uint8_t> g) + ((counts >> (8 * g)) & 255)
+        first += FIRST_ONES[min(n_reach, <int64_t> FEW)]
+        second += FIRST_ONES[min(max(n_reach - FEW, <int64_t> 0), <int64_t> FEW)]
+        g -= 1
+    first += g * BYTES_OF_1
+    second += g * BYTES_OF_1
+    memcpy(out, &first, FEW)
+    memcpy(out + FEW, &second, FEW)
 
 
 cdef void _sort_grades(const uint8_t* grade, int64_t n, int64_t depth, int64_t highest, uint8_t* out) noexcept nogil:
