@@ -38,9 +38,9 @@ class Ranking:
     Query q has the rows ``indptr[q]:indptr[q + 1]`` of `row_label` and `row_score`, and the positions
     ``ptr[q]:ptr[q + 1]`` of `order`, `label`, `grade`, `score`, `rank` and `tie_end`. `order` is the row at each
     position, or what makes it when it is asked for; `tie_end` is where a tie block ends that starts at the position,
-    and anything where none does; without one the order is taken as it stands. `grade` is
-    the label as a byte, None where labels are not known to be grades. Labels of subtopics have a second axis.
-    `unlisted` documents have no row, and count where documents are counted.
+    and anything where none does, 0 where a query without ties starts; without one the order is taken as it stands.
+    `grade` is the label as a byte, None where labels are not known to be grades. Labels of subtopics have a second
+    axis. `unlisted` documents have no row, and count where documents are counted.
 
     Rankings come from `by_score`, `by_label`, `by_novelty` and `as_given`. Without an `order` rows stand in order, or
     `sorted_label` holds the label, which is also the score, at each position.

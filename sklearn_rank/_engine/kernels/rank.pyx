@@ -3,9 +3,9 @@
 """Order of queries and scans down it: plain loops over typed memoryviews, without the GIL.
 
 Every array is flat. Query q owns rows `indptr[q]:indptr[q+1]` of the data and, once ranked, positions
-`ptr[q]:ptr[q+1]`. A tie block is a run of positions with equal scores; `tie_end[i]` is where the block of
-position i ends, and `tie_end is None` says that the order is taken as it stands. At the first position of a query
-`NO_TIES` says that none of its items is tied, and nothing else is written of it.
+`ptr[q]:ptr[q+1]`. A tie block is a run of positions with equal scores; `tie_end[i]` is where the block ends that
+starts at position i, and `tie_end is None` says that the order is taken as it stands. Of a query without ties only the
+first entry is written: `NO_TIES`, so that it takes the steps that it takes alone.
 
 Outputs are passed in; nothing here validates, allocates or knows a metric. What may take a second counts its `steps`,
 and looks now and then whether to go on.
@@ -80,7 +80,7 @@ def rank_queries(
     """Write the rows of each query, best score first, down to `depth`; return whether scores are tied.
 
     Under the average policy a list goes on to the end of the tie block that holds rank `depth`. `tie_end` is written
-    where a tie block starts, a single item being one; nothing is without ties. `order` may be None. Scores are
+    where a tie block starts, a single item being one; nothing is if no query has ties. `order` may be None. Scores are
     `narrow_score` if `score` is None. Labels are read under the policies worst and best alone. Grades, if they are not
     None, are those of the rows and of the positions. `room` is that of `room_for`.
     """
