@@ -144,7 +144,7 @@ cdef inline int64_t _sum_lists(
 ) noexcept nogil:
     """Sums of lists; which operands there are is mostly `known` where this is inlined."""
     cdef int64_t c, i, k, n, first, length, shortest = 1 + FEW if known and by_grade and lists.product != NULL else 0
-    cdef double total
+    cdef double total, once = x[0]
     cdef double[N_SUMS] sums
     cdef char* at
     cdef double* out
@@ -168,7 +168,7 @@ cdef inline int64_t _sum_lists(
             n = min(lists.cutoffs[c], length)
             first = min(n, N_FIRST)
             while i < first:
-                total += _term(values, v, grades, by_grade, weights, w, weighted, by_rank, ranked, per_rank, i)
+                total += _term(values, once, v, grades, by_grade, weights, w, weighted, by_rank, ranked, per_rank, i)
                 i += 1
             out = <double*> at
             at += lists.of_cutoff
@@ -177,18 +177,18 @@ cdef inline int64_t _sum_lists(
                 continue
             while known and i < n and i & (N_SUMS - 1) != 0:
                 sums[i & (N_SUMS - 1)] += _term(
-                    values, v, grades, by_grade, weights, w, weighted, by_rank, ranked, per_rank, i,
+                    values, once, v, grades, by_grade, weights, w, weighted, by_rank, ranked, per_rank, i,
                 )
                 i += 1
             while known and i + N_SUMS <= n:
                 for k in range(N_SUMS):
                     sums[k] += _term(
-                        values, v, grades, by_grade, weights, w, weighted, by_rank, ranked, per_rank, i + k,
+                        values, once, v, grades, by_grade, weights, w, weighted, by_rank, ranked, per_rank, i + k,
                     )
                 i += N_SUMS
             while i < n:
                 sums[i & (N_SUMS - 1)] += _term(
-                    values, v, grades, by_grade, weights, w, weighted, by_rank, ranked, per_rank, i,
+                    values, once, v, grades, by_grade, weights, w, weighted, by_rank, ranked, per_rank, i,
                 )
                 i += 1
             out[0] = total + _joined(sums)
@@ -232,15 +232,18 @@ cdef inline double _sum_products(const uint8_t* grade, int64_t n, const double* 
 
 
 cdef inline double _term(
-    const double* x, int64_t v, const uint8_t* grade, bint by_grade, const double* weight, int64_t w, bint weighted,
-    const double* by_rank, bint ranked, bint per_rank, int64_t i,
+    const double* x, double once, int64_t v, const uint8_t* grade, bint by_grade, const double* weight, int64_t w,
+    bint weighted, const double* by_rank, bint ranked, bint per_rank, int64_t i,
 ) noexcept nogil:
+    """Value times weight; `once` is the value of all, read beforehand so that the compiler takes two at once."""
     cdef double factor = weight[w * i] if weighted else 1.0
     if ranked:
         factor *= by_rank[i]
     if per_rank:
         factor /= RANK[i]
-    return (x[grade[i]] if by_grade else x[v * i]) * factor
+    if by_grade:
+        return x[grade[i]] * factor
+    return (once if v == 0 else x[v * i]) * factor
 
 
 cdef inline double _joined(const double* sums) noexcept nogil:
@@ -254,7 +257,7 @@ cdef inline bint _is_tied(const lists_t* lists, int64_t q) noexcept nogil:
 cdef items_t _items(const double[::1] value, const uint8_t[::1] grade) noexcept:
     """The items, whose values are looked up if there are grades."""
     cdef items_t items
-    items.value = &value[0] if value.shape[0] > 0 else NULL
+    items.value = &value[0] if value.shape[0] > 0 else <const double*> RANK  # which nobody adds
     items.grade = NULL
     items.step = value.shape[0] > 1
     items.whole = False
