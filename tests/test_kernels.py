@@ -229,7 +229,7 @@ def test_best_grades(depth, highest):
         assert_array_equal(np.diff(ptr), [len(of_query) for of_query in best])
 
 
-CUTOFFS = [1, 5, 16, 18, 21, 24, 1024, NO_CUTOFF]
+CUTOFFS = [1, 5, 16, 18, 21, 30, 1024, NO_CUTOFF]
 
 
 def summed(terms):
