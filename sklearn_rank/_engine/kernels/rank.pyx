@@ -133,7 +133,7 @@ def rank_queries(
                 else:
                     n = min(depth, n)
                 for i in range(step * n):
-                    rows[step * at + i] = start + i
+                    rows[at + i] = start + i
                 if grades != NULL:
                     memcpy(out + at, grades + start, n)
             else:
@@ -147,7 +147,7 @@ def rank_queries(
                 elif tied and n > 0:
                     tie_end[at] = NO_TIES
                 for i in range(step * n):
-                    rows[step * at + i] = start + work.place[i]
+                    rows[at + i] = start + work.place[i]
                 if grades != NULL:
                     _place_grades(grades + start, work.place, n, out + at)
             if tied:
@@ -272,11 +272,12 @@ cdef inline const int64_t* _ties_of(const int64_t* tie_end, int64_t start, int64
 def spread_tie_ends(const int64_t[::1] ptr, const int64_t[::1] tie_end, int64_t[::1] out):
     """Write where the tie block around each position ends, from where those end that start at a position."""
     cdef int64_t q, i, stop
+    cdef const int64_t* all_ends = _pointer(tie_end)
     cdef const int64_t* ends
     with nogil:
         for q in range(ptr.shape[0] - 1):
             i = ptr[q]
-            ends = _ties_of(&tie_end[0], i, ptr[q + 1])
+            ends = _ties_of(all_ends, i, ptr[q + 1])
             while i < ptr[q + 1]:
                 stop = ends[i] if ends != NULL else i + 1
                 while i < stop:
