@@ -334,9 +334,9 @@ def test_numbers_that_the_general_path_says_more_of(name, monkeypatch):
 
     data = rows(40, 5, 0)
     expected = evaluate(*data[:2], qid=data[2], metrics="err")
-    prepared = prepare(data[0], qid=data[2], metrics="err")
     for module in (few, quick, traced):
         monkeypatch.setattr(module, "rank_kernels", Refusing(), raising=False)
+    prepared = prepare(data[0], qid=data[2], metrics="err")
     assert_same(evaluate(*data[:2], qid=data[2], metrics="err"), expected)
     assert prepared(data[1]) == expected.mean()["err"]
 

@@ -67,6 +67,17 @@ def test_the_numbers_of_evaluate_with_ties_and_weights(ties, grouped, n_queries)
                 assert prepared(scores) == evaluate(y_true, scores, **more).mean()
 
 
+def test_a_call_forgets_the_ties_of_the_one_before():
+    """Arrays stay from call to call, longer lists among them: a cutoff in a tie block makes a list go on."""
+    y_true, qid = np.arange(8.0) % 3, np.arange(8) // 4
+    metrics = ["ndcg@2", "map@2", "err@2", "mrr@2", "rbp@2"]
+    prepared = prepare(y_true, qid=qid, metrics=metrics)
+    tied, untied = np.array([1.0, 0, 0, 0, 0, 0, 0, 1]), np.array([1.0, 2, 3, 4, 4, 3, 2, 1])
+    for scores in (untied, tied, untied, -untied, tied, -tied, untied):
+        assert is_quick(prepared, scores)
+        assert prepared(scores) == evaluate(y_true, scores, qid=qid, metrics=metrics).mean()
+
+
 @pytest.mark.parametrize(
     "keywords",
     [

@@ -154,6 +154,38 @@ class FewRanked:
             best = self._best[self.depth] = FewRanked(self._labels, None, "stable", self.depth, {})
         return best
 
+    def apply(self, ufunc: np.ufunc, operands: list[Array]) -> Array:
+        """A function of each entry."""
+        values: Array = ufunc(*operands)
+        return values
+
+    def cumsum(
+        self, value: Array, grade: Grade | None, weight: Array, discount: Array | None, over_rank: bool, cutoffs: Index
+    ) -> Array:  # fmt: skip
+        """See `Order.cumsum`."""
+        out, ptr = np.empty((len(self.ptr) - 1, len(cutoffs)), order="F"), self.ptr
+        rank_kernels.cumsum(value, grade, weight, discount, over_rank, ptr, cutoffs, self.tie_end, out)
+        return out
+
+    def joint(self, x: Array, y: Array, most: Array | None) -> Array:
+        """See `Order.joint`."""
+        out = np.empty(self.n_positions)
+        rank_kernels.joint(x, y, most, self.ptr, self.tie_end, out)
+        return out
+
+    def sums_of_means(self, relevant: Array, value: Array, cutoffs: Index) -> Array:
+        """See `Order.sums_of_means`."""
+        out = np.empty((len(self.ptr) - 1, len(cutoffs)), order="F")
+        rank_kernels.means_of_items(relevant, value, self.ptr, cutoffs, self.tie_end, out)
+        return out
+
+    def cascade(self, p: Array, work: Array) -> Array:
+        """See `Order.cascade`."""
+        out = np.empty(self.n_positions)
+        if not rank_kernels.cascade(p, self.ptr, self.tie_end, self.depth, work, out):
+            raise NotTraced  # which the formula itself says more of
+        return out
+
     def of_grade(self, key: Any, table: Array) -> Array:
         """Entry of a table for the grade at each position; a key stands for one table."""
         known = self._known.get(key)

@@ -6,7 +6,8 @@ formulas, and divides. What is rare is left to the general path.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from math import isfinite, isnan
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import TIE_POLICIES, Ranking
 from sklearn_rank._engine.traced import NotTraced, Steps, TracedScores
 from sklearn_rank._engine.values import totals
-from sklearn_rank._utils.typing import Array, Index
+from sklearn_rank._utils.typing import Array, Grade, Index
 
 FEW_ROWS = 2**10
 """Rows up to which the work is less than what the general path does beside it."""
@@ -91,18 +92,18 @@ class QuickMeans:
                 return self._means(score, room)
             with np.errstate(over="ignore", invalid="ignore"):
                 return self._means(score, room)
-        except NotTraced:
-            return None
         finally:
             self._rooms.append(room)
 
     def _means(self, score: Array, room: Room) -> list[list[float]] | None:
-        for ranking in room.rankings:
-            ranking.rank(score)
+        for rank in room.rankings:
+            rank(score)
+        for step in room.steps:
+            if step() is False:  # of which the formula itself says more
+                return None
         means = []
-        for curve, ranking, out, written, undefined in room.curves:
-            numerator, denominator = curve.steps.take(ranking)
-            if not rank_kernels.divide(numerator, denominator, curve.needed, curve.otherwise, written, undefined):
+        for divide, out in room.curves:
+            if not divide():
                 return None
             of_curve = [total / self._total for total in totals(out, self._weight)]
             if not isfinite(sum(of_curve)):
@@ -115,57 +116,76 @@ class QuickMeans:
             key: RankRoom(labels_of(self._queries, key, self._known), key.ties, depth)
             for key, depth in self._depth.items()
         }
-        curves = [self._room_of(curve, rankings[curve.key]) for curve in self._curves]
-        return Room([*rankings.values()], curves)
+        curves = [self._curve_of(curve, rankings[curve.key]) for curve in self._curves]
+        steps = [step for ranking in rankings.values() for step in ranking.steps]
+        return Room([ranking.rank for ranking in rankings.values()], steps, curves)
 
-    def _room_of(self, curve: TracedCurve, ranking: RankRoom) -> CurveRoom:
+    def _curve_of(self, curve: TracedCurve, ranking: RankRoom) -> tuple[Callable[[], bool], Array]:
+        """How to divide, and the values that are written then, shape (n_queries, n_cutoffs)."""
         shape = self._n_queries, curve.n_cutoffs
         out, undefined = np.empty(shape, order="F"), np.zeros(shape, dtype=np.uint8, order="F")
-        return CurveRoom(curve, ranking, out, rank_kernels.table_of(out), rank_kernels.table_of(undefined))
-
-
-class CurveRoom(NamedTuple):
-    """A metric, the ranking that it reads, and its values, shape (n_queries, n_cutoffs).
-
-    Kernels write to a view of these, and to one of which values are undefined.
-    """
-
-    curve: TracedCurve
-    ranking: RankRoom
-    out: Array
-    written: Any
-    undefined: Any
+        parts = curve.steps.take(ranking)
+        return rank_kernels.BoundRatio(*parts, curve.needed, curve.otherwise, out, undefined), out
 
 
 class Room(NamedTuple):
-    """Arrays that one call at a time writes to."""
+    """Arrays that one call at a time writes to, by calling what is bound to them in turn."""
 
-    rankings: list[RankRoom]
-    curves: list[CurveRoom]
+    rankings: list[Callable[[Array], None]]
+    steps: list[Callable[[], object]]
+    curves: list[tuple[Callable[[], bool], Array]]
 
 
 class RankRoom:
     """A ranking of the same labels by one score after the other, in arrays that are kept.
 
-    `ptr` and `tie_end` are views for kernels.
+    As an `Order` it returns arrays too, which `steps` write when they are called in turn after `rank`.
     """
 
     def __init__(self, labels: BlockLabels, ties: str, depth: int) -> None:
-        n_rows, self.depth, self._ties = len(labels.label), depth, TIE_POLICIES[ties]
-        self._indptr, self._longest = rank_kernels.view_of(labels.indptr), int(np.diff(labels.indptr).max())
-        self._label = rank_kernels.view_of(labels.label) if ties in ("worst", "best") else None
-        self._order, tie_end = np.empty((2, n_rows), dtype=np.int64)
-        self._ptr, room = np.empty(len(labels.indptr), dtype=np.int64), np.empty(rank_kernels.room_for(self._longest))
-        self.ptr, self._tie_end = rank_kernels.view_of(self._ptr), rank_kernels.view_of(tie_end)
-        self._written = [rank_kernels.room_of(x) for x in (self._order, tie_end, self._ptr, room)]
+        indptr, self._n_rows = labels.indptr, len(labels.label)
+        longest, self._n_queries = rank_kernels.longest(indptr), len(indptr) - 1
+        label = labels.label if ties in ("worst", "best") else None
+        order, tie_end = np.empty((2, self._n_rows), dtype=np.int64)
+        ptr, room = np.empty(len(indptr), dtype=np.int64), np.empty(rank_kernels.room_for(longest))
+        self.rank = rank_kernels.BoundRanking(
+            label, indptr, depth, TIE_POLICIES[ties], longest, order, tie_end, ptr, room
+        )
+        self.steps: list[Callable[[], object]] = []
 
-    def rank(self, score: Array) -> None:
-        """Rank the rows by falling score."""
-        order, tie_end, ptr, room = self._written
-        tied = rank_kernels.rank_queries(
-            score, None, self._label, None, self._indptr, self.depth, self._ties, False, self._longest,
-            order, tie_end, ptr, None, room,
-        )  # fmt: skip
-        self.n_positions = n = self._ptr.item(-1)
-        self.order = self._order if n == len(self._order) else self._order[:n]
-        self.tie_end = self._tie_end if tied else None
+    def take(self, of_rows: Array) -> Array:
+        """Values of rows, at each position."""
+        return self._bind(rank_kernels.BoundTake, (self._n_rows,), of_rows)
+
+    def apply(self, ufunc: np.ufunc, operands: list[Array]) -> Array:
+        """A function of each entry."""
+        with np.errstate(all="ignore"):  # there are no values yet
+            out: Array = ufunc(*operands)
+        self.steps.append(partial(ufunc, *operands, out=out))
+        return out
+
+    def cumsum(
+        self, value: Array, grade: Grade | None, weight: Array, discount: Array | None, over_rank: bool, cutoffs: Index
+    ) -> Array:  # fmt: skip
+        """See `Order.cumsum`."""
+        assert grade is None  # `TracedScores` has values of items
+        shape = self._n_queries, len(cutoffs)
+        return self._bind(rank_kernels.BoundSum, shape, value, weight, discount, over_rank, cutoffs)
+
+    def joint(self, x: Array, y: Array, most: Array | None) -> Array:
+        """See `Order.joint`."""
+        return self._bind(rank_kernels.BoundJoint, (self._n_rows,), x, y, most)
+
+    def sums_of_means(self, relevant: Array, value: Array, cutoffs: Index) -> Array:
+        """See `Order.sums_of_means`."""
+        return self._bind(rank_kernels.BoundMeans, (self._n_queries, len(cutoffs)), relevant, value, cutoffs)
+
+    def cascade(self, p: Array, work: Array) -> Array:
+        """See `Order.cascade`; the step is False if p are no probabilities."""
+        return self._bind(rank_kernels.BoundCascade, (self._n_rows,), p, work)
+
+    def _bind(self, kernel: Callable[..., Callable[[], object]], shape: tuple[int, ...], *operands: Any) -> Array:
+        """Array that a kernel writes in each call, as far as lists go; what is beyond may stay from a call before."""
+        out = np.zeros(shape, order="F")
+        self.steps.append(kernel(self.rank, *operands, out))
+        return out

@@ -30,12 +30,27 @@ GRADES = np.arange(float(N_GRADES))
 
 
 class Order(Protocol):
-    """A ranking as steps read it."""
+    """A ranking that computes steps: each method returns the array of a step, from the arrays of others.
 
-    ptr: Index
-    tie_end: Index | None
-    depth: int
-    n_positions: int
+    They are the primitives of `Ranked`; a number that stands for all items is an array of it alone.
+    """
+
+    def apply(self, ufunc: np.ufunc, operands: list[Array]) -> Array:
+        """A function of each entry."""
+
+    def cumsum(
+        self, value: Array, grade: Grade | None, weight: Array, discount: Array | None, over_rank: bool, cutoffs: Index
+    ) -> Array:  # fmt: skip
+        """Sum of value times weight of each query down to each cutoff."""
+
+    def joint(self, x: Array, y: Array, most: Array | None) -> Array:
+        """`x` at each position times the sum of `y` down to it."""
+
+    def sums_of_means(self, relevant: Array, value: Array, cutoffs: Index) -> Array:
+        """Sum over the relevant items of the mean value down to each."""
+
+    def cascade(self, p: Array, work: Array) -> Array:
+        """Probability of each position to be the last one seen."""
 
 
 Computation = Callable[[Any, list[Any]], Array]
@@ -60,7 +75,7 @@ class Step(NDArrayOperatorsMixin):
             raise NotTraced
         read = [operand(x) for x in inputs]
         self._steps.has_ufuncs = True
-        return Step(self._steps, lambda _, values: ufunc(*[x(values) for x in read]))
+        return Step(self._steps, lambda ranking, values: ranking.apply(ufunc, [x(values) for x in read]))
 
     def __array__(self, *_: Any, **__: Any) -> NoReturn:
         """Refuse to be an array: its values are not known yet."""
@@ -84,7 +99,7 @@ class Steps:
         self._parts = [_table(part) for part in (curve if isinstance(curve, tuple) else (curve, 1.0))]
 
     def take(self, ranking: Order) -> tuple[Array, Array]:
-        """Numerator and denominator, each with two axes, for the scores behind a ranking, as `divide` reads them."""
+        """Numerator and denominator, each with two axes, of a ranking, as `divide` reads them."""
         values: list[Any] = []
         for compute in self.computations:
             values.append(compute(ranking, values))
@@ -147,14 +162,11 @@ class TracedRanked:
         items = _read_by_kernel(value), _no_grade
         of_value, of_grade = items if by_label is None else self._items(by_label)
         of_weight = _read_by_kernel(weight)
-        cutoffs, n_cutoffs = rank_kernels.view_of(self._cutoffs), len(self._cutoffs)
+        cutoffs = rank_kernels.view_of(self._cutoffs)
         table = None if by_rank is None else rank_kernels.view_of(np.array(by_rank(self._ranks), dtype=np.float64))
 
         def compute(ranking: Order, values: list[Any]) -> Array:
-            out = np.empty((len(ranking.ptr) - 1, n_cutoffs), order="F")
-            operands = of_value(values), of_grade(ranking), of_weight(values), table, over_rank
-            rank_kernels.cumsum(*operands, ranking.ptr, cutoffs, ranking.tie_end, out)
-            return out
+            return ranking.cumsum(of_value(values), of_grade(ranking), of_weight(values), table, over_rank, cutoffs)
 
         return self._step(compute)
 
@@ -167,40 +179,20 @@ class TracedRanked:
         if isinstance(most, Step):
             raise NotTraced
         of_x, of_y, most = operand(x), operand(y), None if most is None else most.ravel()
-
-        def compute(ranking: Order, values: list[Any]) -> Array:
-            out = np.empty(ranking.n_positions)
-            rank_kernels.joint(of_x(values), of_y(values), most, ranking.ptr, ranking.tie_end, out)
-            return out
-
-        return self._step(compute)
+        return self._step(lambda ranking, values: ranking.joint(of_x(values), of_y(values), most))
 
     def sums_of_means(self, *, of_labels: bool = False) -> Step:
         """Sum over the relevant items down to each cutoff of the mean down to each."""
-        relevant, n_cutoffs, cutoffs = operand(self.relevant), len(self._cutoffs), rank_kernels.view_of(self._cutoffs)
+        relevant, cutoffs = operand(self.relevant), rank_kernels.view_of(self._cutoffs)
         value = operand(self.label) if of_labels else relevant
-
-        def compute(ranking: Order, values: list[Any]) -> Array:
-            out = np.empty((len(ranking.ptr) - 1, n_cutoffs), order="F")
-            means = relevant(values), value(values)
-            rank_kernels.means_of_items(*means, ranking.ptr, cutoffs, ranking.tie_end, out)
-            return out
-
-        return self._step(compute)
+        return self._step(lambda ranking, values: ranking.sums_of_means(relevant(values), value(values), cutoffs))
 
     def cascade(self, p: Any) -> Step:
         """Probability of each position to be the last one seen."""
         if not isinstance(p, Step):
             raise NotTraced
-        of_p, work = operand(p), len(self._ranks) + 1
-
-        def compute(ranking: Order, values: list[Any]) -> Array:
-            out = np.empty(ranking.n_positions)
-            if not rank_kernels.cascade(of_p(values), ranking.ptr, ranking.tie_end, ranking.depth, np.empty(work), out):
-                raise NotTraced  # which the formula itself says more of
-            return out
-
-        return self._step(compute)
+        of_p, n_work = operand(p), len(self._ranks) + 1
+        return self._step(lambda ranking, values: ranking.cascade(of_p(values), np.empty(n_work)))
 
 
 class TracedScores(TracedRanked):
@@ -239,7 +231,7 @@ class TracedScores(TracedRanked):
         """Values of rows, in the order of the ranking."""
         if key not in self._known:
             of_rows = np.array(function(self._rows), dtype=np.float64)
-            self._known[key] = self._step(lambda ranking, _: of_rows[ranking.order])
+            self._known[key] = self._step(lambda ranking, _: ranking.take(of_rows))
         return self._known[key]
 
 

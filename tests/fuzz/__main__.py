@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -59,9 +60,9 @@ def _build(copy: Path) -> None:
     copy_project(copy)
     shutil.copy(HERE / "coverage.c", copy)
     setup = copy / "setup.py"
-    before, old, after = setup.read_text().partition('FLAGS = ["-O3", "-g0"]')
-    assert old
-    setup.write_text(f"{before}FLAGS = {list(FLAGS)}{after}")
+    text, n_replaced = re.subn(r"(?m)^FLAGS = .*$", f"FLAGS = {list(FLAGS)}", setup.read_text())
+    assert n_replaced == 1
+    setup.write_text(text)
     subprocess.run(["gcc", "-O2", "-fPIC", "-shared", "-o", "coverage.so", "coverage.c"], cwd=copy, check=True)
     subprocess.run([sys.executable, *BUILD], cwd=copy, env=os.environ | {"LDFLAGS": CHECKS[0]}, check=True)
 

@@ -3,10 +3,10 @@
 cdef double LEAST = 1e-292      # least denominator that has all its digits
 
 
-def divide(
+cpdef bint divide(
     const double[:, :] numerator, const double[:, :] denominator, const double[:, :] needed, double otherwise,
     double[:, :] out, uint8_t[:, :] undefined,
-):
+) noexcept:
     """Write the ratio of each query (row) and cutoff, or `otherwise` where it is undefined; one pass for all checks.
 
     It is undefined where the denominator, or what is `needed` of a query, is 0: such places are marked in `undefined`,

@@ -42,10 +42,10 @@ cdef void _fill_tables() noexcept:
 _fill_tables()
 
 
-def means_of_items(
+cpdef void means_of_items(
     const double[::1] relevant, const double[::1] value, const int64_t[::1] ptr, const int64_t[::1] cutoffs,
     const int64_t[::1] tie_end, double[:, :] out,
-):
+) noexcept:
     """Sum the mean value down to each relevant item, down to each cutoff, of any labels; `relevant` is 0 or 1.
 
     Tied items count in expectation, as in `joint`.

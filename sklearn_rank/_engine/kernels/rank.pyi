@@ -107,3 +107,59 @@ def divide(
     out: Array,
     undefined: NDArray[np.uint8] | NDArray[np.bool_],
 ) -> bool: ...
+
+class BoundRanking:
+    def __init__(
+        self,
+        label: Array | None,
+        indptr: Index,
+        depth: int,
+        ties: int,
+        longest: int,
+        order: Index,
+        tie_end: Index,
+        ptr: Index,
+        room: Array,
+    ) -> None: ...
+    def __call__(self, score: Array) -> None: ...
+
+class BoundTake:
+    def __init__(self, ranking: BoundRanking, of_rows: Array, out: Array) -> None: ...
+    def __call__(self) -> None: ...
+
+class BoundSum:
+    def __init__(
+        self,
+        ranking: BoundRanking,
+        value: Array,
+        weight: Array,
+        discount: Array | None,
+        per_rank: bool,
+        cutoffs: Index,
+        out: Array,
+    ) -> None: ...
+    def __call__(self) -> None: ...
+
+class BoundJoint:
+    def __init__(self, ranking: BoundRanking, x: Array, y: Array, most: Array | None, out: Array) -> None: ...
+    def __call__(self) -> None: ...
+
+class BoundMeans:
+    def __init__(self, ranking: BoundRanking, relevant: Array, value: Array, cutoffs: Index, out: Array) -> None: ...
+    def __call__(self) -> None: ...
+
+class BoundCascade:
+    def __init__(self, ranking: BoundRanking, p: Array, work: Array, out: Array) -> None: ...
+    def __call__(self) -> bool: ...
+
+class BoundRatio:
+    def __init__(
+        self,
+        numerator: Array,
+        denominator: Array,
+        needed: Array | None,
+        otherwise: float,
+        out: Array,
+        undefined: NDArray[np.uint8],
+    ) -> None: ...
+    def __call__(self) -> bool: ...

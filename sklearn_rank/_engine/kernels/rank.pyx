@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# cython: freethreading_compatible=True
+# cython: freethreading_compatible=True, auto_pickle=False
 """Order of queries and scans down it: plain loops over typed memoryviews, without the GIL.
 
 Every array is flat. Query q owns rows `indptr[q]:indptr[q+1]` of the data and, once ranked, positions
@@ -72,11 +72,11 @@ def table_of(number_t[:, :] x):
 
 # --- order ------------------------------------------------------------------------------------------------
 
-def rank_queries(
+cpdef bint rank_queries(
     const double[::1] score, const float[::1] narrow_score, const double[::1] label, const uint8_t[::1] grade,
     const int64_t[::1] indptr, int64_t depth, int64_t ties, bint keep_unretrieved, int64_t longest,
     int64_t[::1] order, int64_t[::1] tie_end, int64_t[::1] ptr, uint8_t[::1] out_grade, double[::1] room,
-):
+) except -1:
     """Write the rows of each query, best score first, down to `depth`; return whether scores are tied.
 
     Under the average policy a list goes on to the end of the tie block that holds rank `depth`. `tie_end` is written
@@ -493,3 +493,4 @@ include "sums.pxi"
 include "scans.pxi"
 include "means.pxi"
 include "curves.pxi"
+include "bound.pxi"

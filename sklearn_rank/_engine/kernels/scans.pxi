@@ -8,10 +8,10 @@ for number_of_log in range(TERMS):
     LOG[number_of_log] = log(number_of_log)
 
 
-def cascade(
+cpdef bint cascade(
     const double[::1] p, const int64_t[::1] ptr, const int64_t[::1] tie_end, int64_t depth,
     double[::1] work, double[::1] out,
-):
+) except -1:
     """Probability to stop at each position, if a user stops at an item with probability p, else goes on.
 
     Positions past `depth` may be left at 0 inside a tie block: nobody reads them. `work` has room for a tie block and

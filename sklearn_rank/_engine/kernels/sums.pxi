@@ -42,13 +42,8 @@ def cumsum(
     divided by the rank, if it counts `per_rank`: so no array of ranks is made. Long lists are summed in pieces of
     N_PLAIN, as a small term is lost in a large sum, and equal terms are rounded the same way.
     """
-    cdef int64_t c, i, first, last, stop, block_stop, piece_stop, w = weight.shape[0] > 1
-    cdef int64_t q = 0, n_queries = ptr.shape[0] - 1, n_cutoffs = cutoffs.shape[0]
+    cdef int64_t i
     cdef const double* by_rank = NULL
-    cdef double total, term, mean = 0.0
-    cdef double[N_SUMS] sums
-    cdef pair_t above
-    cdef const int64_t* ends
     cdef items_t items = _items(value, grade)
     if discount is not None and discount.shape[0] > 0:
         by_rank = <const double*> &discount[0]
@@ -56,50 +51,76 @@ def cumsum(
     cdef const double* weights = &weight[0] if weight.shape[0] > 0 else <const double*> &one
     cdef lists_t lists
     cdef double[FEW * N_GRADES] product
-    if n_queries == 0:
+    if ptr.shape[0] == 1:
         return
-    lists.ptr, lists.n, lists.cutoffs, lists.n_cutoffs = &ptr[0], n_queries, &cutoffs[0], n_cutoffs
-    lists.out, lists.of_query, lists.of_cutoff = <char*> &out[0, 0], out.strides[0], out.strides[1]
-    lists.tie_end, lists.product = _pointer(tie_end), NULL
-    if grade is not None and by_rank != NULL and n_queries > N_GRADES and n_cutoffs == 1:
+    lists = _lists(ptr, cutoffs, out)
+    lists.tie_end = _pointer(tie_end)
+    if grade is not None and by_rank != NULL and lists.n > N_GRADES and lists.n_cutoffs == 1:
         lists.product = product
         for i in range(min(FEW, discount.shape[0]) * N_GRADES):
             product[i] = items.value[i % N_GRADES] * by_rank[i // N_GRADES]
     with nogil:
-        while q < n_queries:
-            q = _sum_short(&items, weights, w, by_rank, per_rank, &lists, q)
-            if q == n_queries:
+        _sum_all(&items, weights, weight.shape[0] > 1, by_rank, per_rank, &lists)
+
+
+cdef lists_t _lists(const int64_t[::1] ptr, const int64_t[::1] cutoffs, double[:, :] out) noexcept:
+    cdef lists_t lists
+    lists.ptr, lists.n, lists.cutoffs, lists.n_cutoffs = &ptr[0], ptr.shape[0] - 1, &cutoffs[0], cutoffs.shape[0]
+    lists.out, lists.of_query, lists.of_cutoff = <char*> &out[0, 0], out.strides[0], out.strides[1]
+    lists.tie_end, lists.product = NULL, NULL
+    return lists
+
+
+cdef void _sum_all(
+    const items_t* items, const double* weight, int64_t w, const double* by_rank, bint per_rank, lists_t* lists,
+) noexcept nogil:
+    """As `cumsum`, of operands that were looked at."""
+    cdef int64_t q = _sum_short(items, weight, w, by_rank, per_rank, lists, 0)
+    while q < lists.n:
+        _sum_query(items, weight, w, by_rank, per_rank, lists, q)
+        q = _sum_short(items, weight, w, by_rank, per_rank, lists, q + 1)
+
+
+cdef void _sum_query(
+    const items_t* items, const double* weight, int64_t w, const double* by_rank, bint per_rank, const lists_t* lists,
+    int64_t q,
+) noexcept nogil:
+    """Sums down one list, which may be long and have ties."""
+    cdef int64_t c, stop, end, piece_stop, first = lists.ptr[q], n = lists.ptr[q + 1] - first
+    cdef int64_t i = first, block_stop = first
+    cdef double total = 0.0, term, mean = 0.0
+    cdef double[N_SUMS] sums
+    cdef pair_t above
+    cdef const int64_t* ends = _ties_of(lists.tie_end, first, first + n)
+    above.value = above.lost = 0.0
+    memset(sums, 0, sizeof(sums))
+    piece_stop = first + N_PLAIN
+    for c in range(lists.n_cutoffs):
+        while True:
+            stop = min(first + min(lists.cutoffs[c], n), piece_stop)
+            while i < stop:
+                if i == block_stop:
+                    block_stop = ends[i] if ends != NULL else i + 1
+                    mean = _value_at(items, i)
+                    if block_stop > i + 1:
+                        mean = _sum_of(items, i, block_stop) / (block_stop - i)
+                end = min(stop, block_stop)
+                while i < end:
+                    term = mean * _weight_at(weight[w * i], by_rank, per_rank, i - first)
+                    if i - first < N_FIRST:
+                        total += term
+                    else:
+                        sums[(i - first) & (N_SUMS - 1)] += term
+                    i += 1
+            if i < piece_stop:
                 break
-            ends = _ties_of(lists.tie_end, ptr[q], ptr[q + 1])
-            above.value = above.lost = total = 0.0
+            _add(&above, total + _joined(sums))
+            total = 0.0
             memset(sums, 0, sizeof(sums))
-            i = block_stop = first = ptr[q]
-            piece_stop = first + N_PLAIN
-            for c in range(n_cutoffs):
-                last = first + min(cutoffs[c], ptr[q + 1] - first)
-                while True:
-                    stop = min(last, piece_stop)
-                    while i < stop:
-                        if i == block_stop:
-                            block_stop = ends[i] if ends != NULL else i + 1
-                            mean = _value_at(&items, i)
-                            if block_stop > i + 1:
-                                mean = _sum_of(&items, i, block_stop) / (block_stop - i)
-                        while i < min(stop, block_stop):
-                            term = mean * _weight_at(weight[w * i], by_rank, per_rank, i - first)
-                            if i - first < N_FIRST:
-                                total += term
-                            else:
-                                sums[(i - first) & (N_SUMS - 1)] += term
-                            i += 1
-                    if i < piece_stop:
-                        break
-                    _add(&above, total + _joined(sums))
-                    total = 0.0
-                    memset(sums, 0, sizeof(sums))
-                    piece_stop += N_PLAIN
-                out[q, c] = above.value + (above.lost + (total + _joined(sums)))
-            q += 1
+            piece_stop += N_PLAIN
+        (<double*> (lists.out + q * lists.of_query + c * lists.of_cutoff))[0] = (
+            above.value + (above.lost + (total + _joined(sums)))
+        )
 
 
 cdef int64_t _sum_short(
@@ -309,10 +330,10 @@ cdef inline double _weight_at(double weight, const double* discount, bint per_ra
     return weight / (before + 1) if per_rank else weight
 
 
-def joint(
+cpdef void joint(
     const double[::1] x, const double[::1] y, const double[:] most, const int64_t[::1] ptr,
     const int64_t[::1] tie_end, double[::1] out,
-):
+) noexcept:
     """Expected x_i * min(y_1 + ... + y_i, most) at each position, over all orders of tied items.
 
     An `x` or `y` of length 1 is that of all. With `most`, a whole number for each query, x and y are 0 or 1, and never
