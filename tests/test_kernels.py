@@ -11,7 +11,16 @@ from registry import together
 
 from sklearn_rank._engine.block_labels import MOST_GRADE, BlockLabels, as_grades
 from sklearn_rank._engine.check import queries_of
-from sklearn_rank._engine.kernels.rank import centred_ranks, cumsum, divide, longest, overlap, rank_grades
+from sklearn_rank._engine.kernels.rank import (
+    cascade,
+    centred_ranks,
+    cumsum,
+    divide,
+    joint,
+    longest,
+    overlap,
+    rank_grades,
+)
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._metric.gains import exp2_minus_1
@@ -320,3 +329,22 @@ def test_a_label_that_is_not_in_the_best_order_is_counted_inside_of_it():
     room, out = np.zeros(5, dtype=np.int64), np.empty(2)
     overlap(np.array([0.0, 1.0]), np.array([2.0, 1.0]), *2 * [np.array([0, 2])], None, room[:4].reshape(2, 2), out)
     assert room[:2].tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("n", range(1, 14))
+def test_scans_of_four_items_at_a_time(n):
+    """Some are left over, and one that stops everyone stands anywhere: each position is written."""
+    rng, ptr, out = np.random.default_rng(n), np.array([0, n]), np.empty(n)
+    for last in range(n + 1):
+        p = 0.9 * rng.random(n)
+        p[last : last + 1] = 1.0
+        out[:] = np.nan
+        assert cascade(p, ptr, None, NO_CUTOFF, np.empty(n + 1), out)
+        assert_allclose(out, p * np.append(1.0, np.cumprod(1 - p)[:-1]), rtol=1e-14)
+        assert not out[last + 1 :].any()
+        for x in (rng.random(n), rng.random(1)):
+            for y in (rng.random(n), rng.random(1)):
+                for most in (None, np.array([1.0 + last])):
+                    joint(x, y, most, ptr, None, out)
+                    before = np.cumsum(np.broadcast_to(y, n))
+                    assert_allclose(out, x * (before if most is None else np.minimum(before, most)), rtol=1e-14)

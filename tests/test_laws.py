@@ -298,8 +298,9 @@ def test_a_cutoff_may_be_any_int(metric):
 def test_a_shallow_ranking_is_the_head_of_a_deep_one(metric, n):
     """However the first ranks are found, by selection or by sorting, with ties across the cutoff or without."""
     rng = np.random.default_rng(n)
-    label, ks = draw_labels(metric, rng, n), [1, 3, 16, 17, 40, 120, 128, 129, n]
-    for score in (rng.random(n), rng.integers(0, 12, size=n), np.exp(20 * rng.random(n)).round()):
+    label, ks = draw_labels(metric, rng, n), [1, 3, 6, 9, 16, 17, 40, 120, 128, 129, n]
+    few_ties, many_ties = rng.integers(0, 4 * n, size=n), rng.integers(0, 12, size=n)
+    for score in (rng.random(n), few_ties, many_ties, np.exp(20 * rng.random(n)).round()):
         data = Data(label, np.where(rng.random(n) < 0.1, -np.inf, score), np.zeros(n))
         for ties in policies(metric) if tie_policy(metric) == {} else ["stable"]:
             deep = curve(metric, data, k=ks, ties=ties)

@@ -71,7 +71,10 @@ class Ranked:
     @property
     def relevant(self) -> Array:
         """Whether each item's label is at least `min_relevance`, as 0.0 or 1.0."""
-        return self._once("relevant", lambda: (self.label >= self._min_relevance).astype(np.float64))
+        return self._once("relevant", lambda: self._ranking.of_label(self._are_relevant))
+
+    def _are_relevant(self, label: Array) -> Array:
+        return (label >= self._min_relevance).astype(np.float64)
 
     @property
     def judged(self) -> Array:

@@ -198,10 +198,9 @@ class PerQuery:
         total = totals(values, weight)
         counted = len(values) if weight is None else weight.sum()
         least = LEAST if weight is not None else 0
-        if not (counted > 0 and all(least <= abs(x) < math.inf for x in total)):
+        if not (counted > 0 and all([least <= abs(x) < math.inf for x in total])):
             return None  # which is looked at more closely
-        mean: Array = np.array(total) / counted
-        return mean
+        return np.array([x / counted for x in total])
 
     @np.errstate(over="ignore", invalid="ignore")  # the mean is checked
     def sums(self, weight: Array | None) -> PartialSums:

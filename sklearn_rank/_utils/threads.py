@@ -64,19 +64,20 @@ def query_blocks(
 
 def for_each(function: Callable[[int, int], T], blocks: Sequence[tuple[int, int]], n_jobs: int | None) -> list[T]:
     """List ``function(start, stop)`` for each block, on as many threads as joblib's `n_jobs` means."""
+    _keep_freed_memory()
     if len(blocks) == 1:
         return [function(*blocks[0])]
-    _keep_freed_memory()
     n_threads = min(effective_n_jobs(n_jobs), len(blocks))
     return on_threads(lambda block: function(*block), blocks, n_threads)
 
 
 @cache
 def _keep_freed_memory() -> None:
-    """Make glibc keep the memory that one block frees for the next one.
+    """Make glibc keep the memory that one array frees for the next one.
 
     It keeps up to twice the largest array freed so far, if that has at most 32 MiB. This one is never written to, so it
-    takes no memory. Without it nDCG@10 of 3.8 million rows takes 71 ms instead of 42.
+    takes no memory. Without it nDCG@10 of 3.8 million rows takes 71 ms instead of 42, and 72 numbers of 130,000 rows,
+    which are one block, 8.7 instead of 5.1.
     """
     np.empty(2**22 - 2**10)
 

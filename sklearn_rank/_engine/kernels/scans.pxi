@@ -33,13 +33,14 @@ cpdef bint cascade(
             i, plain = ptr[q], ptr[q] + N_PLAIN
             while i < ptr[q + 1]:
                 stop = ends[i] if ends != NULL else i + 1
-                if stop == i + 1:
+                if stop == i + 1 and i < plain:
+                    stop = _end_of_turn(ends, i, min(plain, ptr[q + 1]))
+                    valid &= _are_probabilities(&p[i], stop - i)
+                    survive.value *= _cascade_turn(&p[i], stop - i, survive.value, &out[i])
+                elif stop == i + 1:
                     valid &= fabs(p[i] - 0.5) <= HALF
                     out[i] = (survive.value + survive.lost) * p[i]
-                    if i < plain:
-                        survive.value *= 1.0 - p[i]
-                    else:
-                        _go_on(&survive, p[i])
+                    _go_on(&survive, p[i])
                 else:
                     valid &= _are_probabilities(&p[i], stop - i)
                     _cascade_block(
@@ -50,12 +51,25 @@ cpdef bint cascade(
 
 
 cdef void _cascade_plainly(const double* p, int64_t n, double* out) noexcept nogil:
-    """Few items, none of them tied."""
-    cdef int64_t i
+    """Few items, none of them tied, four at a time, as in `_joint_plainly`; up to one that stops everyone."""
+    cdef int64_t i = 0
     cdef double survive = 1.0
+    while i + N_SUMS <= n and survive != 0.0:
+        survive *= _cascade_turn(p + i, N_SUMS, survive, out + i)
+        i += N_SUMS
+    if survive == 0.0:
+        memset(out + i, 0, (n - i) * sizeof(double))
+    else:
+        _cascade_turn(p + i, n - i, survive, out + i)
+
+
+cdef inline double _cascade_turn(const double* p, int64_t n, double survive, double* out) noexcept nogil:
+    cdef int64_t i
+    cdef double within = 1.0
     for i in range(n):
-        out[i] = survive * p[i]
-        survive *= 1.0 - p[i]
+        out[i] = survive * within * p[i]
+        within *= 1.0 - p[i]
+    return within
 
 
 cdef bint _are_probabilities(const double* p, int64_t m) noexcept nogil:

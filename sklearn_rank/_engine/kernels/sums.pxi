@@ -350,15 +350,14 @@ cpdef void joint(
             if most is not None:
                 limit = most[q]
             i = ptr[q]
-            while ends == NULL and i < ptr[q + 1]:
-                before += y[v * i]
-                out[i] = x[u * i] * min(before, limit)
-                i += 1
+            if ends == NULL and i < ptr[q + 1]:
+                _joint_plainly(&x[u * i], u, &y[v * i], v, ptr[q + 1] - i, limit, &out[i])
+                continue
             while i < ptr[q + 1]:
                 stop = ends[i]
                 if stop == i + 1:
-                    before += y[v * i]
-                    out[i] = x[u * i] * min(before, limit)
+                    stop = _end_of_turn(ends, i, ptr[q + 1])
+                    before += _joint_turn(&x[u * i], u, &y[v * i], v, stop - i, before, limit, &out[i])
                     i = stop
                     continue
                 sum_x = sum_y = sum_xy = 0.0
@@ -378,6 +377,44 @@ cpdef void joint(
                     out[j] = level + slope * (j - i)
                 before += sum_y
                 i = stop
+
+
+cdef inline int64_t _end_of_turn(const int64_t* tie_end, int64_t start, int64_t stop) noexcept nogil:
+    """End of up to four items from `start` on, which is not tied, of which none is.
+
+    So they are taken together wherever a list ends, and whatever is tied below.
+    """
+    cdef int64_t i = start + 1
+    stop = min(stop, start + N_SUMS)
+    while i < stop and (tie_end == NULL or tie_end[i] == i + 1):
+        i += 1
+    return i
+
+
+cdef void _joint_plainly(
+    const double* x, int64_t u, const double* y, int64_t v, int64_t n, double limit, double* out,
+) noexcept nogil:
+    """A list without ties. The sum of four items is added at once, so that only each fourth addition waits."""
+    cdef int64_t i = 0
+    cdef double before = 0.0
+    while i + N_SUMS <= n:
+        if u == v == 1:
+            before += _joint_turn(x + i, 1, y + i, 1, N_SUMS, before, limit, out + i)
+        else:
+            before += _joint_turn(x + u * i, u, y + v * i, v, N_SUMS, before, limit, out + i)
+        i += N_SUMS
+    _joint_turn(x + u * i, u, y + v * i, v, n - i, before, limit, out + i)
+
+
+cdef inline double _joint_turn(
+    const double* x, int64_t u, const double* y, int64_t v, int64_t n, double before, double limit, double* out,
+) noexcept nogil:
+    cdef int64_t i
+    cdef double within = 0.0
+    for i in range(n):
+        within += y[v * i]
+        out[i] = x[u * i] * min(before + within, limit)
+    return within
 
 
 cdef void _joint_block(
