@@ -304,3 +304,12 @@ def test_levels_of_recall_are_rounded_as_said():
 def test_formulas_of_others_may_be_used():
     half = metric("half_of_map")(lambda r: formula_of(map_score)(r)[0] / np.maximum(r.n_relevant, 1) / 2)
     assert half([1, 0], [1, 1], qid=[0, 0]) == 0.375
+
+
+@pytest.mark.parametrize("depth", [1, NO_CUTOFF])
+@pytest.mark.parametrize("keep_unretrieved", [False, True])
+def test_n_counts_what_was_retrieved(depth, keep_unretrieved):
+    """However many of it have a position."""
+    label, score = np.arange(6.0), np.array([3.0, 2.0, -np.inf, 1.0, -np.inf, -np.inf])
+    ranking = Ranking.by_score(label, score, np.array([0, 4, 6]), depth=depth, keep_unretrieved=keep_unretrieved)
+    assert_array_equal(Ranked(ranking, np.array([depth])).n, [[3.0], [0.0]])

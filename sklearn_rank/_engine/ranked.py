@@ -128,7 +128,10 @@ class Ranked:
 
     def _count_ranked(self) -> Array:
         ranking = self._ranking
-        count = rows_at_least(ranking.row_score, ranking.indptr, np.finfo(np.float64).min)
+        if ranking.holds_all:
+            count = ranking.length[:, None].astype(np.float64)
+        else:
+            count = rows_at_least(ranking.row_score, ranking.indptr, np.finfo(np.float64).min)
         return count if ranking.unlisted is None else count + ranking.unlisted.n_ranked
 
     @cached_property

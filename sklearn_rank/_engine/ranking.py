@@ -46,6 +46,9 @@ class Ranking:
     `sorted_label` holds the label, which is also the score, at each position.
     """
 
+    holds_all = False
+    """Whether it is known that each row that was retrieved, and no other, has a position."""
+
     def __init__(
         self,
         row_label: Array | None,
@@ -97,11 +100,13 @@ class Ranking:
 
         order = np.empty(n_rows, dtype=np.int64) if grade is None else None
         tied, n = rank(order, tie_end, ptr), ptr[-1]
-        return cls(
+        ranking = cls(
             label, score, indptr, ptr, order=rank_again if order is None else order[:n],
             tie_end=tie_end[:n] if tied else None, depth=depth, unlisted=unlisted,
             grade=None if out_grade is None else _read_only(out_grade[:n]),
         )  # fmt: skip
+        ranking.holds_all = depth == NO_CUTOFF and not keep_unretrieved
+        return ranking
 
     @classmethod
     def by_label(cls, label: Array, indptr: Index, depth: int) -> Ranking:

@@ -48,7 +48,6 @@ cpdef enum:
     BEST = 3
 
 ctypedef fused number_t:
-    uint8_t
     int64_t
     double
 
@@ -60,13 +59,8 @@ def view_of(const number_t[::1] x):
     return x
 
 
-def room_of(number_t[::1] x):
-    """View of an array to write to."""
-    return x
-
-
-def table_of(number_t[:, :] x):
-    """View of a table to write to."""
+def table_of(const double[:, :] x):
+    """The same of a table."""
     return x
 
 
