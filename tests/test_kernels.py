@@ -348,3 +348,19 @@ def test_scans_of_four_items_at_a_time(n):
                     joint(x, y, most, ptr, None, out)
                     before = np.cumsum(np.broadcast_to(y, n))
                     assert_allclose(out, x * (before if most is None else np.minimum(before, most)), rtol=1e-14)
+
+
+@pytest.mark.parametrize("tie", range(21))
+def test_scans_have_the_bits_of_lists_without_the_ties_below(tie):
+    """Items are taken together in the same way, wherever two are tied after them."""
+    rng, n, ptr = np.random.default_rng(tie), 24, np.array([0, 24])
+    p, y, (tied, untied) = rng.random(n) / 9, rng.random(n), np.empty((2, n))
+    tie_end = np.arange(1, n + 1)
+    tie_end[tie] = tie + 2
+    for scan in (
+        lambda ends, out: cascade(p, ptr, ends, NO_CUTOFF, np.empty(n + 1), out),
+        lambda ends, out: joint(p, y, None, ptr, ends, out),
+    ):
+        scan(tie_end, tied)
+        scan(None, untied)
+        assert_array_equal(tied[:tie], untied[:tie])
