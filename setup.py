@@ -10,8 +10,8 @@ from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError, PlatformError
 
 KERNELS = sorted(Path("sklearn_rank/_engine/kernels").glob("*.pyx"))
-# GCC makes a file longer by two fifths at most, where it writes short functions out in place of calls. What Cython adds
-# takes that up, and sums of three kinds took twice as long. clang has no such limit, and says that it passes over it.
+# GCC inlines functions until a file has grown by two fifths. The code that Cython adds uses that up, and then three
+# kinds of sums take twice as long, so the limit is raised. clang has no such limit, and warns that it ignores this one.
 FLAGS = ["-O3", "-g0", "--param=inline-unit-growth=100"]
 NEEDS = """{}
 

@@ -324,13 +324,18 @@ def test_documents_that_are_not_retrieved_have_no_rank():
     assert evaluate([2, 1], [2, -np.inf], qid=[1, 1], metrics="acg").mean() == {"acg": 2}
 
 
-@pytest.mark.parametrize("name", ["divide", "cascade"])
-def test_numbers_that_the_general_path_says_more_of(name, monkeypatch):
+@pytest.mark.parametrize(("name", "bound"), [("divide", "BoundRatio"), ("cascade", "BoundCascade")])
+def test_numbers_that_the_general_path_says_more_of(name, bound, monkeypatch):
     """As these kernels tell by False: the short paths step back."""
+    called = []
+
+    def refuse(*_):
+        called.append(name)
+        return False
 
     class Refusing:
         def __getattr__(self, asked):
-            return (lambda *_: False) if asked == name else getattr(rank_kernels, asked)
+            return {name: refuse, bound: lambda *_: refuse}.get(asked) or getattr(rank_kernels, asked)
 
     data = rows(40, 5, 0)
     expected = evaluate(*data[:2], qid=data[2], metrics="err")
@@ -338,7 +343,9 @@ def test_numbers_that_the_general_path_says_more_of(name, monkeypatch):
         monkeypatch.setattr(module, "rank_kernels", Refusing(), raising=False)
     prepared = prepare(data[0], qid=data[2], metrics="err")
     assert_same(evaluate(*data[:2], qid=data[2], metrics="err"), expected)
+    assert called == [name]
     assert prepared(data[1]) == expected.mean()["err"]
+    assert called == [name] * 2
 
 
 @pytest.mark.parametrize(

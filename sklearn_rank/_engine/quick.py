@@ -153,9 +153,9 @@ class RankRoom:
         )
         self.steps: list[Callable[[], object]] = []
 
-    def take(self, of_rows: Array) -> Array:
+    def of_rows(self, values: Array) -> Array:
         """Values of rows, at each position."""
-        return self._bind(rank_kernels.BoundTake, (self._n_rows,), of_rows)
+        return self._bind(rank_kernels.BoundRows, (self._n_rows,), values)
 
     def apply(self, ufunc: np.ufunc, operands: list[Array]) -> Array:
         """A function of each entry."""

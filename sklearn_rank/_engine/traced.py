@@ -230,8 +230,8 @@ class TracedScores(TracedRanked):
     def _of_rows(self, key: Any, function: Callable[[Ranked], Array]) -> Step:
         """Values of rows, in the order of the ranking."""
         if key not in self._known:
-            of_rows = np.array(function(self._rows), dtype=np.float64)
-            self._known[key] = self._step(lambda ranking, _: ranking.take(of_rows))
+            values = np.array(function(self._rows), dtype=np.float64)
+            self._known[key] = self._step(lambda ranking, _: ranking.of_rows(values))
         return self._known[key]
 
 

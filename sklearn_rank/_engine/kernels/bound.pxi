@@ -25,7 +25,7 @@ cdef class BoundRanking:
             self.tie_end = self.ends
 
 
-cdef class BoundTake:
+cdef class BoundRows:
     """Values of rows, in the order of a ranking."""
     cdef BoundRanking ranking
     cdef const double[::1] of_rows

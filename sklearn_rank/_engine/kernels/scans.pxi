@@ -54,9 +54,9 @@ cdef void _cascade_plainly(const double* p, int64_t n, double* out) noexcept nog
     """Few items, none of them tied, four at a time, as in `_joint_plainly`; up to one that stops everyone."""
     cdef int64_t i = 0
     cdef double survive = 1.0
-    while i + N_SUMS <= n and survive != 0.0:
-        survive *= _cascade_turn(p + i, N_SUMS, survive, out + i)
-        i += N_SUMS
+    while i + TOGETHER <= n and survive != 0.0:
+        survive *= _cascade_turn(p + i, TOGETHER, survive, out + i)
+        i += TOGETHER
     if survive == 0.0:
         memset(out + i, 0, (n - i) * sizeof(double))
     else:

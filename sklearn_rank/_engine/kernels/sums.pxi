@@ -6,6 +6,7 @@
 cdef enum:
     N_FIRST = 16                # ranks of the first sum, a multiple of the number of others
     N_SUMS = 4
+    TOGETHER = 4                # items of a list without ties that a joint sum or a cascade takes at once
 
 cdef double[N_PLAIN] RANK       # 1, 2, ... as vectors load them, which cannot make them of whole numbers
 for number_of_rank in range(N_PLAIN):
@@ -385,7 +386,7 @@ cdef inline int64_t _end_of_turn(const int64_t* tie_end, int64_t start, int64_t 
     So they are taken together wherever a list ends, and whatever is tied below.
     """
     cdef int64_t i = start + 1
-    stop = min(stop, start + N_SUMS)
+    stop = min(stop, start + TOGETHER)
     while i < stop and (tie_end == NULL or tie_end[i] == i + 1):
         i += 1
     return i
@@ -397,12 +398,12 @@ cdef void _joint_plainly(
     """A list without ties. The sum of four items is added at once, so that only each fourth addition waits."""
     cdef int64_t i = 0
     cdef double before = 0.0
-    while i + N_SUMS <= n:
+    while i + TOGETHER <= n:
         if u == v == 1:
-            before += _joint_turn(x + i, 1, y + i, 1, N_SUMS, before, limit, out + i)
+            before += _joint_turn(x + i, 1, y + i, 1, TOGETHER, before, limit, out + i)
         else:
-            before += _joint_turn(x + u * i, u, y + v * i, v, N_SUMS, before, limit, out + i)
-        i += N_SUMS
+            before += _joint_turn(x + u * i, u, y + v * i, v, TOGETHER, before, limit, out + i)
+        i += TOGETHER
     _joint_turn(x + u * i, u, y + v * i, v, n - i, before, limit, out + i)
 
 
