@@ -1,6 +1,7 @@
 """Time of `sklearn_rank.spark` beside Spark's own ranking metrics, on the same rows.
 
     python docs/bench/spark.py [--rows 1000000 10000000] [--length 100] [--rounds 3] [--way read shuffle ours mllib ml]
+                                [--batch-bytes 67108864]
 
 Rows are read from Parquet, in no order, with the columns qid, label (0 or 1), score and doc. Five means are asked for:
 nDCG@10, P@10, MAP, MAP@10, recall@10; or the first alone. `mllib` is `pyspark.mllib.evaluation.RankingMetrics`, `ml` is
@@ -42,8 +43,8 @@ MLLIB: list[Callable[[RankingMetrics], float]] = [
 ML = ["ndcgAtK", "precisionAtK", "meanAveragePrecision", "meanAveragePrecisionAtK", "recallAtK"]
 
 
-def session(memory: str, partitions: int, folder: str) -> SparkSession:
-    """Two threads, on this machine alone."""
+def session(memory: str, partitions: int, folder: str, batch_bytes: int = 2**31 - 1) -> SparkSession:
+    """Two threads, on this machine alone; `batch_bytes`: as Spark has it no limit, so that no row is measured."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     options = {
         "spark.ui.enabled": "false",
@@ -54,6 +55,7 @@ def session(memory: str, partitions: int, folder: str) -> SparkSession:
         "spark.local.dir": folder,
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": str(partitions),
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(batch_bytes),
     }
     return SparkSession.builder.master("local[2]").config(map=options).getOrCreate()
 
@@ -154,12 +156,13 @@ def main() -> None:
     parser.add_argument("--way", nargs="+", choices=WAYS, default=WAYS)
     parser.add_argument("--memory", default="6g", help="of Java")
     parser.add_argument("--partitions", type=int, default=8, help="of a shuffle; the 200 of Spark are for clusters")
+    parser.add_argument("--batch-bytes", type=int, default=2**31 - 1, help="of Arrow; Spark has 67108864 (64 MiB)")
     parser.add_argument("--markdown", action="store_true")
     options = parser.parse_args()
     titles = {"rows": 12, "metrics": 8, "way": 6, "seconds": 8, "lists ready": 12, "rows a second": 14, "workers": 8}
     lines = Lines(titles, options.markdown)
     with tempfile.TemporaryDirectory() as folder:
-        spark = session(options.memory, options.partitions, folder)
+        spark = session(options.memory, options.partitions, folder, options.batch_bytes)
         write(spark, f"{folder}/few", 20_000, options.length)
         few = spark.read.parquet(f"{folder}/few")
         for n_rows in options.rows:
