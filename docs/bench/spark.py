@@ -1,16 +1,16 @@
 """Time of `sklearn_rank.spark` beside Spark's own ranking metrics, on the same rows.
 
-    python docs/bench/spark.py [--rows 1000000 10000000] [--length 100] [--rounds 3] [--way read shuffle ours mllib ml]
-                                [--batch-bytes 67108864]
+    python docs/bench/spark.py [--rows 1000000 10000000] [--length 100] [--rounds 3]
+                                [--way read shuffle sort hand ours mllib ml] [--batch-bytes 67108864]
 
 Rows are read from Parquet, in no order, with the columns qid, label (0 or 1), score and doc. Five means are asked for:
 nDCG@10, P@10, MAP, MAP@10, recall@10; or the first alone. `mllib` is `pyspark.mllib.evaluation.RankingMetrics`, `ml` is
 `pyspark.ml.evaluation.RankingEvaluator`. Both take a list of documents a query, which `groupBy` and `collect_list` make
 and which is kept in memory for the five; "lists ready" is their time without it. Ways take turns, each after a call on
 few rows, for its workers to be there. Floors: `read`: Spark reads qid, label and score and drops them; `shuffle`: it
-also brings the rows of a query together (`repartition("qid")`); a line says where ours is below half its speed.
-`workers` is the most memory that all Python workers had at a time. Needs pyspark
-and Java.
+also brings the rows of a query together (`repartition("qid")`); `sort`: it also sorts each partition by query; `hand`:
+it also hands rows to Python, which drops them. A line says where ours is below half the speed of `shuffle`. `workers`
+is the most memory that all Python workers had at a time. Needs pyspark and Java.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from pyspark.ml.evaluation import RankingEvaluator
@@ -44,7 +45,7 @@ ML = ["ndcgAtK", "precisionAtK", "meanAveragePrecision", "meanAveragePrecisionAt
 
 
 def session(memory: str, partitions: int, folder: str, batch_bytes: int = 2**31 - 1) -> SparkSession:
-    """Two threads, on this machine alone; `batch_bytes`: as Spark has it no limit, so that no row is measured."""
+    """Two threads, on this machine alone; batches of Arrow of 2**31 - 1 bytes are not measured after each row."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     options = {
         "spark.ui.enabled": "false",
@@ -89,17 +90,28 @@ def of_ml(lists: DataFrame, n_metrics: int) -> list[float]:
 
 
 PEERS = {"mllib": of_mllib, "ml": of_ml}
-FLOORS = ["read", "shuffle"]
-"""What Spark does without us."""
+FLOORS: dict[str, Callable[[DataFrame], DataFrame]] = {
+    "read": lambda rows: rows,
+    "shuffle": lambda rows: rows.repartition("qid"),
+    "sort": lambda rows: FLOORS["shuffle"](rows).sortWithinPartitions("qid"),
+    "hand": lambda rows: FLOORS["sort"](rows).mapInArrow(dropped, "qid long"),
+}
+"""What Spark does without us, each with what stands before it."""
 WAYS = [*FLOORS, "ours", *PEERS]
+
+
+def dropped(batches: Iterator[Any]) -> Iterator[Any]:
+    """No batch, after all have come."""
+    for _ in batches:
+        pass
+    yield from ()
 
 
 def measure(way: str, df: DataFrame, n_metrics: int) -> tuple[float, float, list[float]]:
     """Seconds, seconds from ready lists, and the means."""
     start = time.perf_counter()
     if way in FLOORS:
-        rows = df.select("qid", "label", "score")
-        rows = rows if way == "read" else rows.repartition("qid")
+        rows = FLOORS[way](df.select("qid", F.col("label").cast("double"), "score"))
         rows.write.format("noop").mode("overwrite").save()
         return time.perf_counter() - start, np.nan, []
     if way == "ours":
