@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.pooled import pooled_if_negative
+from sklearn_rank._engine.take_rows import take_rows
 from sklearn_rank._engine.unlisted import DocumentsWithoutRow
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Grade, Index
@@ -114,8 +115,8 @@ class Queries:
         """The same queries with their rows in order, to be given scores in this order."""
         if self.order is None:
             return self
-        label, score = (x.take(self.order, axis=0) for x in (self.label, self.score))
-        grade = None if self.grade is None else self.grade.take(self.order)
+        label, score = (take_rows(x, self.order) for x in (self.label, self.score))
+        grade = None if self.grade is None else take_rows(self.grade, self.order)
         rows = self.order if self.origin.rows is None else self.origin.rows[self.order]
         return replace(self, label=label, score=score, grade=grade, order=None, origin=self.origin._replace(rows=rows))
 
@@ -153,7 +154,7 @@ class GradedQueries(Queries):
 def rows_of(x: NDArray[S], indptr: Index, order: Index | None, first: int, last: int) -> NDArray[S]:
     """Entries of `x` for the rows of the queries from `first` up to `last`, by query."""
     rows = slice(indptr[first], indptr[last])
-    return x[rows] if order is None else x.take(order[rows], axis=0)
+    return x[rows] if order is None else take_rows(x, order[rows])
 
 
 def first_row(invalid: NDArray[np.bool_]) -> int:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.block_labels import MOST_GRADE, BlockLabels, as_grades
 from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.shared import SharedArrays
+from sklearn_rank._engine.take_rows import take_rows
 from sklearn_rank._engine.unlisted import DocumentsWithoutRow
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Grade, Index
@@ -218,7 +219,7 @@ class Ranking:
             return _read_only(self.grade.astype(np.float64))
         if self._sorted_label is not None:
             return _read_only(self._sorted_label)
-        return _read_only(self.row_label if self._order is None else self.row_label.take(self.order, axis=0))
+        return _read_only(self.row_label if self._order is None else take_rows(self.row_label, self.order))
 
     def of_label(self, function: Callable[[Array], Array]) -> Array:
         """A function of the label at each position."""
@@ -247,7 +248,7 @@ class Ranking:
         """Score at each position."""
         if self._sorted_label is not None:
             return self.label
-        return _read_only(self.row_score if self._order is None else self.row_score.take(self.order))
+        return _read_only(self.row_score if self._order is None else take_rows(self.row_score, self.order))
 
     @cached_property
     def length(self) -> Index:

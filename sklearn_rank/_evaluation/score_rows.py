@@ -12,6 +12,7 @@ from sklearn_rank._engine.check import refuse_scores
 from sklearn_rank._engine.grouping import refuse_other_queries
 from sklearn_rank._engine.kernels.checks import read_rows
 from sklearn_rank._engine.rows import check_columns, check_rows, labels_of, names_of, queries_in
+from sklearn_rank._engine.take_rows import take_rows
 from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.threads import for_each, row_blocks
 from sklearn_rank._utils.typing import Array, Index
@@ -89,7 +90,7 @@ class ScoreRows:
         if len(rows) <= FEW_ROWS:
             return score.take(rows)
         by_query = np.empty(len(rows))
-        for_each(lambda a, b: score.take(rows[a:b], out=by_query[a:b], mode="clip"), row_blocks(len(rows)), n_jobs)
+        for_each(lambda a, b: take_rows(score, rows[a:b], by_query[a:b]), row_blocks(len(rows)), n_jobs)
         return by_query
 
     def _refuse(self, score: Array, name: str) -> None:
