@@ -19,6 +19,9 @@ NO_QID = (
 EXACT = {"bfloat16": 2**8, "float16": 2**11, "float32": 2**24}
 """Whole numbers up to which the narrow types of floats are exact."""
 
+COMPLETE = {str, bytes, int, bool}
+"""Types of ids of which none is missing, as no NaN is."""
+
 MISSING = "Every row needs a query, so qid must not contain missing values. Got None or NaN."
 
 
@@ -45,9 +48,13 @@ def id_array(qid: Any, missing: str = MISSING) -> tuple[NDArray[Any], Callable[[
     if isinstance(dtype, np.dtype) or getattr(dtype, "storage", None) == "python":
         return np.asarray(qid), as_they_are
     array = getattr(qid, "array", qid)  # what a Series or an Index of pandas holds
-    if hasattr(array, "factorize"):  # it is no array of NumPy, but a Categorical, say
+    if hasattr(array, "categories") and hasattr(array, "codes"):  # a Categorical of pandas
+        code, names = array.codes, array.categories
+    elif hasattr(array, "factorize"):  # it is no array of NumPy
         code, names = array.factorize()
-    elif str(dtype) in ("String", "Categorical") and hasattr(qid, "replace_strict"):  # a Series of polars
+    elif str(dtype).startswith(("Categorical", "Enum")) and hasattr(qid, "to_physical"):  # a Series of polars
+        return _of_polars_categories(qid, missing)
+    elif str(dtype) == "String" and hasattr(qid, "replace_strict"):  # a Series of polars, without pyarrow
         distinct = qid.unique(maintain_order=True)
         code, names = np.asarray(qid.replace_strict(distinct, np.arange(len(distinct)))), np.asarray(distinct)
         names = ids_of(distinct.to_list()) if names.dtype.kind == "U" else names  # NumPy drops a NUL at the end
@@ -99,7 +106,12 @@ def refuse_missing_ids(ids: NDArray[Any], missing: str = MISSING) -> None:
     kind = ids.dtype.kind
     if kind in "iubSU":
         return
-    if (ids != ids).any() if kind in "fcmM" else any(map(_is_missing, ids.tolist())):
+    if kind in "fcmM":
+        is_missing = bool((ids != ids).any())
+    else:
+        entries = ids.tolist()
+        is_missing = not {*map(type, entries)} <= COMPLETE and any(map(_is_missing, entries))
+    if is_missing:
         raise ValueError(missing)
 
 
@@ -120,6 +132,16 @@ def _of_list(qid: Sequence[Any]) -> tuple[NDArray[Any], Callable[[NDArray[Any]],
     array = np.asarray(qid)
     lost = types == {int} and array.dtype.kind == "f"  # of ints below 0 beside some from 2**63 on
     return _objects(qid) if lost else array, as_they_are
+
+
+def _of_polars_categories(qid: Any, missing: str) -> tuple[NDArray[Any], Callable[[NDArray[Any]], NDArray[Any]]]:
+    if qid.null_count():
+        raise ValueError(missing)
+    code, distinct = qid.to_physical().to_numpy(), qid.unique(maintain_order=True)
+    names, known = _objects(distinct.to_list()), distinct.to_physical().to_numpy()
+    place = np.empty(int(known.max(initial=0)) + 1, dtype=np.int64)
+    place[known] = np.arange(len(known))
+    return code, lambda entries: names[place[entries]]
 
 
 def _is_plain(kind: type) -> bool:

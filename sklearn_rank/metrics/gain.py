@@ -10,7 +10,6 @@ from sklearn_rank._engine.ranked import Curve, Ranked
 from sklearn_rank._metric.decorator import formula_of, metric
 from sklearn_rank._metric.metric import NO_RELEVANT
 from sklearn_rank._utils.constraints import real
-from sklearn_rank._utils.typing import Array
 from sklearn_rank.metrics.binary import LARGE, PER_RANK, divisor_per_rank
 
 __all__ = [
@@ -218,9 +217,5 @@ def q_score(r: Ranked, *, gain: Any = "linear", beta: float = 1) -> Curve:
     0.75
     """
     beta = min(beta, LARGE)
-
-    def worth(label: Array) -> Array:
-        return beta * gain(label)
-
-    blended = r.joint(r.relevant, r.relevant + r.by_label(worth)) / (r.rank + r.ideal_sum(worth))
+    blended = r.joint(r.relevant, r.relevant + beta * r.by_label(gain)) / (r.rank + beta * r.ideal_sum(gain))
     return r.cumsum(weight=blended), r.n_relevant
