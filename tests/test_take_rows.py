@@ -1,4 +1,4 @@
-"""Entries of rows against NumPy's own indexing: every width, few rows and many, and arrays that the kernel cannot read."""
+"""Entries of rows against NumPy's indexing: every width, few rows and many, and arrays that the kernel cannot read."""
 
 import numpy as np
 import pytest
