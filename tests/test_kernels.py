@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
@@ -112,6 +113,21 @@ def expected_ranking(score, label, indptr, depth, ties, keep_unretrieved):
     return order, tie_end, ptr
 
 
+def check_ranking(score, label, indptr, depth, ties, keep_unretrieved):
+    """Compare a ranking with the one that NumPy makes."""
+    ranking = Ranking.by_score(
+        label, score, indptr, depth=depth, ties=ties, keep_unretrieved=keep_unretrieved, grade=as_grades(label)
+    )
+    order, tie_end, ptr = expected_ranking(score, label, indptr, depth, ties, keep_unretrieved)
+    assert_array_equal(ranking.ptr, ptr)
+    assert_array_equal(ranking.order, order)
+    assert_array_equal(ranking.label, label[order])
+    if ties != "average" or tie_end == list(range(1, len(order) + 1)):
+        assert ranking.tie_end is None
+    else:
+        assert_array_equal(ranking.tie_ends, tie_end)
+
+
 @together("keep_unretrieved", [False, True])
 @together("ties", ["average", "stable", "worst", "best"])
 @pytest.mark.parametrize("scores", SCORES)
@@ -119,18 +135,20 @@ def test_order(scores, ties, keep_unretrieved):
     rng = np.random.default_rng(len(scores))
     score, indptr = rows_of_queries(rng, SCORES[scores], scores)
     for labels, depth in zip(LABELS, [1, 3, 5, 10, 12, 16, 20, 100, NO_CUTOFF], strict=True):
-        label = LABELS[labels](rng, len(score))
-        ranking = Ranking.by_score(
-            label, score, indptr, depth=depth, ties=ties, keep_unretrieved=keep_unretrieved, grade=as_grades(label)
-        )
-        order, tie_end, ptr = expected_ranking(score, label, indptr, depth, ties, keep_unretrieved)
-        assert_array_equal(ranking.ptr, ptr)
-        assert_array_equal(ranking.order, order)
-        assert_array_equal(ranking.label, label[order])
-        if ties != "average" or tie_end == list(range(1, len(order) + 1)):
-            assert ranking.tie_end is None
-        else:
-            assert_array_equal(ranking.tie_ends, tie_end)
+        check_ranking(score, LABELS[labels](rng, len(score)), indptr, depth, ties, keep_unretrieved)
+
+
+@pytest.mark.parametrize("scores", SCORES)
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7, 8])
+def test_order_of_short_queries_of_one_length(n, scores):
+    """Two at once, as far as neither has ties or documents that are not retrieved; then a longer one, and the last."""
+    rng = np.random.default_rng(n)
+    indptr = np.cumsum([0, *[n] * 33, n + 1, n])
+    for ties, keep_unretrieved, labels, depth in product(
+        ["average", "stable"], [False, True], ["grades", "fractions"], [1, 3, NO_CUTOFF]
+    ):
+        score = np.concatenate([SCORES[scores](rng, length) for length in np.diff(indptr)])
+        check_ranking(score, LABELS[labels](rng, indptr[-1]), indptr, depth, ties, keep_unretrieved)
 
 
 @pytest.mark.parametrize("depth", [1, 10, 100, NO_CUTOFF])

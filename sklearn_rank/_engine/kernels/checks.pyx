@@ -8,8 +8,10 @@ from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_STRIDES, PyBuffer_Rele
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
+include "fetch.pxi"
+
 cdef enum:
-    CHUNK = 512
+    CHUNK = 128
     LANES = 4    # also the step of the loops over them
 
 cdef double WHOLE = 2.0**52    # added to a whole number from 0 on, it leaves the number in the last bits
@@ -98,6 +100,7 @@ cdef void _read_labels(const label_t* x, int64_t n_labels, uint8_t* grade, facts
     for chunk in range((n_labels + CHUNK - 1) // CHUNK):
         i = chunk * CHUNK
         n = min(n_labels - i, <int64_t> CHUNK)
+        _fetch_ahead(x + i, n * sizeof(label_t))
         if facts.are_grades and (label_t is int32_t or label_t is int64_t):
             facts.are_grades = _write_whole(x + i, n, grade + i)
             if facts.are_grades:
@@ -129,6 +132,7 @@ cdef void _read_scores(const score_t* x, int64_t n_scores, facts_t* facts) noexc
     for chunk in range((n_scores + CHUNK - 1) // CHUNK):
         i = chunk * CHUNK
         n = min(n_scores - i, <int64_t> CHUNK)
+        _fetch_ahead(x + i, n * sizeof(score_t))
         if not _are_finite(x + i, n):
             _count_odd(x + i, n, &facts.n_unretrieved, &facts.n_bad)
 

@@ -15,18 +15,8 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyOb
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
+include "fetch.pxi"
 include "steps.pxi"
-
-cdef extern from *:
-    """
-    #if defined(__GNUC__)
-        #define PREFETCH_TO_WRITE(address) __builtin_prefetch((address), 1)
-    #else
-        #define PREFETCH_TO_WRITE(address) ((void) (address))
-    #endif
-    """
-    void PREFETCH_TO_WRITE(const void*) nogil
-
 
 cdef uint64_t FACTOR = int.from_bytes(urandom(8), "little") | 1
 cdef enum:
@@ -90,6 +80,7 @@ cdef int64_t _find_in_words(
     cdef int64_t i, n_before, first = n
     cdef bint falling = False, short = False
     while row < end:
+        _fetch_ahead(x + row, 16 * sizeof(word_t))
         differ = 1
         if not short and row + 16 <= end:
             differ = 0

@@ -27,18 +27,6 @@ cdef struct room_t:
     uint64_t* count             # once; of counts of fewer bytes, several stand in each
 
 
-# Queries whose rows are put in order, and what is written of it; see `rank_queries`.
-cdef struct few_t:
-    const int64_t* indptr
-    int64_t* ptr
-    int64_t n, depth
-    double bar
-    const uint8_t* grade        # NULL, as what follows, if not asked for
-    uint8_t* out
-    int64_t* order
-    int64_t* tie_end            # NULL as long as nothing is tied
-
-
 def room_for(int64_t longest):
     """Numbers of 8 bytes that make room for a query of as many rows."""
     return 8 * longest + 4
@@ -293,88 +281,6 @@ cdef inline void _compare_all(const double* key, int64_t n, double* sorted_key, 
     for i in range(n):
         sorted_key[place[i]] = key[i]
         sorted_item[place[i]] = i
-
-
-cdef int64_t _rank_few(const score_t* score, const few_t* few, int64_t q) noexcept nogil:
-    """Write rows and grades of queries of 1 to 7 rows from `q` on, highest score first.
-
-    Return the first query that is longer, or has two that are equal or one that is too low. All is in registers,
-    without keys: a quarter of the time of the steps that other queries take.
-    """
-    cdef const int64_t* indptr = few.indptr
-    cdef int64_t* ptr = few.ptr
-    cdef int64_t start, n, at = ptr[q]
-    cdef int64_t* order = NULL
-    cdef const uint8_t* grade = NULL
-    cdef uint8_t* out = NULL
-    cdef bint done = True
-    while q < few.n:
-        start = indptr[q]
-        n = indptr[q + 1] - start
-        if few.order != NULL:
-            order = few.order + at
-        if few.grade != NULL:
-            grade = few.grade + start
-            out = few.out + at
-        if n == 1:
-            done = _place_all(score + start, grade, 1, few.bar, start, order, out)
-        elif n == 2:
-            done = _place_all(score + start, grade, 2, few.bar, start, order, out)
-        elif n == 3:
-            done = _place_all(score + start, grade, 3, few.bar, start, order, out)
-        elif n == 4:
-            done = _place_all(score + start, grade, 4, few.bar, start, order, out)
-        elif n == 5:
-            done = _place_all(score + start, grade, 5, few.bar, start, order, out)
-        elif n == 6:
-            done = _place_all(score + start, grade, 6, few.bar, start, order, out)
-        elif n == 7:
-            done = _place_all(score + start, grade, 7, few.bar, start, order, out)
-        else:
-            break
-        if not done:
-            break
-        if few.tie_end != NULL:
-            few.tie_end[at] = NO_TIES
-        at += min(few.depth, n)
-        q += 1
-        ptr[q] = at
-    return q
-
-
-cdef inline bint _place_all(
-    const score_t* score, const uint8_t* grade, int64_t n, double bar, int64_t start, int64_t* order, uint8_t* out,
-) noexcept nogil:
-    """Each pair counts for the higher one. Return False if two are equal, or NaN, or one is too low.
-
-    Should another thread write scores meanwhile, two rows may want one place: no place is left as it was.
-    """
-    cdef int64_t[8] place
-    cdef int64_t i, j, before
-    cdef bint differ = True
-    cdef score_t lowest = score[0]
-    for i in range(n):
-        place[i] = n - 1 - i  # as if all after it were lower
-    for i in range(1, n):
-        lowest = score[i] if score[i] < lowest else lowest
-        for j in range(i):
-            before = isgreater(score[j], score[i])
-            differ &= islessgreater(score[j], score[i])
-            place[i] += before
-            place[j] -= before
-    if not (differ and lowest >= bar):
-        return False
-    if order != NULL:
-        for i in range(n):
-            order[i] = start
-        for i in range(n):
-            order[place[i]] = start + i
-    if grade != NULL:
-        for i in range(n):
-            out[i] = 0
-        for i in range(n):
-            out[place[i]] = grade[i]
-    return True
 
 
 cdef int64_t _insertion_sort(double* key, int64_t* item, int64_t n, int64_t patience) noexcept nogil:

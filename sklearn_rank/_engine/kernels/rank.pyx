@@ -21,6 +21,7 @@ cdef extern from "<math.h>" nogil:
     bint isgreater(double x, double y)
     bint islessgreater(double x, double y)
 
+include "fetch.pxi"
 include "steps.pxi"
 
 cdef double ALIKE = 1 + 1e-12   # what a row adds must be more than this times what another adds, to count as more
@@ -52,6 +53,7 @@ ctypedef fused number_t:
     double
 
 include "order.pxi"
+include "short.pxi"
 
 
 def view_of(const number_t[::1] x):
@@ -117,8 +119,10 @@ cpdef bint rank_queries(
             start, at = indptr[q], ptr[q]
             n = indptr[q + 1] - start
             if wide != NULL:
+                _fetch_ahead(wide + start, n * sizeof(double))
                 equal = not by_label and _is_one_block(wide + start, n, bar)
             else:
+                _fetch_ahead(narrow + start, n * sizeof(float))
                 equal = not by_label and _is_one_block(narrow + start, n, bar)
             if equal:  # and so sorted already
                 if ties == AVERAGE:
