@@ -169,14 +169,32 @@ def test_blocks_hold_every_query_once(depth, largest, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("n_jobs", "depth", "n_blocks"), [(1, None, 6), (2, None, 6), (4, None, 8), (2, 1, 2), (3, 1, 3)]
+    ("n_jobs", "depth", "n_blocks", "n_larger"),
+    [(1, None, 6, 3), (2, None, 6, 4), (4, None, 8, 4), (2, 1, 2, 2), (3, 1, 3, 3)],
 )
-def test_threads_get_as_many_blocks_of_as_many_rows(n_jobs, depth, n_blocks, monkeypatch):
+def test_threads_get_as_many_blocks_of_as_many_rows(n_jobs, depth, n_blocks, n_larger, monkeypatch):
+    """Twice as many rows where no arrays are kept, but not fewer blocks than threads."""
     monkeypatch.setattr(_threads, "BLOCK_ROWS", 100)
     indptr = np.arange(0, 601, 5)
-    n_rows = [indptr[last] - indptr[first] for first, last in _threads.query_blocks(indptr, depth, n_jobs)]
-    assert len(n_rows) == n_blocks
-    assert max(n_rows) - min(n_rows) <= 5
+    for keeps_arrays, expected in (True, n_blocks), (False, n_larger):
+        blocks = _threads.query_blocks(indptr, depth, n_jobs, keeps_arrays=keeps_arrays)
+        n_rows = [indptr[last] - indptr[first] for first, last in blocks]
+        assert len(n_rows) == expected
+        assert max(n_rows) - min(n_rows) <= 5
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_jobs", "n_blocks"),
+    [(0, 2, 1), (100, 2, 1), (101, 1, 1), (101, 2, 2), (400, 2, 2), (401, 2, 4), (250, 4, 3), (601, 1, 4)],
+)
+def test_blocks_of_rows_are_alike_and_hold_every_row_once(n_rows, n_jobs, n_blocks, monkeypatch):
+    monkeypatch.setattr(_threads, "BLOCK_ROWS", 100)
+    blocks = _threads.row_blocks(n_rows, n_jobs)
+    assert [start for start, _ in blocks] == [0, *(stop for _, stop in blocks[:-1])]
+    assert blocks[-1][1] == n_rows
+    assert len(blocks) == n_blocks
+    sizes = {stop - start for start, stop in blocks}
+    assert max(sizes) - min(sizes) <= 1
 
 
 def test_no_jobs_is_an_error():

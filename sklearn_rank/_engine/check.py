@@ -393,7 +393,7 @@ def _read_rows(label: NDArray[Any], score: NDArray[Any], n_jobs: int | None) -> 
         part = part if _is_read(part, *READ) else np.array(part, dtype=np.float64)  # of a block, which the cache holds
         return read_rows(part, score[a:b], None if grade is None else grade[a:b])
 
-    blocks = for_each(read, row_blocks(len(score)), n_jobs)
+    blocks = for_each(read, row_blocks(len(score), n_jobs), n_jobs)
     low, high, unjudged, are_grades, unretrieved, bad = blocks[0] if len(blocks) == 1 else _joined(blocks)
     if unjudged:
         low, high = min(low, 0.0), max(high, 0.0)

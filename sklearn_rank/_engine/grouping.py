@@ -223,7 +223,7 @@ def _starts(ids: NDArray[Any], n_jobs: int | None) -> tuple[Index | None, NDArra
         heads = ids.take(out[: n - (stop == n_rows)])  # while the cache holds the ids of the block
         return out[:n].copy(), heads, falls
 
-    found = for_each(find, row_blocks(n_rows), n_jobs)
+    found = for_each(find, row_blocks(n_rows, n_jobs), n_jobs)
     if len(found) == 1:
         return found[0][0], found[0][1], is_number and not found[0][2]
     starts, heads = (np.concatenate(parts) for parts in list(zip(*found, strict=True))[:2])
@@ -238,7 +238,7 @@ def _starts_of_values(ids: NDArray[Any], n_jobs: int | None) -> Index:
         start = max(start, 1)
         return (ids[start:stop] != ids[start - 1 : stop - 1]).nonzero()[0] + start
 
-    return np.concatenate([[0], *for_each(find, row_blocks(n_rows), n_jobs), [n_rows]])
+    return np.concatenate([[0], *for_each(find, row_blocks(n_rows, n_jobs), n_jobs), [n_rows]])
 
 
 def _rises(x: NDArray[Any], compare: np.ufunc) -> bool:

@@ -54,7 +54,8 @@ def fill(
                 heed()
                 curve.fill(first, last, rankings[key], keywords, keeps_results=keeps_results)
 
-    for_each(fill_block, query_blocks(queries.indptr, max(depth.values()), n_jobs), n_jobs)
+    blocks = query_blocks(queries.indptr, max(depth.values()), n_jobs, keeps_arrays=len(plan) > 1)
+    for_each(fill_block, blocks, n_jobs)
 
 
 def tied_across(queries: Queries | LazyQueries, spec: MetricRequest, n_jobs: int | None) -> NDArray[np.bool_]:

@@ -90,7 +90,7 @@ class ScoreRows:
         if len(rows) <= FEW_ROWS:
             return score.take(rows)
         by_query = np.empty(len(rows))
-        for_each(lambda a, b: take_rows(score, rows[a:b], by_query[a:b]), row_blocks(len(rows)), n_jobs)
+        for_each(lambda a, b: take_rows(score, rows[a:b], by_query[a:b]), row_blocks(len(rows), n_jobs), n_jobs)
         return by_query
 
     def _refuse(self, score: Array, name: str) -> None:
@@ -123,7 +123,7 @@ def facts_of(score: Array, n_jobs: int | None) -> tuple[bool, bool]:
     """Whether a score is -inf, and whether one is NaN or +inf."""
     if len(score) <= FEW_ROWS:
         return read_rows(NO_LABELS, score, None)[4:]
-    blocks = for_each(lambda a, b: read_rows(NO_LABELS, score[a:b], None)[4:], row_blocks(len(score)), n_jobs)
+    blocks = for_each(lambda a, b: read_rows(NO_LABELS, score[a:b], None)[4:], row_blocks(len(score), n_jobs), n_jobs)
     return any(unretrieved for unretrieved, _ in blocks), any(invalid for _, invalid in blocks)
 
 

@@ -22,6 +22,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 BLOCK_ROWS = 2**17
+"""Rows that are worth a thread."""
 
 
 def check_n_jobs(n_jobs: object) -> None:
@@ -36,30 +37,36 @@ def check_n_jobs(n_jobs: object) -> None:
         raise ValueError(f"The 'n_jobs' parameter must be an int other than 0, or None. Got {echo(n_jobs)} instead.")
 
 
-def row_blocks(n_rows: int) -> list[tuple[int, int]]:
-    """Split rows into (start, stop) blocks of at most `BLOCK_ROWS`."""
+def row_blocks(n_rows: int, n_jobs: int | None = None) -> list[tuple[int, int]]:
+    """Split rows into (start, stop) blocks of as many rows each, up to twice `BLOCK_ROWS`; each thread gets as many."""
     if n_rows <= BLOCK_ROWS:
         return [(0, n_rows)]
-    return [(a, min(a + BLOCK_ROWS, n_rows)) for a in range(0, n_rows, BLOCK_ROWS)]
+    n = _n_blocks(n_rows, 2 * BLOCK_ROWS, n_jobs)
+    return [(i * n_rows // n, (i + 1) * n_rows // n) for i in range(n)]
 
 
 def query_blocks(
-    indptr: NDArray[np.int64], depth: int | None = None, n_jobs: int | None = None
+    indptr: NDArray[np.int64], depth: int | None = None, n_jobs: int | None = None, *, keeps_arrays: bool = True
 ) -> list[tuple[int, int]]:
     """Split queries into (first, last) blocks of about as many rows each, up to `BLOCK_ROWS`; no query is split.
 
-    If lists are much longer than the `depth` they are read to, a block has up to four times as many rows. Each thread
-    gets as many blocks.
+    A block has twice as many rows if it keeps no arrays for several formulas, and up to four times as many if lists are
+    much longer than the `depth` they are read to. Each thread gets as many blocks.
     """
     n_all = int(indptr[-1])
-    n_rows = BLOCK_ROWS * max(1, min(4, n_all // (len(indptr) - 1) // (depth or sys.maxsize)))
     if n_all <= BLOCK_ROWS:
         return [(0, len(indptr) - 1)]
-    n_threads = min(effective_n_jobs(n_jobs), -(-n_all // BLOCK_ROWS))
-    n_blocks = -(-n_all // (n_rows * n_threads)) * n_threads
+    n_rows = BLOCK_ROWS * max(1, min(4, n_all // (len(indptr) - 1) // (depth or sys.maxsize)))
+    n_blocks = _n_blocks(n_all, n_rows if keeps_arrays else 2 * n_rows, n_jobs)
     starts = np.searchsorted(indptr[:-1], np.arange(n_blocks) * n_all // n_blocks)
     edges = np.unique(np.append(starts, [0, len(indptr) - 1])).tolist()
     return list(zip(edges[:-1], edges[1:], strict=True))
+
+
+def _n_blocks(n_all: int, n_rows: int, n_jobs: int | None) -> int:
+    """Number of blocks of at most so many rows, as many for each thread."""
+    n_threads = min(effective_n_jobs(n_jobs), -(-n_all // BLOCK_ROWS))
+    return -(-n_all // (n_rows * n_threads)) * n_threads
 
 
 def for_each(function: Callable[[int, int], T], blocks: Sequence[tuple[int, int]], n_jobs: int | None) -> list[T]:

@@ -409,13 +409,16 @@ def count_at_least(const double[::1] x, const int64_t[::1] indptr, double thresh
 def longest(const int64_t[::1] indptr):
     """Return the length of the longest query; 0 without one."""
     cdef int64_t[4] most = [0, 0, 0, 0]
-    cdef int64_t q, k, n = indptr.shape[0] - 1, n_in_lanes = n - n % 4
+    cdef int64_t q = 0, k, n = indptr.shape[0] - 1
     with nogil:
-        for q in range(0, n_in_lanes, 4):
+        while q + 4 <= n:
+            _fetch_ahead(&indptr[q], 4 * sizeof(int64_t))
             for k in range(4):
                 most[k] = max(most[k], indptr[q + k + 1] - indptr[q + k])
-        for q in range(n_in_lanes, n):
+            q += 4
+        while q < n:
             most[0] = max(most[0], indptr[q + 1] - indptr[q])
+            q += 1
     return max(max(most[0], most[1]), max(most[2], most[3]))
 
 
