@@ -218,10 +218,9 @@ def _starts(ids: NDArray[Any], n_jobs: int | None) -> tuple[Index | None, NDArra
     words, sign = ids.view(np.int64) if kind in "mM" else ids, 1 << (8 * width - 1) if kind == "i" else 0
 
     def find(start: int, stop: int) -> tuple[Index, NDArray[Any], bool]:
-        out = np.empty(stop - start + 2, dtype=np.int64)
-        n, falls = grouping_kernels.find_starts(words, width, sign, start, stop, out)
-        heads = ids.take(out[: n - (stop == n_rows)])  # while the cache holds the ids of the block
-        return out[:n].copy(), heads, falls
+        out, heads = np.empty(stop - start + 2, dtype=np.int64), np.empty(stop - start + 2, dtype=words.dtype)
+        n, falls = grouping_kernels.find_starts(words, width, sign, start, stop, out, heads)
+        return out[:n].copy(), heads[: n - (stop == n_rows)].copy().view(ids.dtype), falls
 
     found = for_each(find, row_blocks(n_rows, n_jobs), n_jobs)
     if len(found) == 1:

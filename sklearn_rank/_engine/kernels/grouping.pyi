@@ -9,7 +9,9 @@ Index = NDArray[np.int64]
 Number = NDArray[np.uint32]
 Text = NDArray[np.uint8]
 
-def find_starts(ids: NDArray[Any], width: int, sign: int, begin: int, end: int, out: Index) -> tuple[int, bool]: ...
+def find_starts(
+    ids: NDArray[Any], width: int, sign: int, begin: int, end: int, out: Index, heads: NDArray[Any]
+) -> tuple[int, bool]: ...
 def number_keys(
     key: Index,
     text: Text | None,

@@ -20,6 +20,7 @@ include "steps.pxi"
 
 cdef uint64_t FACTOR = int.from_bytes(urandom(8), "little") | 1
 cdef enum:
+    PIECE = 1024                # rows whose ids the first cache holds
     N_SALTS = 64                # words of 32 bits: two for each word of 64 bits that is hashed
 cdef uint64_t TOP_BIT = <uint64_t> 1 << 63
 cdef bytes drawn = urandom(4 * N_SALTS)
@@ -36,49 +37,79 @@ ctypedef fused word_t:
     uint64_t
 
 
-def find_starts(ids, int64_t width, uint64_t sign, int64_t begin, int64_t end, int64_t[::1] out):
+def find_starts(ids, int64_t width, uint64_t sign, int64_t begin, int64_t end, int64_t[::1] out, heads):
     """Write the rows from `begin` on whose bytes are not those of the row before; return how many, and if ids fall.
 
     The first row is one, and the end of the last row is written too. Ids of `width` bytes, without gaps, are numbers
-    with the bit `sign` for those below 0; it is only said of numbers whether they fall.
+    with the bit `sign` for those below 0; it is only said of numbers whether they fall. The ids of the rows are written
+    to `heads`, which is of their type.
     """
-    cdef Py_buffer given
+    cdef Py_buffer given, room
     cdef int64_t n = 0
     cdef bint falls = False
     PyObject_GetBuffer(ids, &given, PyBUF_SIMPLE)    # of whatever type, and faster than a memoryview
+    try:
+        PyObject_GetBuffer(heads, &room, PyBUF_WRITABLE)
+    except BaseException:
+        PyBuffer_Release(&given)
+        raise
     cdef int64_t n_rows = given.len // width
     with nogil:
-        if begin == 0:
+        if begin == 0 and n_rows > 0:
             out[0] = 0
+            memcpy(room.buf, given.buf, width)
             n = begin = 1
         if width == 8:
-            n = _find_in_words(<const uint64_t*> given.buf, sign, begin, end, &out[0], n, &falls)
+            n = _find_in_words(<const uint64_t*> given.buf, sign, begin, end, &out[0], <uint64_t*> room.buf, n, &falls)
         elif width == 4:
-            n = _find_in_words(<const uint32_t*> given.buf, <uint32_t> sign, begin, end, &out[0], n, &falls)
+            n = _find_in_words(
+                <const uint32_t*> given.buf, <uint32_t> sign, begin, end, &out[0], <uint32_t*> room.buf, n, &falls
+            )
         elif width == 2:
-            n = _find_in_words(<const uint16_t*> given.buf, <uint16_t> sign, begin, end, &out[0], n, &falls)
+            n = _find_in_words(
+                <const uint16_t*> given.buf, <uint16_t> sign, begin, end, &out[0], <uint16_t*> room.buf, n, &falls
+            )
         elif width == 1:
-            n = _find_in_words(<const uint8_t*> given.buf, <uint8_t> sign, begin, end, &out[0], n, &falls)
+            n = _find_in_words(
+                <const uint8_t*> given.buf, <uint8_t> sign, begin, end, &out[0], <uint8_t*> room.buf, n, &falls
+            )
         else:
-            n = _find_in_bytes(<const uint8_t*> given.buf, width, begin, end, &out[0], n)
+            n = _find_in_bytes(<const uint8_t*> given.buf, width, begin, end, &out[0], <uint8_t*> room.buf, n)
         if end == n_rows:
             out[n] = end
             n += 1
     PyBuffer_Release(&given)
+    PyBuffer_Release(&room)
     return n, falls
 
 
 cdef int64_t _find_in_words(
-    const word_t* x, word_t sign, int64_t row, int64_t end, int64_t* out, int64_t n, bint* falls
+    const word_t* x, word_t sign, int64_t row, int64_t end, int64_t* out, word_t* head, int64_t n, bint* falls
 ) noexcept nogil:
+    """Pieces of rows, so that the ids of those that are found are still in the cache: 0.6 of the time of short queries."""
+    cdef int64_t i, first, stop
+    cdef bint falling = False
+    while row < end:
+        stop = min(row + PIECE, end)
+        first = n
+        n = _find_in_piece(x, row, stop, out, n)
+        for i in range(first, n):
+            head[i] = x[out[i]]
+            falling |= (x[out[i]] ^ sign) < (x[out[i] - 1] ^ sign)
+        row = stop
+    falls[0] = falling
+    return n
+
+
+cdef inline int64_t _find_in_piece(const word_t* x, int64_t row, int64_t end, int64_t* out, int64_t n) noexcept nogil:
     """Of 16 rows at a time it is first asked whether any differs, as vectors do; in most they are of one query.
 
     Where queries are so short that two begin among 16 rows, the next 16 are not asked: of five rows each, 0.8 of the
     instructions.
     """
     cdef word_t differ
-    cdef int64_t i, n_before, first = n
-    cdef bint falling = False, short = False
+    cdef int64_t i, n_before
+    cdef bint short = False
     while row < end:
         _fetch_ahead(x + row, 16 * sizeof(word_t))
         differ = 1
@@ -98,19 +129,17 @@ cdef int64_t _find_in_words(
                     n += x[i] != x[i - 1]
             short = n > n_before + 1
         row += 16
-    for i in range(first, n):
-        falling |= (x[out[i]] ^ sign) < (x[out[i] - 1] ^ sign)
-    falls[0] = falling
     return n
 
 
 cdef int64_t _find_in_bytes(
-    const uint8_t* x, int64_t width, int64_t row, int64_t end, int64_t* out, int64_t n
+    const uint8_t* x, int64_t width, int64_t row, int64_t end, int64_t* out, uint8_t* head, int64_t n
 ) noexcept nogil:
     cdef int64_t i
     for i in range(row, end):
         if memcmp(x + i * width, x + (i - 1) * width, width) != 0:
             out[n] = i
+            memcpy(head + n * width, x + i * width, width)
             n += 1
     return n
 
