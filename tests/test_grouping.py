@@ -280,6 +280,14 @@ def test_text_keeps_its_dtype():
     assert group_rows(("a", "bcd", 1), 3)[0].dtype == object
 
 
+@pytest.mark.parametrize("dtype", ["<U1", "<U2", "<U7", ">U7", "<U8", "<U30"])
+@pytest.mark.parametrize("letters", ["ab", "aÿ", "aÿĀ", "aš日", "a\U0001f600\U0001f601"])
+def test_characters_of_one_byte_beside_wider_ones(dtype, letters, monkeypatch):
+    monkeypatch.setattr(_grouping, "N_AT_ONCE", 8)
+    ids = np.array(["".join(RNG.choice([*letters], RNG.integers(0, 9))) for _ in range(500)], dtype=dtype)
+    check(ids, ids.tolist())
+
+
 FRAMES = {
     "str": lambda ids: pd.Series(ids, dtype="str"),
     "string": lambda ids: pd.Series(ids, dtype="string"),

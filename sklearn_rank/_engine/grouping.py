@@ -315,10 +315,12 @@ def _number(ids: NDArray[Any] | ArrowText) -> tuple[Number, Index]:
         return _number_keys(
             n_rows, lambda a, b: Keys((ids[a:b].astype(np.float64) + 0.0).view(np.int64))
         )  # -0.0 is 0.0
-    if kind in "SU":
+    if kind == "S":
         return _number_keys(
             n_rows, lambda a, b: hashed(ids[a:b].copy().view(np.uint8), width * np.arange(1, b - a + 1))
         )
+    if kind == "U":
+        return _number_keys(n_rows, lambda a, b: hashed(*_narrowed(ids[a:b].copy())))
     return _number_objects(ids.astype(object, copy=False))
 
 
@@ -374,6 +376,13 @@ def hashed(text: NDArray[np.uint8], end: Index) -> Keys:
     """Keys of the pieces of a text."""
     grouping_kernels.hash_pieces(text, end, key := np.empty(len(end), dtype=np.int64))
     return Keys(key, text, end)
+
+
+def _narrowed(strings: NDArray[np.str_]) -> tuple[NDArray[np.uint8], Index]:
+    """Text of an array of strings, of a byte a character where that is enough, and where in it each of them ends."""
+    points, end = strings.view(np.uint32), np.empty(len(strings), dtype=np.int64)
+    text = np.empty(points.nbytes, dtype=np.uint8)
+    return text[: grouping_kernels.narrow_pieces(points, strings.itemsize // 4, text, end)], end
 
 
 def joined(strings: list[Any]) -> Keys:

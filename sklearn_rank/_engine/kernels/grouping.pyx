@@ -86,7 +86,7 @@ def find_starts(ids, int64_t width, uint64_t sign, int64_t begin, int64_t end, i
 cdef int64_t _find_in_words(
     const word_t* x, word_t sign, int64_t row, int64_t end, int64_t* out, word_t* head, int64_t n, bint* falls
 ) noexcept nogil:
-    """Pieces of rows, so that the ids of those that are found are still in the cache: 0.6 of the time of short queries."""
+    """Pieces of rows, so that the ids of those that are found are in the cache: 0.6 of the time of short queries."""
     cdef int64_t i, first, stop
     cdef bint falling = False
     while row < end:
@@ -270,6 +270,31 @@ def places(const int64_t[::1] key, int64_t n_slots, int64_t[::1] out):
     cdef int shift = _shift(n_slots)
     for i in range(key.shape[0]):
         out[i] = _place(key[i], shift)
+
+
+def narrow_pieces(const uint32_t[::1] points, int64_t width, uint8_t[::1] text, int64_t[::1] end):
+    """Write pieces of `width` code points each, of a byte each where all are below 256; return the bytes of the text.
+
+    A piece is narrow or wide whatever the others are, and its length tells which, so pieces are alike if their bytes
+    are.
+    """
+    cdef int64_t i, j, at = 0
+    cdef uint32_t all_bits
+    cdef const uint32_t* piece
+    with nogil:
+        for i in range(end.shape[0]):
+            piece = &points[i * width]
+            all_bits = 0
+            for j in range(width):
+                all_bits |= piece[j]
+                text[at + j] = <uint8_t> piece[j]
+            if all_bits < 256:
+                at += width
+            else:
+                memcpy(&text[at], piece, 4 * width)
+                at += 4 * width
+            end[i] = at
+    return at
 
 
 def hash_pieces(const uint8_t[::1] text, const int64_t[::1] end, int64_t[::1] out):
