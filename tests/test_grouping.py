@@ -280,6 +280,12 @@ def test_text_keeps_its_dtype():
     assert group_rows(("a", "bcd", 1), 3)[0].dtype == object
 
 
+@pytest.mark.parametrize("dtype", [np.int64, "U3", "S9", object])
+def test_no_rows_have_no_queries(dtype):
+    ids, indptr, order = group_rows(np.array([], dtype=dtype), 0)
+    assert (ids.tolist(), indptr.tolist(), order) == ([], [0], None)
+
+
 @pytest.mark.parametrize("dtype", ["<U1", "<U2", "<U7", ">U7", "<U8", "<U30"])
 @pytest.mark.parametrize("letters", ["ab", "aÿ", "aÿĀ", "aš日", "a\U0001f600\U0001f601"])
 def test_characters_of_one_byte_beside_wider_ones(dtype, letters, monkeypatch):

@@ -20,7 +20,7 @@ include "steps.pxi"
 
 cdef uint64_t FACTOR = int.from_bytes(urandom(8), "little") | 1
 cdef enum:
-    PIECE = 1024                # rows whose ids the first cache holds
+    CHUNK = 1024                # rows whose ids the first cache holds
     N_SALTS = 64                # words of 32 bits: two for each word of 64 bits that is hashed
 cdef uint64_t TOP_BIT = <uint64_t> 1 << 63
 cdef bytes drawn = urandom(4 * N_SALTS)
@@ -86,13 +86,13 @@ def find_starts(ids, int64_t width, uint64_t sign, int64_t begin, int64_t end, i
 cdef int64_t _find_in_words(
     const word_t* x, word_t sign, int64_t row, int64_t end, int64_t* out, word_t* head, int64_t n, bint* falls
 ) noexcept nogil:
-    """Pieces of rows, so that the ids of those that are found are in the cache: 0.6 of the time of short queries."""
+    """Chunks of rows, so that the ids of those that are found are in the cache: 0.6 of the time of short queries."""
     cdef int64_t i, first, stop
     cdef bint falling = False
     while row < end:
-        stop = min(row + PIECE, end)
+        stop = min(row + CHUNK, end)
         first = n
-        n = _find_in_piece(x, row, stop, out, n)
+        n = _find_in_chunk(x, row, stop, out, n)
         for i in range(first, n):
             head[i] = x[out[i]]
             falling |= (x[out[i]] ^ sign) < (x[out[i] - 1] ^ sign)
@@ -101,7 +101,7 @@ cdef int64_t _find_in_words(
     return n
 
 
-cdef inline int64_t _find_in_piece(const word_t* x, int64_t row, int64_t end, int64_t* out, int64_t n) noexcept nogil:
+cdef inline int64_t _find_in_chunk(const word_t* x, int64_t row, int64_t end, int64_t* out, int64_t n) noexcept nogil:
     """Of 16 rows at a time it is first asked whether any differs, as vectors do; in most they are of one query.
 
     Where queries are so short that two begin among 16 rows, the next 16 are not asked: of five rows each, 0.8 of the

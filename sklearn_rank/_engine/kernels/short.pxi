@@ -121,7 +121,8 @@ cdef inline bint _place_two(
 ) noexcept nogil:
     """As `_place_all`, of two queries, one a lane: the place of a row is the number of those above it.
 
-    These add up to the number of pairs, unless two are equal, or NaN.
+    These add up to the number of pairs, unless two are equal, or NaN. Scores are read once, so that no two rows get one
+    place even if another thread writes scores.
     """
     cdef two_numbers[8] x
     cdef two_numbers bars = TWO(bar, bar)
