@@ -205,12 +205,14 @@ def test_a_pointwise_metric_has_no_cutoff():
         metric("squared", pointwise=True, has_cutoff=True)(lambda r: r.cumsum())
 
 
-@pytest.mark.parametrize("p", [-0.1, 1.5, np.nan])
+@pytest.mark.parametrize("p", [-0.1, 1.5, np.nan, -np.inf])
 @pytest.mark.parametrize("score", [[3, 2, 1], [1, 1, 1]])
 def test_a_cascade_is_of_probabilities(p, score):
     formula = metric("stops")(lambda r: r.cumsum(weight=r.cascade(np.where(r.label > 0, p, 0.5))))
     with pytest.raises(ValueError, match=f"must be probabilities, from 0 to 1. Got {p:g}"):
         formula([1, 0, 0], score, qid=[0] * 3)
+    with pytest.raises(ValueError, match=f"must be probabilities, from 0 to 1. Got {p:g}"):
+        formula([1] * 20, [1] * 20, qid=[0] * 20)
     nearly = metric("stops")(lambda r: r.cumsum(weight=r.cascade(np.full(len(r.label), np.nextafter(1, 2)))))
     assert nearly([1, 0, 0], score, qid=[0] * 3) == pytest.approx(1)
 

@@ -156,7 +156,7 @@ def test_blocks_and_threads_change_no_bit(metric, monkeypatch):
                 assert_array_equal(mean(metric, rows, n_jobs=n_jobs), expected[1])
 
 
-@pytest.mark.parametrize(("depth", "largest"), [(None, 7), (100, 7), (6, 7), (2, 14), (1, 28)])
+@pytest.mark.parametrize(("depth", "largest"), [(None, 10), (100, 10), (6, 10), (2, 20), (1, 40)])
 def test_blocks_hold_every_query_once(depth, largest, monkeypatch):
     """Lists of 5.1 rows in the mean: read to rank 2 or 1, twice or four times as many rows make a block."""
     monkeypatch.setattr(_threads, "BLOCK_ROWS", 7)
@@ -170,10 +170,10 @@ def test_blocks_hold_every_query_once(depth, largest, monkeypatch):
 
 @pytest.mark.parametrize(
     ("n_jobs", "depth", "n_blocks", "n_larger"),
-    [(1, None, 6, 3), (2, None, 6, 4), (4, None, 8, 4), (2, 1, 2, 2), (3, 1, 3, 3)],
+    [(1, None, 4, 3), (2, None, 4, 4), (3, None, 6, 3), (4, None, 4, 4), (2, 1, 2, 2), (3, 1, 3, 3)],
 )
 def test_threads_get_as_many_blocks_of_as_many_rows(n_jobs, depth, n_blocks, n_larger, monkeypatch):
-    """Twice as many rows where no arrays are kept, but not fewer blocks than threads."""
+    """Up to 150 rows, 200 where no arrays are kept, but not fewer blocks than threads."""
     monkeypatch.setattr(_threads, "BLOCK_ROWS", 100)
     indptr = np.arange(0, 601, 5)
     for keeps_arrays, expected in (True, n_blocks), (False, n_larger):

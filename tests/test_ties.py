@@ -352,6 +352,20 @@ def test_cascade_over_few_distinct_values_is_exact(drawn):
         assert_allclose(cascade(stop, np.zeros(len(stop)), depth)[:depth], exact[:depth], rtol=1e-12, atol=1e-17)
 
 
+def test_the_order_of_tied_grades_decides_no_digit_of_a_cascade():
+    """Two tied blocks of a list, so that what survives the first counts too."""
+    rng = np.random.default_rng(4)
+    for m in (20, 100):
+        stop, score = (
+            rng.choice([0.0, 0.1, 0.3, 0.7, 0.9], 2 * m, p=[0.5, 0.3, 0.1, 0.07, 0.03]),
+            np.repeat([2.0, 1.0], m),
+        )
+        found = cascade(stop, score)
+        for _ in range(5):
+            mixed = np.concatenate([rng.permutation(stop[:m]), rng.permutation(stop[m:])])
+            assert_array_equal(cascade(mixed, score), found)
+
+
 @pytest.mark.parametrize("n_relevant", [1, 5, 300, 100_000])
 def test_cascade_over_a_huge_block(n_relevant):
     """Nobody is left of the first j with probability C(n - h, j) / C(n, j), a product of ratios; h stop with 1/2."""

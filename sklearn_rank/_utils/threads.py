@@ -50,14 +50,14 @@ def query_blocks(
 ) -> list[tuple[int, int]]:
     """Split queries into (first, last) blocks of about as many rows each, up to `BLOCK_ROWS`; no query is split.
 
-    A block has twice as many rows if it keeps no arrays for several formulas, and up to four times as many if lists are
-    much longer than the `depth` they are read to. Each thread gets as many blocks.
+    A block has half as many rows more, or twice as many in all if it keeps no arrays for several formulas, and up to
+    four times as many if lists are much longer than the `depth` they are read to. Each thread gets as many blocks.
     """
     n_all = int(indptr[-1])
     if n_all <= BLOCK_ROWS:
         return [(0, len(indptr) - 1)]
     n_rows = BLOCK_ROWS * max(1, min(4, n_all // (len(indptr) - 1) // (depth or sys.maxsize)))
-    n_blocks = _n_blocks(n_all, n_rows if keeps_arrays else 2 * n_rows, n_jobs)
+    n_blocks = _n_blocks(n_all, (3 if keeps_arrays else 4) * n_rows // 2, n_jobs)
     starts = np.searchsorted(indptr[:-1], np.arange(n_blocks) * n_all // n_blocks)
     edges = np.unique(np.append(starts, [0, len(indptr) - 1])).tolist()
     return list(zip(edges[:-1], edges[1:], strict=True))

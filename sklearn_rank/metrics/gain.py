@@ -217,5 +217,5 @@ def q_score(r: Ranked, *, gain: Any = "linear", beta: float = 1) -> Curve:
     0.75
     """
     beta = min(beta, LARGE)
-    blended = r.joint(r.relevant, r.relevant + beta * r.by_label(gain)) / (r.rank + beta * r.ideal_sum(gain))
+    blended = r.joint(r.relevant, r.relevant + beta * r.by_label(gain)) / (r.rank + r.ideal_sum(gain, beta))
     return r.cumsum(weight=blended), r.n_relevant

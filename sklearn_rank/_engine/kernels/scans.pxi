@@ -2,6 +2,9 @@
 #
 # Every array is flat over positions; query q owns `ptr[q]:ptr[q+1]`.
 
+cdef enum:
+    N_VALUES = 16               # distinct probabilities of a tie block that are counted
+
 cdef double HALF = 0.5 + 1e-9   # how far from 1/2 a probability may be, up to rounding
 cdef double[TERMS] LOG          # of 0, 1, ...
 for number_of_log in range(TERMS):
@@ -41,8 +44,9 @@ cpdef bint cascade(
                     valid &= fabs(p[i] - 0.5) <= HALF
                     out[i] = (survive.value + survive.lost) * p[i]
                     _go_on(&survive, p[i])
+                elif not _are_probabilities(&p[i], stop - i):
+                    valid = False
                 else:
-                    valid &= _are_probabilities(&p[i], stop - i)
                     _cascade_block(
                         &p[i], stop - i, ptr[q] + depth - i, stop <= plain, &survive, &work[0], &out[i], &steps,
                     )
@@ -80,6 +84,12 @@ cdef bint _are_probabilities(const double* p, int64_t m) noexcept nogil:
     return wrong >= 0
 
 
+cdef struct stops_t:            # probabilities of tied items to be the last one seen
+    const double* p
+    const double* count         # items that have each of them; NULL if each is that of one item
+    int64_t n
+
+
 cdef int _cascade_block(
     const double* p, int64_t m, int64_t depth, bint plain, pair_t* survive, double* s, double* out, int64_t* steps,
 ) except -1 nogil:
@@ -88,43 +98,98 @@ cdef int _cascade_block(
     Both are sums of what is not negative, so that nothing cancels. Down to `depth` positions are wanted, and no more
     than `top` matter: s_j <= mean(1 - p)^j (Maclaurin's inequality). What is done does not depend on `depth`.
     """
-    cdef int64_t t, j, likely, top = m, n_items = 0, n_certain = 0, n_never = 0
+    cdef int64_t t, i, j, likely, top = m, n_items = 0, n_certain = 0, n_never = 0
     cdef double before = survive.value + survive.lost, mean = 0.0, least = -1.0
-    cdef double[FEW] rising
+    cdef double[N_VALUES] value, count
+    cdef stops_t stops
     for t in range(m):
         out[t] = 0.0
-        mean += p[t] / m
+        mean += p[t]
         n_certain += p[t] == 1.0
         n_never += p[t] == 0.0
-    _go_through(survive, p, m, plain)
+    mean /= m
     _count_steps(steps, m)
-    if before == 0.0 or mean == 0.0:
-        return 0
     if n_certain + n_never == m:
-        _stop_at_certain(m, n_certain, min(max(depth, <int64_t> 1), n_never + 1), before, out)
+        if n_certain > 0:
+            survive.value = survive.lost = 0.0
+            _stop_at_certain(m, n_certain, min(max(depth, <int64_t> 1), n_never + 1), before, out)
+        return 0
+    stops = _distinct_of(p, m, s, value, count)
+    _go_through(survive, &stops, plain)
+    if before == 0.0:
         return 0
     if m > FEW and mean >= 1.0:
         top = 1
     elif m > FEW:
         top = max(<int64_t> min(<double> m, ceil(LOG_NEGLIGIBLE / log1p(-mean))), 1)
-        least = _divide_stops(p, m, top)
-        _count_steps(steps, 8 * m)
+        least = _divide_stops(&stops, m, top)
+        _count_steps(steps, 8 * stops.n)
     s[0] = 1.0
     if least >= 0.0:
-        n_items = _start_block(p, m, least, top, min(depth, top), s, out)
-    elif m <= FEW:
-        _copy_rising(p, m, rising)
-        p = rising
+        n_items = _start_block(&stops, least, top, min(depth, top), s, out)
     top = max(min(depth, top), 1)
     for likely in range(2):  # 0 and 1 are so added in one order
-        for t in range(m):
-            if p[t] > least and (p[t] > 0.5) == likely:
-                n_items += 1
-                _count_steps(steps, min(n_items, top))
-                _add_item(p[t], n_items, top, s, out)
+        for t in range(stops.n):
+            if stops.p[t] > least and (stops.p[t] > 0.5) == likely:
+                for i in range(_times(&stops, t)):
+                    n_items += 1
+                    _count_steps(steps, min(n_items, top))
+                    _add_item(stops.p[t], n_items, top, s, out)
     for j in range(top):
         out[j] *= before
     return 0
+
+
+cdef stops_t _distinct_of(const double* p, int64_t m, double* room, double* value, double* count) noexcept nogil:
+    """Distinct probabilities, rising, and how many items have each: grades have few. As they are if there are many.
+
+    So the order of the items decides no digit, and what follows takes half of the time in long blocks. Few items are
+    not counted.
+    """
+    cdef int64_t i, t, n_left = m, n_others
+    cdef double x, y
+    cdef const double* left = p
+    cdef stops_t stops
+    if m <= FEW:
+        _copy_rising(p, m, value)
+        stops.p, stops.count, stops.n = value, NULL, m
+        return stops
+    stops.p, stops.count, stops.n = value, count, 0
+    while n_left > 0:
+        if stops.n == N_VALUES:
+            stops.p, stops.count, stops.n = p, NULL, m
+            break
+        x = left[0]
+        n_others = 0
+        for t in range(n_left):  # without a branch, which nobody could foresee
+            y = left[t]
+            room[n_others] = y
+            n_others += y != x
+        i = stops.n
+        while i > 0 and value[i - 1] > x:
+            value[i], count[i] = value[i - 1], count[i - 1]
+            i -= 1
+        value[i], count[i] = x, n_left - n_others
+        stops.n += 1
+        n_left = n_others
+        left = room
+    return stops
+
+
+cdef void _copy_rising(const double* p, int64_t m, double* out) noexcept nogil:
+    """Copy few values in rising order, so that the order in which they came decides no digit."""
+    cdef int64_t t, j
+    for t in range(m):
+        j = t
+        while j > 0 and out[j - 1] > p[t]:
+            out[j] = out[j - 1]
+            j -= 1
+        out[j] = p[t]
+
+
+cdef inline int64_t _times(const stops_t* stops, int64_t t) noexcept nogil:
+    """Number of items that have a probability."""
+    return 1 if stops.count == NULL else <int64_t> stops.count[t]
 
 
 cdef void _stop_at_certain(int64_t m, int64_t n_certain, int64_t top, double survive, double* out) noexcept nogil:
@@ -137,32 +202,22 @@ cdef void _stop_at_certain(int64_t m, int64_t n_certain, int64_t top, double sur
         j += 1
 
 
-cdef void _go_through(pair_t* survive, const double* p, int64_t m, bint plain) noexcept nogil:
-    """Multiply by 1 - p of each of m items: by one product of them all."""
-    cdef int64_t t
+cdef void _go_through(pair_t* survive, const stops_t* stops, bint plain) noexcept nogil:
+    """Multiply by 1 - p of each item: by one product of them all."""
+    cdef int64_t t, i
     cdef pair_t through
     through.value, through.lost = 1.0, 0.0
-    for t in range(m):
-        if plain:
-            through.value *= 1.0 - p[t]
-        else:
-            _go_on(&through, p[t])
+    for t in range(stops.n):
+        for i in range(_times(stops, t)):
+            if plain:
+                through.value *= 1.0 - stops.p[t]
+            else:
+                _go_on(&through, stops.p[t])
     if plain:
         survive.value *= through.value
     else:
         survive.lost = survive.lost * through.value + survive.value * through.lost
         survive.lost += _multiply(&survive.value, through.value)
-
-
-cdef void _copy_rising(const double* p, int64_t m, double* out) noexcept nogil:
-    """Copy few values in rising order, so that the order in which they came decides no digit."""
-    cdef int64_t t, j
-    for t in range(m):
-        j = t
-        while j > 0 and out[j - 1] > p[t]:
-            out[j] = out[j - 1]
-            j -= 1
-        out[j] = p[t]
 
 
 cdef void _add_item(double p, int64_t n, int64_t top, double* s, double* out) noexcept nogil:
@@ -182,29 +237,31 @@ cdef void _add_item(double p, int64_t n, int64_t top, double* s, double* out) no
     out[0] = (1.0 - share) * out[0] + share * p
 
 
-cdef double _mean_up_to(const double* p, int64_t m, double most, int64_t* count) noexcept nogil:
-    """Mean of the values up to `most`, and how many there are. Rounding errors are summed as well, and taken off."""
-    cdef int64_t t, n = 0
-    cdef bint chosen
-    cdef double total = 0.0, lost = 0.0, x, y
-    for t in range(m):
-        chosen = p[t] <= most
-        n += chosen
-        x = (p[t] if chosen else 0.0) - lost
-        y = total + x
-        lost = (y - total) - x
-        total = y
-    count[0] = n
-    return total / max(n, 1)
+cdef double _mean_up_to(const stops_t* stops, double most, int64_t* n_items) noexcept nogil:
+    """Mean of the probabilities up to `most`, and how many items have one. What is rounded away is summed as well."""
+    cdef int64_t t
+    cdef double x
+    cdef pair_t total
+    total.value = total.lost = 0.0
+    n_items[0] = 0
+    for t in range(stops.n):
+        if stops.p[t] <= most:
+            x = stops.p[t]
+            if stops.count != NULL:
+                total.lost += _multiply(&x, stops.count[t])
+            _add(&total, x)
+            n_items[0] += _times(stops, t)
+    return (total.value + total.lost) / max(n_items[0], 1)
 
 
-cdef double _spread_up_to(const double* p, int64_t m, double most, double mean, double scale) noexcept nogil:
-    """Sum of ((mean - p) * scale)^2 of the values up to `most`."""
+cdef double _spread_up_to(const stops_t* stops, double most, double mean, double scale) noexcept nogil:
+    """Sum of ((mean - p) * scale)^2 of the items with a probability up to `most`."""
     cdef int64_t t
     cdef double total = 0.0, d
-    for t in range(m):
-        d = ((mean - p[t]) if p[t] <= most else 0.0) * scale
-        total += d * d
+    for t in range(stops.n):
+        if stops.p[t] <= most:
+            d = (mean - stops.p[t]) * scale
+            total += _times(stops, t) * (d * d)
     return total
 
 
@@ -217,7 +274,7 @@ cdef int64_t _n_terms(double spread, double least) noexcept nogil:
     return r
 
 
-cdef double _divide_stops(const double* p, int64_t m, int64_t top) noexcept nogil:
+cdef double _divide_stops(const stops_t* stops, int64_t m, int64_t top) noexcept nogil:
     """Largest probability of the items to be taken together so that least is to be done; -1.0 if none are to be.
 
     With few enough, or large enough ones left out, the series of the others converges at once: they may spread by
@@ -226,12 +283,12 @@ cdef double _divide_stops(const double* p, int64_t m, int64_t top) noexcept nogi
     cdef int64_t n, cost, least_cost = m
     cdef double most = 1.0 + 1e-9, found = -1.0, mean, reach, spread
     while True:
-        mean = _mean_up_to(p, m, most, &n)
+        mean = _mean_up_to(stops, most, &n)
         if n <= FEW:
             return found
         if mean <= 0.5:
             reach = min(top, n)
-            spread = _spread_up_to(p, m, most, mean, reach / n / (1.0 - mean))
+            spread = _spread_up_to(stops, most, mean, reach / n / (1.0 - mean))
             if spread <= 2.0:
                 cost = m - n + _n_terms(spread, NEGLIGIBLE * min(1.0, mean * reach))
                 if cost >= least_cost:
@@ -244,7 +301,7 @@ cdef double _divide_stops(const double* p, int64_t m, int64_t top) noexcept nogi
 
 
 cdef int64_t _start_block(
-    const double* p, int64_t m, double most, int64_t top, int64_t depth, double* s, double* out,
+    const stops_t* stops, double most, int64_t top, int64_t depth, double* s, double* out,
 ) noexcept nogil:
     """Survival of, and stops at, the n items of a block whose p is at most `most`; return n.
 
@@ -252,16 +309,18 @@ cdef int64_t _start_block(
     out_j is mean(p) * s_j less c^(j + 1) times the sum of (r + 1) / (n - r) * (j)_r / (n)_r * e_(r + 1)(d). Here d is
     scaled by `share`, so that (j)_r / (n)_r is at most 1. What is left out is below 1e-17 of the chance to stop at all.
     """
-    cdef int64_t n, t, r, i, j, n_terms
-    cdef double mean = _mean_up_to(p, m, most, &n), c = 1.0 - mean, reach = min(top, n)
-    cdef double share = reach / n, spread = _spread_up_to(p, m, most, mean, share / c), d, x, f, survive, more
+    cdef int64_t n, t, r, i, j, k, n_terms
+    cdef double mean = _mean_up_to(stops, most, &n), c = 1.0 - mean, log_c = log1p(-mean), reach = min(top, n)
+    cdef double share = reach / n, spread = _spread_up_to(stops, most, mean, share / c), d, x
     cdef double[TERMS] power, e, step, of_more
+    cdef double[TOGETHER] f, before, survive, more
     n_terms = _n_terms(spread, NEGLIGIBLE * min(1.0, mean * reach))
     memset(power, 0, sizeof(power))
     if n_terms > 1:
-        for t in range(m):
-            if p[t] <= most:
-                d = x = (mean - p[t]) * (share / c)
+        for t in range(stops.n):
+            if stops.p[t] <= most:
+                d = (mean - stops.p[t]) * (share / c)
+                x = d * _times(stops, t)
                 for r in range(2, n_terms + 1):
                     x *= d
                     power[r] += x
@@ -273,17 +332,26 @@ cdef int64_t _start_block(
     for r in range(n_terms + 1):
         step[r] = 1.0 / ((n - r) * share) if r < n else 0.0
         of_more[r] = (r + 1) * step[r] * e[r + 1] if r < n_terms else 0.0
-    for j in range(min(depth, n + 1)):
-        survive = more = 0.0
-        f = 1.0
-        for r in range(min(n_terms, j) + 1):
-            survive += f * e[r]
-            more += f * of_more[r]
-            f *= (j - r) * step[r]
-        x = exp(j * log1p(-mean))
-        s[j] = x * survive
-        if j < n:
-            out[j] = x * (mean * survive - c * more)
+    depth = min(depth, n + 1)
+    j = 0
+    while j < depth:  # four at a time, none of which waits for another
+        for k in range(TOGETHER):
+            survive[k] = more[k] = 0.0
+            f[k] = 1.0
+            before[k] = j + k
+        for r in range(min(n_terms, j + TOGETHER - 1) + 1):
+            for k in range(TOGETHER):
+                survive[k] += f[k] * e[r]
+                more[k] += f[k] * of_more[r]
+                f[k] *= before[k] * step[r]  # 0 from r = j + k on
+                before[k] -= 1.0
+        x = exp(j * log_c)
+        for k in range(min(<int64_t> TOGETHER, depth - j)):
+            s[j + k] = x * survive[k]
+            if j + k < n:
+                out[j + k] = x * (mean * survive[k] - c * more[k])
+            x *= c
+        j += TOGETHER
     return n
 
 

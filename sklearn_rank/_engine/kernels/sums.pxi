@@ -76,7 +76,10 @@ cdef void _sum_all(
     const items_t* items, const double* weight, int64_t w, const double* by_rank, bint per_rank, lists_t* lists,
 ) noexcept nogil:
     """As `cumsum`, of operands that were looked at."""
-    cdef int64_t q = _sum_short(items, weight, w, by_rank, per_rank, lists, 0)
+    cdef int64_t q
+    if items.grade == NULL and items.step == 0:  # where all have one value, that is the mean of tied ones
+        lists.tie_end = NULL
+    q = _sum_short(items, weight, w, by_rank, per_rank, lists, 0)
     while q < lists.n:
         _sum_query(items, weight, w, by_rank, per_rank, lists, q)
         q = _sum_short(items, weight, w, by_rank, per_rank, lists, q + 1)
