@@ -114,13 +114,16 @@ cdef int _cascade_block(
             survive.value = survive.lost = 0.0
             _stop_at_certain(m, n_certain, min(max(depth, <int64_t> 1), n_never + 1), before, out)
         return 0
+    if m <= FEW:
+        _cascade_few(p, m, survive, plain, out)
+        return 0
     stops = _distinct_of(p, m, s, value, count)
     _go_through(survive, &stops, plain)
     if before == 0.0:
         return 0
-    if m > FEW and mean >= 1.0:
+    if mean >= 1.0:
         top = 1
-    elif m > FEW:
+    else:
         top = max(<int64_t> min(<double> m, ceil(LOG_NEGLIGIBLE / log1p(-mean))), 1)
         least = _divide_stops(&stops, m, top)
         _count_steps(steps, 8 * stops.n)
@@ -143,17 +146,12 @@ cdef int _cascade_block(
 cdef stops_t _distinct_of(const double* p, int64_t m, double* room, double* value, double* count) noexcept nogil:
     """Distinct probabilities, rising, and how many items have each: grades have few. As they are if there are many.
 
-    So the order of the items decides no digit, and what follows takes half of the time in long blocks. Few items are
-    not counted.
+    So the order of the items decides no digit, and what follows takes half of the time in long blocks.
     """
     cdef int64_t i, t, n_left = m, n_others
     cdef double x, y
     cdef const double* left = p
     cdef stops_t stops
-    if m <= FEW:
-        _copy_rising(p, m, value)
-        stops.p, stops.count, stops.n = value, NULL, m
-        return stops
     stops.p, stops.count, stops.n = value, count, 0
     while n_left > 0:
         if stops.n == N_VALUES:
@@ -176,15 +174,53 @@ cdef stops_t _distinct_of(const double* p, int64_t m, double* room, double* valu
     return stops
 
 
-cdef void _copy_rising(const double* p, int64_t m, double* out) noexcept nogil:
-    """Copy few values in rising order, so that the order in which they came decides no digit."""
+cdef void _cascade_few(const double* p, int64_t m, pair_t* survive, bint plain, double* out) noexcept nogil:
+    """A block of few tied items; the compiler writes out what it does for each number of them."""
+    cdef double before = survive.value + survive.lost
+    cdef double[FEW] rising
+    cdef stops_t stops
+    if m == 2:
+        _stop_among(p, 2, before, rising, out)
+    elif m == 3:
+        _stop_among(p, 3, before, rising, out)
+    elif m == 4:
+        _stop_among(p, 4, before, rising, out)
+    elif m == 5:
+        _stop_among(p, 5, before, rising, out)
+    else:
+        _stop_among(p, m, before, rising, out)
+    stops.p, stops.count, stops.n = rising, NULL, m
+    _go_through(survive, &stops, plain)
+
+
+cdef inline void _stop_among(const double* p, int64_t m, double before, double* rising, double* out) noexcept nogil:
+    """Stops among m items in random order. Their p are taken rising, so that the order they came in decides no digit.
+
+    Of any j items e_j is the sum of the products of their 1 - p, and stop_j the same with the p of one more item: both
+    grow by an item at a time, and nothing is subtracted. At j stop a share stop_j / (m * binomial(m - 1, j)).
+    """
     cdef int64_t t, j
+    cdef double low, x, ways = m
+    cdef double[FEW + 1] e, stop  # of each number of items
     for t in range(m):
-        j = t
-        while j > 0 and out[j - 1] > p[t]:
-            out[j] = out[j - 1]
-            j -= 1
-        out[j] = p[t]
+        rising[t] = p[t]
+    for t in range(m - 1):
+        for j in range(m - 1 - t):
+            low = min(rising[j], rising[j + 1])
+            rising[j + 1] = max(rising[j], rising[j + 1])
+            rising[j] = low
+    for j in range(m + 1):
+        e[j] = stop[j] = 0.0
+    e[0] = 1.0
+    for t in range(m):
+        x = 1.0 - rising[t]
+        for j in range(t + 1, 0, -1):
+            stop[j] += x * stop[j - 1] + rising[t] * e[j]
+            e[j] += x * e[j - 1]
+        stop[0] += rising[t]
+    for j in range(m):
+        out[j] = before * (stop[j] / ways)
+        ways = ways * (m - 1 - j) / (j + 1)
 
 
 cdef inline int64_t _times(const stops_t* stops, int64_t t) noexcept nogil:
