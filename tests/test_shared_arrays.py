@@ -27,7 +27,8 @@ VARIANTS = {
     "cutoff": ["map", "map@1", "map@7", "p@1", "p@7", "recall@7", "recall", "f1@3", "mrr@2", "mrr", "hit@2", "wap@7"],
     "cutoff and keyword": ["map(replace_undefined_by=1)@2", "map", "map@7", "ndcg@3", "ndcg(replace_undefined_by=1)"],
     "ties": [f"{m}(ties={t})" for m in ("map", "mrr", "err", "ndcg") for t in ("average", "stable", "worst", "best")],
-    "p": ["rbp", "rbp(p=0.5)", "rbp(p=0.5, gain=exp2)", "rbp_residual", "rbp_residual(p=0.5)", "q(beta=2)"],
+    "p": ["rbp", "rbp(p=0.5)", "rbp(p=0.5, gain=exp2)", "rbp_residual", "rbp_residual(p=0.5)"],
+    "beta": ["q", "q(beta=2)", "q(beta=3)", "f1", "f2", "fbeta(beta=3)"],
     "average": ["p@3", "p(average=micro)@3", "mrr(average=geometric)", "mrr", "f1(average=micro)", "f1"],
 }
 

@@ -217,7 +217,7 @@ class Ranked:
         return np.repeat(np.ravel(np.asarray(x, dtype=np.float64)), self._ranking.length)
 
     def ideal_sum(self, value: Callable[[Array], Array], times: float = 1.0) -> Array:
-        """Some `times` the sum of a function of the label over the best items, as many as the rank of each position."""
+        """`times` the sum of a function of the label over the best items, as many as the rank at each position says."""
         ideal, length = self._ranking.ideal, self._ranking.length
         sums = self.ideal.joint(times, self.ideal.by_label(value))
         if np.array_equal(ideal.ptr, self._ranking.ptr):  # as many in the best order as in this one

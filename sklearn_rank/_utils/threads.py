@@ -48,10 +48,10 @@ def row_blocks(n_rows: int, n_jobs: int | None = None) -> list[tuple[int, int]]:
 def query_blocks(
     indptr: NDArray[np.int64], depth: int | None = None, n_jobs: int | None = None, *, keeps_arrays: bool = True
 ) -> list[tuple[int, int]]:
-    """Split queries into (first, last) blocks of about as many rows each, up to `BLOCK_ROWS`; no query is split.
+    """Split queries into (first, last) blocks of about as many rows each; no query is split.
 
-    A block has half as many rows more, or twice as many in all if it keeps no arrays for several formulas, and up to
-    four times as many if lists are much longer than the `depth` they are read to. Each thread gets as many blocks.
+    A block has up to 1.5 times `BLOCK_ROWS`, or twice as many rows if it keeps no arrays for several formulas, and up
+    to four times that if lists are much longer than the `depth` they are read to. Each thread gets as many blocks.
     """
     n_all = int(indptr[-1])
     if n_all <= BLOCK_ROWS:

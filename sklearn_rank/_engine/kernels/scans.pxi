@@ -86,7 +86,7 @@ cdef bint _are_probabilities(const double* p, int64_t m) noexcept nogil:
 
 cdef struct stops_t:            # probabilities of tied items to be the last one seen
     const double* p
-    const double* count         # items that have each of them; NULL if each is that of one item
+    const int64_t* count        # items that have each of them; NULL if each is that of one item
     int64_t n
 
 
@@ -100,7 +100,8 @@ cdef int _cascade_block(
     """
     cdef int64_t t, i, j, likely, top = m, n_items = 0, n_certain = 0, n_never = 0
     cdef double before = survive.value + survive.lost, mean = 0.0, least = -1.0
-    cdef double[N_VALUES] value, count
+    cdef double[N_VALUES] value
+    cdef int64_t[N_VALUES] count
     cdef stops_t stops
     for t in range(m):
         out[t] = 0.0
@@ -143,10 +144,10 @@ cdef int _cascade_block(
     return 0
 
 
-cdef stops_t _distinct_of(const double* p, int64_t m, double* room, double* value, double* count) noexcept nogil:
+cdef stops_t _distinct_of(const double* p, int64_t m, double* room, double* value, int64_t* count) noexcept nogil:
     """Distinct probabilities, rising, and how many items have each: grades have few. As they are if there are many.
 
-    So the order of the items decides no digit, and what follows takes half of the time in long blocks.
+    If they are counted, the order of the items decides no digit, and what follows takes half of the time.
     """
     cdef int64_t i, t, n_left = m, n_others
     cdef double x, y
@@ -175,7 +176,7 @@ cdef stops_t _distinct_of(const double* p, int64_t m, double* room, double* valu
 
 
 cdef void _cascade_few(const double* p, int64_t m, pair_t* survive, bint plain, double* out) noexcept nogil:
-    """A block of few tied items; the compiler writes out what it does for each number of them."""
+    """A block of few tied items; for a number that the compiler knows it writes out the loops: 0.7 of the time."""
     cdef double before = survive.value + survive.lost
     cdef double[FEW] rising
     cdef stops_t stops
@@ -225,7 +226,7 @@ cdef inline void _stop_among(const double* p, int64_t m, double before, double* 
 
 cdef inline int64_t _times(const stops_t* stops, int64_t t) noexcept nogil:
     """Number of items that have a probability."""
-    return 1 if stops.count == NULL else <int64_t> stops.count[t]
+    return 1 if stops.count == NULL else stops.count[t]
 
 
 cdef void _stop_at_certain(int64_t m, int64_t n_certain, int64_t top, double survive, double* out) noexcept nogil:
@@ -349,7 +350,7 @@ cdef int64_t _start_block(
     cdef double mean = _mean_up_to(stops, most, &n), c = 1.0 - mean, log_c = log1p(-mean), reach = min(top, n)
     cdef double share = reach / n, spread = _spread_up_to(stops, most, mean, share / c), d, x
     cdef double[TERMS] power, e, step, of_more
-    cdef double[TOGETHER] f, before, survive, more
+    cdef double[TOGETHER] f, falling, survive, more
     n_terms = _n_terms(spread, NEGLIGIBLE * min(1.0, mean * reach))
     memset(power, 0, sizeof(power))
     if n_terms > 1:
@@ -374,13 +375,13 @@ cdef int64_t _start_block(
         for k in range(TOGETHER):
             survive[k] = more[k] = 0.0
             f[k] = 1.0
-            before[k] = j + k
+            falling[k] = j + k
         for r in range(min(n_terms, j + TOGETHER - 1) + 1):
             for k in range(TOGETHER):
                 survive[k] += f[k] * e[r]
                 more[k] += f[k] * of_more[r]
-                f[k] *= before[k] * step[r]  # 0 from r = j + k on
-                before[k] -= 1.0
+                f[k] *= falling[k] * step[r]  # 0 from r = j + k on
+                falling[k] -= 1.0
         x = exp(j * log_c)
         for k in range(min(<int64_t> TOGETHER, depth - j)):
             s[j + k] = x * survive[k]
