@@ -111,9 +111,10 @@ def test_a_traced_sum_of_labels():
 
     labels = BlockLabels(label, indptr)
     rows = Ranked(Ranking.as_given(label, np.zeros(6), indptr).sharing(labels), cutoffs)
-    steps = Steps(formula, {}, lambda steps: TracedScores(rows, cutoffs, steps))
+    steps = Steps()
+    curve = steps.curve(formula, {}, TracedScores(rows, cutoffs, steps))
     room = RankRoom(labels, "average", NO_CUTOFF)
-    total, _ = steps.take(room)
+    total = curve.numerator(steps.take(room))
     room.rank(score)
     for step in room.steps:
         step()

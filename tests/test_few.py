@@ -10,10 +10,11 @@ from numpy.testing import assert_array_equal
 from registry import METRICS, data_for, each_metric, tie_policy
 
 from sklearn_rank import evaluate, parse_metric, prepare
-from sklearn_rank._engine import few, quick, traced
+from sklearn_rank._engine import bound as bound_order
+from sklearn_rank._engine import traced
 from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.quick import FEW_ROWS
-from sklearn_rank._metric import compute, spec
+from sklearn_rank._metric import compute, plans
 from sklearn_rank._metric.names import cached_spec
 from sklearn_rank.metrics import err_score, map_score, ndcg_score, precision_at_k_score, rbp_score
 
@@ -23,11 +24,12 @@ INF = float("inf")
 
 @pytest.fixture
 def in_general(monkeypatch):
-    """Call a function without the short path."""
+    """Call a function without a plan."""
 
     def call(function, *arrays, **keywords):
         with monkeypatch.context() as patched:
-            patched.setattr(compute, "values_of_few", lambda *_: None)
+            patched.setattr(compute, "plan_of_few", lambda *_: None)
+            patched.setattr(compute, "plan_of_rows", lambda *_: None)
             return function(*arrays, **keywords)
 
     return call
@@ -58,6 +60,11 @@ def rows(n_rows=60, n_queries=6, seed=0, highest=4):
     )
 
 
+def is_planned(metric):
+    """Whether there is a plan of a metric for few rows."""
+    return plans._plan_any_few([cached_spec(metric.name)]) is not None
+
+
 def assert_same(one, other):
     """Assert that two results are of the same bits."""
     assert repr(one.mean()) == repr(other.mean())
@@ -76,7 +83,7 @@ def test_each_metric(metric, in_general, is_few):
         data = data_for(metric, tied=tied)
         grades = np.abs(np.round(data.y_true)) % 5
         most = np.minimum(grades, metric.labels[1]) if isinstance(metric.labels[1], int | float) else grades
-        if spec.few_steps_of(cached_spec(metric.name)):
+        if is_planned(metric):
             assert is_few(evaluate, most, data.y_score, qid=data.qid, metrics=names)
         for scores in (data.y_score, np.round(data.y_score), data.y_score.astype(np.float32)):
             given = {"qid": data.qid, "metrics": names, **tie_policy(metric)}
@@ -88,7 +95,7 @@ def test_each_metric(metric, in_general, is_few):
 @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
 @pytest.mark.parametrize("n_queries", [1, 7, 60])
 def test_ties_weights_and_cutoffs(ties, n_queries, in_general, is_few):
-    grades = [m.name for m in METRICS if spec.few_steps_of(cached_spec(m.name)) and m.defaults.keys() >= {"ties"}]
+    grades = [m.name for m in METRICS if is_planned(m) and m.defaults.keys() >= {"ties"}]
     names = [name + at for name in grades for at in ("", "@2")[: 1 + cached_spec(name).metric.has_cutoff]]
     for seed in range(2):
         for n_rows in (1, 40, 300) if seed else (9, 700):
@@ -187,7 +194,7 @@ def test_other_metrics_do_not_end_the_short_path(is_few):
 
 
 def test_most_metrics_take_the_short_path():
-    short = {m.name for m in METRICS if spec.few_steps_of(cached_spec(m.name)) is not None}
+    short = {m.name for m in METRICS if is_planned(m)}
     assert {"ndcg", "dcg", "map", "mrr", "precision", "recall", "hit", "f", "err", "rbp", "cg", "wap", "auc"} <= short
 
 
@@ -241,20 +248,25 @@ def test_the_rare(what, in_general):
 # --- what is remembered --------------------------------------------------------------------------------------
 
 
-def test_steps_are_remembered_for_a_while(monkeypatch):
-    """By the identity of a shared metric, which they keep; those of a metric of the user's own are the shared ones."""
-    monkeypatch.setattr(spec, "_STEPS", {})
-    monkeypatch.setattr(spec, "MOST_STEPS", 3)
-    shared = cached_spec("ndcg@7")
-    assert spec.few_steps_of(shared) is spec.few_steps_of(shared) is not None
-    for k in range(1, 20):
-        spec.few_steps_of(cached_spec(f"ndcg@{k}"))
-        assert len(spec._STEPS) <= 3
-    own = parse_metric("ndcg@7")
-    spec.few_steps_of(own)
-    assert all(known is not own for known, _ in spec._STEPS.values())
+def test_plans_are_remembered_for_a_while(monkeypatch):
+    """By the identities of shared metrics, which they keep; those of a metric of the user's own are the shared ones."""
+    monkeypatch.setattr(plans, "_PLANS", {})
+    monkeypatch.setattr(plans, "MOST_PLANS", 3)
     y_true, y_score, qid = rows()
-    assert ndcg_score(y_true, y_score, qid=qid, k=7) == evaluate(y_true, y_score, qid=qid, metrics=own).mean()["ndcg@7"]
+
+    def call(metric):
+        return evaluate(y_true, y_score, qid=qid, metrics=metric).mean()
+
+    call("ndcg@7")
+    ((specs, known),) = plans._PLANS.values()
+    assert call("ndcg@7")["ndcg@7"] == ndcg_score(y_true, y_score, qid=qid, k=7)
+    assert [*plans._PLANS.values()] == [(specs, known)]
+    for k in range(1, 20):
+        call(f"ndcg@{k}")
+        assert len(plans._PLANS) <= 3
+    own = parse_metric("ndcg@7")
+    assert call(own)["ndcg@7"] == ndcg_score(y_true, y_score, qid=qid, k=7)
+    assert all(spec is not own for known, _ in plans._PLANS.values() for spec in known)
 
 
 def test_results_and_metrics_are_pickled():
@@ -324,28 +336,29 @@ def test_documents_that_are_not_retrieved_have_no_rank():
     assert evaluate([2, 1], [2, -np.inf], qid=[1, 1], metrics="acg").mean() == {"acg": 2}
 
 
-@pytest.mark.parametrize(("name", "bound"), [("divide", "BoundRatio"), ("cascade", "BoundCascade")])
-def test_numbers_that_the_general_path_says_more_of(name, bound, monkeypatch):
+@pytest.mark.parametrize("bound", ["BoundRatio", "BoundCascade"])
+def test_numbers_that_the_general_path_says_more_of(bound, monkeypatch):
     """As these kernels tell by False: the short paths step back."""
     called = []
 
-    def refuse(*_):
-        called.append(name)
-        return False
-
     class Refusing:
         def __getattr__(self, asked):
-            return {name: refuse, bound: lambda *_: refuse}.get(asked) or getattr(rank_kernels, asked)
+            return (lambda *_: refuse) if asked == bound else getattr(rank_kernels, asked)
+
+    def refuse(*_):
+        called.append(bound)
+        return False
 
     data = rows(40, 5, 0)
     expected = evaluate(*data[:2], qid=data[2], metrics="err")
-    for module in (few, quick, traced):
-        monkeypatch.setattr(module, "rank_kernels", Refusing(), raising=False)
+    monkeypatch.setattr(plans, "_PLANS", {})
+    for module in (bound_order, traced):
+        monkeypatch.setattr(module, "rank_kernels", Refusing())
     prepared = prepare(data[0], qid=data[2], metrics="err")
     assert_same(evaluate(*data[:2], qid=data[2], metrics="err"), expected)
-    assert called == [name]
+    assert called == [bound] * 2  # and by the plan of these very rows
     assert prepared(data[1]) == expected.mean()["err"]
-    assert called == [name] * 2
+    assert called == [bound] * 3
 
 
 @pytest.mark.parametrize(
@@ -360,5 +373,7 @@ def test_numbers_that_the_general_path_says_more_of(name, bound, monkeypatch):
     ],
 )
 def test_what_has_no_steps(formula):
+    steps = traced.Steps()
     with pytest.raises(traced.NotTraced):
-        traced.Steps(formula, {}, lambda steps: traced.TracedQueries(1, np.array([2]), np.arange(1, 10), steps))
+        steps.curve(formula, {}, traced.TracedQueries(1, np.array([2]), np.arange(1, 10), steps))
+    assert not steps.computations

@@ -35,7 +35,7 @@ OWN = {
     "highest": lambda r: r.highest(r.joint(1.0, r.relevant) / r.rank),
     "overlap": lambda r: sums(r, r.overlap()),
     "ideal": lambda r: np.add.reduceat(r.ideal.label, starts(r.ideal))[:, None],
-    "ideal_sum": lambda r: sums(r, r.ideal_sum(lambda label: label)),
+    "ideal_sum": lambda r: sums(r, r.ideal_sum(r.ideal.label)),
     "most_novel": lambda r: sums(r.most_novel(0.5), r.most_novel(0.5).relevant),
     "reduceat": lambda r: sums(r, r.label + r.score),
     "rank": lambda r: sums(r, r.rank),

@@ -357,13 +357,13 @@ def test_scans_of_four_items_at_a_time(n):
         p = 0.9 * rng.random(n)
         p[last : last + 1] = 1.0
         out[:] = np.nan
-        assert cascade(p, ptr, None, NO_CUTOFF, np.empty(n + 1), out)
+        assert cascade(p, None, ptr, None, NO_CUTOFF, np.empty((1, n + 1)), out)
         assert_allclose(out, p * np.append(1.0, np.cumprod(1 - p)[:-1]), rtol=1e-14)
         assert not out[last + 1 :].any()
         for x in (rng.random(n), rng.random(1)):
             for y in (rng.random(n), rng.random(1)):
                 for most in (None, np.array([1.0 + last])):
-                    joint(x, y, most, ptr, None, out)
+                    joint(x, None, y, None, most, ptr, None, None, out)
                     before = np.cumsum(np.broadcast_to(y, n))
                     assert_allclose(out, x * (before if most is None else np.minimum(before, most)), rtol=1e-14)
 
@@ -376,8 +376,8 @@ def test_scans_have_the_bits_of_lists_without_the_ties_below(tie):
     tie_end = np.arange(1, n + 1)
     tie_end[tie] = tie + 2
     for scan in (
-        lambda ends, out: cascade(p, ptr, ends, NO_CUTOFF, np.empty(n + 1), out),
-        lambda ends, out: joint(p, y, None, ptr, ends, out),
+        lambda ends, out: cascade(p, None, ptr, ends, NO_CUTOFF, np.empty((1, n + 1)), out),
+        lambda ends, out: joint(p, None, y, None, None, ptr, ends, None, out),
     ):
         scan(tie_end, tied)
         scan(None, untied)

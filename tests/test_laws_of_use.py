@@ -156,31 +156,28 @@ def test_blocks_and_threads_change_no_bit(metric, monkeypatch):
                 assert_array_equal(mean(metric, rows, n_jobs=n_jobs), expected[1])
 
 
-@pytest.mark.parametrize(("depth", "largest"), [(None, 10), (100, 10), (6, 10), (2, 20), (1, 40)])
-def test_blocks_hold_every_query_once(depth, largest, monkeypatch):
-    """Lists of 5.1 rows in the mean: read to rank 2 or 1, twice or four times as many rows make a block."""
+@pytest.mark.parametrize(("largest", "n_rows"), [(0.75, 5), (1.5, 10), (2.0, 14)])
+def test_blocks_hold_every_query_once(largest, n_rows, monkeypatch):
     monkeypatch.setattr(_threads, "BLOCK_ROWS", 7)
     indptr = np.cumsum([0, 3, 1, 8, 1, 1, 5, 40, 2, 1, 1, 1, 1, 1, 6, 5])
-    blocks = _threads.query_blocks(indptr, depth)
+    blocks = _threads.query_blocks(indptr, largest=largest)
     assert [first for first, _ in blocks] == [0, *(last for _, last in blocks[:-1])]
     assert blocks[-1][1] == len(indptr) - 1
     for first, last in blocks:  # a block goes beyond its size by less than its last query
-        assert last == first + 1 or indptr[last - 1] - indptr[first] < largest
+        assert last == first + 1 or indptr[last - 1] - indptr[first] < n_rows
 
 
 @pytest.mark.parametrize(
-    ("n_jobs", "depth", "n_blocks", "n_larger"),
-    [(1, None, 4, 3), (2, None, 4, 4), (3, None, 6, 3), (4, None, 4, 4), (2, 1, 2, 2), (3, 1, 3, 3)],
+    ("n_jobs", "largest", "n_blocks"),
+    [(1, 1.5, 4), (2, 1.5, 4), (3, 1.5, 6), (4, 1.5, 4), (1, 2, 3), (2, 2, 4), (3, 0.75, 9)],
 )
-def test_threads_get_as_many_blocks_of_as_many_rows(n_jobs, depth, n_blocks, n_larger, monkeypatch):
-    """Up to 150 rows, 200 where no arrays are kept, but not fewer blocks than threads."""
+def test_threads_get_as_many_blocks_of_as_many_rows(n_jobs, largest, n_blocks, monkeypatch):
     monkeypatch.setattr(_threads, "BLOCK_ROWS", 100)
     indptr = np.arange(0, 601, 5)
-    for keeps_arrays, expected in (True, n_blocks), (False, n_larger):
-        blocks = _threads.query_blocks(indptr, depth, n_jobs, keeps_arrays=keeps_arrays)
-        n_rows = [indptr[last] - indptr[first] for first, last in blocks]
-        assert len(n_rows) == expected
-        assert max(n_rows) - min(n_rows) <= 5
+    blocks = _threads.query_blocks(indptr, n_jobs, largest=largest)
+    n_rows = [indptr[last] - indptr[first] for first, last in blocks]
+    assert len(n_rows) == n_blocks
+    assert max(n_rows) - min(n_rows) <= 5
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 from sklearn_rank import QueryKFold, RankingAccumulator, compare_systems, evaluate, evaluate_run, parse_metric, prepare
 from sklearn_rank._entry_points import system_sources
-from sklearn_rank._metric import names, spec
+from sklearn_rank._metric import names, plans
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._utils import kept_threads
 from sklearn_rank.io import read_trec_run
@@ -68,7 +68,7 @@ CALLS = {
 def hurried(monkeypatch):
     """Threads take turns all the time, what is kept between calls is soon given up, and data are cut small."""
     monkeypatch.setattr(names, "MOST_PARSED", 2)
-    monkeypatch.setattr(spec, "MOST_STEPS", 2)
+    monkeypatch.setattr(plans, "MOST_PLANS", 2)
     monkeypatch.setattr("sklearn_rank._utils.threads.BLOCK_ROWS", 500)
     monkeypatch.setattr("sklearn_rank.io._source.PIECE", 10_000)
     before = sys.getswitchinterval()

@@ -91,7 +91,7 @@ RIGHT = [
     ({}, lambda r: r.cumsum(r.centred_ranks(r.label))),
     ({}, lambda r: (r.pairs().right, np.maximum(r.n, 1))),
     ({}, lambda r: (r.cumsum(r.label, weight=1 / r.rank), r.ideal.cumsum(r.ideal.label, weight=1 / r.ideal.rank))),
-    ({}, lambda r: r.cumsum(r.label, weight=1 / (1 + r.ideal_sum(lambda label: label)))),
+    ({}, lambda r: r.cumsum(r.label, weight=1 / (1 + r.ideal_sum(r.ideal.label)))),
     ({}, lambda r: (r.cumsum(r.relevant), r.most_novel(0.5).cumsum(r.most_novel(0.5).relevant))),
     ({}, lambda r: r.cumsum(r.relevant, weight=r.at_tie_end(r.joint(1, r.relevant) / r.rank))),
     ({}, lambda r: (r.refuse_ties("x"), r.highest(r.joint(1.0, r.relevant) / r.rank))[1]),

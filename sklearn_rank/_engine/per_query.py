@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.block_labels import BlockLabels
 from sklearn_rank._engine.blocks import LazyQueries
+from sklearn_rank._engine.plan import Plan, Rows
 from sklearn_rank._engine.protocols import MetricRequest
 from sklearn_rank._engine.queries import Queries, rows_of
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
@@ -54,8 +55,29 @@ def fill(
                 heed()
                 curve.fill(first, last, rankings[key], keywords, keeps_results=keeps_results)
 
-    blocks = query_blocks(queries.indptr, max(depth.values()), n_jobs, keeps_arrays=len(plan) > 1)
+    blocks = query_blocks(queries.indptr, n_jobs, largest=2.0 if len(plan) == 1 else 1.5)
     for_each(fill_block, blocks, n_jobs)
+
+
+def fill_by_plan(queries: Queries, plan: Plan, curves: Sequence[PerQuery], n_jobs: int | None) -> bool:
+    """Compute curves by the steps of a plan; return whether there is nothing that the general path must say."""
+    indptr, order, grade = queries.indptr, queries.order, queries.grade
+    assert grade is not None
+    blocks = query_blocks(indptr, n_jobs, largest=2.0 if len(curves) == 1 else 0.75)
+    n_rows = max([int(indptr[last] - indptr[first]) for first, last in blocks])
+    n_queries = max([last - first for first, last in blocks])
+
+    def fill_block(first: int, last: int) -> bool:
+        heed()
+        rows = Rows(
+            rows_of(grade, indptr, order, first, last),
+            rows_of(queries.score, indptr, order, first, last),
+            indptr[first : last + 1] - indptr[first],
+        )
+        outs = [(curve.numerator[first:last], curve.undefined[first:last]) for curve in curves]
+        return plan.fill(rows, outs, n_rows, n_queries)
+
+    return all(for_each(fill_block, blocks, n_jobs))
 
 
 def tied_across(queries: Queries | LazyQueries, spec: MetricRequest, n_jobs: int | None) -> NDArray[np.bool_]:
@@ -77,7 +99,7 @@ def tied_across(queries: Queries | LazyQueries, spec: MetricRequest, n_jobs: int
         tied = ends - np.arange(len(query)) > 1
         return np.bincount(query, weights=tied, minlength=last - first) > 0
 
-    return np.concatenate(for_each(find, query_blocks(queries.indptr, depth, n_jobs), n_jobs))
+    return np.concatenate(for_each(find, query_blocks(queries.indptr, n_jobs), n_jobs))
 
 
 class RankingKey(NamedTuple):

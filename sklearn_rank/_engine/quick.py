@@ -6,43 +6,34 @@ formulas, and divides. What is rare is left to the general path.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable
 from math import isfinite, isnan
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sklearn_rank._engine.block_labels import BlockLabels
+from sklearn_rank._engine.bound import BoundOrder
 from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.per_query import RankingKey, labels_of, ranking_key
-from sklearn_rank._engine.protocols import MetricRequest
+from sklearn_rank._engine.plan import Curve
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import TIE_POLICIES, Ranking
-from sklearn_rank._engine.traced import NotTraced, Steps, TracedScores
+from sklearn_rank._engine.traced import CurveOfSteps, NotTraced, Steps, TracedScores, operand
 from sklearn_rank._engine.values import totals
-from sklearn_rank._utils.typing import Array, Grade, Index
+from sklearn_rank._utils.typing import Array
 
 FEW_ROWS = 2**10
 """Rows up to which the work is less than what the general path does beside it."""
 
 
-class Curve(NamedTuple):
-    """A metric at some cutoffs, and the keywords of its formula."""
-
-    spec: MetricRequest
-    cutoffs: Index
-    keywords: Mapping[str, Any]
-
-
 class TracedCurve(NamedTuple):
     """Steps of the formula, the ranking that they read, and how an undefined query is found and replaced."""
 
-    steps: Steps
+    steps: CurveOfSteps
     key: RankingKey
     n_cutoffs: int
-    needed: Array | None
     otherwise: float
 
 
@@ -62,8 +53,9 @@ class QuickMeans:
         self._n_queries, self._weight = len(queries.indptr) - 1, queries.weight
         self._total = self._n_queries if self._weight is None else float(self._weight.sum())
         self._depth: dict[RankingKey, int] = {}
+        self._steps: dict[RankingKey, Steps] = {}
         self._curves = [self._traced(curve) for curve in curves]
-        self._has_ufuncs = any(curve.steps.has_ufuncs for curve in self._curves)
+        self._has_ufuncs = any(steps.has_ufuncs for steps in self._steps.values())
         self._rooms = [self._room()]
 
     def _traced(self, curve: Curve) -> TracedCurve:
@@ -77,9 +69,11 @@ class QuickMeans:
         rows = Ranking.as_given(labels.label, np.zeros(len(labels.label)), labels.indptr).sharing(labels)
         rows.depth = spec.depth
         ranked = Ranked(rows, curve.cutoffs, spec["min_relevance"], keeps_results=True)
-        steps = Steps(metric.formula, curve.keywords, lambda steps: TracedScores(ranked, curve.cutoffs, steps))
-        needed = ranked.n_relevant if metric.needs_relevant else None
-        return TracedCurve(steps, key, len(curve.cutoffs), needed, spec["replace_undefined_by"])
+        steps = self._steps.setdefault(key, Steps())
+        parts = steps.curve(metric.formula, curve.keywords, TracedScores(ranked, curve.cutoffs, steps))
+        if metric.needs_relevant:
+            parts = parts._replace(needed=operand(ranked.n_relevant)[1])
+        return TracedCurve(parts, key, len(curve.cutoffs), spec["replace_undefined_by"])
 
     def __call__(self, score: Array) -> list[list[float]] | None:
         """Mean of each curve at its cutoffs; None where the general path has more to say."""
@@ -116,16 +110,16 @@ class QuickMeans:
             key: RankRoom(labels_of(self._queries, key, self._known), key.ties, depth)
             for key, depth in self._depth.items()
         }
-        curves = [self._curve_of(curve, rankings[curve.key]) for curve in self._curves]
+        values = {key: steps.take(rankings[key]) for key, steps in self._steps.items()}
+        curves = [self._curve_of(curve, values[curve.key]) for curve in self._curves]
         steps = [step for ranking in rankings.values() for step in ranking.steps]
         return Room([ranking.rank for ranking in rankings.values()], steps, curves)
 
-    def _curve_of(self, curve: TracedCurve, ranking: RankRoom) -> tuple[Callable[[], bool], Array]:
+    def _curve_of(self, curve: TracedCurve, values: list[Array]) -> tuple[Callable[[], bool], Array]:
         """How to divide, and the values that are written then, shape (n_queries, n_cutoffs)."""
         shape = self._n_queries, curve.n_cutoffs
         out, undefined = np.empty(shape, order="F"), np.zeros(shape, dtype=np.uint8, order="F")
-        parts = curve.steps.take(ranking)
-        return rank_kernels.BoundRatio(*parts, curve.needed, curve.otherwise, out, undefined), out
+        return curve.steps.bind(values, curve.otherwise, out, undefined), out
 
 
 class Room(NamedTuple):
@@ -136,56 +130,20 @@ class Room(NamedTuple):
     curves: list[tuple[Callable[[], bool], Array]]
 
 
-class RankRoom:
-    """A ranking of the same labels by one score after the other, in arrays that are kept.
-
-    As an `Order` it returns arrays too, which `steps` write when they are called in turn after `rank`.
-    """
+class RankRoom(BoundOrder):
+    """A ranking of the same labels by one score after the other, in arrays that are kept."""
 
     def __init__(self, labels: BlockLabels, ties: str, depth: int) -> None:
-        indptr, self._n_rows = labels.indptr, len(labels.label)
-        longest, self._n_queries = rank_kernels.longest(indptr), len(indptr) - 1
+        indptr, n_rows = labels.indptr, len(labels.label)
+        longest = rank_kernels.longest(indptr)
         label = labels.label if ties in ("worst", "best") else None
-        order, tie_end = np.empty((2, self._n_rows), dtype=np.int64)
+        order, tie_end = np.empty((2, n_rows), dtype=np.int64)
         ptr, room = np.empty(len(indptr), dtype=np.int64), np.empty(rank_kernels.room_for(longest))
         self.rank = rank_kernels.BoundRanking(
             label, indptr, depth, TIE_POLICIES[ties], longest, order, tie_end, ptr, room
         )
-        self.steps: list[Callable[[], object]] = []
+        super().__init__(self.rank, n_rows, len(indptr) - 1, longest, [])
 
     def of_rows(self, values: Array) -> Array:
         """Values of rows, at each position."""
-        return self._bind(rank_kernels.BoundRows, (self._n_rows,), values)
-
-    def apply(self, ufunc: np.ufunc, operands: list[Array]) -> Array:
-        """A function of each entry."""
-        with np.errstate(all="ignore"):  # there are no values yet
-            out: Array = ufunc(*operands)
-        self.steps.append(partial(ufunc, *operands, out=out))
-        return out
-
-    def cumsum(
-        self, value: Array, grade: Grade | None, weight: Array, discount: Array | None, over_rank: bool, cutoffs: Index
-    ) -> Array:  # fmt: skip
-        """See `Order.cumsum`."""
-        assert grade is None  # `TracedScores` has values of items
-        shape = self._n_queries, len(cutoffs)
-        return self._bind(rank_kernels.BoundSum, shape, value, weight, discount, over_rank, cutoffs)
-
-    def joint(self, x: Array, y: Array, most: Array | None) -> Array:
-        """See `Order.joint`."""
-        return self._bind(rank_kernels.BoundJoint, (self._n_rows,), x, y, most)
-
-    def sums_of_means(self, relevant: Array, value: Array, cutoffs: Index) -> Array:
-        """See `Order.sums_of_means`."""
-        return self._bind(rank_kernels.BoundMeans, (self._n_queries, len(cutoffs)), relevant, value, cutoffs)
-
-    def cascade(self, p: Array, work: Array) -> Array:
-        """See `Order.cascade`; the step is False if p are no probabilities."""
-        return self._bind(rank_kernels.BoundCascade, (self._n_rows,), p, work)
-
-    def _bind(self, kernel: Callable[..., Callable[[], object]], shape: tuple[int, ...], *operands: Any) -> Array:
-        """Array that a kernel writes in each call, as far as lists go; what is beyond may stay from a call before."""
-        out = np.zeros(shape, order="F")
-        self.steps.append(kernel(self.rank, *operands, out))
-        return out
+        return self.of_items(rank_kernels.BoundRows, values)

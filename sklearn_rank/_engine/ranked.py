@@ -216,14 +216,17 @@ class Ranked:
         """A value of each query, shape (n_queries, 1), at each of its positions."""
         return np.repeat(np.ravel(np.asarray(x, dtype=np.float64)), self._ranking.length)
 
-    def ideal_sum(self, value: Callable[[Array], Array], times: float = 1.0) -> Array:
-        """`times` the sum of a function of the label over the best items, as many as the rank at each position says."""
+    def ideal_sum(self, value: ArrayLike, beyond: float = 0.0) -> Array:
+        """Sum over the best items, as many as the rank at each position says, of a value of each position of `ideal`.
+
+        Ranks that the best order does not reach, as where items were not judged, add `beyond` each.
+        """
         ideal, length = self._ranking.ideal, self._ranking.length
-        sums = self.ideal.joint(times, self.ideal.by_label(value))
+        sums = self.ideal.joint(1.0, value)
         if np.array_equal(ideal.ptr, self._ranking.ptr):  # as many in the best order as in this one
             return sums
         last = np.minimum(self.rank, np.repeat(ideal.length, length))  # tied items go on past the last cutoff
-        return sums[np.repeat(ideal.ptr[:-1], length) + last - 1]
+        return sums[np.repeat(ideal.ptr[:-1], length) + last - 1] + beyond * (self.rank - last)
 
     def cumsum(
         self,
@@ -297,8 +300,8 @@ class Ranked:
             p, ptr = np.ascontiguousarray(p[::-1]), n - ptr[::-1]
             ends = self._ranking.tie_ends
             tie_end = None if ends is None else n - np.searchsorted(ends, ends)[::-1]
-        out, work = np.empty(n), np.empty(self._ranking.longest + 1)
-        if not rank_kernels.cascade(p, ptr, tie_end, self._ranking.depth, work, out):
+        out, room = np.empty(n), np.empty((1, self._ranking.longest + 1))
+        if not rank_kernels.cascade(p, None, ptr, tie_end, self._ranking.depth, room, out):
             wrong = p[~((p >= 0) & (p <= 1))][0]
             raise ValueError(f"What cascade() of a formula takes must be probabilities, from 0 to 1. Got {wrong:g}.")
         return out[::-1] if upwards else out
@@ -318,9 +321,8 @@ class Ranked:
 
     def _joint(self, x: ArrayLike, y: ArrayLike, most: Array | None) -> Array:
         out, most = np.empty(self._n_positions), None if most is None else most.ravel()
-        rank_kernels.joint(
-            self._one_or_flat(x), self._one_or_flat(y), most, self._ranking.ptr, self._ranking.tie_end, out
-        )
+        x, y, ranking = self._one_or_flat(x), self._one_or_flat(y), self._ranking
+        rank_kernels.joint(x, None, y, None, most, ranking.ptr, ranking.tie_end, None, out)
         return out
 
     def sums_of_means(self, *, of_labels: bool = False) -> Array:

@@ -1,25 +1,27 @@
-"""A formula as the steps that it takes: recorded once, and taken again for other scores of the same labels.
+"""Formulas as the steps that they take: recorded once, and taken again for other rows.
 
-A formula is called with a `TracedRanked`. What scores decide it gets as a `Step`, which knows how to be computed from a
-ranking, and of which primitives and ufuncs make new steps. A formula that does anything else with one, such as to look
-at its values, is not traced. What depends on labels alone it gets as arrays, for good, from `TracedScores`, and as
-steps too from `TracedQueries`, which is for any labels.
+A formula is called with a `TracedRanked`. What scores decide it gets as a `Step`, which knows how to be computed from
+an order, and of which primitives and ufuncs make new steps. Steps alike are one, whichever formula asks. A formula that
+does anything else with one, such as to look at its values, is not traced. What depends on labels alone it gets as
+arrays, for good, from `TracedScores`. `TracedQueries` are any with grades: there a function of the label is a table,
+`OfGrade`, and no step, as long as nothing but tables and numbers go into it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from operator import attrgetter
-from typing import Any, NoReturn, Protocol
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from numbers import Number
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from sklearn_rank._engine.bound import BoundOrder, Values
 from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import N_GRADES, NO_CUTOFF
 from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.typing import Array, Grade, Index
+from sklearn_rank._utils.typing import Array, Index
 
 OF_LABELS = frozenset({"cutoff", "ideal", "k", "n", "n_judged", "n_relevant", "n_subtopics", "shape"})
 """Attributes of ranked queries that are the same for all scores, if none is -inf."""
@@ -29,33 +31,11 @@ GRADES = np.arange(float(N_GRADES))
 """Labels that a table has an entry for."""
 
 
-class Order(Protocol):
-    """A ranking that computes steps: each method returns the array of a step, from the arrays of others.
+Computation = Callable[[Any, list[Array]], Array]
+"""Array of a step, from an order and the arrays of the steps before."""
 
-    They are the primitives of `Ranked`; a number that stands for all items is an array of it alone.
-    """
-
-    def apply(self, ufunc: np.ufunc, operands: list[Array]) -> Array:
-        """A function of each entry."""
-
-    def cumsum(
-        self, value: Array, grade: Grade | None, weight: Array, discount: Array | None, over_rank: bool, cutoffs: Index
-    ) -> Array:  # fmt: skip
-        """Sum of value times weight of each query down to each cutoff."""
-
-    def joint(self, x: Array, y: Array, most: Array | None) -> Array:
-        """`x` at each position times the sum of `y` down to it."""
-
-    def sums_of_means(self, relevant: Array, value: Array, cutoffs: Index) -> Array:
-        """Sum over the relevant items of the mean value down to each."""
-
-    def cascade(self, p: Array, work: Array) -> Array:
-        """Probability of each position to be the last one seen."""
-
-
-Computation = Callable[[Any, list[Any]], Array]
-Items = tuple[Callable[[list[Any]], Any], Callable[[Any], Grade | None]]
-"""How to get the value of each item, or of each grade and the grade of each item."""
+Operand = Callable[[list[Array]], Any]
+"""How to get an operand of a step from the arrays of those before."""
 
 
 class NotTraced(Exception):
@@ -63,19 +43,20 @@ class NotTraced(Exception):
 
 
 class Step(NDArrayOperatorsMixin):
-    """An array that scores decide: the place of its value among those of all steps."""
+    """An array that scores decide: the place of its value among those of all steps.
 
-    def __init__(self, steps: Steps, compute: Computation) -> None:
-        self._steps, self.place = steps, len(steps.computations)
+    `of_best` says of a number for each position whether it is one of the best order; it is None for one of each query.
+    """
+
+    def __init__(self, steps: Steps, compute: Computation, of_best: bool | None) -> None:
+        self._steps, self.place, self.of_best = steps, len(steps.computations), of_best
         steps.computations.append(compute)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Step:
         """Make a step of a function of each entry."""
-        if method != "__call__" or options:
+        if method != "__call__" or options or ufunc.nout > 1:
             raise NotTraced
-        read = [operand(x) for x in inputs]
-        self._steps.has_ufuncs = True
-        return Step(self._steps, lambda ranking, values: ranking.apply(ufunc, [x(values) for x in read]))
+        return self._steps.apply(ufunc, inputs)
 
     def __array__(self, *_: Any, **__: Any) -> NoReturn:
         """Refuse to be an array: its values are not known yet."""
@@ -84,115 +65,187 @@ class Step(NDArrayOperatorsMixin):
     __bool__ = __len__ = __iter__ = __getitem__ = __float__ = __array__
 
 
-class Steps:
-    """Steps of one formula, and which of them are its numerator and its denominator."""
+class OfGrade(NDArrayOperatorsMixin):
+    """A function of the grade at each position of an order: a table of its values."""
 
-    def __init__(
-        self, formula: Callable[..., Any], keywords: Mapping[str, Any], queries: Callable[[Steps], TracedRanked]
-    ) -> None:
+    def __init__(self, queries: TracedQueries, table: Array) -> None:
+        self.queries, self.table, self.of_best = queries, table, queries.is_best
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> OfGrade | Step:
+        """Make a table of a function of tables and numbers, and a step of a function of anything else."""
+        if method != "__call__" or options or ufunc.nout > 1:
+            raise NotTraced
+        if all(isinstance(x, Number) or (isinstance(x, OfGrade) and x.of_best == self.of_best) for x in inputs):
+            return OfGrade(self.queries, ufunc(*(x.table if isinstance(x, OfGrade) else x for x in inputs)))
+        return self.queries.steps.apply(ufunc, inputs)
+
+    def step(self) -> Step:
+        """The same as an array of a value for each position."""
+        if self.table.dtype != np.float64:  # of which Python and NumPy may make something else
+            raise NotTraced
+        table = self.table
+        return self.queries.step(("look_up", table.tobytes()), lambda order, _: order.look_up(table))
+
+    __array__ = __bool__ = __len__ = __iter__ = __getitem__ = __float__ = Step.__array__
+
+
+class Steps:
+    """Steps of formulas, in turn."""
+
+    def __init__(self) -> None:
         self.computations: list[Computation] = []
         self.has_ufuncs = False
+        self._known: dict[Hashable, Step] = {}
+
+    def once(self, key: Hashable, compute: Computation, of_best: bool | None = None) -> Step:
+        """The step of this key, made when it is first asked for."""
+        step = self._known.get(key)
+        if step is None:
+            step = self._known[key] = Step(self, compute, of_best)
+        return step
+
+    def apply(self, ufunc: np.ufunc, inputs: Sequence[Any]) -> Step:
+        """Step of a function of each entry."""
+        of_best, *others = {x.of_best for x in inputs if isinstance(x, (Step, OfGrade))}
+        if others:  # which may have other numbers of positions
+            raise NotTraced
+        keys, read = zip(*[operand(x) for x in inputs], strict=True)
+        self.has_ufuncs = True
+        return self.once((ufunc, keys), lambda order, values: order.apply(ufunc, [x(values) for x in read]), of_best)
+
+    def curve(self, formula: Callable[..., Any], keywords: Mapping[str, Any], queries: TracedRanked) -> CurveOfSteps:
+        """Trace a formula.
+
+        Raises
+        ------
+        NotTraced
+            If it does something that has no step.
+        """
+        n = len(self.computations)
         try:
-            curve = formula(queries(self), **keywords)
+            curve = formula(queries, **keywords)
         except Exception as error:  # of whatever a formula does with what is no array
+            del self.computations[n:]
+            self._known = {key: step for key, step in self._known.items() if step.place < n}
             raise NotTraced from error
-        self._parts = [_table(part) for part in (curve if isinstance(curve, tuple) else (curve, 1.0))]
+        return CurveOfSteps(*map(_table, curve if isinstance(curve, tuple) else (curve, 1.0)))
 
-    def take(self, ranking: Order) -> tuple[Array, Array]:
-        """Numerator and denominator, each with two axes, of a ranking, as `divide` reads them."""
-        values: list[Any] = []
+    def take(self, order: BoundOrder) -> list[Array]:
+        """Arrays of all steps, computed from an order."""
+        values: list[Array] = []
         for compute in self.computations:
-            values.append(compute(ranking, values))
-        numerator, denominator = self._parts
-        return numerator(values), denominator(values)
+            values.append(compute(order, values))
+        return values
 
 
-def _table(part: Any) -> Callable[[list[Any]], Array]:
-    """How to get the numerator or the denominator, which may be a number."""
-    if isinstance(part, Step):
-        return operand(part)
-    array = np.array(part, dtype=np.float64)
-    view = rank_kernels.table_of(array if array.ndim else array.reshape(1, 1))
-    return lambda _: view
+class CurveOfSteps(NamedTuple):
+    """How to get the numerator and the denominator of a formula, and what it needs, as `divide` reads them."""
+
+    numerator: Operand
+    denominator: Operand
+    needed: Operand = lambda _: None
+
+    def bind(
+        self, values: list[Array], otherwise: float, out: Array | None = None, undefined: Any = None
+    ) -> rank_kernels.BoundRatio:  # fmt: skip
+        """Quotient of the arrays of steps, where it is defined."""
+        numerator, denominator, needed = (part(values) for part in self)
+        if needed is denominator:
+            needed = None
+        return rank_kernels.BoundRatio(numerator, denominator, needed, otherwise, out, undefined)
 
 
-def _read_by_kernel(x: Any) -> Callable[[list[Any]], Any]:
-    """As `operand`, for an array that kernels alone read."""
-    if isinstance(x, Step):
-        return operand(x)
-    view = rank_kernels.view_of(np.array(x, dtype=np.float64, ndmin=1))
-    return lambda _: view
+def _table(part: Any) -> Operand:
+    """How to get a part of a curve, which may be a number."""
+    return operand(part if isinstance(part, Step) else np.array(part, dtype=np.float64, ndmin=2))[1]
 
 
-def _no_grade(_: Any) -> None:
-    """Grades of items whose values are not looked up."""
-
-
-def operand(x: Any) -> Callable[[list[Any]], Array]:
-    """How to get an operand of a step: the value of another one, or an array that is the same for all scores."""
+def operand(x: Any) -> tuple[Hashable, Operand]:
+    """What tells an operand from others, and how to get its array."""
+    if isinstance(x, OfGrade):
+        x = x.step()
     if isinstance(x, Step):
         place = x.place
-        return lambda values: values[place]
-    array = np.asarray(x, dtype=np.float64)
-    array = array.reshape(1) if array.ndim == 0 else array
-    return lambda _: array
+        return place, lambda values: values[place]
+    array = np.array(x, dtype=np.float64, ndmin=1)
+    return (array.shape, array.tobytes()), lambda _: array
 
 
 class TracedRanked:
     """Ranked queries whose order is not known yet, as a formula reads them: all but what is said of their labels."""
 
+    is_best = False
+    """Whether the order is the best one."""
+
     def __init__(self, cutoffs: Index, ranks: Index, steps: Steps) -> None:
-        self._cutoffs, self._ranks, self._steps = cutoffs, ranks, steps
-        self._known: dict[Any, Step] = {}
+        self._cutoffs, self._ranks, self.steps = cutoffs, ranks, steps
 
     def __getattr__(self, name: str) -> NoReturn:
         """Refuse what has no step."""
         raise NotTraced
 
-    def _step(self, compute: Computation) -> Step:
-        return Step(self._steps, compute)
+    def step(self, key: tuple[Hashable, ...], compute: Computation, *, per_item: bool = True) -> Step:
+        """Step of this order, of a number for each position or for each query."""
+        of_best = self.is_best if per_item else None
+        if not self.is_best:
+            return self.steps.once((False, *key), compute, of_best)
+        return self.steps.once((True, *key), lambda order, values: compute(order.ideal, values), of_best)
+
+    def _values(self, x: Any) -> tuple[Hashable, Callable[[list[Array]], Values]]:
+        """What tells values of items from others, and how to get them."""
+        if isinstance(x, (Step, OfGrade)) and x.of_best != self.is_best:
+            raise NotTraced
+        if isinstance(x, OfGrade):
+            values = Values(np.ascontiguousarray(x.table, dtype=np.float64), True)
+            return ("by grade", values.of.tobytes()), lambda _: values
+        key, of = operand(x)
+        return key, lambda values: Values(of(values))
 
     def cumsum(
         self, value: Any = 1.0, weight: Any = 1.0, *, by_label: Callable[[Array], Array] | None = None,
         by_rank: Callable[[Index], Array] | None = None, over_rank: bool = False,
     ) -> Step:  # fmt: skip
         """Sum of the value of each item times the weight of its position, down to each cutoff."""
-        if by_label is not None and value != 1:  # no formula of ours gives both
-            raise NotTraced
-        items = _read_by_kernel(value), _no_grade
-        of_value, of_grade = items if by_label is None else self._items(by_label)
-        of_weight = _read_by_kernel(weight)
-        cutoffs = rank_kernels.view_of(self._cutoffs)
-        table = None if by_rank is None else rank_kernels.view_of(np.array(by_rank(self._ranks), dtype=np.float64))
+        if by_label is not None:
+            if value != 1:  # no formula of ours gives both
+                raise NotTraced
+            value = self.by_label(by_label)
+        value_key, of_value = self._values(value)
+        weight_key, of_weight = self._values(weight.step() if isinstance(weight, OfGrade) else weight)
+        table, cutoffs = None if by_rank is None else np.array(by_rank(self._ranks), dtype=np.float64), self._cutoffs
+        keys = value_key, weight_key, None if table is None else table.tobytes(), over_rank, cutoffs.tobytes()
 
-        def compute(ranking: Order, values: list[Any]) -> Array:
-            return ranking.cumsum(of_value(values), of_grade(ranking), of_weight(values), table, over_rank, cutoffs)
+        def compute(order: BoundOrder, values: list[Array]) -> Array:
+            return order.cumsum(of_value(values), of_weight(values).of, table, over_rank, cutoffs)
 
-        return self._step(compute)
-
-    def _items(self, function: Callable[[Array], Array]) -> Items:
-        """How to get a function of each item's label."""
-        return _read_by_kernel(self.by_label(function)), _no_grade
+        return self.step(("cumsum", *keys), compute, per_item=False)
 
     def joint(self, x: Any, y: Any, most: Array | None = None) -> Step:
         """`x` of the item at each position times the sum of `y` over the items down to it."""
-        if isinstance(most, Step):
+        (x_key, of_x), (y_key, of_y) = self._values(x), self._values(y)
+        if isinstance(most, (Step, OfGrade)):
             raise NotTraced
-        of_x, of_y, most = operand(x), operand(y), None if most is None else most.ravel()
-        return self._step(lambda ranking, values: ranking.joint(of_x(values), of_y(values), most))
+        limits = None if most is None else most.ravel()
+        keys = x_key, y_key, None if limits is None else limits.tobytes()
+        return self.step(("joint", *keys), lambda order, values: order.joint(of_x(values), of_y(values), limits))
 
     def sums_of_means(self, *, of_labels: bool = False) -> Step:
         """Sum over the relevant items down to each cutoff of the mean down to each."""
-        relevant, cutoffs = operand(self.relevant), rank_kernels.view_of(self._cutoffs)
-        value = operand(self.label) if of_labels else relevant
-        return self._step(lambda ranking, values: ranking.sums_of_means(relevant(values), value(values), cutoffs))
+        relevant_key, relevant = self._values(self.relevant)
+        value_key, value = self._values(self.label if of_labels else self.relevant)
+        cutoffs = self._cutoffs
+        return self.step(
+            ("means", relevant_key, value_key, cutoffs.tobytes()),
+            lambda order, values: order.sums_of_means(relevant(values), value(values), cutoffs),
+            per_item=False,
+        )
 
     def cascade(self, p: Any) -> Step:
         """Probability of each position to be the last one seen."""
-        if not isinstance(p, Step):
+        if not isinstance(p, (Step, OfGrade)):
             raise NotTraced
-        of_p, n_work = operand(p), len(self._ranks) + 1
-        return self._step(lambda ranking, values: ranking.cascade(of_p(values), np.empty(n_work)))
+        key, of_p = self._values(p)
+        return self.step(("cascade", key), lambda order, values: order.cascade(of_p(values)))
 
 
 class TracedScores(TracedRanked):
@@ -211,97 +264,106 @@ class TracedScores(TracedRanked):
     @property
     def label(self) -> Step:
         """Label of each item."""
-        return self._of_rows("label", lambda rows: rows.label)
+        return self._of_rows(self._rows.label)
 
     @property
     def relevant(self) -> Step:
         """Whether each item's label is at least `min_relevance`."""
-        return self._of_rows("relevant", lambda rows: rows.relevant)
+        return self._of_rows(self._rows.relevant)
 
     @property
     def judged(self) -> Step:
         """Whether each item has a label that is not NaN."""
-        return self._of_rows("judged", lambda rows: rows.judged)
+        return self._of_rows(self._rows.judged)
 
     def by_label(self, function: Callable[[Array], Array]) -> Step:
         """A function of each item's label."""
-        return self._of_rows(function, lambda rows: rows.by_label(function))
+        return self._of_rows(self._rows.by_label(function))
 
-    def _of_rows(self, key: Any, function: Callable[[Ranked], Array]) -> Step:
-        """Values of rows, in the order of the ranking."""
-        if key not in self._known:
-            values = np.array(function(self._rows), dtype=np.float64)
-            self._known[key] = self._step(lambda ranking, _: ranking.of_rows(values))
-        return self._known[key]
+    def _of_rows(self, x: Array) -> Step:
+        """Values of rows, in their order."""
+        values = np.array(x, dtype=np.float64)
+        return self.step(("rows", values.tobytes()), lambda order, _: order.of_rows(values))
 
 
 class TracedQueries(TracedRanked):
-    """Queries with any grades, none missing and all retrieved, of which the longest has no more rows than `ranks`."""
+    """Queries with any of some grades, none missing and all retrieved, of no more rows each than there are `ranks`.
 
-    def __init__(self, min_relevance: float, cutoffs: Index, ranks: Index, steps: Steps, *, best: bool = False) -> None:
+    `all_cutoffs` are False where some are left out, as no list is longer. Then the cutoff itself has no step.
+    """
+
+    def __init__(
+        self, min_relevance: float, cutoffs: Index, ranks: Index, steps: Steps, grades: Array = GRADES,
+        *, all_cutoffs: bool = True,
+    ) -> None:  # fmt: skip
         super().__init__(cutoffs, ranks, steps)
-        self._least, self._best = min_relevance, best
+        self._least, self._grades, self._all_cutoffs = min_relevance, grades, all_cutoffs
 
     @cached_property
-    def ideal(self) -> TracedQueries:
+    def ideal(self) -> TracedBest:
         """The best order, with the same cutoffs."""
-        return TracedQueries(self._least, self._cutoffs, self._ranks, self._steps, best=True)
+        others = self.steps, self._grades
+        return TracedBest(self._least, self._cutoffs, self._ranks, *others, all_cutoffs=self._all_cutoffs)
 
     @property
     def cutoff(self) -> Array:
         """Cutoff at each point of the curve."""
+        if not self._all_cutoffs:
+            raise NotTraced
         return self._cutoffs[None].astype(np.float64)
 
     @property
     def k(self) -> Any:
         """Cutoff at each point of the curve; a list read to its end is cut at its length."""
-        cutoffs = self._cutoffs[:, None]
-        if cutoffs[-1] < NO_CUTOFF:
-            return self.cutoff
-        return self._once("k", lambda ranking: np.where(cutoffs == NO_CUTOFF, ranking.n.T, cutoffs).T)
+        cutoff, whole = self.cutoff, self._cutoffs == NO_CUTOFF
+        if not whole.any():
+            return cutoff
+        return self.n if whole.all() else np.minimum(self.n + np.where(whole, 0.0, NO_CUTOFF)[None], cutoff)
 
     @property
-    def label(self) -> Step:
+    def label(self) -> OfGrade:
         """Label of each item."""
-        return self._of_grades("label", GRADES)
+        return OfGrade(self, GRADES)
 
     @property
-    def relevant(self) -> Step:
+    def relevant(self) -> OfGrade:
         """Whether each item's label is at least `min_relevance`."""
-        return self._of_grades(("relevant", self._least), GRADES >= self._least)
+        return OfGrade(self, (GRADES >= self._least).astype(np.float64))
 
-    def by_label(self, function: Callable[[Array], Array]) -> Step:
-        """A function of each item's label."""
-        return self._of_grades(function, function(GRADES))
+    def by_label(self, function: Callable[[Array], Array]) -> OfGrade:
+        """A function of each item's label, asked for the grades that there are."""
+        table: Array = np.zeros(N_GRADES)
+        table[self._grades.astype(np.int64)] = function(self._grades)
+        return OfGrade(self, table)
 
-    def _items(self, function: Callable[[Array], Array]) -> Items:
-        """A function of each grade, which the kernel looks up."""
-        return _read_by_kernel(function(GRADES)), attrgetter("grade")
+    @property
+    def rank(self) -> Step:
+        """Rank of each position."""
+        return self.step(("rank",), lambda order, _: order.ranks())
 
-    def _of_grades(self, key: Any, value: Any) -> Step:
-        """Value of the grade of each item, which other metrics find by the same key."""
-        table = np.ascontiguousarray(value, dtype=np.float64)
-        return self._once(key, lambda ranking: ranking.of_grade(key, table))
+    def ideal_sum(self, value: Any, beyond: float = 0.0) -> Step:
+        """Sum of a value of each position of `ideal`, over as many as the rank at each position says."""
+        place = self.ideal.joint(1.0, value).place
+        return self.step(("at ranks of best", place), lambda order, values: order.at_ranks_of_best(values[place]))
 
     @property
     def n_relevant(self) -> Step:
         """Relevant documents of each query."""
-        least = self._least
-        return self._once("n_relevant", lambda ranking: ranking.n_relevant(least))
+        return self._count(self._least)
 
     @property
     def n(self) -> Step:
         """Documents of each query, all of which have a label and a rank."""
-        return self._once("n", lambda ranking: ranking.n)
+        return self._count(0.0)
 
     n_judged = n
 
-    def _once(self, key: Any, function: Callable[[Any], Array]) -> Step:
-        if key not in self._known:
-            self._known[key] = self._step(lambda ranking, _: function(ranking))
-        return self._known[key]
+    def _count(self, least: float) -> Step:
+        """Documents of each query with a label of at least `least`, which no order changes."""
+        return self.steps.once(("count", least), lambda order, _: order.count_at_least(least))
 
-    def _step(self, compute: Computation) -> Step:
-        if not self._best:
-            return Step(self._steps, compute)
-        return Step(self._steps, lambda ranking, values: compute(ranking.ideal, values))
+
+class TracedBest(TracedQueries):
+    """The best order of such queries."""
+
+    is_best = True

@@ -139,10 +139,10 @@ class PerQuery:
             yield slice(i, i + 1), Ranked(ranking.cut(cutoff), self.cutoffs[i : i + 1], least)
 
     def at(self, spec: MetricRequest) -> PerQuery:
-        """Values of one of the metrics on this curve."""
-        if len(self.cutoffs) == len(spec.cutoffs):
+        """Values of one of the metrics on this curve, which beyond its last cutoff stays as it is."""
+        if self.cutoffs is spec.cutoffs:
             return self
-        at: Any = np.searchsorted(self.cutoffs, spec.cutoffs)
+        at: Any = np.minimum(np.searchsorted(self.cutoffs, spec.cutoffs), len(self.cutoffs) - 1)
         if len(at) == 1:
             at = slice(at[0], at[0] + 1)  # a view
         return PerQuery(spec, spec.cutoffs, self.numerator[:, at], self.denominator[:, at], self.undefined[:, at])

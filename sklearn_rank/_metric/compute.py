@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.few import values_of_few
-from sklearn_rank._engine.per_query import KnownLabels, depth_of, fill
+from sklearn_rank._engine.per_query import KnownLabels, depth_of, fill, fill_by_plan
+from sklearn_rank._engine.plan import Curve
 from sklearn_rank._engine.queries import Queries
-from sklearn_rank._engine.quick import FEW_ROWS, Curve, QuickMeans
+from sklearn_rank._engine.quick import FEW_ROWS, QuickMeans
 from sklearn_rank._engine.traced import NotTraced
 from sklearn_rank._engine.values import PerQuery
-from sklearn_rank._metric.spec import MetricSpec, few_steps_of
-from sklearn_rank._utils.typing import Array, Index
+from sklearn_rank._metric.plans import plan_of_few, plan_of_rows
+from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.typing import Array
 
 
 def compute(queries: Queries | LazyQueries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
     """Compute all metrics on all queries; those that differ in their cutoff alone are points of one curve."""
     if isinstance(queries, LazyQueries):
         return _compute_lazily(queries, specs, n_jobs)
-    if queries.indptr.item(-1) <= FEW_ROWS:  # which makes no scores where lists are sorted already
-        values = values_of_few(queries, ((spec, few_steps_of(spec)) for spec in specs))
+    if queries.indptr.item(-1) <= FEW_ROWS:
+        plan = plan_of_few(queries, specs)
+        values = None if plan is None else values_of_few(queries, specs, plan)
         if values is not None:
             return values
     return BoundMetrics(queries, specs).compute(queries, n_jobs)
-
-
-class BoundCurve(NamedTuple):
-    """Curve of the deepest of some metrics that differ in their cutoff alone, and the keywords of its formula."""
-
-    spec: MetricSpec
-    cutoffs: Index
-    keywords: Mapping[str, Any]
 
 
 class BoundMetrics:
@@ -48,21 +43,25 @@ class BoundMetrics:
 
     def check_scores(self, queries: Queries) -> None:
         """Refuse scores that one of the metrics does not take."""
-        for curve in self.curves.values():
-            curve.spec.check_scores(queries)
+        for spec in self.specs:
+            spec.check_scores(queries)
 
     def compute(self, queries: Queries, n_jobs: int | None, known: KnownLabels | None = None) -> list[PerQuery]:
         """Values of each metric; what depends on labels alone is kept in `known`."""
-        n_queries = len(queries.indptr) - 1
-        values = {key: PerQuery.empty(c.spec, c.cutoffs, n_queries) for key, c in self.curves.items()}
-        fill(queries, [(values[key], c.keywords) for key, c in self.curves.items()], n_jobs, known)
+        curves, n_queries = [*self.curves.values()], len(queries.indptr) - 1
+        plan = plan_of_rows(queries, curves) if known is None else None
+        cutoffs = [curve.cutoffs for curve in curves] if plan is None else plan.cutoffs
+        empty = [PerQuery.empty(curve.spec, at, n_queries) for curve, at in zip(curves, cutoffs, strict=True)]
+        if plan is None or not fill_by_plan(queries, plan, empty, n_jobs):
+            fill(queries, [*zip(empty, [curve.keywords for curve in curves], strict=True)], n_jobs, known)
+        values = dict(zip(self.curves, empty, strict=True))
         return [values[spec.curve_key].at(spec) for spec in self.specs]
 
     def quick_means(self, queries: Queries, known: KnownLabels) -> Callable[[Array], list[float] | None]:
         """Mean of each metric for scores of few rows; None where `compute` has more to do."""
         try:
             of_block = known.setdefault((0, len(queries.indptr) - 1), {})
-            means = QuickMeans(queries, [Curve(*curve) for curve in self.curves.values()], of_block)
+            means = QuickMeans(queries, [*self.curves.values()], of_block)
         except NotTraced:
             return lambda score: None
         numbers = {key: number for number, key in enumerate(self.curves)}
@@ -78,11 +77,11 @@ class BoundMetrics:
         return of_metrics
 
 
-def _bind(queries: Queries, group: Sequence[MetricSpec]) -> BoundCurve:
+def _bind(queries: Queries, group: Sequence[MetricSpec]) -> Curve:
     """Curve of metrics that differ in their cutoff alone."""
     deepest = max(group, key=lambda spec: spec.depth)
     cutoffs = group[0].cutoffs if len(group) == 1 else np.unique(np.concatenate([s.cutoffs for s in group]))
-    return BoundCurve(deepest, cutoffs, deepest.bind(queries))
+    return Curve(deepest, cutoffs, deepest.bind(queries))
 
 
 def _compute_lazily(queries: LazyQueries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:

@@ -12,10 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine import labels as _labels
-from sklearn_rank._engine.few import FewSteps, longest_of_few
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.ranking import NO_CUTOFF
-from sklearn_rank._engine.traced import NotTraced
 from sklearn_rank._metric.conventions import keywords_of
 from sklearn_rank._metric.docstring import signature_of
 from sklearn_rank._metric.gains import (
@@ -55,7 +53,7 @@ class MetricSpec:
     metric: Metric
     k: Any = None
     keywords: Mapping[str, Any] = field(default_factory=dict)
-    _is_shared: ClassVar[bool] = False
+    is_shared: ClassVar[bool] = False
     """Whether `spec_of` hands it to all who ask, so that nobody changes its keywords."""
 
     def __post_init__(self) -> None:
@@ -274,29 +272,6 @@ class MetricSpec:
         return function
 
 
-def few_steps_of(spec: MetricSpec) -> FewSteps | None:
-    """Steps of a metric for any few rows, remembered for each shared metric; None if it has none."""
-    known = _STEPS.get(id(spec))
-    if known is not None:
-        return known[1]
-    if not spec._is_shared:
-        return None
-    try:
-        steps = FewSteps(spec, spec.bind(longest_of_few()), spec.highest_label)
-    except (NotTraced, ValueError):  # what is wrong depends on the labels, or the general path says it too
-        steps = None
-    if len(_STEPS) >= MOST_STEPS:
-        _STEPS.clear()
-    _STEPS[id(spec)] = spec, steps
-    return steps
-
-
-MOST_STEPS = 256
-"""Metrics whose steps are remembered."""
-_STEPS: dict[int, tuple[MetricSpec, FewSteps | None]] = {}
-"""Steps by the identity of the metric, which lives as long as they do."""
-
-
 def spec_of(metric: Metric, k: Any, keywords: Mapping[str, Any]) -> MetricSpec:
     """Metric with its cutoff and keywords; made, and checked, once for each set of plain values.
 
@@ -311,7 +286,7 @@ def spec_of(metric: Metric, k: Any, keywords: Mapping[str, Any]) -> MetricSpec:
 @functools.lru_cache(maxsize=256, typed=True)
 def _cached(metric: Metric, k: Any, /, **keywords: Any) -> MetricSpec:
     spec = MetricSpec(metric, k, keywords)
-    vars(spec)["_is_shared"] = True  # it is frozen
+    vars(spec)["is_shared"] = True  # it is frozen
     return spec
 
 

@@ -46,18 +46,17 @@ def row_blocks(n_rows: int, n_jobs: int | None = None) -> list[tuple[int, int]]:
 
 
 def query_blocks(
-    indptr: NDArray[np.int64], depth: int | None = None, n_jobs: int | None = None, *, keeps_arrays: bool = True
-) -> list[tuple[int, int]]:
+    indptr: NDArray[np.int64], n_jobs: int | None = None, *, largest: float = 2.0
+) -> list[tuple[int, int]]:  # fmt: skip
     """Split queries into (first, last) blocks of about as many rows each; no query is split.
 
-    A block has up to 1.5 times `BLOCK_ROWS`, or twice as many rows if it keeps no arrays for several formulas, and up
-    to four times that if lists are much longer than the `depth` they are read to. Each thread gets as many blocks.
+    A block has up to `largest` times `BLOCK_ROWS`, and each thread gets as many blocks. Where many arrays are made of a
+    block, smaller ones stay in the cache; where few are, larger ones are fewer.
     """
     n_all = int(indptr[-1])
     if n_all <= BLOCK_ROWS:
         return [(0, len(indptr) - 1)]
-    n_rows = BLOCK_ROWS * max(1, min(4, n_all // (len(indptr) - 1) // (depth or sys.maxsize)))
-    n_blocks = _n_blocks(n_all, (3 if keeps_arrays else 4) * n_rows // 2, n_jobs)
+    n_blocks = _n_blocks(n_all, int(largest * BLOCK_ROWS), n_jobs)
     starts = np.searchsorted(indptr[:-1], np.arange(n_blocks) * n_all // n_blocks)
     edges = np.unique(np.append(starts, [0, len(indptr) - 1])).tolist()
     return list(zip(edges[:-1], edges[1:], strict=True))

@@ -217,5 +217,5 @@ def q_score(r: Ranked, *, gain: Any = "linear", beta: float = 1) -> Curve:
     0.75
     """
     beta = min(beta, LARGE)
-    blended = r.joint(r.relevant, r.relevant + beta * r.by_label(gain)) / (r.rank + r.ideal_sum(gain, beta))
-    return r.cumsum(weight=blended), r.n_relevant
+    best = r.ideal_sum(1 + beta * r.ideal.by_label(gain), beyond=1)
+    return r.cumsum(weight=r.joint(r.relevant, r.relevant + beta * r.by_label(gain)) / best), r.n_relevant

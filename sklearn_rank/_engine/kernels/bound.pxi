@@ -1,28 +1,103 @@
 # Kernels and the arrays that they read and write, looked at once; `rank.pyx` includes it.
 #
-# To look at its arrays takes a kernel ten times as long as to work on ten rows. Each class has the operands of the
-# kernel that it calls, but for what the ranking has.
+# To look at its arrays takes a kernel ten times as long as to work on ten rows, and Python, which one thread at a time
+# can run, longer than to work on a hundred. Each class has the operands of the kernel that it calls, but for what the
+# order has. Values `by_grade` are those of each grade, which are looked up.
 
-cdef class BoundRanking:
+cdef class BoundOrder:
+    """The lists of an order: where they begin, where ties end, and the grade at each position."""
+    cdef int64_t[::1] ptr
+    cdef const int64_t[::1] tie_end
+    cdef const uint8_t[::1] grade
+    cdef int64_t depth
+
+    @property
+    def n_queries(self):
+        """Number of lists."""
+        return self.ptr.shape[0] - 1
+
+    @property
+    def n_positions(self):
+        """Number of positions of all of them."""
+        return self.ptr[self.ptr.shape[0] - 1]
+
+
+cdef class BoundScores(BoundOrder):
+    """Lists by falling score."""
+    cdef int64_t[::1] ends
+    cdef double[::1] room
+    cdef int64_t ties, longest
+
+    cdef int rank(
+        self, const double[::1] score, const float[::1] narrow_score, const double[::1] label,
+        const uint8_t[::1] row_grade, const int64_t[::1] indptr, int64_t[::1] order, uint8_t[::1] grade,
+    ) except -1:
+        """Rank rows as `rank_queries` does."""
+        cdef bint tied = rank_queries(
+            score, narrow_score, label, row_grade, indptr, self.depth, self.ties, False, self.longest, order,
+            self.ends, self.ptr, grade, self.room,
+        )
+        self.tie_end = None
+        if tied:
+            self.tie_end = self.ends
+        return 0
+
+
+cdef class BoundRanking(BoundScores):
     """Rows of the same labels, ranked by one score after the other into arrays that stay."""
     cdef const double[::1] label
-    cdef const int64_t[::1] indptr, tie_end
-    cdef int64_t[::1] order, ends, ptr
-    cdef double[::1] room
-    cdef int64_t depth, ties, longest
+    cdef const int64_t[::1] indptr
+    cdef int64_t[::1] order
 
     def __init__(self, label, indptr, depth, ties, longest, order, tie_end, ptr, room):
         self.label, self.indptr, self.depth, self.ties, self.longest = label, indptr, depth, ties, longest
         self.order, self.ends, self.ptr, self.room = order, tie_end, ptr, room
 
     def __call__(self, const double[::1] score):
-        cdef bint tied = rank_queries(
-            score, None, self.label, None, self.indptr, self.depth, self.ties, False, self.longest,
-            self.order, self.ends, self.ptr, None, self.room,
-        )
-        self.tie_end = None
-        if tied:
-            self.tie_end = self.ends
+        self.rank(score, None, self.label, None, self.indptr, self.order, None)
+
+
+cdef class BoundBlock(BoundScores):
+    """Rows of one block after the other, ranked into arrays with room for the largest."""
+    cdef const uint8_t[::1] row_grade
+    cdef const int64_t[::1] indptr
+    cdef int64_t[::1] all_ptr
+    cdef uint8_t[::1] all_grades
+
+    def __init__(self, depth, ties, longest, grade, tie_end, ptr, room):
+        self.depth, self.ties, self.longest = depth, ties, longest
+        self.all_grades, self.ends, self.all_ptr, self.room = grade, tie_end, ptr, room
+
+    def __call__(
+        self, const double[::1] score, const float[::1] narrow_score, const double[::1] label,
+        const uint8_t[::1] grade, const int64_t[::1] indptr,
+    ):
+        self.row_grade, self.indptr, self.ptr = grade, indptr, self.all_ptr[:indptr.shape[0]]
+        self.rank(score, narrow_score, label, grade, indptr, None, self.all_grades)
+        self.grade = self.all_grades[:self.ptr[indptr.shape[0] - 1]]
+
+    def forget(self):
+        """Let go of the rows."""
+        self.row_grade = self.indptr = None
+
+
+cdef class BoundBest(BoundOrder):
+    """The best order of each block."""
+    cdef BoundBlock block
+    cdef uint8_t[::1] all_grades
+    cdef int64_t[::1] all_ptr
+    cdef int64_t highest
+
+    def __init__(self, block, highest, grade, ptr):
+        self.block, self.highest, self.all_grades, self.all_ptr = block, highest, grade, ptr
+        self.depth, self.tie_end = self.block.depth, None
+
+    def __call__(self):
+        cdef const uint8_t[::1] grade = self.block.row_grade
+        cdef const int64_t[::1] indptr = self.block.indptr
+        self.ptr = self.all_ptr[:indptr.shape[0]]
+        rank_grades(grade, indptr, self.depth, self.highest, self.all_grades[:grade.shape[0]], self.ptr)
+        self.grade = self.all_grades[:self.ptr[indptr.shape[0] - 1]]
 
 
 cdef class BoundRows:
@@ -41,67 +116,139 @@ cdef class BoundRows:
             self.out[i] = self.of_rows[self.ranking.order[i]]
 
 
+cdef class BoundGrades:
+    """A function of the grade at each position."""
+    cdef BoundOrder order
+    cdef const double[::1] table
+    cdef double[::1] out
+
+    def __init__(self, order, table, out):
+        self.order, self.table, self.out = order, table, out
+
+    def __call__(self):
+        look_up(self.table, self.order.grade, self.out)
+
+
+cdef class BoundRanks:
+    """The rank at each position."""
+    cdef BoundOrder order
+    cdef double[::1] out
+
+    def __init__(self, order, out):
+        self.order, self.out = order, out
+
+    def __call__(self):
+        number(self.order.ptr, self.out)
+
+
+cdef class BoundBeside:
+    """Numbers of the positions of another order, at those of the same rank; below it the last one."""
+    cdef BoundOrder order, other
+    cdef const double[::1] x
+    cdef double[::1] out
+
+    def __init__(self, order, other, x, out):
+        self.order, self.other, self.x, self.out = order, other, x, out
+
+    def __call__(self):
+        cdef const int64_t[::1] ptr = self.order.ptr, others = self.other.ptr
+        cdef int64_t q, i, n
+        with nogil:
+            for q in range(ptr.shape[0] - 1):
+                n = others[q + 1] - others[q]
+                for i in range(ptr[q + 1] - ptr[q]):
+                    self.out[ptr[q] + i] = self.x[others[q] + min(i, n - 1)]
+
+
+cdef class BoundCount:
+    """Rows of each query of a block whose grade is at least `least`."""
+    cdef BoundBlock block
+    cdef int32_t least
+    cdef double[:, ::1] out
+
+    def __init__(self, block, least, out):
+        self.block, self.least, self.out = block, least, out
+
+    def __call__(self):
+        count_grades_at_least(self.block.row_grade, self.block.indptr, self.least, self.out)
+
+
 cdef class BoundSum:
-    cdef BoundRanking ranking
+    cdef BoundOrder order
     cdef const double[::1] value, weight, discount
-    cdef bint per_rank
+    cdef bint by_grade, per_rank
     cdef const int64_t[::1] cutoffs
     cdef double[:, :] out
 
-    def __init__(self, ranking, value, weight, discount, per_rank, cutoffs, out):
-        self.ranking, self.value, self.weight, self.discount = ranking, value, weight, discount
+    def __init__(self, order, value, by_grade, weight, discount, per_rank, cutoffs, out):
+        self.order, self.value, self.by_grade, self.weight, self.discount = order, value, by_grade, weight, discount
         self.per_rank, self.cutoffs, self.out = per_rank, cutoffs, out
 
     def __call__(self):
-        cdef items_t items = _items(self.value, None)
-        cdef lists_t lists = _lists(self.ranking.ptr, self.cutoffs, self.out)
-        cdef const double* by_rank = NULL
-        if self.discount is not None:
-            by_rank = &self.discount[0]
-        lists.tie_end = _pointer(self.ranking.tie_end)
-        _sum_all(&items, &self.weight[0], self.weight.shape[0] > 1, by_rank, self.per_rank, &lists)
+        cumsum(
+            self.value, self.order.grade if self.by_grade else None, self.weight, self.discount, self.per_rank,
+            self.order.ptr, self.cutoffs, self.order.tie_end, self.out,
+        )
 
 
 cdef class BoundJoint:
-    cdef BoundRanking ranking
+    cdef BoundOrder order
     cdef const double[::1] x, y
+    cdef bint x_by_grade, y_by_grade
     cdef const double[:] most
+    cdef double[:, ::1] room
     cdef double[::1] out
 
-    def __init__(self, ranking, x, y, most, out):
-        self.ranking, self.x, self.y, self.most, self.out = ranking, x, y, most, out
+    def __init__(self, order, x, x_by_grade, y, y_by_grade, most, room, out):
+        self.order, self.x, self.x_by_grade, self.y, self.y_by_grade = order, x, x_by_grade, y, y_by_grade
+        self.most, self.room, self.out = most, room, out
 
     def __call__(self):
-        joint(self.x, self.y, self.most, self.ranking.ptr, self.ranking.tie_end, self.out)
+        cdef const uint8_t[::1] grade = self.order.grade
+        joint(
+            self.x, grade if self.x_by_grade else None, self.y, grade if self.y_by_grade else None, self.most,
+            self.order.ptr, self.order.tie_end, self.room, self.out,
+        )
 
 
 cdef class BoundMeans:
-    cdef BoundRanking ranking
+    cdef BoundOrder order
     cdef const double[::1] relevant, value
+    cdef bint by_grade
     cdef const int64_t[::1] cutoffs
     cdef double[:, :] out
 
-    def __init__(self, ranking, relevant, value, cutoffs, out):
-        self.ranking, self.relevant, self.value, self.cutoffs, self.out = ranking, relevant, value, cutoffs, out
+    def __init__(self, order, relevant, value, by_grade, cutoffs, out):
+        self.order, self.relevant, self.value, self.by_grade = order, relevant, value, by_grade
+        self.cutoffs, self.out = cutoffs, out
 
     def __call__(self):
-        means_of_items(self.relevant, self.value, self.ranking.ptr, self.cutoffs, self.ranking.tie_end, self.out)
+        cdef BoundOrder of = self.order
+        if self.by_grade:
+            means_of_grades(of.grade, self.relevant, self.value, of.ptr, self.cutoffs, of.tie_end, self.out)
+        else:
+            means_of_items(self.relevant, self.value, of.ptr, self.cutoffs, of.tie_end, self.out)
 
 
 cdef class BoundCascade:
-    cdef BoundRanking ranking
+    cdef BoundOrder order
     cdef const double[::1] p
-    cdef double[::1] work, out
+    cdef bint by_grade
+    cdef double[:, ::1] room
+    cdef double[::1] out
 
-    def __init__(self, ranking, p, work, out):
-        self.ranking, self.p, self.work, self.out = ranking, p, work, out
+    def __init__(self, order, p, by_grade, room, out):
+        self.order, self.p, self.by_grade, self.room, self.out = order, p, by_grade, room, out
 
     def __call__(self):
-        cdef BoundRanking of = self.ranking
-        return cascade(self.p, of.ptr, of.tie_end, of.depth, self.work, self.out)
+        cdef BoundOrder of = self.order
+        return cascade(
+            self.p, of.grade if self.by_grade else None, of.ptr, of.tie_end, of.depth, self.room, self.out,
+        )
 
 
 cdef class BoundRatio:
+    """Ratios, written to arrays that are given, or stay."""
     cdef const double[:, :] numerator, denominator, needed
     cdef double otherwise
     cdef double[:, :] out
@@ -111,5 +258,7 @@ cdef class BoundRatio:
         self.numerator, self.denominator, self.needed, self.otherwise = numerator, denominator, needed, otherwise
         self.out, self.undefined = out, undefined
 
-    def __call__(self):
-        return divide(self.numerator, self.denominator, self.needed, self.otherwise, self.out, self.undefined)
+    def __call__(self, double[:, :] out=None, uint8_t[:, :] undefined=None):
+        if out is None:
+            out, undefined = self.out, self.undefined
+        return divide(self.numerator, self.denominator, self.needed, self.otherwise, out, undefined)

@@ -16,10 +16,10 @@ for n_ones in range(FEW + 1):
     FIRST_ONES[n_ones] = 0x0101010101010101 & ((1 << (8 * n_ones)) - 1)
 
 
-def rank_grades(
+cpdef void rank_grades(
     const uint8_t[::1] grade, const int64_t[::1] indptr, int64_t depth, int64_t highest, uint8_t[::1] out,
     int64_t[::1] ptr,
-):
+) noexcept:
     """Write the grades of each query, highest first, down to `depth`: by counting them. None is above `highest`."""
     cdef int64_t q = 0, n, n_rows = out.shape[0], n_queries = indptr.shape[0] - 1
     cdef int64_t last_word = n_rows - FEW if LOW_BYTES_FIRST and highest < LOW_GRADES else -1
@@ -188,7 +188,9 @@ cdef void _count_grades(const uint8_t* grade, int64_t n, int64_t* count) noexcep
         count[g] += apart[0][g] + apart[1][g] + apart[2][g] + apart[3][g]
 
 
-def count_grades_at_least(const uint8_t[::1] grade, const int64_t[::1] indptr, int32_t least, double[:, ::1] out):
+cpdef void count_grades_at_least(
+    const uint8_t[::1] grade, const int64_t[::1] indptr, int32_t least, double[:, ::1] out
+) noexcept:
     """Count the rows of each query whose grade is at least `least`."""
     cdef int64_t q, n, total, n_rows = grade.shape[0]
     cdef const uint8_t* grades = &grade[0] if n_rows > 0 else NULL
@@ -196,7 +198,9 @@ def count_grades_at_least(const uint8_t[::1] grade, const int64_t[::1] indptr, i
     with nogil:
         for q in range(indptr.shape[0] - 1):
             n = indptr[q + 1] - indptr[q]
-            if LOW_BYTES_FIRST and n <= FEW and indptr[q] + FEW <= n_rows:
+            if wanted == 0:
+                total = n
+            elif LOW_BYTES_FIRST and n <= FEW and indptr[q] + FEW <= n_rows:
                 total = _count_few(grades + indptr[q], n, wanted)
             else:
                 total = _count_between(grades + indptr[q], n, wanted, N_GRADES)
@@ -232,7 +236,7 @@ def find_grades(const uint8_t[::1] grade, int64_t highest):
     return found
 
 
-def look_up(const double[::1] table, const uint8_t[::1] grade, double[::1] out):
+cpdef void look_up(const double[::1] table, const uint8_t[::1] grade, double[::1] out) noexcept:
     """Write what a table has for each grade."""
     cdef int64_t i
     with nogil:

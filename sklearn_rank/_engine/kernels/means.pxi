@@ -81,10 +81,10 @@ cpdef void means_of_items(
                 out[q, c] = run.total
 
 
-def means_of_grades(
+cpdef void means_of_grades(
     const uint8_t[::1] grade, const double[::1] relevant, const double[::1] value, const int64_t[::1] ptr,
-    const int64_t[::1] cutoffs, const int64_t[::1] tie_end, double[:, ::1] out,
-):
+    const int64_t[::1] cutoffs, const int64_t[::1] tie_end, double[:, :] out,
+) noexcept:
     """The same, where both are looked up by grade. Values are whole numbers, so that their sums are exact.
 
     It takes a third of the time, as no array is made, and only relevant items are divided for.

@@ -283,13 +283,13 @@ def spread_tie_ends(const int64_t[::1] ptr, const int64_t[::1] tie_end, int64_t[
                     i += 1
 
 
-def number(const int64_t[::1] ptr, int64_t[::1] rank):
+cpdef void number(const int64_t[::1] ptr, number_t[::1] rank) noexcept:
     """Write 1, 2, ... along the positions of each query."""
     cdef int64_t q, i
     with nogil:
         for q in range(ptr.shape[0] - 1):
             for i in range(ptr[q], ptr[q + 1]):
-                rank[i] = i - ptr[q] + 1
+                rank[i] = <number_t> (i - ptr[q] + 1)
 
 
 def rank_labels(

@@ -12,45 +12,64 @@ for number_of_log in range(TERMS):
 
 
 cpdef bint cascade(
-    const double[::1] p, const int64_t[::1] ptr, const int64_t[::1] tie_end, int64_t depth,
-    double[::1] work, double[::1] out,
+    const double[::1] p, const uint8_t[::1] grade, const int64_t[::1] ptr, const int64_t[::1] tie_end, int64_t depth,
+    double[:, ::1] room, double[::1] out,
 ) except -1:
     """Probability to stop at each position, if a user stops at an item with probability p, else goes on.
 
-    Positions past `depth` may be left at 0 inside a tie block: nobody reads them. `work` has room for a tie block and
-    one more. Return whether all of p are probabilities.
+    With `grade` p is that of each grade, which is looked up. Positions past `depth` may be left at 0 inside a tie
+    block: nobody reads them. `room` has a row for the longest list and one more, and another with `grade`. Return
+    whether all of p are probabilities.
     """
-    cdef int64_t q, i, stop, plain, steps = 0
-    cdef pair_t survive
-    cdef bint valid = True
+    cdef int64_t q, first, n, steps = 0
+    cdef bint valid = True, known = grade is not None and _are_probabilities(&p[0], N_GRADES)
+    cdef items_t items = _items(p, grade)
     cdef const int64_t* all_ends = _pointer(tie_end)
     cdef const int64_t* ends
+    cdef const double* of_list
+    cdef double* looked_up = NULL
+    if grade is not None:
+        looked_up = &room[1, 0]
     with nogil:
         for q in range(ptr.shape[0] - 1):
-            ends = _ties_of(all_ends, ptr[q], ptr[q + 1])
-            if ends == NULL and 0 < ptr[q + 1] - ptr[q] <= N_PLAIN:
-                valid &= _are_probabilities(&p[ptr[q]], ptr[q + 1] - ptr[q])
-                _cascade_plainly(&p[ptr[q]], ptr[q + 1] - ptr[q], &out[ptr[q]])
+            first = ptr[q]
+            n = ptr[q + 1] - first
+            if n == 0:
                 continue
-            survive.value, survive.lost = 1.0, 0.0
-            i, plain = ptr[q], ptr[q] + N_PLAIN
-            while i < ptr[q + 1]:
-                stop = ends[i] if ends != NULL else i + 1
-                if stop == i + 1 and i < plain:
-                    stop = _end_of_turn(ends, i, min(plain, ptr[q + 1]))
-                    valid &= _are_probabilities(&p[i], stop - i)
-                    survive.value *= _cascade_turn(&p[i], stop - i, survive.value, &out[i])
-                elif stop == i + 1:
-                    valid &= fabs(p[i] - 0.5) <= HALF
-                    out[i] = (survive.value + survive.lost) * p[i]
-                    _go_on(&survive, p[i])
-                elif not _are_probabilities(&p[i], stop - i):
-                    valid = False
-                else:
-                    _cascade_block(
-                        &p[i], stop - i, ptr[q] + depth - i, stop <= plain, &survive, &work[0], &out[i], &steps,
-                    )
-                i = stop
+            ends = _ties_of(all_ends, first, first + n)
+            of_list = _values_from(&items, first, n, looked_up)
+            if ends == NULL and n <= N_PLAIN:
+                valid &= known or _are_probabilities(of_list, n)
+                _cascade_plainly(of_list, n, &out[first])
+            else:
+                valid &= _cascade_list(of_list, ends, first, n, depth, &room[0, 0], &out[first], &steps)
+    return valid
+
+
+cdef bint _cascade_list(
+    const double* p, const int64_t* tie_end, int64_t first, int64_t n, int64_t depth, double* work, double* out,
+    int64_t* steps,
+) except -1 nogil:
+    """A list that is long or has ties, whose first position has this number; return whether p are probabilities."""
+    cdef int64_t i = 0, stop, plain = min(n, N_PLAIN)
+    cdef pair_t survive
+    cdef bint valid = True
+    survive.value, survive.lost = 1.0, 0.0
+    while i < n:
+        stop = tie_end[first + i] - first if tie_end != NULL else i + 1
+        if stop == i + 1 and i < plain:
+            stop = _end_of_turn(tie_end, first + i, first + plain) - first
+            valid &= _are_probabilities(p + i, stop - i)
+            survive.value *= _cascade_turn(p + i, stop - i, survive.value, out + i)
+        elif stop == i + 1:
+            valid &= fabs(p[i] - 0.5) <= HALF
+            out[i] = (survive.value + survive.lost) * p[i]
+            _go_on(&survive, p[i])
+        elif not _are_probabilities(p + i, stop - i):
+            valid = False
+        else:
+            _cascade_block(p + i, stop - i, depth - i, stop <= plain, &survive, work, out + i, steps)
+        i = stop
     return valid
 
 

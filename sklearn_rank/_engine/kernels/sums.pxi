@@ -32,10 +32,10 @@ cdef struct lists_t:
     double* product             # of the discount of each of the first ranks with the value of each grade; may be NULL
 
 
-def cumsum(
+cpdef void cumsum(
     const double[::1] value, const uint8_t[::1] grade, const double[::1] weight, const double[::1] discount,
     bint per_rank, const int64_t[::1] ptr, const int64_t[::1] cutoffs, const int64_t[::1] tie_end, double[:, :] out,
-):
+) noexcept:
     """Sum value * weight of each query down to each cutoff (ascending); tied items share their mean value.
 
     With `grade` the value of an item is that of its grade, so that no array of them is made. A `value` or `weight` of
@@ -335,52 +335,82 @@ cdef inline double _weight_at(double weight, const double* discount, bint per_ra
 
 
 cpdef void joint(
-    const double[::1] x, const double[::1] y, const double[:] most, const int64_t[::1] ptr,
-    const int64_t[::1] tie_end, double[::1] out,
+    const double[::1] x, const uint8_t[::1] x_grade, const double[::1] y, const uint8_t[::1] y_grade,
+    const double[:] most, const int64_t[::1] ptr, const int64_t[::1] tie_end, double[:, ::1] room, double[::1] out,
 ) noexcept:
     """Expected x_i * min(y_1 + ... + y_i, most) at each position, over all orders of tied items.
 
-    An `x` or `y` of length 1 is that of all. With `most`, a whole number for each query, x and y are 0 or 1, and never
+    With `x_grade` or `y_grade` values are looked up, as in `cumsum`; `room` then has two rows for the longest list. An
+    `x` or `y` of length 1 is that of all. With `most`, a whole number for each query, x and y are 0 or 1, and never
     both 1.
     """
-    cdef int64_t q, i, j, stop, u = x.shape[0] > 1, v = y.shape[0] > 1
-    cdef double before, m, sum_x, sum_y, sum_xy, level, slope, limit = INFINITY
+    cdef int64_t q, i, first, n
+    cdef double limit = INFINITY
+    cdef items_t of_x = _items(x, x_grade), of_y = _items(y, y_grade)
     cdef const int64_t* all_ends = _pointer(tie_end)
     cdef const int64_t* ends
+    cdef const double* xs
+    cdef const double* ys
+    cdef double* x_room = NULL
+    cdef double* y_room = NULL
+    if x_grade is not None or y_grade is not None:
+        x_room, y_room = &room[0, 0], &room[1, 0]
     with nogil:
         for q in range(ptr.shape[0] - 1):
-            ends = _ties_of(all_ends, ptr[q], ptr[q + 1])
-            before = 0.0
+            first = ptr[q]
+            n = ptr[q + 1] - first
+            if n == 0:
+                continue
+            ends = _ties_of(all_ends, first, first + n)
+            xs = _values_from(&of_x, first, n, x_room)
+            ys = _values_from(&of_y, first, n, y_room)
             if most is not None:
                 limit = most[q]
-            i = ptr[q]
-            if ends == NULL and i < ptr[q + 1]:
-                _joint_plainly(&x[u * i], u, &y[v * i], v, ptr[q + 1] - i, limit, &out[i])
-                continue
-            while i < ptr[q + 1]:
-                stop = ends[i]
-                if stop == i + 1:
-                    stop = _end_of_turn(ends, i, ptr[q + 1])
-                    before += _joint_turn(&x[u * i], u, &y[v * i], v, stop - i, before, limit, &out[i])
-                    i = stop
-                    continue
-                sum_x = sum_y = sum_xy = 0.0
-                for j in range(i, stop):
-                    sum_x += x[u * j]
-                    sum_y += y[v * j]
-                    sum_xy += x[u * j] * y[v * j]
-                m = stop - i
-                if sum_x > 0 and before + sum_y > limit:
-                    _joint_block(stop - i, sum_x / m, sum_y, before, limit, &out[i])
-                    before += sum_y
-                    i = stop
-                    continue
-                level = (sum_x * before + sum_xy) / m
-                slope = (sum_x * sum_y - sum_xy) / (m * (m - 1))
-                for j in range(i, stop):
-                    out[j] = level + slope * (j - i)
-                before += sum_y
-                i = stop
+            if ends == NULL:
+                _joint_plainly(xs, of_x.step, ys, of_y.step, n, limit, &out[first])
+            else:
+                _joint_with_ties(xs, of_x.step, ys, of_y.step, ends, first, n, limit, &out[first])
+
+
+cdef inline const double* _values_from(const items_t* items, int64_t first, int64_t n, double* room) noexcept nogil:
+    """Values of some items, those of grades looked up: into room that stays in the cache, where an array would not."""
+    cdef int64_t i
+    if items.grade == NULL:
+        return items.value + items.step * first
+    for i in range(n):
+        room[i] = items.value[items.grade[first + i]]
+    return room
+
+
+cdef void _joint_with_ties(
+    const double* x, int64_t u, const double* y, int64_t v, const int64_t* tie_end, int64_t first, int64_t n,
+    double limit, double* out,
+) noexcept nogil:
+    """A list with ties, whose first position has this number."""
+    cdef int64_t i = 0, j, stop
+    cdef double before = 0.0, m, sum_x, sum_y, sum_xy, level, slope
+    while i < n:
+        stop = tie_end[first + i] - first
+        if stop == i + 1:
+            stop = _end_of_turn(tie_end, first + i, first + n) - first
+            before += _joint_turn(x + u * i, u, y + v * i, v, stop - i, before, limit, out + i)
+            i = stop
+            continue
+        sum_x = sum_y = sum_xy = 0.0
+        for j in range(i, stop):
+            sum_x += x[u * j]
+            sum_y += y[v * j]
+            sum_xy += x[u * j] * y[v * j]
+        m = stop - i
+        if sum_x > 0 and before + sum_y > limit:
+            _joint_block(stop - i, sum_x / m, sum_y, before, limit, out + i)
+        else:
+            level = (sum_x * before + sum_xy) / m
+            slope = (sum_x * sum_y - sum_xy) / (m * (m - 1))
+            for j in range(i, stop):
+                out[j] = level + slope * (j - i)
+        before += sum_y
+        i = stop
 
 
 cdef inline int64_t _end_of_turn(const int64_t* tie_end, int64_t start, int64_t stop) noexcept nogil:

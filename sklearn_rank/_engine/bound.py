@@ -1,0 +1,82 @@
+"""Kernels bound to arrays that stay: an order that computes nothing until its steps are called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._utils.typing import Array, Index
+
+
+class Values(NamedTuple):
+    """Values of items: one of each, one for all, or one of each grade, to be looked up."""
+
+    of: Array
+    by_grade: bool = False
+
+
+class BoundOrder:
+    """The primitives of `Ranked` on arrays for so many rows and queries, each of which one of `steps` writes.
+
+    These are to be called in turn whenever `lists`, which is what kernels know of the order, are other ones. A number
+    that stands for all items is an array of it alone.
+    """
+
+    def __init__(
+        self, lists: Any, n_rows: int, n_queries: int, longest: int, steps: list[Callable[[], object]]
+    ) -> None:
+        self.lists, self.n_rows, self.n_queries, self.steps = lists, n_rows, n_queries, steps
+        self.room = np.empty((2, longest + 1))
+
+    def apply(self, ufunc: np.ufunc, operands: list[Array]) -> Array:
+        """A function of each entry."""
+        shape = np.broadcast_shapes(*[x.shape for x in operands])
+        lists, of_items, out = self.lists, len(shape) == 1, np.empty(shape, order="F")
+
+        def step() -> None:
+            n = lists.n_positions if of_items else lists.n_queries
+            ufunc(*[x if len(x) == 1 else x[:n] for x in operands], out=out[:n])
+
+        self.steps.append(step)
+        return out
+
+    def cumsum(
+        self, value: Values, weight: Array, discount: Array | None, over_rank: bool, cutoffs: Index
+    ) -> Array:  # fmt: skip
+        """Sum of value times weight of each query down to each cutoff."""
+        return self.of_queries(rank_kernels.BoundSum, len(cutoffs), *value, weight, discount, over_rank, cutoffs)
+
+    def joint(self, x: Values, y: Values, most: Array | None) -> Array:
+        """`x` at each position times the sum of `y` down to it."""
+        return self.of_items(rank_kernels.BoundJoint, *x, *y, most, self.room)
+
+    def sums_of_means(self, relevant: Values, value: Values, cutoffs: Index) -> Array:
+        """Sum over the relevant items of the mean value down to each."""
+        return self.of_queries(rank_kernels.BoundMeans, len(cutoffs), relevant.of, *value, cutoffs)
+
+    def cascade(self, p: Values) -> Array:
+        """Probability of each position to be the last one seen; the step returns False if p are no probabilities."""
+        return self.of_items(rank_kernels.BoundCascade, *p, self.room)
+
+    def look_up(self, table: Array) -> Array:
+        """Entry of a table for the grade at each position."""
+        return self.of_items(rank_kernels.BoundGrades, table)
+
+    def ranks(self) -> Array:
+        """Rank at each position."""
+        return self.of_items(rank_kernels.BoundRanks)
+
+    def of_items(self, kernel: Callable[..., Callable[[], object]], *operands: Any) -> Array:
+        """Array of a number for each position; nobody reads what is beyond the lists."""
+        return self._bind(kernel, np.empty(self.n_rows), operands)
+
+    def of_queries(self, kernel: Callable[..., Callable[[], object]], n_columns: int, *operands: Any) -> Array:
+        """Array of a row for each query."""
+        return self._bind(kernel, np.empty((self.n_queries, n_columns), order="F"), operands)
+
+    def _bind(self, kernel: Callable[..., Callable[[], object]], out: Array, operands: tuple[Any, ...]) -> Array:
+        self.steps.append(kernel(self.lists, *operands, out))
+        return out

@@ -1,0 +1,191 @@
+"""Plan of metrics: the steps that they take, shared where they are alike, on one block of rows after the other.
+
+It is for labels that are grades and for rows that all have a rank, in arrays that are kept. What is rare is left to the
+general path.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._engine.bound import BoundOrder
+from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._engine.protocols import MetricRequest
+from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.ranking import N_GRADES, NO_CUTOFF, TIE_POLICIES
+from sklearn_rank._engine.sorted_queries import SortedQueries
+from sklearn_rank._engine.traced import GRADES, CurveOfSteps, NotTraced, Steps, TracedQueries, operand
+from sklearn_rank._utils.lazy import cached_property
+from sklearn_rank._utils.typing import Array, Grade, Index
+
+Out = tuple[Array, NDArray[np.bool_]]
+"""Values of queries at each cutoff, and whether they are undefined, to be written."""
+
+
+class Curve(NamedTuple):
+    """A metric at some cutoffs, and the keywords of its formula."""
+
+    spec: MetricRequest
+    cutoffs: Index
+    keywords: Mapping[str, Any]
+
+
+class Rows(NamedTuple):
+    """Rows by query: the grade and the score of each."""
+
+    grade: Grade
+    score: NDArray[Any]
+    indptr: Index
+
+
+def can_be_planned(queries: Queries) -> bool:
+    """Whether labels are grades, and rows all documents, each of which has a rank."""
+    if isinstance(queries, SortedQueries) or queries.grade is None:  # the first were ranked as they were made
+        return False
+    return queries.unlisted is None and not queries.summary.has_unretrieved
+
+
+class Plan:
+    """Steps of metrics on rows that have any of some grades, and on queries that are not longer than `longest`.
+
+    `cutoffs` are those of each metric that are computed: of those that no list reaches the first one, unless the
+    formula reads the cutoff itself.
+
+    Raises
+    ------
+    NotTraced
+        If a metric is not simple enough.
+    """
+
+    def __init__(self, curves: Sequence[Curve], longest: int, grades: Array = GRADES) -> None:
+        self.longest, self.highest, self._grades = longest, int(grades[-1]), grades
+        self.depth: dict[str, int] = {}
+        self._steps: dict[str, Steps] = {}
+        self._ranks: Index = np.arange(1, longest + 1)
+        self._curves: list[tuple[MetricRequest, CurveOfSteps]] = []
+        self.cutoffs: list[Index] = []
+        with np.errstate(all="ignore"):
+            for curve in curves:
+                self._add(*curve)
+        self._has_ufuncs = any(steps.has_ufuncs for steps in self._steps.values())
+        self._rooms: list[Room] = []
+
+    def _add(self, spec: MetricRequest, cutoffs: Index, keywords: Mapping[str, Any]) -> None:
+        metric, ties = spec.metric, spec["ties"]
+        if metric.pointwise or not metric.is_built_in or spec["average"] == "micro":
+            raise NotTraced
+        steps = self._steps.setdefault(ties, Steps())
+        self.depth[ties] = max(self.depth.get(ties, 0), spec.depth)
+        reached = cutoffs[: int(np.searchsorted(cutoffs, self.longest)) + 1]
+        if len(reached) < len(cutoffs):
+            with suppress(NotTraced):
+                return self._trace(spec, reached, keywords, steps, all_cutoffs=False)
+        return self._trace(spec, cutoffs, keywords, steps, all_cutoffs=True)
+
+    def _trace(
+        self, spec: MetricRequest, cutoffs: Index, keywords: Mapping[str, Any], steps: Steps, *, all_cutoffs: bool
+    ) -> None:  # fmt: skip
+        least = spec["min_relevance"]
+        queries = TracedQueries(least, cutoffs, self._ranks, steps, self._grades, all_cutoffs=all_cutoffs)
+        curve = steps.curve(spec.metric.formula, keywords, queries)
+        if spec.metric.needs_relevant:
+            curve = curve._replace(needed=operand(queries.n_relevant)[1])
+        self._curves.append((spec, curve))
+        self.cutoffs.append(cutoffs)
+
+    def fill(self, rows: Rows, outs: Sequence[Out], n_rows: int, n_queries: int) -> bool:
+        """Write the values of each metric for some rows; return False where the general path must say what is wrong.
+
+        `n_rows` and `n_queries` are as many as there may be another time.
+        """
+        try:
+            room = self._rooms.pop()  # each thread has its own
+        except IndexError:
+            room = Room(self, n_rows, n_queries)
+        if room.n_rows < len(rows.grade) or room.n_queries < len(rows.indptr) - 1:
+            room = Room(self, n_rows, n_queries)
+        try:
+            if not self._has_ufuncs:
+                return room.fill(rows, outs)
+            with np.errstate(all="ignore"):  # each metric looks for what is not finite
+                return room.fill(rows, outs)
+        finally:
+            room.forget()
+            self._rooms.append(room)
+
+    def bind(self, orders: Mapping[str, BlockOrder]) -> list[rank_kernels.BoundRatio]:
+        """Quotients of each metric, of steps that are bound to orders."""
+        values = {ties: steps.take(orders[ties]) for ties, steps in self._steps.items()}
+        ratios = []
+        for spec, curve in self._curves:
+            otherwise = spec["replace_undefined_by"]
+            ratios.append(curve.bind(values[spec["ties"]], 0.0 if math.isnan(otherwise) else otherwise))
+        return ratios
+
+
+class Room:
+    """Arrays for the steps of a plan: one call at a time writes to them."""
+
+    def __init__(self, plan: Plan, n_rows: int, n_queries: int) -> None:
+        self.n_rows, self.n_queries = n_rows, n_queries
+        self._steps: list[Callable[[], object]] = []
+        self._orders = {
+            ties: BlockOrder(n_rows, n_queries, plan.longest, depth, ties, plan.highest, self._steps)
+            for ties, depth in plan.depth.items()
+        }
+        self._ratios = plan.bind(self._orders)
+
+    def fill(self, rows: Rows, outs: Sequence[Out]) -> bool:
+        """See `Plan.fill`."""
+        narrow = rows.score.dtype == np.float32
+        scores = (None, rows.score) if narrow else (rows.score, None)
+        for order in self._orders.values():
+            label = rows.grade.astype(np.float64) if order.ties in ("worst", "best") else None
+            order.lists(*scores, label, rows.grade, rows.indptr)
+        for step in self._steps:
+            if step() is False:
+                return False
+        return all([ratio(*out) for ratio, out in zip(self._ratios, outs, strict=True)])
+
+    def forget(self) -> None:
+        """Let go of the rows."""
+        for order in self._orders.values():
+            order.lists.forget()
+
+
+class BlockOrder(BoundOrder):
+    """Rows of one block after the other in the order of their scores."""
+
+    def __init__(
+        self, n_rows: int, n_queries: int, longest: int, depth: int, ties: str, highest: int,
+        steps: list[Callable[[], object]],
+    ) -> None:  # fmt: skip
+        self.ties, self._depth, self._longest, self._highest = ties, depth, longest, highest
+        grade, room = np.empty(n_rows, dtype=np.uint8), np.empty(rank_kernels.room_for(longest))
+        tie_end, ptr = np.empty(n_rows, dtype=np.int64), np.empty(n_queries + 1, dtype=np.int64)
+        block = rank_kernels.BoundBlock(depth, TIE_POLICIES[ties], longest, grade, tie_end, ptr, room)
+        super().__init__(block, n_rows, n_queries, longest, steps)
+
+    @cached_property
+    def ideal(self) -> BoundOrder:
+        """The best order."""
+        grade, ptr = np.empty(self.n_rows, dtype=np.uint8), np.empty(self.n_queries + 1, dtype=np.int64)
+        best = rank_kernels.BoundBest(self.lists, self._highest, grade, ptr)
+        self.steps.append(best)
+        return BoundOrder(best, self.n_rows, self.n_queries, self._longest, self.steps)
+
+    def count_at_least(self, least: float) -> Array:
+        """Rows of each query with a label of at least `least`, shape (n_queries, 1)."""
+        return self.of_queries(rank_kernels.BoundCount, 1, math.ceil(min(max(least, 0.0), N_GRADES)))
+
+    def at_ranks_of_best(self, x: Array) -> Array:
+        """Number of each position of the best order, at the same rank of this one, which may end below it."""
+        if self._depth == NO_CUTOFF:
+            return x
+        return self.of_items(rank_kernels.BoundBeside, self.ideal.lists, x)

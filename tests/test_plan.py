@@ -1,0 +1,296 @@
+"""Plans of many rows: the numbers of the general path to the last bit, block by block, and what is left to it."""
+
+import weakref
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from registry import METRICS, each_metric
+
+from sklearn_rank import evaluate
+from sklearn_rank._engine.block_labels import BlockLabels
+from sklearn_rank._engine.plan import BlockOrder, Curve, Plan
+from sklearn_rank._engine.ranked import Ranked
+from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
+from sklearn_rank._engine.traced import NotTraced, Steps, TracedQueries
+from sklearn_rank._metric import compute, plans
+from sklearn_rank._metric.names import cached_spec
+from sklearn_rank._utils import threads
+from sklearn_rank.metrics import ndcg_score
+
+LENGTHS = np.array([5, 1, 40, 3, 900, 2, 17, 60, 8, 1, 7, 130, 30, 6, 2, 300])
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    """Several blocks of other numbers of rows and queries."""
+    monkeypatch.setattr(threads, "BLOCK_ROWS", 200)
+
+
+@pytest.fixture
+def in_general(monkeypatch):
+    """Evaluate without a plan."""
+
+    def call(*arrays, **keywords):
+        with monkeypatch.context() as patched:
+            patched.setattr(compute, "plan_of_rows", lambda *_: None)
+            return evaluate(*arrays, **keywords)
+
+    return call
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """Plans that calls made, None where there is none."""
+    found, plan_of_rows = [], compute.plan_of_rows
+    monkeypatch.setattr(compute, "plan_of_rows", lambda *args: found.append(plan_of_rows(*args)) or found[-1])
+    return found
+
+
+def rows(seed=0, highest=4, decimals=1):
+    """Grades, scores with ties, and ids, which are not grouped if the seed is odd."""
+    rng = np.random.default_rng(seed)
+    qid = np.repeat(np.arange(len(LENGTHS)), LENGTHS)
+    if seed % 2:
+        rng.shuffle(qid)
+    return rng.integers(0, highest + 1, len(qid)) * 1.0, rng.normal(size=len(qid)).round(decimals), qid
+
+
+def assert_same(one, other):
+    """Assert that two results are of the same bits."""
+    assert repr(one.mean()) == repr(other.mean())
+    assert one.n_undefined == other.n_undefined
+    for name, values in other.per_query.items():
+        assert_array_equal(one.per_query[name], values)
+
+
+PLANNED = [metric for metric in METRICS if plans._plan_any_few([cached_spec(metric.name)]) is not None]
+
+
+# --- the same numbers ----------------------------------------------------------------------------------------
+
+
+@each_metric
+def test_each_metric(metric, in_general, made):
+    names = [metric.name + at for at in (["@1", "@3", "@10", "@2000", ""] if metric.has_cutoff else [""])]
+    top = metric.labels[1] if isinstance(metric.labels[1], int | float) else 4
+    for seed, decimals in ((0, 9), (1, 1), (2, 0)):
+        y_true, y_score, qid = rows(seed, min(top, 4), decimals)
+        if metric.subtopics:
+            y_true = np.minimum(np.stack([y_true, y_true[::-1]], axis=1), 1)
+        ties = {"ties": "stable"} if "ties" in metric.defaults and metric not in PLANNED else {}
+        for n_jobs in (1, 2):
+            given = {"qid": qid, "metrics": names, "n_jobs": n_jobs, **ties}
+            for scores in (y_score, y_score.astype(np.float32)):
+                assert_same(evaluate(y_true, scores, **given), in_general(y_true, scores, **given))
+    assert all((plan is not None) == (metric in PLANNED) for plan in made)
+
+
+@pytest.mark.filterwarnings("ignore:ndcg is not defined for any query:UserWarning")
+@pytest.mark.parametrize("seed", range(4))
+def test_all_at_once_with_other_ties_thresholds_and_depths(seed, in_general, made):
+    """Metrics that share steps, and those that must not."""
+    names = [m.name for m in PLANNED if m.has_cutoff]
+    metrics = [
+        f"{name}({keywords}){at}"
+        for name in names
+        for keywords in ("ties=average", "ties=worst", "ties=stable", "min_relevance=2")
+        for at in ("@2", "@40", "")
+        if "ties" in keywords or "min_relevance" not in cached_spec(name).metric.formula_params
+    ]
+    metrics += ["ndcg(gain=linear)", "q(beta=3)@5", "q(gain=exp2)", "rbp(p=0.5)@4", "dcg(discount=reciprocal)@7", "auc"]
+    metrics += ["map(average=geometric)", "ndcg(replace_undefined_by=nan)@3", "p(replace_undefined_by=1)@3"]
+    y_true, y_score, qid = rows(seed, highest=(4, 1, 0, 31)[seed])
+    if seed == 3:
+        metrics = [name for name in metrics if "err" not in name and "pfound" not in name]
+    given = {"qid": qid, "metrics": dict(zip(map(str, range(len(metrics))), metrics, strict=True))}
+    with np.errstate(all="raise"):
+        found = evaluate(y_true, y_score, n_jobs=2, **given)
+    assert_same(found, in_general(y_true, y_score, **given))
+    assert made[0] is not None
+
+
+def test_weights_and_undefined_queries(in_general):
+    y_true, y_score, qid = rows(1)
+    y_true[qid % 3 == 0] = 0
+    given = {"qid": qid, "metrics": ["ndcg@10", "map", "recall@5", "hit@1"], "sample_weight": qid * 0.3 + 1}
+    found = evaluate(y_true, y_score, **given)
+    assert_same(found, in_general(y_true, y_score, **given))
+    assert found.n_undefined["map"] == 6
+
+
+# --- cutoffs that no list reaches ----------------------------------------------------------------------------
+
+
+def test_cutoffs_that_no_list_reaches_are_computed_once(made, in_general):
+    """But for formulas that read the cutoff, as precision does."""
+    y_true, y_score, _ = rows()
+    qid = np.arange(len(y_true)) // 5
+    names = [
+        name + at
+        for name in ("ndcg", "p", "acg(denominator=min_k_n)", "map(denominator=k)")
+        for at in ("@3", "@5", "@9", "")
+    ]
+    given = {"qid": qid, "metrics": names}
+    found = evaluate(y_true, y_score, **given)
+    assert_same(found, in_general(y_true, y_score, **given))
+    assert [len(cutoffs) for cutoffs in made[0].cutoffs][:2] == [2, 4]
+    curve = ndcg_score(y_true, y_score, qid=qid, k=[9, 3, 7])
+    assert curve.tolist() == [found.mean()[f"ndcg@{k}"] for k in (9, 3, 5)]
+
+
+def test_a_cutoff_as_long_as_the_longest_list(in_general):
+    y_true, y_score, qid = rows()
+    for k in (899, 900, 901):
+        given = {"qid": qid, "metrics": [f"ndcg@{k}", f"p@{k}", f"recall@{k + 1}", "ndcg", "recall"]}
+        assert_same(evaluate(y_true, y_score, **given), in_general(y_true, y_score, **given))
+
+
+# --- functions of the user -----------------------------------------------------------------------------------
+
+
+def test_a_function_is_asked_for_grades_that_occur():
+    """A plan has tables of all grades, of which a table of the user's may have a few, and a function may bear a few."""
+    y_true, y_score, qid = rows(0, highest=1)
+    asked = []
+
+    def gain(label):
+        asked.extend(np.unique(label))
+        return 2.0 * label
+
+    y_true *= 3
+    by_table = ndcg_score(y_true, y_score, qid=qid, gain={0: 0, 3: 6})
+    assert (
+        by_table
+        == ndcg_score(y_true, y_score, qid=qid, gain=gain)
+        == ndcg_score(y_true, y_score, qid=qid, gain="linear")
+    )
+    assert {*asked} == {0, 3}
+
+
+# --- what is left to the general path ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("what", ["unjudged", "fractions", "not retrieved", "subtopics", "own", "long", "micro"])
+def test_rows_and_metrics_without_a_plan(what, made, in_general, monkeypatch):
+    y_true, y_score, qid = rows()
+    metrics, given = ["ndcg@5", "map"], {}
+    if what == "unjudged":
+        y_true[::7], given["unjudged"] = np.nan, "drop"
+    elif what == "fractions":
+        y_true[3] = 0.5
+    elif what == "not retrieved":
+        y_score[::7] = -np.inf
+    elif what == "subtopics":
+        y_true, metrics = np.stack([y_true, y_true], axis=1), ["alpha_ndcg"]
+    elif what == "own":
+        metrics.append(lambda y, s: float(y[s.argmax()]))
+    elif what == "long":
+        monkeypatch.setattr(plans, "LONGEST", 899)
+    else:
+        metrics, given["average"] = ["p@5"], "micro"
+    given |= {"qid": qid, "metrics": metrics}
+    assert_same(evaluate(y_true, y_score, **given), in_general(y_true, y_score, **given))
+    assert made == [None]
+
+
+def test_a_query_as_long_as_is_planned(made, monkeypatch):
+    monkeypatch.setattr(plans, "LONGEST", 900)
+    y_true, y_score, qid = rows()
+    evaluate(y_true, y_score, qid=qid, metrics="map")
+    assert made[0] is not None
+
+
+# --- rooms ---------------------------------------------------------------------------------------------------
+
+
+def test_a_plan_keeps_no_rows():
+    """A view of a few would keep all that it is a view of."""
+    y_true, y_score, qid = rows()
+    alive = []
+    for _ in range(2):
+        arrays = [np.array(x[:40]) for x in (y_true, y_score)]
+        alive += [weakref.ref(x) for x in arrays]
+        ndcg_score(*arrays, qid=qid[:40])
+        del arrays
+    assert [ref() for ref in alive] == [None] * 4
+
+
+# --- steps ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        lambda r: r.cumsum(r.relevant * 2 - 1, weight=1 / r.rank),
+        lambda r: r.cumsum((r.label > 1) * 1.0, over_rank=True),
+        lambda r: r.cumsum(r.label > 1),
+        lambda r: r.cumsum(np.minimum(r.label, 2) + r.label),
+        lambda r: r.ideal.cumsum(r.ideal.relevant, by_rank=np.sqrt),
+        lambda r: r.cumsum(weight=r.relevant),
+        lambda r: r.cumsum(weight=r.cascade(r.relevant / 3) * r.rank),
+        lambda r: r.cumsum(weight=r.cascade(r.joint(0.001, r.label) / r.rank)),
+        lambda r: r.cumsum(weight=r.joint(r.relevant, r.joint(r.relevant, r.label))),
+        lambda r: r.cumsum(weight=r.label / r.ideal_sum(1 + r.ideal.label)),
+        lambda r: (r.sums_of_means(of_labels=True), np.minimum(r.k, r.n_relevant)),
+        lambda r: (r.ideal.sums_of_means(), r.k + r.cutoff / r.n),
+        lambda r: (r.ideal.n_relevant, r.ideal.k + r.n_judged),
+        lambda r: 3.0,
+    ],
+)
+@pytest.mark.parametrize("cutoffs", [[3], [NO_CUTOFF], [1, 4, NO_CUTOFF]])
+@pytest.mark.parametrize("tied", [False, True])
+def test_steps_are_those_of_the_formula(formula, cutoffs, tied):
+    """Each formula twice, so that it finds its steps, on blocks of other sizes."""
+    y_true, y_score, qid = rows(0, decimals=1 if tied else 9)
+    grade, cutoffs, steps = y_true.astype(np.uint8), np.array(cutoffs), Steps()
+    for _ in range(2):
+        curve = steps.curve(formula, {}, TracedQueries(2, cutoffs, np.arange(1, 901), steps))
+    order = BlockOrder(len(qid), len(LENGTHS), 900, int(cutoffs[-1]), "average", 4, [])
+    numerator, denominator = (part(steps.take(order)) for part in curve[:2])
+    for first, last in ((0, 4), (3, 16), (0, 16), (5, 6)):
+        start, stop = LENGTHS[:first].sum(), LENGTHS[:last].sum()
+        indptr = np.append(0, np.cumsum(LENGTHS[first:last]))
+        order.lists(y_score[start:stop], None, None, grade[start:stop], indptr)
+        for step in order.steps:
+            step()
+        labels = BlockLabels(None, indptr, grade=grade[start:stop], highest=4)
+        ranking = Ranking.by_score(None, y_score[start:stop], indptr, depth=int(cutoffs[-1]), grade=labels.grade)
+        expected = formula(Ranked(ranking.sharing(labels), cutoffs, 2))
+        expected = expected if isinstance(expected, tuple) else (expected, 1.0)
+        for part, whole in zip((numerator, denominator), expected, strict=True):
+            shape = np.shape(whole) or (1, 1)
+            assert_array_equal(part[: shape[0]] if len(part) > 1 else part, np.reshape(whole, shape))
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        lambda r: r.cumsum(np.minimum(r.label, 2) + r.ideal.label),
+        lambda r: r.cumsum(r.ideal.label),
+        lambda r: r.cumsum(r.label, weight=r.ideal.rank),
+        lambda r: r.ideal.cumsum(r.rank),
+        lambda r: r.cumsum(weight=r.rank * r.ideal.rank),
+        lambda r: r.cumsum(weight=r.joint(r.ideal.relevant, 1.0)),
+        lambda r: r.cumsum(weight=r.cascade(r.ideal.relevant)),
+        lambda r: r.cumsum(weight=r.ideal_sum(r.label)),
+        lambda r: r.cumsum(weight=r.joint(1.0, r.relevant, r.n_relevant)),
+        lambda r: r.cumsum(weight=~(r.label > 1) + r.rank),
+        lambda r: r.cumsum(np.modf(r.label)),
+        lambda r: r.label,
+    ],
+)
+def test_what_has_no_steps(formula):
+    """Such as numbers of two orders by position: these may be cut at other places."""
+    steps = Steps()
+    with pytest.raises(NotTraced):
+        steps.curve(formula, {}, TracedQueries(2, np.array([3]), np.arange(1, 901), steps))
+
+
+def test_steps_alike_are_one():
+    spec = [cached_spec(name) for name in ("dcg", "ndcg", "p", "recall", "hit", "f1")]
+    _, (longest, _) = plans.longest_of_few(), (900, None)
+    curves = [Curve(s, s.cutoffs, s.bind(plans.longest_of_few())) for s in spec]
+    steps = Plan(curves, longest)._steps["average"]
+    alone = sum(len(Plan([curve], longest)._steps["average"].computations) for curve in curves)
+    assert len(steps.computations) <= alone - 4  # a DCG, hits twice, and relevant documents
