@@ -1,5 +1,6 @@
 """Plans of many rows: the numbers of the general path to the last bit, block by block, and what is left to it."""
 
+import gc
 import weakref
 
 import numpy as np
@@ -9,7 +10,7 @@ from registry import METRICS, each_metric
 
 from sklearn_rank import evaluate
 from sklearn_rank._engine.block_labels import BlockLabels
-from sklearn_rank._engine.plan import BlockOrder, Curve, Plan
+from sklearn_rank._engine.plan import BlockOrder, Curve, Plan, Rows
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._engine.traced import NotTraced, Steps, TracedQueries
@@ -206,14 +207,26 @@ def test_a_query_as_long_as_is_planned(made, monkeypatch):
 
 def test_a_plan_keeps_no_rows():
     """A view of a few would keep all that it is a view of."""
-    y_true, y_score, qid = rows()
-    alive = []
-    for _ in range(2):
-        arrays = [np.array(x[:40]) for x in (y_true, y_score)]
-        alive += [weakref.ref(x) for x in arrays]
-        ndcg_score(*arrays, qid=qid[:40])
-        del arrays
-    assert [ref() for ref in alive] == [None] * 4
+    y_true, y_score, _ = rows()
+    plan = plans._plan_any_few([cached_spec("ndcg"), cached_spec("map")])[0]
+    out = [(np.empty((1, 1)), np.zeros((1, 1), dtype=bool)) for _ in range(2)]
+    arrays = y_true[:40].astype(np.uint8), y_score[:40].copy(), np.array([0, 40])
+    assert plan.fill(Rows(*arrays), out, 64, 64)
+    alive = [weakref.ref(x) for x in arrays]
+    del arrays
+    assert [ref() for ref in alive] == [None] * 3
+
+
+def test_a_plan_keeps_no_function_of_the_user():
+    def gain(label):
+        return label * 2
+
+    y_true, y_score, qid = (x[:40] for x in rows())
+    assert ndcg_score(y_true, y_score, qid=qid, gain=gain) == ndcg_score(y_true, y_score, qid=qid, gain="linear")
+    alive = weakref.ref(gain)
+    del gain
+    gc.collect()
+    assert alive() is None
 
 
 # --- steps ---------------------------------------------------------------------------------------------------
@@ -285,6 +298,15 @@ def test_what_has_no_steps(formula):
     steps = Steps()
     with pytest.raises(NotTraced):
         steps.curve(formula, {}, TracedQueries(2, np.array([3]), np.arange(1, 901), steps))
+    assert not steps.computations
+
+
+@pytest.mark.parametrize("formula", [lambda r: r.k, lambda r: r.cutoff, lambda r: r.ideal.k, lambda r: r.ideal.cutoff])
+def test_a_cutoff_has_no_step_where_some_are_left_out(formula):
+    steps = Steps()
+    queries = TracedQueries(2, np.array([3, NO_CUTOFF]), np.arange(1, 901), steps, all_cutoffs=False)
+    with pytest.raises(NotTraced):
+        steps.curve(formula, {}, queries)
 
 
 def test_steps_alike_are_one():

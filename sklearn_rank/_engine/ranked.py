@@ -216,17 +216,14 @@ class Ranked:
         """A value of each query, shape (n_queries, 1), at each of its positions."""
         return np.repeat(np.ravel(np.asarray(x, dtype=np.float64)), self._ranking.length)
 
-    def ideal_sum(self, value: ArrayLike, beyond: float = 0.0) -> Array:
-        """Sum over the best items, as many as the rank at each position says, of a value of each position of `ideal`.
-
-        Ranks that the best order does not reach, as where items were not judged, add `beyond` each.
-        """
+    def ideal_sum(self, value: ArrayLike) -> Array:
+        """Sum of a value of each position of `ideal`, over as many as the rank at each position says."""
         ideal, length = self._ranking.ideal, self._ranking.length
         sums = self.ideal.joint(1.0, value)
         if np.array_equal(ideal.ptr, self._ranking.ptr):  # as many in the best order as in this one
             return sums
         last = np.minimum(self.rank, np.repeat(ideal.length, length))  # tied items go on past the last cutoff
-        return sums[np.repeat(ideal.ptr[:-1], length) + last - 1] + beyond * (self.rank - last)
+        return sums[np.repeat(ideal.ptr[:-1], length) + last - 1]
 
     def cumsum(
         self,

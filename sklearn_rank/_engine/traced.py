@@ -124,11 +124,11 @@ class Steps:
         n = len(self.computations)
         try:
             curve = formula(queries, **keywords)
+            return CurveOfSteps(*map(_table, curve if isinstance(curve, tuple) else (curve, 1.0)))
         except Exception as error:  # of whatever a formula does with what is no array
             del self.computations[n:]
             self._known = {key: step for key, step in self._known.items() if step.place < n}
             raise NotTraced from error
-        return CurveOfSteps(*map(_table, curve if isinstance(curve, tuple) else (curve, 1.0)))
 
     def take(self, order: BoundOrder) -> list[Array]:
         """Arrays of all steps, computed from an order."""
@@ -341,7 +341,7 @@ class TracedQueries(TracedRanked):
         """Rank of each position."""
         return self.step(("rank",), lambda order, _: order.ranks())
 
-    def ideal_sum(self, value: Any, beyond: float = 0.0) -> Step:
+    def ideal_sum(self, value: Any) -> Step:
         """Sum of a value of each position of `ideal`, over as many as the rank at each position says."""
         place = self.ideal.joint(1.0, value).place
         return self.step(("at ranks of best", place), lambda order, values: order.at_ranks_of_best(values[place]))

@@ -217,5 +217,5 @@ def q_score(r: Ranked, *, gain: Any = "linear", beta: float = 1) -> Curve:
     0.75
     """
     beta = min(beta, LARGE)
-    best = r.ideal_sum(1 + beta * r.ideal.by_label(gain), beyond=1)
+    best = r.ideal_sum(1 + beta * r.ideal.by_label(gain))
     return r.cumsum(weight=r.joint(r.relevant, r.relevant + beta * r.by_label(gain)) / best), r.n_relevant
