@@ -5,19 +5,22 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from sklearn_rank._engine.block_labels import BlockLabels, as_grades
+from sklearn_rank._engine.kernels.rank import cascade, joint
 from sklearn_rank._engine.quick import RankRoom
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import FEW, NO_CUTOFF, Ranking
 from sklearn_rank._engine.traced import Steps, TracedScores
 
-LENGTHS = [0, 1, 2, 3, 5, 5, 9, 40, 127, 128, 129, 255, 256, 257, 700, 0]
-"""Lists about as long as a few chunks of positions, and empty ones."""
+LENGTHS = [0, 1, 2, 3, 5, 5, 9, 40, 127, 128, 129, 255, 256, 257, 700, 1023, 1024, 1025, 0]
+"""Lists about as long as a few chunks of positions, or as what is kept on the stack, and empty ones."""
 
 SCORES = {
     "distinct": lambda rng, n: rng.permutation(n) * 1.0,
     "few ties": lambda rng, n: rng.integers(0, 20 * n, n) // 2 * 1.0,
     "ties": lambda rng, n: rng.integers(0, 90, n) * 1.0,
     "two values": lambda rng, n: rng.integers(0, 2, n) * 1.0,
+    "blocks of 1 to 16": lambda rng, n: rng.permutation(np.repeat(np.arange(n), rng.integers(1, 17, n))[:n]) * 1.0,
+    "blocks of 17 at most": lambda rng, n: np.repeat(np.arange(n), rng.choice([1, 2, 8, 9, 16, 17], n))[:n] * 1.0,
     "constant": lambda rng, n: np.zeros(n),
 }
 
@@ -77,6 +80,29 @@ def test_sums_of_means(scores, cutoffs, of_labels):
         by_grade, by_number = both_rankings(scores, cutoffs, grades)
         sums = by_grade.sums_of_means(of_labels=of_labels)
         assert_array_equal(sums, by_number.sums_of_means(of_labels=of_labels))
+
+
+@pytest.mark.parametrize("scores", SCORES)
+@pytest.mark.parametrize("cutoffs", [[3], [NO_CUTOFF]], ids=str)
+def test_scans(scores, cutoffs):
+    """Values that are looked up, list by list, and arrays of them."""
+    by_grade, by_number = both_rankings(scores, cutoffs)
+    ranking, longest = by_grade._ranking, max(LENGTHS)
+    grade, room, (found, expected) = ranking.grade, np.empty((2, longest + 1)), np.empty((2, len(by_grade.rank)))
+    tables = np.arange(32.0), np.exp2(np.arange(32.0)) - 1, np.sqrt(np.arange(32)), np.arange(32) * 2.0**34 + 1
+    lists = ranking.ptr, ranking.tie_end
+    for x in (*tables, np.ones(1)):
+        for y in (*tables, np.ones(1)):
+            operands = [(z, None, z) if len(z) == 1 else (z, grade, z[grade]) for z in (x, y)]
+            joint(*[part for z, of, _ in operands for part in (z, of)], None, *lists, room, found)
+            joint(operands[0][2], None, operands[1][2], None, None, *lists, None, expected)
+            # Differences of sums are exact where no product is beyond the whole numbers that doubles hold.
+            assert_array_equal(found, expected)
+    for p in (np.arange(32.0) / 5, (np.arange(32) > 1) * 1.0, np.minimum(np.arange(32) / 4, 1)):
+        assert cascade(p, grade, *lists, cutoffs[-1], room, found)
+        assert cascade(p[grade], None, *lists, cutoffs[-1], room, expected)
+        assert_array_equal(found, expected)
+    assert not cascade(np.arange(32) / 3, grade, *lists, cutoffs[-1], room, found)
 
 
 @pytest.mark.parametrize("n", [FEW + 1, 5000])

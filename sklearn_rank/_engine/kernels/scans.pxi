@@ -38,39 +38,36 @@ cpdef bint cascade(
                 continue
             ends = _ties_of(all_ends, first, first + n)
             of_list = _values_from(&items, first, n, looked_up)
+            valid &= known or _are_probabilities(of_list, n)
             if ends == NULL and n <= N_PLAIN:
-                valid &= known or _are_probabilities(of_list, n)
                 _cascade_plainly(of_list, n, &out[first])
-            else:
-                valid &= _cascade_list(of_list, ends, first, n, depth, &room[0, 0], &out[first], &steps)
+            elif valid:
+                _cascade_list(of_list, ends, first, n, depth, &room[0, 0], &out[first], &steps)
     return valid
 
 
-cdef bint _cascade_list(
+cdef int _cascade_list(
     const double* p, const int64_t* tie_end, int64_t first, int64_t n, int64_t depth, double* work, double* out,
     int64_t* steps,
 ) except -1 nogil:
-    """A list that is long or has ties, whose first position has this number; return whether p are probabilities."""
+    """A list that is long or has ties, whose first position has this number; up to an item that stops everyone."""
     cdef int64_t i = 0, stop, plain = min(n, N_PLAIN)
     cdef pair_t survive
-    cdef bint valid = True
     survive.value, survive.lost = 1.0, 0.0
-    while i < n:
+    while i < n and survive.value != 0.0:
         stop = tie_end[first + i] - first if tie_end != NULL else i + 1
         if stop == i + 1 and i < plain:
             stop = _end_of_turn(tie_end, first + i, first + plain) - first
-            valid &= _are_probabilities(p + i, stop - i)
             survive.value *= _cascade_turn(p + i, stop - i, survive.value, out + i)
         elif stop == i + 1:
-            valid &= fabs(p[i] - 0.5) <= HALF
             out[i] = (survive.value + survive.lost) * p[i]
             _go_on(&survive, p[i])
-        elif not _are_probabilities(p + i, stop - i):
-            valid = False
         else:
             _cascade_block(p + i, stop - i, depth - i, stop <= plain, &survive, work, out + i, steps)
         i = stop
-    return valid
+    if i < n:
+        memset(&out[i], 0, (n - i) * sizeof(double))
+    return 0
 
 
 cdef void _cascade_plainly(const double* p, int64_t n, double* out) noexcept nogil:

@@ -81,8 +81,50 @@ cdef void _sum_all(
         lists.tie_end = NULL
     q = _sum_short(items, weight, w, by_rank, per_rank, lists, 0)
     while q < lists.n:
-        _sum_query(items, weight, w, by_rank, per_rank, lists, q)
+        if lists.ptr[q + 1] - lists.ptr[q] <= N_PLAIN:
+            _sum_tied(items, weight, w, by_rank, per_rank, lists, q)
+        else:
+            _sum_query(items, weight, w, by_rank, per_rank, lists, q)
         q = _sum_short(items, weight, w, by_rank, per_rank, lists, q + 1)
+
+
+cdef void _sum_tied(
+    const items_t* items, const double* weight, int64_t w, const double* by_rank, bint per_rank, const lists_t* lists,
+    int64_t q,
+) noexcept nogil:
+    """Sums down one short list with ties: those of a list in which each item has the mean value of its block.
+
+    Differences of sums down the list say what a block has, where they are exact, and means are written eight at a time,
+    those of the next block over the last of them: 0.4 of the time, as no branch depends on what is tied.
+    """
+    cdef int64_t i, j, stop, first = lists.ptr[q], n = lists.ptr[q + 1] - first
+    cdef double total
+    cdef const int64_t* tie_end = lists.tie_end + first
+    cdef const uint8_t* grade
+    cdef double[N_PLAIN + FEW] mean
+    cdef int64_t[N_PLAIN + 1] above
+    cdef int64_t[2] bounds = [0, n]
+    cdef items_t means
+    cdef lists_t list_of_means = lists[0]
+    means.value, means.grade, means.step = mean, NULL, 1
+    list_of_means.ptr, list_of_means.n, list_of_means.tie_end, list_of_means.product = bounds, 1, NULL, NULL
+    list_of_means.out += q * lists.of_query
+    if items.whole:
+        grade = items.grade + first
+        above[0] = 0
+        for i in range(n):
+            above[i + 1] = above[i] + items.number.of[grade[i]]
+    i = 0
+    while i < n:
+        stop = tie_end[i] - first
+        total = above[stop] - above[i] if items.whole else _sum_of(items, first + i, first + stop)
+        total /= stop - i
+        for j in range(FEW):
+            mean[i + j] = total
+        for j in range(i + FEW, stop):
+            mean[j] = total
+        i = stop
+    _sum_short(&means, weight + w * first, w, by_rank, per_rank, &list_of_means, 0)
 
 
 cdef void _sum_query(
@@ -344,9 +386,10 @@ cpdef void joint(
     `x` or `y` of length 1 is that of all. With `most`, a whole number for each query, x and y are 0 or 1, and never
     both 1.
     """
-    cdef int64_t q, i, first, n
+    cdef int64_t q, first, n
     cdef double limit = INFINITY
     cdef items_t of_x = _items(x, x_grade), of_y = _items(y, y_grade)
+    cdef bint exact = of_x.whole and of_y.whole and most is None
     cdef const int64_t* all_ends = _pointer(tie_end)
     cdef const int64_t* ends
     cdef const double* xs
@@ -355,6 +398,8 @@ cpdef void joint(
     cdef double* y_room = NULL
     if x_grade is not None or y_grade is not None:
         x_room, y_room = &room[0, 0], &room[1, 0]
+    if _most_of(x) * _most_of(y) * N_PLAIN > MOST_WHOLE:
+        exact = False
     with nogil:
         for q in range(ptr.shape[0] - 1):
             first = ptr[q]
@@ -368,8 +413,19 @@ cpdef void joint(
                 limit = most[q]
             if ends == NULL:
                 _joint_plainly(xs, of_x.step, ys, of_y.step, n, limit, &out[first])
+            elif exact and n <= N_PLAIN:
+                _joint_of_whole(xs, ys, ends + first, first, n, &out[first])
             else:
                 _joint_with_ties(xs, of_x.step, ys, of_y.step, ends, first, n, limit, &out[first])
+
+
+cdef double _most_of(const double[::1] x) noexcept:
+    """Largest number, without its sign."""
+    cdef int64_t i
+    cdef double most = 0.0
+    for i in range(x.shape[0]):
+        most = max(most, fabs(x[i]))
+    return most
 
 
 cdef inline const double* _values_from(const items_t* items, int64_t first, int64_t n, double* room) noexcept nogil:
@@ -411,6 +467,36 @@ cdef void _joint_with_ties(
                 out[j] = level + slope * (j - i)
         before += sum_y
         i = stop
+
+
+cdef void _joint_of_whole(
+    const double* x, const double* y, const int64_t* tie_end, int64_t first, int64_t n, double* out,
+) noexcept nogil:
+    """A short list with ties, of values whose sums are exact: as in `_sum_tied`."""
+    cdef int64_t i = 0, j, stop
+    cdef double m, sum_x, sum_y, sum_xy, level, slope
+    cdef double[N_PLAIN + 1] x_above, y_above, xy_above
+    cdef double[N_PLAIN + FEW] found
+    x_above[0] = y_above[0] = xy_above[0] = 0.0
+    for i in range(n):
+        x_above[i + 1] = x_above[i] + x[i]
+        y_above[i + 1] = y_above[i] + y[i]
+        xy_above[i + 1] = xy_above[i] + x[i] * y[i]
+    i = 0
+    while i < n:
+        stop = tie_end[i] - first
+        m = stop - i
+        sum_x = x_above[stop] - x_above[i]
+        sum_y = y_above[stop] - y_above[i]
+        sum_xy = xy_above[stop] - xy_above[i]
+        level = (sum_x * y_above[i] + sum_xy) / m
+        slope = (sum_x * sum_y - sum_xy) / max(m * (m - 1), 1.0)
+        for j in range(FEW):
+            found[i + j] = level + slope * j
+        for j in range(i + FEW, stop):
+            found[j] = level + slope * (j - i)
+        i = stop
+    memcpy(out, found, n * sizeof(double))
 
 
 cdef inline int64_t _end_of_turn(const int64_t* tie_end, int64_t start, int64_t stop) noexcept nogil:
