@@ -99,7 +99,9 @@ def test_scans(scores, cutoffs):
             # Differences of sums are exact where no product is beyond the whole numbers that doubles hold.
             assert_array_equal(found, expected)
     for p in (np.arange(32.0) / 5, (np.arange(32) > 1) * 1.0, np.minimum(np.arange(32) / 4, 1)):
+        found[:] = np.nan
         assert cascade(p, grade, *lists, cutoffs[-1], room, found)
+        assert not np.isnan(found).any()
         assert cascade(p[grade], None, *lists, cutoffs[-1], room, expected)
         assert_array_equal(found, expected)
     assert not cascade(np.arange(32) / 3, grade, *lists, cutoffs[-1], room, found)
