@@ -60,14 +60,32 @@ cdef int _cascade_list(
             stop = _end_of_turn(tie_end, first + i, first + plain) - first
             survive.value *= _cascade_turn(p + i, stop - i, survive.value, out + i)
         elif stop == i + 1:
-            out[i] = (survive.value + survive.lost) * p[i]
-            _go_on(&survive, p[i])
+            stop = _end_of_turn(tie_end, first + i, first + n) - first
+            _cascade_exactly(p + i, stop - i, &survive, out + i)
         else:
             _cascade_block(p + i, stop - i, depth - i, stop <= plain, &survive, work, out + i, steps)
         i = stop
     if i < n:
         memset(&out[i], 0, (n - i) * sizeof(double))
     return 0
+
+
+cdef inline void _cascade_exactly(const double* p, int64_t n, pair_t* survive, double* out) noexcept nogil:
+    """As `_cascade_turn`, with what each product rounds away: only the last one waits for the items before."""
+    cdef int64_t i
+    cdef pair_t within
+    cdef double before = survive.value + survive.lost
+    within.value, within.lost = 1.0, 0.0
+    for i in range(n):
+        out[i] = before * (within.value + within.lost) * p[i]
+        _go_on(&within, p[i])
+    _go_through(survive, &within)
+
+
+cdef inline void _go_through(pair_t* survive, const pair_t* through) noexcept nogil:
+    """Multiply by a product, both with what they round away."""
+    survive.lost = survive.lost * through.value + survive.value * through.lost
+    survive.lost += _multiply(&survive.value, through.value)
 
 
 cdef void _cascade_plainly(const double* p, int64_t n, double* out) noexcept nogil:
@@ -135,7 +153,7 @@ cdef int _cascade_block(
         _cascade_few(p, m, survive, plain, out)
         return 0
     stops = _distinct_of(p, m, s, value, count)
-    _go_through(survive, &stops, plain)
+    _go_past(survive, &stops, plain)
     if before == 0.0:
         return 0
     if mean >= 1.0:
@@ -207,7 +225,7 @@ cdef void _cascade_few(const double* p, int64_t m, pair_t* survive, bint plain, 
     else:
         _stop_among(p, m, before, rising, out)
     stops.p, stops.count, stops.n = rising, NULL, m
-    _go_through(survive, &stops, plain)
+    _go_past(survive, &stops, plain)
 
 
 cdef inline void _stop_among(const double* p, int64_t m, double before, double* rising, double* out) noexcept nogil:
@@ -255,7 +273,7 @@ cdef void _stop_at_certain(int64_t m, int64_t n_certain, int64_t top, double sur
         j += 1
 
 
-cdef void _go_through(pair_t* survive, const stops_t* stops, bint plain) noexcept nogil:
+cdef void _go_past(pair_t* survive, const stops_t* stops, bint plain) noexcept nogil:
     """Multiply by 1 - p of each item: by one product of them all."""
     cdef int64_t t, i
     cdef pair_t through
@@ -269,8 +287,7 @@ cdef void _go_through(pair_t* survive, const stops_t* stops, bint plain) noexcep
     if plain:
         survive.value *= through.value
     else:
-        survive.lost = survive.lost * through.value + survive.value * through.lost
-        survive.lost += _multiply(&survive.value, through.value)
+        _go_through(survive, &through)
 
 
 cdef void _add_item(double p, int64_t n, int64_t top, double* s, double* out) noexcept nogil:

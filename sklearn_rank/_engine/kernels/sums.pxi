@@ -79,13 +79,13 @@ cdef void _sum_all(
     cdef int64_t q
     if items.grade == NULL and items.step == 0:  # where all have one value, that is the mean of tied ones
         lists.tie_end = NULL
-    q = _sum_short(items, weight, w, by_rank, per_rank, lists, 0)
+    q = _sum_untied(items, weight, w, by_rank, per_rank, lists, 0)
     while q < lists.n:
         if lists.ptr[q + 1] - lists.ptr[q] <= N_PLAIN:
             _sum_tied(items, weight, w, by_rank, per_rank, lists, q)
         else:
             _sum_query(items, weight, w, by_rank, per_rank, lists, q)
-        q = _sum_short(items, weight, w, by_rank, per_rank, lists, q + 1)
+        q = _sum_untied(items, weight, w, by_rank, per_rank, lists, q + 1)
 
 
 cdef void _sum_tied(
@@ -124,7 +124,7 @@ cdef void _sum_tied(
         for j in range(i + FEW, stop):
             mean[j] = total
         i = stop
-    _sum_short(&means, weight + w * first, w, by_rank, per_rank, &list_of_means, 0)
+    _sum_untied(&means, weight + w * first, w, by_rank, per_rank, &list_of_means, 0)
 
 
 cdef void _sum_query(
@@ -169,11 +169,11 @@ cdef void _sum_query(
         )
 
 
-cdef int64_t _sum_short(
+cdef int64_t _sum_untied(
     const items_t* items, const double* weight, int64_t w, const double* by_rank, bint per_rank, lists_t* lists,
     int64_t q,
 ) noexcept nogil:
-    """As `cumsum`, without ties and up to a query that is long; return its number.
+    """As `cumsum`, up to a query with ties; return its number.
 
     What most formulas ask for is told to the compiler, which leaves out the rest: a half of the instructions.
     """
@@ -210,15 +210,17 @@ cdef inline int64_t _sum_lists(
     const double* by_rank, bint ranked, bint per_rank, bint known, lists_t* lists, int64_t q,
 ) noexcept nogil:
     """Sums of lists; which operands there are is mostly `known` where this is inlined."""
-    cdef int64_t c, i, k, n, first, length, shortest = 1 + FEW if known and by_grade and lists.product != NULL else 0
+    cdef int64_t c, i, k, n, first, length, done, shortest = 1 + FEW if known and by_grade and lists.product != NULL else 0
     cdef double total, once = x[0]
     cdef double[N_SUMS] sums
+    cdef pair_t above
     cdef char* at
     cdef double* out
     cdef const double* values = x
     cdef const double* weights = weight
+    cdef const double* discounts
     cdef const uint8_t* grades = grade
-    while q < lists.n and shortest <= lists.ptr[q + 1] - lists.ptr[q] <= N_PLAIN and not _is_tied(lists, q):
+    while q < lists.n and shortest <= lists.ptr[q + 1] - lists.ptr[q] and not _is_tied(lists, q):
         length = lists.ptr[q + 1] - lists.ptr[q]
         if by_grade:
             grades = grade + lists.ptr[q]
@@ -226,39 +228,55 @@ cdef inline int64_t _sum_lists(
             values = x + v * lists.ptr[q]
         if weighted:
             weights = weight + w * lists.ptr[q]
-        total = 0.0
+        discounts = by_rank
+        above.value = above.lost = total = 0.0
         for k in range(N_SUMS):
             sums[k] = 0.0
-        i = 0
+        i = done = 0
         at = lists.out + q * lists.of_query
         for c in range(lists.n_cutoffs):
-            n = min(lists.cutoffs[c], length)
-            first = min(n, N_FIRST)
-            while i < first:
-                total += _term(values, once, v, grades, by_grade, weights, w, weighted, by_rank, ranked, per_rank, i)
-                i += 1
             out = <double*> at
             at += lists.of_cutoff
-            if n == first:
-                out[0] = total
-                continue
-            while known and i < n and i & (N_SUMS - 1) != 0:
-                sums[i & (N_SUMS - 1)] += _term(
-                    values, once, v, grades, by_grade, weights, w, weighted, by_rank, ranked, per_rank, i,
-                )
-                i += 1
-            while known and i + N_SUMS <= n:
-                for k in range(N_SUMS):
-                    sums[k] += _term(
-                        values, once, v, grades, by_grade, weights, w, weighted, by_rank, ranked, per_rank, i + k,
+            while True:
+                n = min(min(lists.cutoffs[c], length) - done, N_PLAIN)
+                first = min(n, N_FIRST) if done == 0 else 0
+                while i < first:
+                    total += _term(
+                        values, once, v, grades, by_grade, weights, w, weighted, discounts, ranked, per_rank, done, i,
                     )
-                i += N_SUMS
-            while i < n:
-                sums[i & (N_SUMS - 1)] += _term(
-                    values, once, v, grades, by_grade, weights, w, weighted, by_rank, ranked, per_rank, i,
-                )
-                i += 1
-            out[0] = total + _joined(sums)
+                    i += 1
+                while known and i < n and i & (N_SUMS - 1) != 0:
+                    sums[i & (N_SUMS - 1)] += _term(
+                        values, once, v, grades, by_grade, weights, w, weighted, discounts, ranked, per_rank, done, i,
+                    )
+                    i += 1
+                while known and i + N_SUMS <= n:
+                    for k in range(N_SUMS):
+                        sums[k] += _term(
+                            values, once, v, grades, by_grade, weights, w, weighted, discounts, ranked, per_rank, done,
+                            i + k,
+                        )
+                    i += N_SUMS
+                while i < n:
+                    sums[i & (N_SUMS - 1)] += _term(
+                        values, once, v, grades, by_grade, weights, w, weighted, discounts, ranked, per_rank, done, i,
+                    )
+                    i += 1
+                if i < N_PLAIN:
+                    break
+                _add(&above, total + _joined(sums))
+                total = 0.0
+                for k in range(N_SUMS):
+                    sums[k] = 0.0
+                i = 0
+                done += N_PLAIN
+                if by_grade:
+                    grades += N_PLAIN
+                else:
+                    values += v * N_PLAIN
+                weights += w * N_PLAIN
+                discounts += N_PLAIN
+            out[0] = above.value + (above.lost + (total + _joined(sums)))
         q += 1
     return q
 
@@ -300,14 +318,14 @@ cdef inline double _sum_products(const uint8_t* grade, int64_t n, const double* 
 
 cdef inline double _term(
     const double* x, double once, int64_t v, const uint8_t* grade, bint by_grade, const double* weight, int64_t w,
-    bint weighted, const double* by_rank, bint ranked, bint per_rank, int64_t i,
+    bint weighted, const double* by_rank, bint ranked, bint per_rank, double done, int64_t i,
 ) noexcept nogil:
     """Value times weight; `once` is the value of all, read beforehand so that the compiler takes two at once."""
     cdef double factor = weight[w * i] if weighted else 1.0
     if ranked:
         factor *= by_rank[i]
     if per_rank:
-        factor /= RANK[i]
+        factor /= done + RANK[i]
     if by_grade:
         return x[grade[i]] * factor
     return (once if v == 0 else x[v * i]) * factor
