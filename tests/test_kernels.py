@@ -294,6 +294,39 @@ def test_sums_without_ties(values, weights, discounted, per_rank):
         equal([found[k][q] for k in CUTOFFS], [summed(terms[:k]) for k in CUTOFFS])
 
 
+@pytest.mark.parametrize("per_rank", [False, True])
+def test_sums_of_long_lists_with_ties(per_rank):
+    """Tied items share their mean; what is tied below a cutoff changes no bit above it."""
+    rng, n, cutoffs = np.random.default_rng(0), 3000, np.array([5, 1024, 1030, 2047, 2900, NO_CUTOFF])
+    value, weight, discount, ptr = rng.random(n), rng.random(n), rng.random(n), np.array([0, n])
+    sizes = rng.integers(1, 6, n)
+    ends = np.cumsum(sizes)[: np.searchsorted(np.cumsum(sizes), n)]
+    starts, ends = np.append(0, ends), np.append(ends, n)
+    tie_end, means = np.zeros(n, dtype=np.int64), np.empty(n)
+    for start, stop in zip(starts, ends, strict=True):
+        tie_end[start], means[start:stop] = stop, value[start:stop].mean()
+    found = np.empty((1, len(cutoffs)))
+    cumsum(value, None, weight, discount, per_rank, ptr, cutoffs, tie_end, found)
+    terms = means * weight * discount / (np.arange(1, n + 1) if per_rank else 1)
+    assert_allclose(found[0], np.append(0, terms.cumsum())[np.minimum(cutoffs, n)], rtol=1e-13)
+    tie_end, untied = np.arange(1, n + 1), np.empty((1, len(cutoffs)))
+    tie_end[2950] = 2952
+    for _ in range(20):
+        value = rng.normal(size=n)
+        cumsum(value, None, weight, discount, per_rank, ptr, cutoffs, tie_end, found)
+        cumsum(value, None, weight, discount, per_rank, ptr, cutoffs, None, untied)
+        assert_array_equal(found[0, :-1], untied[0, :-1])
+
+
+def test_a_cascade_of_a_long_list_meets_a_tie_where_it_is():
+    p, out, tie_end = np.zeros(1040), np.empty(1040), np.arange(1, 1041)
+    p[1030:1034], tie_end[1031] = [0.1, 0.2, 0.6, 0.3], 1033
+    assert cascade(p, None, np.array([0, 1040]), tie_end, NO_CUTOFF, np.empty((1, 1041)), out)
+    expected = [0.1, 0.9 * 0.4, 0.9 * (0.8 * 0.6 + 0.4 * 0.2) / 2, 0.9 * 0.8 * 0.4 * 0.3]
+    assert_allclose(out[1030:1034], expected, rtol=1e-14)
+    assert not out[:1030].any()
+
+
 @pytest.mark.parametrize("length", [1, 5, 8, 12, 40, 1025])
 def test_a_query_without_ties_beside_tied_ones(length):
     """It has the bits that it has alone, before and after them, in each scan."""

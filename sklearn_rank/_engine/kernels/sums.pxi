@@ -210,7 +210,8 @@ cdef inline int64_t _sum_lists(
     const double* by_rank, bint ranked, bint per_rank, bint known, lists_t* lists, int64_t q,
 ) noexcept nogil:
     """Sums of lists; which operands there are is mostly `known` where this is inlined."""
-    cdef int64_t c, i, k, n, first, length, done, shortest = 1 + FEW if known and by_grade and lists.product != NULL else 0
+    cdef int64_t c, i, k, n, first, length, done
+    cdef int64_t shortest = 1 + FEW if known and by_grade and lists.product != NULL else 0
     cdef double total, once = x[0]
     cdef double[N_SUMS] sums
     cdef pair_t above
