@@ -491,6 +491,7 @@ def centred_ranks(
 include "grades.pxi"
 include "exact.pxi"
 include "sums.pxi"
+include "joint.pxi"
 include "scans.pxi"
 include "means.pxi"
 include "curves.pxi"
