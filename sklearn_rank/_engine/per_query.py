@@ -40,22 +40,22 @@ def fill(
 
     What depends on labels alone is kept in `known`, of queries with the same labels in the same rows.
     """
-    plan = [(curve, ranking_key(curve.spec, queries), keywords) for curve, keywords in curves]
+    asked = [(curve, ranking_key(curve.spec, queries), keywords) for curve, keywords in curves]
     depth: dict[RankingKey, int] = {}
-    for curve, key, _ in plan:
+    for curve, key, _ in asked:
         depth[key] = max(depth.get(key, 0), curve.spec.depth)
 
-    keeps_results = len(plan) > 1 or known is not None  # else nobody asks again
+    keeps_results = len(asked) > 1 or known is not None  # else nobody asks again
 
     def fill_block(first: int, last: int) -> None:
         of_block = {} if known is None else known.setdefault((first, last), {})
         rankings = {key: rank_block(queries, first, last, key, d, of_block) for key, d in depth.items()}
         with np.errstate(over="ignore", invalid="ignore"):  # each metric looks for what is not finite
-            for curve, key, keywords in plan:
+            for curve, key, keywords in asked:
                 heed()
                 curve.fill(first, last, rankings[key], keywords, keeps_results=keeps_results)
 
-    blocks = query_blocks(queries.indptr, n_jobs, largest=2.0 if len(plan) == 1 else 1.5)
+    blocks = query_blocks(queries.indptr, n_jobs, largest=2.0 if len(asked) == 1 else 1.5)
     for_each(fill_block, blocks, n_jobs)
 
 

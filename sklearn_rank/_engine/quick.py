@@ -84,7 +84,7 @@ class QuickMeans:
         try:
             if not self._has_ufuncs:
                 return self._means(score, room)
-            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # below a list is what stood there
+            with np.errstate(all="ignore"):  # each metric looks for what is not finite
                 return self._means(score, room)
         finally:
             self._rooms.append(room)
