@@ -358,7 +358,7 @@ def test_numbers_that_the_general_path_says_more_of(bound, monkeypatch):
     assert_same(evaluate(*data[:2], qid=data[2], metrics="err"), expected)
     assert called == [bound] * 2  # and by the plan of these very rows
     assert prepared(data[1]) == expected.mean()["err"]
-    assert called == [bound] * 3
+    assert called == [bound] * 4
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from registry import METRICS, each_metric
 
-from sklearn_rank import evaluate
+from sklearn_rank import evaluate, prepare
 from sklearn_rank._engine.block_labels import BlockLabels
 from sklearn_rank._engine.plan import BlockOrder, Curve, Plan, Rows
 from sklearn_rank._engine.ranked import Ranked
@@ -192,7 +192,7 @@ def test_rows_and_metrics_without_a_plan(what, made, in_general, monkeypatch):
         metrics, given["average"] = ["p@5"], "micro"
     given |= {"qid": qid, "metrics": metrics}
     assert_same(evaluate(y_true, y_score, **given), in_general(y_true, y_score, **given))
-    assert made == [None]
+    assert not any(made)
 
 
 def test_a_query_as_long_as_is_planned(made, monkeypatch):
@@ -203,6 +203,21 @@ def test_a_query_as_long_as_is_planned(made, monkeypatch):
 
 
 # --- rooms ---------------------------------------------------------------------------------------------------
+
+
+def test_prepared_labels_keep_their_plan(made, in_general):
+    """It is left aside for scores that have none, and taken again."""
+    y_true, _, qid = rows(1)
+    given = {"qid": qid, "metrics": ["ndcg@10", "map", "q@3", "p@5"]}
+    prepared = prepare(y_true, **given)
+    for seed in range(4):
+        scores = rows(seed)[1]
+        if seed == 2:
+            scores[::7] = -np.inf
+        assert_same(prepared.evaluate(scores), in_general(y_true, scores, **given))
+        assert prepared(scores) == in_general(y_true, scores, **given).mean()
+    assert len(made) == 1
+    assert made[0] is not None
 
 
 def test_a_plan_keeps_no_rows():

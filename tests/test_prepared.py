@@ -406,7 +406,9 @@ def test_a_mean_beyond_floats_is_told_of_as_without_preparation():
 
 def test_what_many_metrics_leave_is_let_go():
     y_true, y_score, qid = rows()
-    prepared = prepare(y_true, qid=qid, metrics=[f"ndcg(discount=jarvelin,base={2 + i})" for i in range(MOST_KEPT)])
+    prepared = prepare(
+        y_true + 0.5, qid=qid, metrics=[f"ndcg(discount=jarvelin,base={2 + i})" for i in range(MOST_KEPT)]
+    )
     first = prepared.evaluate(y_score).mean()
     (of_block,) = prepared._known.values()
     (ideal,) = [x for labels in of_block.values() for x in labels.shared.values() if hasattr(x, "shared")]

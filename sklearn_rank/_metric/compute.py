@@ -10,7 +10,7 @@ import numpy as np
 from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.few import values_of_few
 from sklearn_rank._engine.per_query import KnownLabels, depth_of, fill, fill_by_plan
-from sklearn_rank._engine.plan import Curve
+from sklearn_rank._engine.plan import Curve, Plan, can_be_planned
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.quick import FEW_ROWS, QuickMeans
 from sklearn_rank._engine.traced import NotTraced
@@ -40,6 +40,7 @@ class BoundMetrics:
         for spec in specs:
             alike.setdefault(spec.curve_key, []).append(spec)
         self.specs, self.curves = specs, {key: _bind(queries, group) for key, group in alike.items()}
+        self._plan: list[Plan | None] = []
 
     def check_scores(self, queries: Queries) -> None:
         """Refuse scores that one of the metrics does not take."""
@@ -49,13 +50,21 @@ class BoundMetrics:
     def compute(self, queries: Queries, n_jobs: int | None, known: KnownLabels | None = None) -> list[PerQuery]:
         """Values of each metric; what depends on labels alone is kept in `known`."""
         curves, n_queries = [*self.curves.values()], len(queries.indptr) - 1
-        plan = plan_of_rows(queries, curves) if known is None else None
+        plan = self._plan_of(queries, curves)
         cutoffs = [curve.cutoffs for curve in curves] if plan is None else plan.cutoffs
         empty = [PerQuery.empty(curve.spec, at, n_queries) for curve, at in zip(curves, cutoffs, strict=True)]
         if plan is None or not fill_by_plan(queries, plan, empty, n_jobs):
             fill(queries, [*zip(empty, [curve.keywords for curve in curves], strict=True)], n_jobs, known)
         values = dict(zip(self.curves, empty, strict=True))
         return [values[spec.curve_key].at(spec) for spec in self.specs]
+
+    def _plan_of(self, queries: Queries, curves: Sequence[Curve]) -> Plan | None:
+        """Plan for any scores of the queries, made when it is first needed; None if there is none for these."""
+        if not can_be_planned(queries):
+            return None
+        if not self._plan:
+            self._plan.append(plan_of_rows(queries, curves))
+        return self._plan[0]
 
     def quick_means(self, queries: Queries, known: KnownLabels) -> Callable[[Array], list[float] | None]:
         """Mean of each metric for scores of few rows; None where `compute` has more to do."""

@@ -26,10 +26,10 @@ _PLANS: dict[tuple[int, ...], tuple[Sequence[MetricSpec], tuple[Plan, float] | N
 
 
 def plan_of_rows(queries: Queries, curves: Sequence[Curve]) -> Plan | None:
-    """Plan of metrics for the rows of queries; None if there is none."""
-    if not can_be_planned(queries) or queries.longest > LONGEST:
-        return None
+    """Plan of metrics for queries with grades, and any scores of theirs; None if there is none."""
     assert queries.grade is not None
+    if queries.longest > LONGEST:
+        return None
     highest = int(queries.summary.label_range[1])
     found = rank_kernels.find_grades(queries.grade, highest)
     grades = np.array([g for g in range(highest + 1) if found >> g & 1], dtype=np.float64)
