@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -218,6 +219,18 @@ def test_prepared_labels_keep_their_plan(made, in_general):
         assert prepared(scores) == in_general(y_true, scores, **given).mean()
     assert len(made) == 1
     assert made[0] is not None
+
+
+def test_threads_share_a_prepared_plan():
+    """Each call has arrays of its own."""
+    y_true, _, qid = rows(1)
+    scores = [rows(seed, decimals=2)[1] for seed in range(12)]
+    metrics = ["ndcg@10", "map", "q@3", "err"]
+    prepared = prepare(y_true, qid=qid, metrics=metrics)
+    expected = [evaluate(y_true, score, qid=qid, metrics=metrics) for score in scores]
+    with ThreadPoolExecutor(4) as pool:
+        for found, alone in zip(pool.map(prepared.evaluate, scores * 5), expected * 5, strict=True):
+            assert_same(found, alone)
 
 
 def test_a_plan_keeps_no_rows():

@@ -17,6 +17,7 @@ from sklearn_rank._engine.traced import NotTraced
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._metric.plans import plan_of_few, plan_of_rows
 from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array
 
 
@@ -40,7 +41,7 @@ class BoundMetrics:
         for spec in specs:
             alike.setdefault(spec.curve_key, []).append(spec)
         self.specs, self.curves = specs, {key: _bind(queries, group) for key, group in alike.items()}
-        self._plan: list[Plan | None] = []
+        self._queries = queries
 
     def check_scores(self, queries: Queries) -> None:
         """Refuse scores that one of the metrics does not take."""
@@ -50,7 +51,7 @@ class BoundMetrics:
     def compute(self, queries: Queries, n_jobs: int | None, known: KnownLabels | None = None) -> list[PerQuery]:
         """Values of each metric; what depends on labels alone is kept in `known`."""
         curves, n_queries = [*self.curves.values()], len(queries.indptr) - 1
-        plan = self._plan_of(queries, curves)
+        plan = self._plan if can_be_planned(queries) else None
         cutoffs = [curve.cutoffs for curve in curves] if plan is None else plan.cutoffs
         empty = [PerQuery.empty(curve.spec, at, n_queries) for curve, at in zip(curves, cutoffs, strict=True)]
         if plan is None or not fill_by_plan(queries, plan, empty, n_jobs):
@@ -58,13 +59,10 @@ class BoundMetrics:
         values = dict(zip(self.curves, empty, strict=True))
         return [values[spec.curve_key].at(spec) for spec in self.specs]
 
-    def _plan_of(self, queries: Queries, curves: Sequence[Curve]) -> Plan | None:
-        """Plan for any scores of the queries, made when it is first needed; None if there is none for these."""
-        if not can_be_planned(queries):
-            return None
-        if not self._plan:
-            self._plan.append(plan_of_rows(queries, curves))
-        return self._plan[0]
+    @cached_property
+    def _plan(self) -> Plan | None:
+        """Plan for any scores of the queries that have one."""
+        return plan_of_rows(self._queries, [*self.curves.values()])
 
     def quick_means(self, queries: Queries, known: KnownLabels) -> Callable[[Array], list[float] | None]:
         """Mean of each metric for scores of few rows; None where `compute` has more to do."""

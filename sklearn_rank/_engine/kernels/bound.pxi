@@ -4,7 +4,7 @@
 # can run, longer than to work on a hundred. Each class has the operands of the kernel that it calls, but for what the
 # order has. Values `by_grade` are those of each grade, which are looked up.
 
-cdef class BoundOrder:
+cdef class BoundLists:
     """The lists of an order: where they begin, where ties end, and the grade at each position."""
     cdef int64_t[::1] ptr
     cdef const int64_t[::1] tie_end
@@ -22,7 +22,7 @@ cdef class BoundOrder:
         return self.ptr[self.ptr.shape[0] - 1]
 
 
-cdef class BoundScores(BoundOrder):
+cdef class BoundScores(BoundLists):
     """Lists by falling score."""
     cdef int64_t[::1] ends
     cdef double[::1] room
@@ -81,7 +81,7 @@ cdef class BoundBlock(BoundScores):
         self.row_grade = self.indptr = None
 
 
-cdef class BoundBest(BoundOrder):
+cdef class BoundBest(BoundLists):
     """The best order of each block."""
     cdef BoundBlock block
     cdef uint8_t[::1] all_grades
@@ -118,7 +118,7 @@ cdef class BoundRows:
 
 cdef class BoundGrades:
     """A function of the grade at each position."""
-    cdef BoundOrder order
+    cdef BoundLists order
     cdef const double[::1] table
     cdef double[::1] out
 
@@ -131,7 +131,7 @@ cdef class BoundGrades:
 
 cdef class BoundRanks:
     """The rank at each position."""
-    cdef BoundOrder order
+    cdef BoundLists order
     cdef double[::1] out
 
     def __init__(self, order, out):
@@ -143,7 +143,7 @@ cdef class BoundRanks:
 
 cdef class BoundBeside:
     """Numbers of the positions of another order, at those of the same rank; below it the last one."""
-    cdef BoundOrder order, other
+    cdef BoundLists order, other
     cdef const double[::1] x
     cdef double[::1] out
 
@@ -174,7 +174,7 @@ cdef class BoundCount:
 
 
 cdef class BoundSum:
-    cdef BoundOrder order
+    cdef BoundLists order
     cdef const double[::1] value, weight, discount
     cdef bint by_grade, per_rank
     cdef const int64_t[::1] cutoffs
@@ -192,7 +192,7 @@ cdef class BoundSum:
 
 
 cdef class BoundJoint:
-    cdef BoundOrder order
+    cdef BoundLists order
     cdef const double[::1] x, y
     cdef bint x_by_grade, y_by_grade
     cdef const double[:] most
@@ -212,7 +212,7 @@ cdef class BoundJoint:
 
 
 cdef class BoundMeans:
-    cdef BoundOrder order
+    cdef BoundLists order
     cdef const double[::1] relevant, value
     cdef bint by_grade
     cdef const int64_t[::1] cutoffs
@@ -223,7 +223,7 @@ cdef class BoundMeans:
         self.cutoffs, self.out = cutoffs, out
 
     def __call__(self):
-        cdef BoundOrder of = self.order
+        cdef BoundLists of = self.order
         if self.by_grade:
             means_of_grades(of.grade, self.relevant, self.value, of.ptr, self.cutoffs, of.tie_end, self.out)
         else:
@@ -231,7 +231,7 @@ cdef class BoundMeans:
 
 
 cdef class BoundCascade:
-    cdef BoundOrder order
+    cdef BoundLists order
     cdef const double[::1] p
     cdef bint by_grade
     cdef double[:, ::1] room
@@ -241,7 +241,7 @@ cdef class BoundCascade:
         self.order, self.p, self.by_grade, self.room, self.out = order, p, by_grade, room, out
 
     def __call__(self):
-        cdef BoundOrder of = self.order
+        cdef BoundLists of = self.order
         return cascade(
             self.p, of.grade if self.by_grade else None, of.ptr, of.tie_end, of.depth, self.room, self.out,
         )

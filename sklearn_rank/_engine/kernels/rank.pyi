@@ -119,13 +119,13 @@ def divide(
     undefined: NDArray[np.uint8] | NDArray[np.bool_],
 ) -> bool: ...
 
-class BoundOrder:
+class BoundLists:
     @property
     def n_queries(self) -> int: ...
     @property
     def n_positions(self) -> int: ...
 
-class BoundRanking(BoundOrder):
+class BoundRanking(BoundLists):
     def __init__(
         self,
         label: Array | None,
@@ -140,7 +140,7 @@ class BoundRanking(BoundOrder):
     ) -> None: ...
     def __call__(self, score: Array) -> None: ...
 
-class BoundBlock(BoundOrder):
+class BoundBlock(BoundLists):
     def __init__(
         self, depth: int, ties: int, longest: int, grade: Grade, tie_end: Index, ptr: Index, room: Array
     ) -> None: ...
@@ -154,7 +154,7 @@ class BoundBlock(BoundOrder):
     ) -> None: ...
     def forget(self) -> None: ...
 
-class BoundBest(BoundOrder):
+class BoundBest(BoundLists):
     def __init__(self, block: BoundBlock, highest: int, grade: Grade, ptr: Index) -> None: ...
     def __call__(self) -> None: ...
 
@@ -163,15 +163,15 @@ class BoundRows:
     def __call__(self) -> None: ...
 
 class BoundGrades:
-    def __init__(self, order: BoundOrder, table: Array, out: Array) -> None: ...
+    def __init__(self, order: BoundLists, table: Array, out: Array) -> None: ...
     def __call__(self) -> None: ...
 
 class BoundRanks:
-    def __init__(self, order: BoundOrder, out: Array) -> None: ...
+    def __init__(self, order: BoundLists, out: Array) -> None: ...
     def __call__(self) -> None: ...
 
 class BoundBeside:
-    def __init__(self, order: BoundOrder, other: BoundOrder, x: Array, out: Array) -> None: ...
+    def __init__(self, order: BoundLists, other: BoundLists, x: Array, out: Array) -> None: ...
     def __call__(self) -> None: ...
 
 class BoundCount:
@@ -181,7 +181,7 @@ class BoundCount:
 class BoundSum:
     def __init__(
         self,
-        order: BoundOrder,
+        order: BoundLists,
         value: Array,
         by_grade: bool,
         weight: Array,
@@ -195,7 +195,7 @@ class BoundSum:
 class BoundJoint:
     def __init__(
         self,
-        order: BoundOrder,
+        order: BoundLists,
         x: Array,
         x_by_grade: bool,
         y: Array,
@@ -208,12 +208,12 @@ class BoundJoint:
 
 class BoundMeans:
     def __init__(
-        self, order: BoundOrder, relevant: Array, value: Array, by_grade: bool, cutoffs: Index, out: Array
+        self, order: BoundLists, relevant: Array, value: Array, by_grade: bool, cutoffs: Index, out: Array
     ) -> None: ...
     def __call__(self) -> None: ...
 
 class BoundCascade:
-    def __init__(self, order: BoundOrder, p: Array, by_grade: bool, room: Array, out: Array) -> None: ...
+    def __init__(self, order: BoundLists, p: Array, by_grade: bool, room: Array, out: Array) -> None: ...
     def __call__(self) -> bool: ...
 
 class BoundRatio:
