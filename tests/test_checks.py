@@ -133,6 +133,13 @@ def few_rows():
     yield label, score, np.array(7)
     yield label, score, np.array([np.iinfo(int).min, *[0] * 4, np.iinfo(int).max])
     yield label, score, qid.astype("u8")
+    for dtype in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"):
+        least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+        for ids in ([least, least + 1, most // 2, most // 2, most // 2 + 1, most], [least, 1, most, most, 1, 2]):
+            yield label, score, np.array(ids, dtype)
+    for dtype in ("i4", "i8", "f4", "f8"):
+        for odd in (32, -1, 2**31 - 1, *([0.5] if dtype in ("f4", "f8") else [])):
+            yield np.array([3, 0, odd, 31, 2, 0], dtype), score.astype("f4"), qid
     yield label[::-1], score, qid
     yield np.repeat(label, 2)[::2], np.repeat(score, 2)[::2], np.repeat(qid, 2)[::2]
     yield label[:5], score, qid
@@ -155,7 +162,9 @@ def test_few_rows_by_one_call(case, monkeypatch):
     for keywords in ({}, {"score_name": "scores of b"}):
         few = said(label, score, qid, **keywords)
         with monkeypatch.context() as patch:
-            patch.setattr(check, "FEW_ROWS", 0)
+            patch.setattr(check, "is_one_block", lambda n_rows: False)
+            assert said(label, score, qid, **keywords) == few
+            patch.setattr(check, "FEW_ROWS", 0)  # as it is with many rows
             assert said(label, score, qid, **keywords) == few
 
 

@@ -13,8 +13,7 @@ from sklearn_rank import evaluate, parse_metric, prepare
 from sklearn_rank._engine import bound as bound_order
 from sklearn_rank._engine import traced
 from sklearn_rank._engine.kernels import rank as rank_kernels
-from sklearn_rank._engine.quick import FEW_ROWS
-from sklearn_rank._metric import compute, plans
+from sklearn_rank._metric import plans
 from sklearn_rank._metric.names import cached_spec
 from sklearn_rank.metrics import err_score, map_score, ndcg_score, precision_at_k_score, rbp_score
 
@@ -28,8 +27,7 @@ def in_general(monkeypatch):
 
     def call(function, *arrays, **keywords):
         with monkeypatch.context() as patched:
-            patched.setattr(compute, "plan_of_few", lambda *_: None)
-            patched.setattr(compute, "plan_of_rows", lambda *_: None)
+            patched.setattr(plans.PlannedMetrics, "compute", lambda *_: None)
             return function(*arrays, **keywords)
 
     return call
@@ -37,15 +35,16 @@ def in_general(monkeypatch):
 
 @pytest.fixture
 def is_few(monkeypatch):
-    """Whether the short path computes a call."""
+    """Whether a plan for any few rows computes a call."""
 
     def call(function, *arrays, **keywords):
-        found = []
+        found, compute = [], plans.PlannedMetrics.compute
         with monkeypatch.context() as patched:
-            values_of_few = compute.values_of_few
-            patched.setattr(compute, "values_of_few", lambda *args: found.append(values_of_few(*args)) or found[-1])
+            patched.setattr(
+                plans.PlannedMetrics, "compute", lambda *args: found.append((args[0], compute(*args))) or found[-1][1]
+            )
             function(*arrays, **keywords)
-        return bool(found) and found[0] is not None
+        return bool(found) and found[0][0].plan.longest == plans.FEW_ROWS and found[0][1] is not None
 
     return call
 
@@ -62,7 +61,7 @@ def rows(n_rows=60, n_queries=6, seed=0, highest=4):
 
 def is_planned(metric):
     """Whether there is a plan of a metric for few rows."""
-    return plans._plan_any_few([cached_spec(metric.name)]) is not None
+    return plans.planned_for_any([cached_spec(metric.name)], plans.ANY_FEW) is not None
 
 
 def assert_same(one, other):
@@ -176,11 +175,11 @@ def test_no_step_remembers_labels_or_scores(in_general):
 
 
 def test_the_short_path_ends_where_it_says(is_few, in_general):
-    for n_rows in (FEW_ROWS, FEW_ROWS + 1):
+    for n_rows in (plans.FEW_ROWS, plans.FEW_ROWS + 1):
         for n_queries in (1, 9):
             y_true, y_score, qid = rows(n_rows, n_queries)
             given = {"qid": qid, "metrics": FIVE}
-            assert is_few(evaluate, y_true, y_score, **given) == (n_rows == FEW_ROWS)
+            assert is_few(evaluate, y_true, y_score, **given) == (n_rows == plans.FEW_ROWS)
             assert_same(evaluate(y_true, y_score, **given), in_general(evaluate, y_true, y_score, **given))
 
 
@@ -311,7 +310,7 @@ def test_each_metric_has_its_own_threshold():
         assert found["p(min_relevance=3)@1"].tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("n_rows", [FEW_ROWS, FEW_ROWS + 1])
+@pytest.mark.parametrize("n_rows", [n + more for n in (plans.FEW_ROWS, plans.LONGEST_REMEMBERED) for more in (0, 1)])
 def test_rows_at_the_limit(n_rows):
     rng = np.random.default_rng(0)
     y, score, one = rng.integers(0, 2, n_rows), rng.random(n_rows), np.zeros(n_rows)

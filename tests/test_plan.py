@@ -15,7 +15,7 @@ from sklearn_rank._engine.plan import BlockOrder, Curve, Plan, Rows
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._engine.traced import NotTraced, Steps, TracedQueries
-from sklearn_rank._metric import compute, plans
+from sklearn_rank._metric import plans
 from sklearn_rank._metric.names import cached_spec
 from sklearn_rank._utils import threads
 from sklearn_rank.metrics import ndcg_score
@@ -35,17 +35,24 @@ def in_general(monkeypatch):
 
     def call(*arrays, **keywords):
         with monkeypatch.context() as patched:
-            patched.setattr(compute, "plan_of_rows", lambda *_: None)
+            patched.setattr(plans.PlannedMetrics, "compute", lambda *_: None)
             return evaluate(*arrays, **keywords)
 
     return call
 
 
 @pytest.fixture
-def made(monkeypatch):
-    """Plans that calls made, None where there is none."""
-    found, plan_of_rows = [], compute.plan_of_rows
-    monkeypatch.setattr(compute, "plan_of_rows", lambda *args: found.append(plan_of_rows(*args)) or found[-1])
+def used(monkeypatch):
+    """Plans that calls were computed by."""
+    found, compute = [], plans.PlannedMetrics.compute
+
+    def compute_and_tell(metrics, *args):
+        values = compute(metrics, *args)
+        if values is not None:
+            found.append(metrics.plan)
+        return values
+
+    monkeypatch.setattr(plans.PlannedMetrics, "compute", compute_and_tell)
     return found
 
 
@@ -66,14 +73,14 @@ def assert_same(one, other):
         assert_array_equal(one.per_query[name], values)
 
 
-PLANNED = [metric for metric in METRICS if plans._plan_any_few([cached_spec(metric.name)]) is not None]
+PLANNED = [metric for metric in METRICS if plans.planned_for_any([cached_spec(metric.name)], plans.ANY_FEW) is not None]
 
 
 # --- the same numbers ----------------------------------------------------------------------------------------
 
 
 @each_metric
-def test_each_metric(metric, in_general, made):
+def test_each_metric(metric, in_general, used):
     names = [metric.name + at for at in (["@1", "@3", "@10", "@2000", ""] if metric.has_cutoff else [""])]
     top = metric.labels[1] if isinstance(metric.labels[1], int | float) else 4
     for seed, decimals in ((0, 9), (1, 1), (2, 0)):
@@ -85,12 +92,12 @@ def test_each_metric(metric, in_general, made):
             given = {"qid": qid, "metrics": names, "n_jobs": n_jobs, **ties}
             for scores in (y_score, y_score.astype(np.float32)):
                 assert_same(evaluate(y_true, scores, **given), in_general(y_true, scores, **given))
-    assert all((plan is not None) == (metric in PLANNED) for plan in made)
+    assert len(used) == (12 if metric in PLANNED else 0)
 
 
 @pytest.mark.filterwarnings("ignore:ndcg is not defined for any query:UserWarning")
 @pytest.mark.parametrize("seed", range(4))
-def test_all_at_once_with_other_ties_thresholds_and_depths(seed, in_general, made):
+def test_all_at_once_with_other_ties_thresholds_and_depths(seed, in_general, used):
     """Metrics that share steps, and those that must not."""
     names = [m.name for m in PLANNED if m.has_cutoff]
     metrics = [
@@ -109,7 +116,7 @@ def test_all_at_once_with_other_ties_thresholds_and_depths(seed, in_general, mad
     with np.errstate(all="raise"):
         found = evaluate(y_true, y_score, n_jobs=2, **given)
     assert_same(found, in_general(y_true, y_score, **given))
-    assert made[0] is not None
+    assert len(used) == 1
 
 
 def test_weights_and_undefined_queries(in_general):
@@ -124,7 +131,7 @@ def test_weights_and_undefined_queries(in_general):
 # --- cutoffs that no list reaches ----------------------------------------------------------------------------
 
 
-def test_cutoffs_that_no_list_reaches_are_computed_once(made, in_general):
+def test_cutoffs_that_no_list_reaches_are_computed_once(used, in_general):
     """But for formulas that read the cutoff, as precision does."""
     y_true, y_score, _ = rows()
     qid = np.arange(len(y_true)) // 5
@@ -136,7 +143,7 @@ def test_cutoffs_that_no_list_reaches_are_computed_once(made, in_general):
     given = {"qid": qid, "metrics": names}
     found = evaluate(y_true, y_score, **given)
     assert_same(found, in_general(y_true, y_score, **given))
-    assert [len(cutoffs) for cutoffs in made[0].cutoffs][:2] == [2, 4]
+    assert [len(cutoffs) for cutoffs in used[0].cutoffs][:2] == [2, 4]
     curve = ndcg_score(y_true, y_score, qid=qid, k=[9, 3, 7])
     assert curve.tolist() == [found.mean()[f"ndcg@{k}"] for k in (9, 3, 5)]
 
@@ -174,7 +181,7 @@ def test_a_function_is_asked_for_grades_that_occur():
 
 
 @pytest.mark.parametrize("what", ["unjudged", "fractions", "not retrieved", "subtopics", "own", "long", "micro"])
-def test_rows_and_metrics_without_a_plan(what, made, in_general, monkeypatch):
+def test_rows_and_metrics_without_a_plan(what, used, in_general, monkeypatch):
     y_true, y_score, qid = rows()
     metrics, given = ["ndcg@5", "map"], {}
     if what == "unjudged":
@@ -189,24 +196,79 @@ def test_rows_and_metrics_without_a_plan(what, made, in_general, monkeypatch):
         metrics.append(lambda y, s: float(y[s.argmax()]))
     elif what == "long":
         monkeypatch.setattr(plans, "LONGEST", 899)
+        monkeypatch.setattr(plans, "LONGEST_REMEMBERED", 899)
     else:
         metrics, given["average"] = ["p@5"], "micro"
     given |= {"qid": qid, "metrics": metrics}
     assert_same(evaluate(y_true, y_score, **given), in_general(y_true, y_score, **given))
-    assert not any(made)
+    assert not used
 
 
-def test_a_query_as_long_as_is_planned(made, monkeypatch):
+@pytest.mark.parametrize("longest", ["LONGEST", "LONGEST_REMEMBERED"])
+def test_a_query_as_long_as_is_planned(longest, used, monkeypatch):
+    """Those that are not remembered have tables of as many ranks as there are."""
     monkeypatch.setattr(plans, "LONGEST", 900)
+    monkeypatch.setattr(plans, "LONGEST_REMEMBERED", 899)
+    monkeypatch.setattr(plans, longest, 900 if longest == "LONGEST" else 1024)
     y_true, y_score, qid = rows()
     evaluate(y_true, y_score, qid=qid, metrics="map")
-    assert made[0] is not None
+    assert [plan.longest for plan in used] == [900 if longest == "LONGEST" else 1024]
+
+
+# --- plans that are remembered -------------------------------------------------------------------------------
+
+
+def test_rows_of_other_kinds_have_other_plans(used, in_general, monkeypatch):
+    """By turns: longer queries, other grades, fewer rows; and a plan serves the next rows of its kind."""
+    monkeypatch.setattr(plans, "_PLANS", {})
+    given = {"metrics": ["ndcg@10", "ndcg", "err@5", "q(beta=2)", "map@3"]}
+    data = [rows(0), rows(1, highest=1), rows(2, highest=3), rows(3, decimals=0)]
+    data += [(y, score, np.arange(len(y)) // n) for n, (y, score, _) in zip((5, 64, 101, 1500), data, strict=True)]
+    data += [tuple(x[:900] for x in data[0])]
+    for _ in range(2):
+        for y_true, y_score, qid in data:
+            found = evaluate(y_true, y_score, qid=qid, **given)
+            assert_same(found, in_general(y_true, y_score, qid=qid, **given))
+    assert len(used) == 2 * len(data)
+    assert used[: len(data)] == used[len(data) :]
+    assert [plan.longest for plan in used[: len(data)]] == [1024, 1024, 1024, 1024, 5, 64, 128, 2048, plans.FEW_ROWS]
+    assert used[0] is used[3]
+    assert used[0].highest == 4
+
+
+def test_labels_beyond_a_scale_are_refused_where_a_plan_is_remembered(used):
+    y_true, y_score, qid = rows()
+    for _ in range(2):
+        evaluate(y_true, y_score, qid=qid, metrics="err(max_grade=4)")
+    y_true[7] = 5
+    with pytest.raises(ValueError, match="must not be above max_grade=4"):
+        evaluate(y_true, y_score, qid=qid, metrics="err(max_grade=4)")
+    assert len(used) == 2
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("in_blocks", [True, False])
+def test_a_remembered_plan_keeps_small_arrays_alone(n_jobs, in_blocks, used, monkeypatch):
+    """Those of prepared labels, which their owner lets go of, stay."""
+    monkeypatch.setattr(plans, "_PLANS", {})
+    if not in_blocks:
+        monkeypatch.setattr(threads, "BLOCK_ROWS", 10**6)
+    y_true, y_score, qid = rows()
+    for most_kept, n_kept in ((0, 0), (10**6, 1)):
+        monkeypatch.setattr(plans, "MOST_NUMBERS", most_kept)
+        plans._PLANS.clear()
+        for _ in range(2):
+            evaluate(y_true, y_score, qid=qid, metrics=["ndcg@10", "map"], n_jobs=n_jobs)
+        assert n_kept <= len(used[-1]._rooms) <= n_kept * n_jobs
+    monkeypatch.setattr(plans, "MOST_NUMBERS", 0)
+    prepare(y_true, qid=qid, metrics=["q", "map"], n_jobs=n_jobs).evaluate(y_score)
+    assert used[-1]._rooms
 
 
 # --- rooms ---------------------------------------------------------------------------------------------------
 
 
-def test_prepared_labels_keep_their_plan(made, in_general):
+def test_prepared_labels_keep_their_plan(used, in_general):
     """It is left aside for scores that have none, and taken again."""
     y_true, _, qid = rows(1)
     given = {"qid": qid, "metrics": ["ndcg@10", "map", "q@3", "p@5"]}
@@ -217,8 +279,8 @@ def test_prepared_labels_keep_their_plan(made, in_general):
             scores[::7] = -np.inf
         assert_same(prepared.evaluate(scores), in_general(y_true, scores, **given))
         assert prepared(scores) == in_general(y_true, scores, **given).mean()
-    assert len(made) == 1
-    assert made[0] is not None
+    assert len(used) == 6
+    assert len({*map(id, used)}) == 1
 
 
 def test_threads_share_a_prepared_plan():
@@ -236,7 +298,7 @@ def test_threads_share_a_prepared_plan():
 def test_a_plan_keeps_no_rows():
     """A view of a few would keep all that it is a view of."""
     y_true, y_score, _ = rows()
-    plan = plans._plan_any_few([cached_spec("ndcg"), cached_spec("map")])[0]
+    plan = plans.planned_for_any([cached_spec("ndcg"), cached_spec("map")], plans.ANY_FEW).plan
     out = [(np.empty((1, 1)), np.zeros((1, 1), dtype=bool)) for _ in range(2)]
     arrays = y_true[:40].astype(np.uint8), y_score[:40].copy(), np.array([0, 40])
     assert plan.fill(Rows(*arrays), out, 64, 64)
@@ -339,8 +401,7 @@ def test_a_cutoff_has_no_step_where_some_are_left_out(formula):
 
 def test_steps_alike_are_one():
     spec = [cached_spec(name) for name in ("dcg", "ndcg", "p", "recall", "hit", "f1")]
-    _, (longest, _) = plans.longest_of_few(), (900, None)
-    curves = [Curve(s, s.cutoffs, s.bind(plans.longest_of_few())) for s in spec]
-    steps = Plan(curves, longest)._steps["average"]
-    alone = sum(len(Plan([curve], longest)._steps["average"].computations) for curve in curves)
+    curves = [Curve(s, s.cutoffs, s.bind(plans.any_rows(900))) for s in spec]
+    steps = Plan(curves, 900)._steps["average"]
+    alone = sum(len(Plan([curve], 900)._steps["average"].computations) for curve in curves)
     assert len(steps.computations) <= alone - 4  # a DCG, hits twice, and relevant documents

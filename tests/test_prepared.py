@@ -160,6 +160,17 @@ def test_the_short_path_ends_where_it_says():
         assert prepared(y_score) == evaluate(y_true, y_score, qid=qid, metrics=FIVE).mean()
 
 
+def test_the_short_path_ends_where_its_arrays_would_be_large(monkeypatch):
+    """Each step has one of a number for each row."""
+    y_true, y_score, qid = rows(500)
+    for most, quick in ((10**6, True), (3000, False)):
+        monkeypatch.setattr("sklearn_rank._engine.quick.MOST_NUMBERS", most)
+        prepared = prepare(y_true, qid=qid, metrics=FIVE)
+        assert is_quick(prepared, y_score) == quick
+        assert is_quick(prepare(y_true, qid=qid, metrics="ndcg"), y_score)
+        assert prepared(y_score) == evaluate(y_true, y_score, qid=qid, metrics=FIVE).mean()
+
+
 def test_most_metrics_take_the_short_path():
     y_true, y_score, qid = np.array([1.0, 0, 1, 0]), np.array([4.0, 3, 2, 1]), [0, 0, 1, 1]
     quick = {m.name for m in METRICS if is_quick(prepare(y_true, qid=qid, metrics=m.name), y_score)}

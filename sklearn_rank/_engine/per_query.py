@@ -19,7 +19,7 @@ from sklearn_rank._engine.queries import Queries, rows_of
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._engine.sorted_queries import SortedQueries
 from sklearn_rank._engine.values import PerQuery
-from sklearn_rank._utils.threads import for_each, heed, query_blocks
+from sklearn_rank._utils.threads import for_each, heed, is_one_block, query_blocks
 
 MOST_KEPT = 100
 """Arrays that formulas may leave at an ideal order: one that makes a function in each call leaves more and more."""
@@ -61,8 +61,11 @@ def fill(
 
 def fill_by_plan(queries: Queries, plan: Plan, curves: Sequence[PerQuery], n_jobs: int | None) -> bool:
     """Compute curves by the steps of a plan; return whether there is nothing that the general path must say."""
-    indptr, order, grade = queries.indptr, queries.order, queries.grade
+    indptr, order, grade, score = queries.indptr, queries.order, queries.grade, queries.score
     assert grade is not None
+    if is_one_block(len(grade)):
+        rows = Rows(grade, score, indptr) if order is None else Rows(grade.take(order), score.take(order), indptr)
+        return plan.fill(rows, [(curve.numerator, curve.undefined) for curve in curves])
     blocks = query_blocks(indptr, n_jobs, largest=2.0 if len(curves) == 1 else 0.75)
     n_rows = max([int(indptr[last] - indptr[first]) for first, last in blocks])
     n_queries = max([last - first for first, last in blocks])
@@ -71,13 +74,16 @@ def fill_by_plan(queries: Queries, plan: Plan, curves: Sequence[PerQuery], n_job
         heed()
         rows = Rows(
             rows_of(grade, indptr, order, first, last),
-            rows_of(queries.score, indptr, order, first, last),
+            rows_of(score, indptr, order, first, last),
             indptr[first : last + 1] - indptr[first],
         )
         outs = [(curve.numerator[first:last], curve.undefined[first:last]) for curve in curves]
         return plan.fill(rows, outs, n_rows, n_queries)
 
-    return all(for_each(fill_block, blocks, n_jobs))
+    try:
+        return all(for_each(fill_block, blocks, n_jobs))
+    finally:
+        plan.let_go()
 
 
 def tied_across(queries: Queries | LazyQueries, spec: MetricRequest, n_jobs: int | None) -> NDArray[np.bool_]:

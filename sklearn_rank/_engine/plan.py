@@ -55,7 +55,7 @@ class Plan:
     """Steps of metrics on rows that have any of some grades, and on queries that are not longer than `longest`.
 
     `cutoffs` are those of each metric that are computed: of those that no list reaches the first one, unless the
-    formula reads the cutoff itself.
+    formula reads the cutoff itself. After a call arrays of up to about `most_kept` numbers stay for the next one.
 
     Raises
     ------
@@ -63,8 +63,10 @@ class Plan:
         If a metric is not simple enough.
     """
 
-    def __init__(self, curves: Sequence[Curve], longest: int, grades: Array = GRADES) -> None:
-        self.longest, self.highest, self._grades = longest, int(grades[-1]), grades
+    def __init__(
+        self, curves: Sequence[Curve], longest: int, grades: Array = GRADES, *, most_kept: float = math.inf
+    ) -> None:  # fmt: skip
+        self.longest, self.highest, self._grades, self._most_kept = longest, int(grades[-1]), grades, most_kept
         self.depth: dict[str, int] = {}
         self._steps: dict[str, Steps] = {}
         self._ranks: Index = np.arange(1, longest + 1)
@@ -99,17 +101,18 @@ class Plan:
         self._curves.append((spec, curve))
         self.cutoffs.append(cutoffs)
 
-    def fill(self, rows: Rows, outs: Sequence[Out], n_rows: int, n_queries: int) -> bool:
+    def fill(self, rows: Rows, outs: Sequence[Out], n_rows: int = 0, n_queries: int = 0) -> bool:
         """Write the values of each metric for some rows; return False where the general path must say what is wrong.
 
-        `n_rows` and `n_queries` are as many as there may be another time.
+        `n_rows` and `n_queries` are as many as there are in the largest block of a call, after which to `let_go`.
+        Without them this is the only one.
         """
         try:
             room = self._rooms.pop()  # each thread has its own
         except IndexError:
-            room = Room(self, n_rows, n_queries)
-        if room.n_rows < len(rows.grade) or room.n_queries < len(rows.indptr) - 1:
-            room = Room(self, n_rows, n_queries)
+            room = None
+        if room is None or room.n_rows < len(rows.grade) or room.n_queries < len(rows.indptr) - 1:
+            room = Room(self, n_rows or _rounded(len(rows.grade)), n_queries or _rounded(len(rows.indptr)))
         try:
             if not self._has_ufuncs:
                 return room.fill(rows, outs)
@@ -117,7 +120,12 @@ class Plan:
                 return room.fill(rows, outs)
         finally:
             room.forget()
-            self._rooms.append(room)
+            if n_rows or room.n_numbers <= self._most_kept:
+                self._rooms.append(room)
+
+    def let_go(self) -> None:
+        """Let go of arrays that are too large to stay until the next call."""
+        self._rooms = [room for room in self._rooms if room.n_numbers <= self._most_kept]
 
     def bind(self, orders: Mapping[str, BlockOrder]) -> list[rank_kernels.BoundRatio]:
         """Quotients of each metric, of steps that are bound to orders."""
@@ -127,6 +135,11 @@ class Plan:
             otherwise = spec["replace_undefined_by"]
             ratios.append(curve.bind(values[spec["ties"]], 0.0 if math.isnan(otherwise) else otherwise))
         return ratios
+
+
+def _rounded(n: int) -> int:
+    """The next power of two, so that there is room for other numbers of rows."""
+    return 1 << (n - 1).bit_length()
 
 
 class Room:
@@ -140,6 +153,7 @@ class Room:
             for ties, depth in plan.depth.items()
         }
         self._ratios = plan.bind(self._orders)
+        self.n_numbers = n_rows * (len(self._steps) + len(self._orders))
 
     def fill(self, rows: Rows, outs: Sequence[Out]) -> bool:
         """See `Plan.fill`."""

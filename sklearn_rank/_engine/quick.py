@@ -24,8 +24,11 @@ from sklearn_rank._engine.traced import CurveOfSteps, NotTraced, Steps, TracedSc
 from sklearn_rank._engine.values import totals
 from sklearn_rank._utils.typing import Array
 
-FEW_ROWS = 2**10
-"""Rows up to which the work is less than what the general path does beside it."""
+FEW_ROWS = 2**14
+"""Rows up to which the steps take less time on float64 labels than a plan of grades and what is done beside it."""
+
+MOST_NUMBERS = 2**18
+"""Numbers that the arrays of all steps may hold."""
 
 
 class TracedCurve(NamedTuple):
@@ -55,6 +58,9 @@ class QuickMeans:
         self._depth: dict[RankingKey, int] = {}
         self._steps: dict[RankingKey, Steps] = {}
         self._curves = [self._traced(curve) for curve in curves]
+        n_steps = sum([len(steps.computations) for steps in self._steps.values()])
+        if n_steps * len(queries.label) > MOST_NUMBERS:
+            raise NotTraced
         self._has_ufuncs = any(steps.has_ufuncs for steps in self._steps.values())
         self._rooms = [self._room()]
 

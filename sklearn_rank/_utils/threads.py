@@ -37,9 +37,14 @@ def check_n_jobs(n_jobs: object) -> None:
         raise ValueError(f"The 'n_jobs' parameter must be an int other than 0, or None. Got {echo(n_jobs)} instead.")
 
 
+def is_one_block(n_rows: int) -> bool:
+    """Whether so many rows are not worth a second thread."""
+    return n_rows <= BLOCK_ROWS
+
+
 def row_blocks(n_rows: int, n_jobs: int | None = None) -> list[tuple[int, int]]:
     """Split rows into (start, stop) blocks of as many rows each, up to twice `BLOCK_ROWS`; each thread gets as many."""
-    if n_rows <= BLOCK_ROWS:
+    if is_one_block(n_rows):
         return [(0, n_rows)]
     n = _n_blocks(n_rows, 2 * BLOCK_ROWS, n_jobs)
     return [(i * n_rows // n, (i + 1) * n_rows // n) for i in range(n)]
@@ -54,7 +59,7 @@ def query_blocks(
     block, smaller ones stay in the cache; where few are, larger ones are fewer.
     """
     n_all = int(indptr[-1])
-    if n_all <= BLOCK_ROWS:
+    if is_one_block(n_all):
         return [(0, len(indptr) - 1)]
     n_blocks = _n_blocks(n_all, int(largest * BLOCK_ROWS), n_jobs)
     starts = np.searchsorted(indptr[:-1], np.arange(n_blocks) * n_all // n_blocks)

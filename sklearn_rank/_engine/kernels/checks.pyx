@@ -6,9 +6,10 @@ Loops are over chunks that stay in the cache, and no row waits for the one befor
 """
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_STRIDES, PyBuffer_Release, PyObject_GetBuffer
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 include "fetch.pxi"
+include "runs.pxi"
 
 cdef enum:
     CHUNK = 128
@@ -17,7 +18,7 @@ cdef enum:
 cdef double WHOLE = 2.0**52    # added to a whole number from 0 on, it leaves the number in the last bits
 cdef uint64_t BITS_OF_WHOLE = 0x4330000000000000
 
-cdef union word_t:
+cdef union bits_t:
     double value
     uint64_t bits
 
@@ -53,6 +54,7 @@ def read_rows(label, score, uint8_t[::1] grade):
     cdef facts_t facts
     cdef uint8_t nothing = 0
     cdef uint8_t* grades = NULL
+    cdef bint is_known
     if grade is not None:
         grades = &grade[0] if grade.shape[0] > 0 else &nothing
     PyObject_GetBuffer(label, &y, PyBUF_FORMAT | PyBUF_ND)
@@ -61,29 +63,36 @@ def read_rows(label, score, uint8_t[::1] grade):
     except BaseException:
         PyBuffer_Release(&y)
         raise
-    cdef int64_t n_labels = y.len // y.itemsize, n_scores = s.len // s.itemsize
-    cdef char of_labels = _kind(&y), of_scores = _kind(&s)
-    cdef bint is_known = of_scores in b"df"
     with nogil:
-        if of_labels == b"d":
-            _read_labels(<const double*> y.buf, n_labels, grades, &facts)
-        elif of_labels == b"f":
-            _read_labels(<const float*> y.buf, n_labels, grades, &facts)
-        elif y.itemsize == 8 and of_labels in b"lq":
-            _read_labels(<const int64_t*> y.buf, n_labels, grades, &facts)
-        elif y.itemsize == 4 and of_labels in b"il":
-            _read_labels(<const int32_t*> y.buf, n_labels, grades, &facts)
-        else:
-            is_known = False
-        if of_scores == b"d":
-            _read_scores(<const double*> s.buf, n_scores, &facts)
-        elif of_scores == b"f":
-            _read_scores(<const float*> s.buf, n_scores, &facts)
+        is_known = _read(&y, &s, grades, &facts)
     PyBuffer_Release(&y)
     PyBuffer_Release(&s)
     if not is_known:
         raise TypeError("labels or scores of another type")
     return facts.lowest, facts.highest, facts.has_nan, facts.are_grades, facts.n_unretrieved > 0, facts.n_bad > 0
+
+
+cdef bint _read(const Py_buffer* label, const Py_buffer* score, uint8_t* grade, facts_t* facts) noexcept nogil:
+    """Read labels and scores of any type that is known; return False if one is not."""
+    cdef int64_t n_labels = label.len // label.itemsize, n_scores = score.len // score.itemsize
+    cdef char of_labels = _kind(label), of_scores = _kind(score)
+    if of_labels == b"d":
+        _read_labels(<const double*> label.buf, n_labels, grade, facts)
+    elif of_labels == b"f":
+        _read_labels(<const float*> label.buf, n_labels, grade, facts)
+    elif label.itemsize == 8 and of_labels in b"lq":
+        _read_labels(<const int64_t*> label.buf, n_labels, grade, facts)
+    elif label.itemsize == 4 and of_labels in b"il":
+        _read_labels(<const int32_t*> label.buf, n_labels, grade, facts)
+    else:
+        return False
+    if of_scores == b"d":
+        _read_scores(<const double*> score.buf, n_scores, facts)
+    elif of_scores == b"f":
+        _read_scores(<const float*> score.buf, n_scores, facts)
+    else:
+        return False
+    return True
 
 
 cdef char _kind(const Py_buffer* x) noexcept nogil:
@@ -138,51 +147,66 @@ cdef void _read_scores(const score_t* x, int64_t n_scores, facts_t* facts) noexc
 
 
 def read_few(label, score, ids, uint8_t[::1] grade, int64_t[::1] starts):
-    """What there is to know of float64 labels and scores, and int64 ids that never fall; None for all else.
+    """What there is to know of labels and scores that `read_rows` reads, and whole ids that never fall.
 
     Returned are lowest and highest label, whether all are grades and a score is -inf, and the number of queries, whose
-    starts are written, and the end. None is also for what is refused, and for NaN: others read that.
+    starts are written, and the end. None is for all else, for what is refused, and for NaN: others read that.
     """
     cdef Py_buffer[3] given
     cdef int64_t n_rows = grade.shape[0], n_queries = 0
     cdef facts_t facts
+    cdef bint is_known = False
     cdef int n = 0
     try:
         for x in (label, score, ids):
             PyObject_GetBuffer(x, &given[n], PyBUF_FORMAT | PyBUF_STRIDES)
             n += 1
-            if not _is_plain(&given[n - 1], n_rows, b"d" if n < 3 else b"l"):
+            if not _is_plain(&given[n - 1], n_rows):
                 return None
-        n_queries = _find_rising(<const int64_t*> given[2].buf, n_rows, &starts[0])
-        _read_labels(<const double*> given[0].buf, n_rows, &grade[0], &facts)
-        _read_scores(<const double*> given[1].buf, n_rows, &facts)
+        with nogil:
+            n_queries = _find_queries(&given[2], n_rows, &starts[0])
+            if n_queries > 0:
+                is_known = _read(&given[0], &given[1], &grade[0], &facts)
     except (ValueError, BufferError):    # a type that has no buffer
         return None
     finally:
         while n > 0:
             n -= 1
             PyBuffer_Release(&given[n])
-    if n_queries == 0 or facts.has_nan or facts.n_bad or facts.lowest == -INFINITY or facts.highest == INFINITY:
+    if not is_known or facts.has_nan or facts.n_bad or facts.lowest == -INFINITY or facts.highest == INFINITY:
         return None
     return facts.lowest, facts.highest, facts.are_grades, facts.n_unretrieved > 0, n_queries
 
 
-cdef bint _is_plain(Py_buffer* x, int64_t n_rows, char kind) noexcept nogil:
-    """Whether a buffer is one column of numbers without gaps, 8 bytes wide in the order of the machine."""
-    if x.ndim != 1 or x.shape[0] != n_rows or x.itemsize != 8 or (x.strides[0] != 8 and n_rows > 1):
+cdef bint _is_plain(const Py_buffer* x, int64_t n_rows) noexcept nogil:
+    """Whether a buffer is one column of numbers without gaps, in the order of the machine."""
+    if x.ndim != 1 or x.shape[0] != n_rows or (x.strides[0] != x.itemsize and n_rows > 1):
         return False
-    return x.format[1] == 0 and (x.format[0] == kind or (kind == b"l" and x.format[0] == b"q"))
+    return x.format[0] != 0 and x.format[1] == 0
 
 
-cdef int64_t _find_rising(const int64_t* ids, int64_t n_rows, int64_t* starts) noexcept nogil:
-    """Write where runs of ids start, and the end; return how many, or 0 if ids fall."""
-    cdef int64_t i, n = 1
+cdef int64_t _find_queries(const Py_buffer* ids, int64_t n_rows, int64_t* starts) noexcept nogil:
+    """Write where runs of whole ids start, and the end; return how many, or 0 for ids that fall or are no such."""
+    cdef char kind = ids.format[0]
+    if ids.itemsize == 8 and kind in b"lq":
+        return _find_rising(<const uint64_t*> ids.buf, <uint64_t> 1 << 63, n_rows, starts)
+    if ids.itemsize == 8 and kind in b"LQ":
+        return _find_rising(<const uint64_t*> ids.buf, <uint64_t> 0, n_rows, starts)
+    if ids.itemsize == 4 and kind in b"il":
+        return _find_rising(<const uint32_t*> ids.buf, <uint32_t> 1 << 31, n_rows, starts)
+    if ids.itemsize == 4 and kind in b"IL":
+        return _find_rising(<const uint32_t*> ids.buf, <uint32_t> 0, n_rows, starts)
+    return 0
+
+
+cdef int64_t _find_rising(const word_t* ids, word_t sign, int64_t n_rows, int64_t* starts) noexcept nogil:
+    """Write where runs of ids start, and the end; return how many, or 0 if ids fall. Negative ones have the `sign`."""
+    cdef int64_t i, n
     starts[0] = 0
-    for i in range(1, n_rows):
-        if ids[i] < ids[i - 1]:
+    n = _find_runs(ids, 1, n_rows, starts, 1)
+    for i in range(1, n):
+        if (ids[starts[i]] ^ sign) < (ids[starts[i] - 1] ^ sign):
             return 0
-        starts[n] = i
-        n += ids[i] > ids[i - 1]
     starts[n] = n_rows
     return n
 
@@ -194,7 +218,7 @@ cdef bint _write_grades(const double* x, int64_t n, uint8_t* out) noexcept nogil
     """
     cdef uint64_t changed = 0, above = 0
     cdef int64_t i
-    cdef word_t given, moved, back
+    cdef bits_t given, moved, back
     for i in range(n):
         given.value = x[i]
         moved.value = given.value + WHOLE

@@ -16,6 +16,7 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
 include "fetch.pxi"
+include "runs.pxi"
 include "steps.pxi"
 
 cdef uint64_t FACTOR = int.from_bytes(urandom(8), "little") | 1
@@ -29,13 +30,6 @@ memcpy(SALT, <const char*> drawn, 4 * N_SALTS)
 
 
 # --- runs ----------------------------------------------------------------------------------------------------
-
-ctypedef fused word_t:
-    uint8_t
-    uint16_t
-    uint32_t
-    uint64_t
-
 
 def find_starts(ids, int64_t width, uint64_t sign, int64_t begin, int64_t end, int64_t[::1] out, heads):
     """Write the rows from `begin` on whose bytes are not those of the row before; return how many, and if ids fall.
@@ -92,43 +86,12 @@ cdef int64_t _find_in_words(
     while row < end:
         stop = min(row + CHUNK, end)
         first = n
-        n = _find_in_chunk(x, row, stop, out, n)
+        n = _find_runs(x, row, stop, out, n)
         for i in range(first, n):
             head[i] = x[out[i]]
             falling |= (x[out[i]] ^ sign) < (x[out[i] - 1] ^ sign)
         row = stop
     falls[0] = falling
-    return n
-
-
-cdef inline int64_t _find_in_chunk(const word_t* x, int64_t row, int64_t end, int64_t* out, int64_t n) noexcept nogil:
-    """Of 16 rows at a time it is first asked whether any differs, as vectors do; in most they are of one query.
-
-    Where queries are so short that two begin among 16 rows, the next 16 are not asked: of five rows each, 0.8 of the
-    instructions.
-    """
-    cdef word_t differ
-    cdef int64_t i, n_before
-    cdef bint short = False
-    while row < end:
-        _fetch_ahead(x + row, 16 * sizeof(word_t))
-        differ = 1
-        if not short and row + 16 <= end:
-            differ = 0
-            for i in range(row, row + 16):
-                differ |= x[i] ^ x[i - 1]
-        if differ:
-            n_before = n
-            if row + 16 <= end:
-                for i in range(16):
-                    out[n] = row + i    # in any case: nothing to guess
-                    n += x[row + i] != x[row + i - 1]
-            else:
-                for i in range(row, end):
-                    out[n] = i
-                    n += x[i] != x[i - 1]
-            short = n > n_before + 1
-        row += 16
     return n
 
 
