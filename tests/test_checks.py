@@ -9,6 +9,7 @@ from registry import together
 from sklearn_rank._engine import check
 from sklearn_rank._engine.check import check_queries
 from sklearn_rank._engine.kernels.checks import read_rows
+from sklearn_rank._utils import threads
 
 RNG = np.random.default_rng(0)
 NO_GRADES = [0.5, -1.0, 32.0, 31.000000000000004, 255.0, 256.0, 2.0**32, 2.0**52, 2.0**53, -(2.0**52), 5e-324, 1e308]
@@ -98,7 +99,7 @@ def said(label, score, qid, **keywords):
         return type(error), str(error)
     found = {field.name: getattr(queries, field.name) for field in fields(queries)}
     return {
-        name: (x.dtype, x.shape, repr(x.tolist())) if isinstance(x, np.ndarray) else repr(x)
+        name: (x.dtype.newbyteorder("="), x.shape, repr(x.tolist())) if isinstance(x, np.ndarray) else repr(x)
         for name, x in found.items()
     }
 
@@ -162,7 +163,10 @@ def test_few_rows_by_one_call(case, monkeypatch):
     for keywords in ({}, {"score_name": "scores of b"}):
         few = said(label, score, qid, **keywords)
         with monkeypatch.context() as patch:
-            patch.setattr(check, "is_one_block", lambda n_rows: False)
+            for rows_of_a_block in (1, 4):
+                patch.setattr(threads, "BLOCK_ROWS", rows_of_a_block)
+                assert said(label, score, qid, n_jobs=2, **keywords) == few
+            patch.setattr(check, "check_at_once", lambda *_: None)
             assert said(label, score, qid, **keywords) == few
             patch.setattr(check, "FEW_ROWS", 0)  # as it is with many rows
             assert said(label, score, qid, **keywords) == few

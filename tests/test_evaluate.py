@@ -250,9 +250,11 @@ def test_metrics_under_names_of_ones_own(rng):
     assert [result.mean()["shallow"], result.mean()["deep"]] == [*expected.values()]
 
 
-def test_metrics_of_any_depth_and_threshold_share_a_ranking_and_no_number(data):
-    """The deepest first, and the last; what one has counted with a threshold is not another's."""
+@pytest.mark.parametrize("more", [0, 0.5])
+def test_metrics_of_any_depth_and_threshold_share_a_ranking_and_no_number(more, data):
+    """The deepest first, and the last; what one has counted with a threshold is not another's, planned or not."""
     y, s, qid = data
+    y = y + more
     names = ["map", "p@2", "map(min_relevance=2)", "recall@5", "recall(min_relevance=2)@1", "mrr@1"]
     for listed in (names, names[::-1], names[1:]):
         together = evaluate(y, s, qid=qid, metrics=listed).mean()

@@ -149,8 +149,9 @@ def test_cutoffs_that_no_list_reaches_are_computed_once(used, in_general):
 
 
 def test_a_cutoff_as_long_as_the_longest_list(in_general):
-    y_true, y_score, qid = rows()
-    for k in (899, 900, 901):
+    y_true, y_score, _ = rows()
+    qid = np.arange(len(y_true)) // 64
+    for k in (63, 64, 65):
         given = {"qid": qid, "metrics": [f"ndcg@{k}", f"p@{k}", f"recall@{k + 1}", "ndcg", "recall"]}
         assert_same(evaluate(y_true, y_score, **given), in_general(y_true, y_score, **given))
 

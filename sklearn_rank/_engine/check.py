@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_rank._engine.at_once import FEW_ROWS, Facts, check_at_once, joined
 from sklearn_rank._engine.attributes import QueryRows, constant_within
 from sklearn_rank._engine.grouping import find_qid, group_rows, refuse_other_queries, refuse_queries_elsewhere
-from sklearn_rank._engine.kernels.checks import read_few, read_rows
+from sklearn_rank._engine.kernels.checks import read_rows
 from sklearn_rank._engine.mask import as_mask, group_kept_rows, kept_rows, lengths
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.queries import DataSummary, GradedQueries, InputNames, Origin, Queries, first_row
@@ -23,20 +24,13 @@ from sklearn_rank._utils.doors import SYSTEMS, refuse_elsewhere, refuse_table
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import aligned, as_floats, as_numbers, as_reals, column, refuse_masked
 from sklearn_rank._utils.tensors import as_numpy
-from sklearn_rank._utils.threads import check_n_jobs, for_each, is_one_block, row_blocks
+from sklearn_rank._utils.threads import check_n_jobs, for_each, row_blocks
 from sklearn_rank._utils.typing import Array, Grade, Index, MatrixLike
-
-Facts = tuple[float, float, bool, bool, bool, bool]
-"""What the kernel says of labels and scores."""
 
 NAMES = InputNames()
 ALL_ROWS = Origin()
 """Rows as they were given."""
 
-FEW_ROWS = 4096
-"""Rows up to which labels and scores become float64 at once."""
-
-FLOAT64 = np.dtype(np.float64)
 READ = np.float64, np.float32, np.int64, np.int32
 """Types of labels that the kernel reads."""
 
@@ -73,7 +67,7 @@ def check_queries(
     check_n_jobs(n_jobs)
     try:
         if type(y_true) is type(y_score) is type(qid) is np.ndarray and sample_weight is tie_break is mask is None:
-            queries = _check_at_once(y_true, y_score, qid, score_name, keeps_narrow)
+            queries = check_at_once(y_true, y_score, qid, n_jobs, _origin(score_name), keeps_narrow)
             if queries is not None:
                 return queries
         try:
@@ -94,6 +88,10 @@ def check_queries(
         raise
 
 
+def _origin(score_name: str) -> Origin:
+    return ALL_ROWS if score_name == "y_score" else Origin(InputNames(score=score_name))
+
+
 def _as_labels(y_true: MatrixLike, mask: ArrayLike | None) -> NDArray[Any]:
     """Labels as float64; many, one a row, as they are: nearly all are grades, and are read as such in one pass."""
     label = as_numbers(y_true, "y_true")
@@ -106,34 +104,6 @@ def _as_scores(y_score: MatrixLike, name: str, keeps_narrow: bool) -> NDArray[An
     is_narrow = keeps_narrow and score.dtype.kind == "f" and score.dtype.itemsize <= 4
     is_kept = is_narrow and score.ndim == 1 and len(score) > FEW_ROWS
     return aligned(np.ascontiguousarray(score, dtype=np.float32 if is_kept else np.float64))
-
-
-def _check_at_once(
-    y_true: NDArray[Any], y_score: NDArray[Any], qid: NDArray[Any], score_name: str, keeps_narrow: bool
-) -> Queries | None:
-    """Queries of plain arrays that are one block, by one call of a kernel; None for what needs a closer look.
-
-    A call on ten rows is two thirds shorter by it, and one on 10,000 a quarter.
-    """
-    n_rows = qid.size
-    if n_rows == 0 or not is_one_block(n_rows):
-        return None
-    grade, starts = np.empty(n_rows, dtype=np.uint8), np.empty(n_rows + 1, dtype=np.int64)
-    facts = read_few(y_true, y_score, qid, grade, starts)
-    if facts is None:
-        return None
-    lowest, highest, are_grades, unretrieved, n_queries = facts
-    label, score = y_true if y_true.dtype is FLOAT64 else None, y_score
-    if label is None and not are_grades:
-        return None
-    if score.dtype is not FLOAT64:
-        score = _as_scores(y_score, score_name, keeps_narrow)
-    indptr = starts[: n_queries + 1] if n_rows <= FEW_ROWS else starts[: n_queries + 1].copy()  # not a view of much
-    rows = score, indptr, None, qid[indptr[:-1]], None
-    summary = DataSummary((lowest, highest), False, unretrieved)
-    origin = ALL_ROWS if score_name == "y_score" else Origin(InputNames(score=score_name))
-    queries: Callable[..., Queries] = Queries if label is not None else GradedQueries
-    return queries(label, *rows, summary, grade=grade if are_grades else None, origin=origin)
 
 
 def _shaped(
@@ -403,7 +373,7 @@ def _read_rows(label: NDArray[Any], score: NDArray[Any], n_jobs: int | None) -> 
         return read_rows(part, score[a:b], None if grade is None else grade[a:b])
 
     blocks = for_each(read, row_blocks(len(score), n_jobs), n_jobs)
-    low, high, unjudged, are_grades, unretrieved, bad = blocks[0] if len(blocks) == 1 else _joined(blocks)
+    low, high, unjudged, are_grades, unretrieved, bad = blocks[0] if len(blocks) == 1 else joined(blocks)
     if unjudged:
         low, high = min(low, 0.0), max(high, 0.0)
     return DataSummary((low, high), unjudged, unretrieved), grade if are_grades else None, not bad
@@ -412,12 +382,6 @@ def _read_rows(label: NDArray[Any], score: NDArray[Any], n_jobs: int | None) -> 
 def _is_read(array: NDArray[Any], *types: type) -> bool:
     """Whether a kernel reads an array as it is: of one of these types in the order of the machine, without gaps."""
     return array.dtype in types and array.flags.c_contiguous and array.flags.aligned
-
-
-def _joined(blocks: list[Facts]) -> Facts:
-    """Facts about all rows from those about blocks of them."""
-    lowest, highest, unjudged, are_grades, unretrieved, bad = zip(*blocks, strict=True)
-    return min(lowest), max(highest), any(unjudged), all(are_grades), any(unretrieved), any(bad)
 
 
 def _range(x: Array) -> tuple[float, float]:

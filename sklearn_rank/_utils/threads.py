@@ -62,8 +62,8 @@ def query_blocks(
     if is_one_block(n_all):
         return [(0, len(indptr) - 1)]
     n_blocks = _n_blocks(n_all, int(largest * BLOCK_ROWS), n_jobs)
-    starts = np.searchsorted(indptr[:-1], np.arange(n_blocks) * n_all // n_blocks)
-    edges = np.unique(np.append(starts, [0, len(indptr) - 1])).tolist()
+    starts = indptr[:-1].searchsorted([i * n_all // n_blocks for i in range(n_blocks)])
+    edges = sorted({0, len(indptr) - 1, *starts.tolist()})
     return list(zip(edges[:-1], edges[1:], strict=True))
 
 

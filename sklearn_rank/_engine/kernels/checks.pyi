@@ -8,6 +8,13 @@ from numpy.typing import NDArray
 def read_rows(
     label: NDArray[Any], score: NDArray[Any], grade: NDArray[np.uint8] | None
 ) -> tuple[float, float, bool, bool, bool, bool]: ...
-def read_few(
-    label: NDArray[Any], score: NDArray[Any], ids: NDArray[Any], grade: NDArray[np.uint8], starts: NDArray[np.int64]
-) -> tuple[float, float, bool, bool, int] | None: ...
+def read_plain(
+    label: NDArray[Any],
+    score: NDArray[Any],
+    ids: NDArray[Any],
+    begin: int,
+    end: int,
+    grade: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    heads: NDArray[Any],
+) -> tuple[tuple[float, float, bool, bool, bool, bool], int] | None: ...

@@ -64,32 +64,44 @@ def read_rows(label, score, uint8_t[::1] grade):
         PyBuffer_Release(&y)
         raise
     with nogil:
-        is_known = _read(&y, &s, grades, &facts)
+        is_known = _read_any_labels(&y, 0, y.len // y.itemsize, grades, &facts)
+        is_known = is_known and _read_any_scores(&s, 0, s.len // s.itemsize, &facts)
     PyBuffer_Release(&y)
     PyBuffer_Release(&s)
     if not is_known:
         raise TypeError("labels or scores of another type")
+    return _facts(&facts)
+
+
+cdef tuple _facts(const facts_t* facts):
     return facts.lowest, facts.highest, facts.has_nan, facts.are_grades, facts.n_unretrieved > 0, facts.n_bad > 0
 
 
-cdef bint _read(const Py_buffer* label, const Py_buffer* score, uint8_t* grade, facts_t* facts) noexcept nogil:
-    """Read labels and scores of any type that is known; return False if one is not."""
-    cdef int64_t n_labels = label.len // label.itemsize, n_scores = score.len // score.itemsize
-    cdef char of_labels = _kind(label), of_scores = _kind(score)
-    if of_labels == b"d":
-        _read_labels(<const double*> label.buf, n_labels, grade, facts)
-    elif of_labels == b"f":
-        _read_labels(<const float*> label.buf, n_labels, grade, facts)
-    elif label.itemsize == 8 and of_labels in b"lq":
-        _read_labels(<const int64_t*> label.buf, n_labels, grade, facts)
-    elif label.itemsize == 4 and of_labels in b"il":
-        _read_labels(<const int32_t*> label.buf, n_labels, grade, facts)
+cdef bint _read_any_labels(
+    const Py_buffer* label, int64_t begin, int64_t end, uint8_t* grade, facts_t* facts
+) noexcept nogil:
+    """Read the labels from `begin` on; return False if they are of another type."""
+    cdef char kind = _kind(label)
+    if kind == b"d":
+        _read_labels(<const double*> label.buf + begin, end - begin, grade, facts)
+    elif kind == b"f":
+        _read_labels(<const float*> label.buf + begin, end - begin, grade, facts)
+    elif label.itemsize == 8 and kind in b"lq":
+        _read_labels(<const int64_t*> label.buf + begin, end - begin, grade, facts)
+    elif label.itemsize == 4 and kind in b"il":
+        _read_labels(<const int32_t*> label.buf + begin, end - begin, grade, facts)
     else:
         return False
-    if of_scores == b"d":
-        _read_scores(<const double*> score.buf, n_scores, facts)
-    elif of_scores == b"f":
-        _read_scores(<const float*> score.buf, n_scores, facts)
+    return True
+
+
+cdef bint _read_any_scores(const Py_buffer* score, int64_t begin, int64_t end, facts_t* facts) noexcept nogil:
+    """Read the scores from `begin` on; return False if they are of another type."""
+    cdef char kind = _kind(score)
+    if kind == b"d":
+        _read_scores(<const double*> score.buf + begin, end - begin, facts)
+    elif kind == b"f":
+        _read_scores(<const float*> score.buf + begin, end - begin, facts)
     else:
         return False
     return True
@@ -146,36 +158,38 @@ cdef void _read_scores(const score_t* x, int64_t n_scores, facts_t* facts) noexc
             _count_odd(x + i, n, &facts.n_unretrieved, &facts.n_bad)
 
 
-def read_few(label, score, ids, uint8_t[::1] grade, int64_t[::1] starts):
-    """What there is to know of labels and scores that `read_rows` reads, and whole ids that never fall.
+def read_plain(
+    label, score, ids, int64_t begin, int64_t end, uint8_t[::1] grade, int64_t[::1] starts, heads,
+):
+    """What there is to know of the rows up to `end`, of labels and scores that `read_rows` reads and ids that rise.
 
-    Returned are lowest and highest label, whether all are grades and a score is -inf, and the number of queries, whose
-    starts are written, and the end. None is for all else, for what is refused, and for NaN: others read that.
+    Returned are what `read_rows` returns, and the number of rows whose id is not that of the row before. These are
+    written to `starts`, with the end of the last row, and their ids to `heads`, which is of their type. None is for
+    arrays that are not three plain columns of as many numbers, and for ids that are not whole, or fall.
     """
-    cdef Py_buffer[3] given
-    cdef int64_t n_rows = grade.shape[0], n_queries = 0
+    cdef Py_buffer[4] given
+    cdef int64_t n_rows = grade.shape[0], n_queries = -1
     cdef facts_t facts
     cdef bint is_known = False
     cdef int n = 0
     try:
-        for x in (label, score, ids):
+        for x in (label, score, ids, heads):
             PyObject_GetBuffer(x, &given[n], PyBUF_FORMAT | PyBUF_STRIDES)
             n += 1
-            if not _is_plain(&given[n - 1], n_rows):
+            if n < 4 and not _is_plain(&given[n - 1], n_rows):
                 return None
         with nogil:
-            n_queries = _find_queries(&given[2], n_rows, &starts[0])
-            if n_queries > 0:
-                is_known = _read(&given[0], &given[1], &grade[0], &facts)
+            n_queries = _find_queries(&given[2], begin, end, &starts[0], given[3].buf)
+            if n_queries >= 0:
+                is_known = _read_any_labels(&given[0], begin, end, &grade[begin], &facts)
+                is_known = is_known and _read_any_scores(&given[1], begin, end, &facts)
     except (ValueError, BufferError):    # a type that has no buffer
         return None
     finally:
         while n > 0:
             n -= 1
             PyBuffer_Release(&given[n])
-    if not is_known or facts.has_nan or facts.n_bad or facts.lowest == -INFINITY or facts.highest == INFINITY:
-        return None
-    return facts.lowest, facts.highest, facts.are_grades, facts.n_unretrieved > 0, n_queries
+    return (_facts(&facts), n_queries) if is_known else None
 
 
 cdef bint _is_plain(const Py_buffer* x, int64_t n_rows) noexcept nogil:
@@ -185,30 +199,21 @@ cdef bint _is_plain(const Py_buffer* x, int64_t n_rows) noexcept nogil:
     return x.format[0] != 0 and x.format[1] == 0
 
 
-cdef int64_t _find_queries(const Py_buffer* ids, int64_t n_rows, int64_t* starts) noexcept nogil:
-    """Write where runs of whole ids start, and the end; return how many, or 0 for ids that fall or are no such."""
-    cdef char kind = ids.format[0]
-    if ids.itemsize == 8 and kind in b"lq":
-        return _find_rising(<const uint64_t*> ids.buf, <uint64_t> 1 << 63, n_rows, starts)
-    if ids.itemsize == 8 and kind in b"LQ":
-        return _find_rising(<const uint64_t*> ids.buf, <uint64_t> 0, n_rows, starts)
-    if ids.itemsize == 4 and kind in b"il":
-        return _find_rising(<const uint32_t*> ids.buf, <uint32_t> 1 << 31, n_rows, starts)
-    if ids.itemsize == 4 and kind in b"IL":
-        return _find_rising(<const uint32_t*> ids.buf, <uint32_t> 0, n_rows, starts)
-    return 0
-
-
-cdef int64_t _find_rising(const word_t* ids, word_t sign, int64_t n_rows, int64_t* starts) noexcept nogil:
-    """Write where runs of ids start, and the end; return how many, or 0 if ids fall. Negative ones have the `sign`."""
-    cdef int64_t i, n
-    starts[0] = 0
-    n = _find_runs(ids, 1, n_rows, starts, 1)
-    for i in range(1, n):
-        if (ids[starts[i]] ^ sign) < (ids[starts[i] - 1] ^ sign):
-            return 0
-    starts[n] = n_rows
-    return n
+cdef int64_t _find_queries(
+    const Py_buffer* ids, int64_t begin, int64_t end, int64_t* starts, void* heads
+) noexcept nogil:
+    """Number of rows whose id is not that of the row before; -1 for ids that fall or are not whole."""
+    cdef int64_t n_rows = ids.shape[0], n = -1
+    cdef bint is_signed = ids.format[0] in b"ilq", is_whole = is_signed or ids.format[0] in b"ILQ", falls = False
+    if is_whole and ids.itemsize == 8:
+        n = _find_starts(
+            <const uint64_t*> ids.buf, <uint64_t> is_signed << 63, begin, end, n_rows, starts, <uint64_t*> heads, &falls
+        )
+    elif is_whole and ids.itemsize == 4:
+        n = _find_starts(
+            <const uint32_t*> ids.buf, <uint32_t> is_signed << 31, begin, end, n_rows, starts, <uint32_t*> heads, &falls
+        )
+    return -1 if falls else n
 
 
 cdef bint _write_grades(const double* x, int64_t n, uint8_t* out) noexcept nogil:
