@@ -266,6 +266,27 @@ def test_a_remembered_plan_keeps_small_arrays_alone(n_jobs, in_blocks, used, mon
     assert used[-1]._rooms
 
 
+def test_arrays_that_another_thread_takes_are_not_kept_as_well(used):
+    """Two threads would write to them. Here the other one takes them while they are looked at."""
+    y_true, y_score, qid = rows()
+    evaluate(y_true, y_score, qid=qid, metrics=["ndcg@10", "map"])
+    (plan,) = used
+    taken = []
+
+    class Room:
+        @property
+        def n_numbers(self):
+            taken.extend(plan._rooms)
+            plan._rooms.clear()
+            return 1
+
+    plan._rooms[:] = [Room(), Room(), Room()]
+    plan.let_go()
+    assert len(plan._rooms) + len(taken) == 3
+    assert not {*map(id, plan._rooms)} & {*map(id, taken)}
+    plan._rooms.clear()
+
+
 # --- rooms ---------------------------------------------------------------------------------------------------
 
 

@@ -124,8 +124,17 @@ class Plan:
                 self._rooms.append(room)
 
     def let_go(self) -> None:
-        """Let go of arrays that are too large to stay until the next call."""
-        self._rooms = [room for room in self._rooms if room.n_numbers <= self._most_kept]
+        """Let go of arrays that are too large to stay until the next call.
+
+        Each is taken out before it is looked at, so that no other thread gets it meanwhile.
+        """
+        kept = []
+        with suppress(IndexError):
+            while True:
+                room = self._rooms.pop()
+                if room.n_numbers <= self._most_kept:
+                    kept.append(room)
+        self._rooms.extend(kept)
 
     def bind(self, orders: Mapping[str, BlockOrder]) -> list[rank_kernels.BoundRatio]:
         """Quotients of each metric, of steps that are bound to orders."""
