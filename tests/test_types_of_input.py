@@ -178,3 +178,19 @@ def test_odd_rows_are_named(kind, place):
     label, score = (x, SCORE) if place == "label" else (LABEL, x)
     said = error_of(label.astype(kind), score.astype(kind))[1]
     assert said.endswith(f"Got an infinite label in row {N - 5}." if place == "label" else f"Got inf in row {N - 5}.")
+
+
+@pytest.mark.parametrize("n_finite", [0, 1, 3, 60])
+def test_the_lowest_of_narrow_scores_and_none_at_all(n_finite):
+    """A row without a score is below the lowest one; the rest is for metrics that read all rows."""
+    n, lowest = 80, np.finfo(np.float32).min
+    score = np.full((80, n), -np.inf, dtype=np.float32)
+    score[:, :n_finite] = RNG.normal(size=(80, n_finite))
+    score[:, n_finite // 2] = lowest
+    score = RNG.permuted(score, axis=1)
+    label, qid = RNG.integers(0, 5, (80, n)), np.repeat(np.arange(80), n)
+    given = {"qid": qid, "metrics": ["ndcg@10", "map@3", "p@1", "recall", "auc", "kendall"]}
+    narrow, wide = (evaluate(label.ravel() > 2, score.ravel().astype(kind), **given) for kind in ("f4", "f8"))
+    for name, values in wide.per_query.items():
+        np.testing.assert_array_equal(narrow.per_query[name], values)
+    assert wide.per_query["recall"].mean() < 1

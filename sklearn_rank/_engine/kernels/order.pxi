@@ -65,13 +65,17 @@ cdef int64_t _choose(
     """Copy keys of at least `bar`, as far as they may be among the best `depth`, and where each stands; count them."""
     cdef int64_t i, n_chosen = 0, n_lanes = LANES * (1 + depth // LANES)
     cdef double value
+    cdef score_t least
     if 2 * n_lanes <= n:
         bar = max(bar, _reached_by(score, n, depth, n_lanes, best))
     elif _copy(score, n, key):
         return n
+    if score_t is float and bar > -INFINITY:
+        bar = max(bar, -FLT_MAX)    # as a float, so that no score is widened to be compared
+    least = <score_t> bar
     for i in range(n):
         item[n_chosen] = i
-        n_chosen += score[i] >= bar
+        n_chosen += score[i] >= least
     for i in range(n_chosen):
         value = score[item[i]]
         key[i] = value if value > bar else bar  # where another thread has written less, or NaN, which has no order

@@ -12,7 +12,7 @@ and looks now and then whether to go on.
 """
 from sys import byteorder
 
-from libc.float cimport DBL_MAX
+from libc.float cimport DBL_MAX, FLT_MAX
 from libc.math cimport INFINITY, ceil, exp, exp2, expm1, fabs, log, log1p
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
