@@ -19,7 +19,7 @@ from sklearn_rank._utils.threads import for_each, is_one_block, row_blocks
 from sklearn_rank._utils.typing import Grade, Index
 
 Facts = tuple[float, float, bool, bool, bool, bool]
-"""What the kernel says of labels and scores."""
+"""Lowest and highest label, whether one is NaN and all are grades, whether a score is -inf, and one is bad."""
 
 FEW_ROWS = 4096
 """Rows of which labels and scores become float64, as nothing is gained by other types."""
@@ -75,11 +75,11 @@ def _read_plain(
         return None
     facts, n = found
     starts, ids = starts[:n], ids[: n - (stop == len(qid))]
-    return (facts, starts, ids) if stop - start <= FEW_ROWS else (facts, starts.copy(), ids.copy())  # of much
+    return (facts, starts, ids) if stop - start <= FEW_ROWS else (facts, starts.copy(), ids.copy())  # no views
 
 
 def _falls_somewhere(qid: NDArray[Any]) -> bool:
-    """Whether some of many ids are below others before them, or no whole numbers."""
+    """Whether a sample shows that ids fall; also of ids that are not a column of whole numbers."""
     if qid.ndim != 1 or qid.dtype.kind not in "iu":
         return True
     sample = qid[:: 1 + len(qid) // N_SAMPLED]

@@ -161,7 +161,7 @@ cdef void _read_scores(const score_t* x, int64_t n_scores, facts_t* facts) noexc
 def read_plain(
     label, score, ids, int64_t begin, int64_t end, uint8_t[::1] grade, int64_t[::1] starts, heads,
 ):
-    """What there is to know of the rows up to `end`, of labels and scores that `read_rows` reads and ids that rise.
+    """Read the rows from `begin` up to `end`: labels and scores as `read_rows` does, and ids that rise.
 
     Returned are what `read_rows` returns, and the number of rows whose id is not that of the row before. These are
     written to `starts`, with the end of the last row, and their ids to `heads`, which is of their type. None is for
