@@ -216,6 +216,17 @@ def test_a_query_as_long_as_is_planned(longest, used, monkeypatch):
     assert [plan.longest for plan in used] == [900 if longest == "LONGEST" else 1024]
 
 
+@pytest.mark.parametrize(("n_rows", "longest"), [(3599, 900), (3600, 900), (3600, 899)])
+def test_queries_too_long_for_a_plan_have_one_where_there_are_several(n_rows, longest, used, in_general, monkeypatch):
+    for name, value in {"LONGEST": 10, "LONGEST_REMEMBERED": 10, "LONGEST_OF_MANY": longest}.items():
+        monkeypatch.setattr(plans, name, value)
+    y_true, y_score, qid = (np.tile(x, 3)[:n_rows] for x in rows())
+    qid += 16 * np.repeat([0, 1, 2], len(qid) // 3 + 1)[:n_rows]
+    given = {"qid": qid, "metrics": ["ndcg", "dcg@7", "dcg@700", "map", "rbp@800"]}
+    assert_same(evaluate(y_true, y_score, **given), in_general(y_true, y_score, **given))
+    assert [plan.longest for plan in used] == [900] * (n_rows == 3600 and longest == 900)
+
+
 # --- plans that are remembered -------------------------------------------------------------------------------
 
 

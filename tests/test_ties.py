@@ -462,6 +462,11 @@ SCORES = {
     "signed zeros": lambda rng, n: rng.choice([-0.0, 0.0, 1.0], size=n),
     "unretrieved": lambda rng, n: np.where(rng.random(n) < 0.5, -inf, rng.integers(0, 30, size=n)),
     "all equal": lambda rng, n: np.full(n, 3.0),
+    "probabilities": lambda rng, n: 1 / (1 + np.exp(6 - 3 * rng.standard_normal(n))),
+    "near 1": lambda rng, n: 1 / (1 + np.exp(3 * rng.standard_normal(n) - 6)),
+    "masked": lambda rng, n: np.where(rng.random(n) < 0.3, -1e9, rng.standard_normal(n)),
+    "half near one": lambda rng, n: np.where(rng.random(n) < 0.45, 0.52 + 1e-9 * rng.standard_cauchy(n), rng.random(n)),
+    "nearly sorted": lambda rng, n: np.append(np.sort(rng.random(n - 1))[::-1], 0.5),
 }
 
 
@@ -483,12 +488,13 @@ def test_the_order_is_that_of_a_stable_sort(drawn, n):
 
 @pytest.mark.parametrize("drawn", SCORES)
 def test_the_order_of_a_huge_query(drawn):
-    """The same for 100,000 documents, too many for anything quadratic."""
+    """The same for 100,000 documents, too many for anything quadratic, which are sorted part by part."""
     n = 100_000
     rng = np.random.default_rng([n, len(drawn)])
     score, label = SCORES[drawn](rng, n), rng.integers(-1000, 1000, size=n)
-    order = np.argsort(-score, kind="stable")
-    total = label[order[score[order] > -inf]].cumsum()
-    for k in ([10], [1, 1000, n]):
-        found = metrics.cg_score(label, score, qid=np.zeros(n), k=k, ties="stable")
-        assert_array_equal(found, total[np.minimum(k, len(total)) - 1])
+    for ties, second in {"stable": np.arange(n), "worst": label}.items():
+        order = np.lexsort([second, -score])
+        total = label[order[score[order] > -inf]].cumsum()
+        for k in ([10], [1, 1000, n], [*range(1, n, 911)]):
+            found = metrics.cg_score(label, score, qid=np.zeros(n), k=k, ties=ties)
+            assert_array_equal(found, total[np.minimum(k, len(total)) - 1])

@@ -137,10 +137,25 @@ def zipf(rows: int, seed: int) -> Data:
     return data._replace(qid=np.searchsorted(end, np.arange(len(data.qid)), side="right"))
 
 
+def probabilities(rows: int, seed: int) -> Data:
+    """`mslr` with scores between 0 and 1, most of them near 0, as those of clicks are."""
+    data = mslr(rows, seed)
+    score = data.y_score / data.y_score.std()
+    return data._replace(y_score=(1 / (1 + np.exp(6 - 3 * score))).astype(np.float32).astype(np.float64))
+
+
+def ranked(rows: int, seed: int) -> Data:
+    """`mslr` with the rows of each query in the order of their scores, as a search engine returns them."""
+    data = mslr(rows, seed)
+    order = np.lexsort([-data.y_score, data.qid])
+    return Data(*(x[order] for x in data))
+
+
 ROWS = {
     mslr: 3_800_000, tiny: 5_000_000, huge: 20_000_000, single: 10, shuffled: 3_800_000, strings: 3_800_000,
     shuffled_strings: 3_800_000, shuffled_objects: 3_800_000, narrow: 3_800_000, ties: 3_800_000, constant: 3_800_000,
     recommender: 10_000_000, rare: 10_000_000, no_relevant: 3_800_000, float32_scores: 3_800_000, zipf: 3_800_000,
+    probabilities: 3_800_000, ranked: 3_800_000,
 }  # fmt: skip
 """Each shape and about how many rows it has when none are asked for: 31,531 queries, if they are those of `mslr`."""
 

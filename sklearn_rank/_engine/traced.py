@@ -212,7 +212,9 @@ class TracedRanked:
             value = self.by_label(by_label)
         value_key, of_value = self._values(value)
         weight_key, of_weight = self._values(weight.step() if isinstance(weight, OfGrade) else weight)
-        table, cutoffs = None if by_rank is None else np.array(by_rank(self._ranks), dtype=np.float64), self._cutoffs
+        table, cutoffs = None, self._cutoffs
+        if by_rank is not None:
+            table = np.array(by_rank(self._ranks[: cutoffs[-1]]), dtype=np.float64)
         keys = value_key, weight_key, None if table is None else table.tobytes(), over_rank, cutoffs.tobytes()
 
         def compute(order: BoundOrder, values: list[Array]) -> Array:

@@ -21,6 +21,11 @@ from sklearn_rank._metric.spec import MetricSpec
 LONGEST = 2**16
 """Rows of a query up to which metrics are planned, as a plan has tables of its ranks and room for it."""
 
+LONGEST_OF_MANY = 2**20
+"""The same where there are `MANY` times as many rows, so that both serve several queries."""
+
+MANY = 4
+
 LONGEST_REMEMBERED = 2**14
 """The same of plans that are remembered with their tables."""
 
@@ -91,7 +96,7 @@ def _bind(queries: Queries, group: Sequence[MetricSpec]) -> Curve:
 
 def planned(queries: Queries, specs: Sequence[MetricSpec], curves: Mapping[Any, Curve]) -> PlannedMetrics | None:
     """Plan of metrics for queries with grades, and any scores of theirs; None if there is none."""
-    if queries.longest > LONGEST:
+    if queries.longest > (LONGEST_OF_MANY if len(queries.score) >= MANY * queries.longest else LONGEST):
         return None
     with suppress(NotTraced):
         return PlannedMetrics(specs, curves, Kind(queries.longest, _grades_of(queries)))

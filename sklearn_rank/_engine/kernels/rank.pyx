@@ -178,8 +178,8 @@ cdef int64_t _rank_query(
             work.key[i] = score[0]
             work.place[i] = i
     else:
-        n_chosen = _choose(score, n, depth, bar, work.spare_key, work.item, work.key)
-        _sort(work.spare_key, n_chosen, work.key, work.place, work, steps)
+        n_chosen = _choose(score, n, depth, bar, work.chosen, work.item, work.key)
+        _sort(work.chosen, n_chosen, work.key, work.place, work, steps)
         if n_chosen < n:
             for i in range(n_chosen):
                 work.place[i] = work.item[work.place[i]]
@@ -198,7 +198,7 @@ cdef int _order_ties_by_label(
     """Inside each tie block, sort by sign * label, highest first; no label (NaN) is the lowest."""
     cdef int64_t i, begin = 0, end
     cdef double y
-    cdef double* key = work.spare_key
+    cdef double* key = work.chosen
     while begin < n:
         end = begin + 1
         while end < n and work.key[end] == work.key[begin]:
