@@ -51,8 +51,10 @@ def check_at_once(
         found = [part for part in parts if part is not None]
         if len(found) < max(len(parts), 1):
             return None
-        facts = joined([part[0] for part in found])
-        indptr, ids = (np.concatenate([part[i] for part in found]) for i in (1, 2))
+        facts, starts, heads = zip(*found, strict=True)
+        facts = joined(facts)
+        n_threads = 1 if is_one_block(sum(map(len, heads))) else n_jobs
+        indptr, ids = for_each(lambda i, _: np.concatenate((starts, heads)[i]), [(0, 1), (1, 2)], n_threads)
     lowest, highest, unjudged, are_grades, unretrieved, bad = facts
     label, score = y_true if y_true.dtype is FLOAT64 else None, y_score
     if unjudged or bad or math.isinf(lowest) or math.isinf(highest) or (label is None and not are_grades):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.at_once import FEW_ROWS, Facts, check_at_once, joined
-from sklearn_rank._engine.attributes import QueryRows, constant_within
+from sklearn_rank._engine.attributes import QueryRows, changes_with_query, constant_within
 from sklearn_rank._engine.grouping import find_qid, group_rows, refuse_other_queries, refuse_queries_elsewhere
 from sklearn_rank._engine.kernels.checks import read_rows
 from sklearn_rank._engine.mask import as_mask, group_kept_rows, kept_rows, lengths
@@ -402,9 +402,14 @@ def query_weight(
     weight, n_rows = column(as_floats(sample_weight, "sample_weight")), indptr[-1]
     if weight.shape != (n_rows,):
         raise ValueError(f"sample_weight must have one entry per row ({n_rows}). Got shape {weight.shape} instead.")
+    rows = QueryRows(ids, indptr, order)
+    if changes_with_query(weight, rows):
+        weight = weight[indptr[:-1]]
+        refuse_bad_weight(weight, may_be_zero=may_be_zero)
+        return weight
     refuse_bad_weight(weight, may_be_zero=may_be_zero)
     rule = "sample_weight weights whole queries, so it must be constant within each."
-    return constant_within(weight, QueryRows(ids, indptr, order), rule, lambda two: "{:g} and {:g}".format(*two))
+    return constant_within(weight, rows, rule, lambda two: "{:g} and {:g}".format(*two))
 
 
 def check_query_weight(sample_weight: ArrayLike, n_queries: int, *, may_be_zero: bool = False) -> Array:

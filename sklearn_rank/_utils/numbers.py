@@ -120,7 +120,7 @@ def _array(x: Any, name: str) -> NDArray[Any]:
         array = widened(np.asarray(x))
     except ValueError as error:
         raise ValueError(_not_rectangular(x, name)) from error
-    return _objects(x) if array.dtype == np.float64 and _has_large(array) and not _is_float(x) else array
+    return _objects(x) if array.dtype == np.float64 and not _is_float(x) and _has_large(array) else array
 
 
 def _has_large(array: Array) -> bool:
