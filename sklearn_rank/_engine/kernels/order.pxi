@@ -71,6 +71,35 @@ cdef bint _is_one_block(const score_t* score, int64_t n, double bar) noexcept no
     return n > 1 and score[0] >= bar and _are_equal(score, n)
 
 
+cdef int64_t _take_in_order(
+    const score_t* score, int64_t n, int64_t depth, double bar, const room_t* work,
+) noexcept nogil:
+    """Take the best `depth` rows, and those tied with the last, of scores that fall or rise all the way; count them.
+
+    Scores fall in a run, and rise where they are negated distances, say. Return 0 for others, as the first 5 mostly
+    tell, and where a score is below the bar.
+    """
+    cdef int64_t i = 0, k, n_taken = depth
+    cdef bint rises = False, falls = False
+    while i + 4 < n and not (rises and falls):
+        for k in range(4):
+            rises |= not score[i + k] >= score[i + k + 1]   # NaN, which another thread may write, does both
+            falls |= not score[i + k] < score[i + k + 1]
+        i += 4
+    while i + 1 < n and not (rises and falls):
+        rises |= not score[i] >= score[i + 1]
+        falls |= not score[i] < score[i + 1]
+        i += 1
+    if (rises and falls) or score[0] < bar or score[n - 1] < bar:
+        return 0
+    while n_taken < n and score[n_taken] == score[n_taken - 1]:     # none are tied if all rise
+        n_taken += 1
+    for i in range(n_taken):
+        work.place[i] = n - 1 - i if rises else i
+        work.key[i] = score[work.place[i]]
+    return n_taken
+
+
 cdef int64_t _choose(
     const score_t* score, int64_t n, int64_t depth, double bar, double* key, int64_t* item, double* best,
 ) noexcept nogil:
@@ -192,7 +221,7 @@ cdef int _sort_in_parts(
     cdef uint32_t[MOST_PARTS] end
     cdef int64_t* item = <int64_t*> work.count + n // 2     # of a part, in the last third of where it is dealt out
     cdef room_t inner = work[0]
-    if _is_sorted(key, n) or not _find_buckets(key, n, n_parts, work.bucket):
+    if not _find_buckets(key, n, n_parts, work.bucket):
         return False
     memset(&end[0], 0, sizeof(end))
     _deal_out(key, n, work.spare_key, work.spare, work.bucket, &end[0], n_parts)
@@ -226,7 +255,7 @@ cdef int _sort_part(
         return 0
     if LOW_BYTES_FIRST and n < MANY_KEYS:
         n_buckets = 8 * n if n < 1 << 8 else 4 * n
-    if not _is_sorted(key, n) and _find_buckets(key, n, n_buckets, work.bucket):
+    if _find_buckets(key, n, n_buckets, work.bucket):
         memset(work.count, 0, 8 * n)
         if n_buckets == 8 * n:
             _deal_out(key, n, sorted_key, sorted_item, work.bucket, <uint8_t*> work.count, n_buckets)
@@ -242,20 +271,6 @@ cdef int _sort_part(
     if _insertion_sort(sorted_key, sorted_item, n, PATIENCE * n) > PATIENCE * n:
         _merge_sort(sorted_key, sorted_item, n, work.spare_key, work.spare, steps)
     return 0
-
-
-cdef inline bint _is_sorted(const double* key, int64_t n) noexcept nogil:
-    """Whether keys stand in order already, as those of a run do; of most others the first 9 tell."""
-    cdef int64_t i = 0, k
-    cdef bint rises = False
-    while i + 8 < n and not rises:
-        for k in range(8):
-            rises |= key[i + k] < key[i + k + 1]
-        i += 8
-    while i + 1 < n and not rises:
-        rises = key[i] < key[i + 1]
-        i += 1
-    return not rises
 
 
 cdef inline bint _find_buckets(const double* key, int64_t n, int64_t n_buckets, int32_t* bucket) noexcept nogil:
@@ -387,6 +402,12 @@ cdef void _sort_few(const double* key, int64_t n, double* sorted_key, int64_t* s
         _compare_all(key, 6, sorted_key, sorted_item)
     elif n == 7:
         _compare_all(key, 7, sorted_key, sorted_item)
+    elif n == 8:
+        _compare_all(key, 8, sorted_key, sorted_item)
+    elif n == 9:
+        _compare_all(key, 9, sorted_key, sorted_item)
+    elif n == 10:
+        _compare_all(key, 10, sorted_key, sorted_item)
     else:
         _compare_all(key, n, sorted_key, sorted_item)
 

@@ -178,11 +178,13 @@ cdef int64_t _rank_query(
             work.key[i] = score[0]
             work.place[i] = i
     else:
-        n_chosen = _choose(score, n, depth, bar, work.chosen, work.item, work.key)
-        _sort(work.chosen, n_chosen, work.key, work.place, work, steps)
-        if n_chosen < n:
-            for i in range(n_chosen):
-                work.place[i] = work.item[work.place[i]]
+        n_chosen = _take_in_order(score, n, depth, bar, work) if n > FEW else 0
+        if n_chosen == 0:
+            n_chosen = _choose(score, n, depth, bar, work.chosen, work.item, work.key)
+            _sort(work.chosen, n_chosen, work.key, work.place, work, steps)
+            if n_chosen < n:
+                for i in range(n_chosen):
+                    work.place[i] = work.item[work.place[i]]
     n_kept = min(depth, n_chosen)
     while ties != STABLE and n_kept < n_chosen and work.key[n_kept] == work.key[n_kept - 1]:
         n_kept += 1
