@@ -466,12 +466,17 @@ SCORES = {
     "near 1": lambda rng, n: 1 / (1 + np.exp(3 * rng.standard_normal(n) - 6)),
     "masked": lambda rng, n: np.where(rng.random(n) < 0.3, -1e9, rng.standard_normal(n)),
     "half near one": lambda rng, n: np.where(rng.random(n) < 0.45, 0.52 + 1e-9 * rng.standard_cauchy(n), rng.random(n)),
+    "falling with ties": lambda rng, n: -(np.arange(n) // 3) * 1.0,
+    "rising with ties": lambda rng, n: (np.arange(n) // 3) * 1.0,
+    "falling, not retrieved": lambda rng, n: np.where(np.arange(n) < n * 0.7, -np.arange(n) * 1.0, -inf),
+    "rising, not retrieved": lambda rng, n: np.where(np.arange(n) < 1, -inf, np.arange(n) * 1.0),
+    "nearly rising": lambda rng, n: np.append(np.sort(rng.random(n - 1)), 0.5),
     "nearly sorted": lambda rng, n: np.append(np.sort(rng.random(n - 1))[::-1], 0.5),
 }
 
 
 @pytest.mark.parametrize("drawn", SCORES)
-@together("n", [1, 2, 16, 17, 130, 1000, 3000])
+@together("n", [1, 2, 8, 9, 10, 16, 17, 130, 1000, 3000])
 def test_the_order_is_that_of_a_stable_sort(drawn, n):
     """CG of random integers tells which documents stand above each rank."""
     rng = np.random.default_rng([n, len(drawn)])

@@ -77,7 +77,7 @@ cdef int64_t _take_in_order(
     """Take the best `depth` rows, and those tied with the last, of scores that fall or rise all the way; count them.
 
     Scores fall in a run, and rise where they are negated distances, say. Return 0 for others, as the first 5 mostly
-    tell, and where a score is below the bar.
+    tell, and where a score is below the bar. Among scores that rise none are tied.
     """
     cdef int64_t i = 0, k, n_taken = depth
     cdef bint rises = False, falls = False
@@ -92,7 +92,7 @@ cdef int64_t _take_in_order(
         i += 1
     if (rises and falls) or score[0] < bar or score[n - 1] < bar:
         return 0
-    while n_taken < n and score[n_taken] == score[n_taken - 1]:     # none are tied if all rise
+    while n_taken < n and score[n_taken] == score[n_taken - 1]:
         n_taken += 1
     for i in range(n_taken):
         work.place[i] = n - 1 - i if rises else i
