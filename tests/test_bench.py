@@ -45,7 +45,7 @@ PEERS = ["lightgbm", "xgboost", "catboost", "scikit-learn", "pytrec_eval", "ranx
 METRICS = ["ndcg@10", "ndcg@1", "ndcg@100", "map", "auc", "err@10", "pfound@10", "group", "sort", "suite"]
 SHAPES = ["mslr", "tiny", "huge", "shuffled", "strings", "shuffled_strings", "shuffled_objects", "narrow", "ties"]
 SHAPES += ["constant", "recommender", "rare", "no_relevant", "float32_scores", "zipf", "single"]
-SHAPES += ["probabilities", "ranked"]
+SHAPES += ["probabilities", "ranked", "pages"]
 
 
 def test_lists_are_those_of_the_scripts(bench):
@@ -76,6 +76,7 @@ def test_shapes_are_what_they_are_called(bench):
         assert (runs > len(set(qid.tolist()))) == name.startswith("shuffled")
         assert qid.dtype.kind == ("O" if "objects" in name else "U" if "strings" in name else "i")
     assert len(set(make("huge", 600).qid)) == 20
+    assert len(set(make("pages", 600).qid)) == 60
     assert len(set(make("ties", 600).y_score)) == 100
     assert make("narrow", 600).y_true.dtype == np.int32
     assert make("narrow", 600).y_score.dtype == make("float32_scores", 600).y_score.dtype == np.float32

@@ -54,6 +54,11 @@ def tiny(rows: int, seed: int) -> Data:
     return of_length(5, rows // 5, seed)
 
 
+def pages(rows: int, seed: int) -> Data:
+    """Queries of 10 rows, as many as a page of results has."""
+    return of_length(10, rows // 10, seed)
+
+
 def huge(rows: int, seed: int) -> Data:
     """20 long queries."""
     return of_length(max(rows // 20, 1), 20, seed)
@@ -155,7 +160,7 @@ ROWS = {
     mslr: 3_800_000, tiny: 5_000_000, huge: 20_000_000, single: 10, shuffled: 3_800_000, strings: 3_800_000,
     shuffled_strings: 3_800_000, shuffled_objects: 3_800_000, narrow: 3_800_000, ties: 3_800_000, constant: 3_800_000,
     recommender: 10_000_000, rare: 10_000_000, no_relevant: 3_800_000, float32_scores: 3_800_000, zipf: 3_800_000,
-    probabilities: 3_800_000, ranked: 3_800_000,
+    probabilities: 3_800_000, ranked: 3_800_000, pages: 3_000_000,
 }  # fmt: skip
 """Each shape and about how many rows it has when none are asked for: 31,531 queries, if they are those of `mslr`."""
 

@@ -69,16 +69,16 @@ class Plan:
         self.longest, self.highest, self._grades, self._most_kept = longest, int(grades[-1]), grades, most_kept
         self.depth: dict[str, int] = {}
         self._steps: dict[str, Steps] = {}
-        self._ranks: Index = np.arange(1, longest + 1)
+        ranks: Index = np.arange(1, longest + 1)
         self._curves: list[tuple[MetricRequest, CurveOfSteps]] = []
         self.cutoffs: list[Index] = []
         with np.errstate(all="ignore"):
             for curve in curves:
-                self._add(*curve)
+                self._add(*curve, ranks)
         self._has_ufuncs = any(steps.has_ufuncs for steps in self._steps.values())
         self._rooms: list[Room] = []
 
-    def _add(self, spec: MetricRequest, cutoffs: Index, keywords: Mapping[str, Any]) -> None:
+    def _add(self, spec: MetricRequest, cutoffs: Index, keywords: Mapping[str, Any], ranks: Index) -> None:
         metric, ties = spec.metric, spec["ties"]
         if metric.pointwise or not metric.is_built_in or spec["average"] == "micro":
             raise NotTraced
@@ -87,14 +87,15 @@ class Plan:
         reached = cutoffs[: int(np.searchsorted(cutoffs, self.longest)) + 1]
         if len(reached) < len(cutoffs):
             with suppress(NotTraced):
-                return self._trace(spec, reached, keywords, steps, all_cutoffs=False)
-        return self._trace(spec, cutoffs, keywords, steps, all_cutoffs=True)
+                return self._trace(spec, reached, keywords, ranks, steps, all_cutoffs=False)
+        return self._trace(spec, cutoffs, keywords, ranks, steps, all_cutoffs=True)
 
     def _trace(
-        self, spec: MetricRequest, cutoffs: Index, keywords: Mapping[str, Any], steps: Steps, *, all_cutoffs: bool
+        self, spec: MetricRequest, cutoffs: Index, keywords: Mapping[str, Any], ranks: Index, steps: Steps, *,
+        all_cutoffs: bool,
     ) -> None:  # fmt: skip
         least = spec["min_relevance"]
-        queries = TracedQueries(least, cutoffs, self._ranks, steps, self._grades, all_cutoffs=all_cutoffs)
+        queries = TracedQueries(least, cutoffs, ranks, steps, self._grades, all_cutoffs=all_cutoffs)
         curve = steps.curve(spec.metric.formula, keywords, queries)
         if spec.metric.needs_relevant:
             curve = curve._replace(needed=operand(queries.n_relevant)[1])
