@@ -22,9 +22,10 @@ LONGEST = 2**16
 """Rows of a query up to which metrics are planned, as a plan has tables of its ranks and room for it."""
 
 LONGEST_OF_MANY = 2**20
-"""The same where there are `MANY` times as many rows, so that both serve several queries."""
+"""The same where there are `MANY` times as many rows, so that tables and room serve several queries."""
 
 MANY = 4
+"""Times the rows of the longest query."""
 
 LONGEST_REMEMBERED = 2**14
 """The same of plans that are remembered with their tables."""
