@@ -3,7 +3,7 @@
 import math
 from dataclasses import replace
 from functools import partial
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -139,13 +139,13 @@ def test_order(scores, ties, keep_unretrieved):
 
 
 @pytest.mark.parametrize("scores", SCORES)
-@pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7, 8])
+@pytest.mark.parametrize("n", range(2, 18))
 def test_order_of_short_queries_of_one_length(n, scores):
     """Two at once, as far as neither has ties or documents that are not retrieved; then a longer one, and the last."""
     rng = np.random.default_rng(n)
     indptr = np.cumsum([0, *[n] * 33, n + 1, n])
     for ties, keep_unretrieved, labels, depth in product(
-        ["average", "stable"], [False, True], ["grades", "fractions"], [1, 3, NO_CUTOFF]
+        ["average", "stable", "worst"], [False, True], ["grades", "fractions"], [1, 3, NO_CUTOFF]
     ):
         score = np.concatenate([SCORES[scores](rng, length) for length in np.diff(indptr)])
         check_ranking(score, LABELS[labels](rng, indptr[-1]), indptr, depth, ties, keep_unretrieved)
@@ -256,6 +256,16 @@ def test_best_grades(depth, highest):
         assert_array_equal(np.diff(ptr), [len(of_query) for of_query in best])
 
 
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 12, 16, 17, 70])
+def test_best_grades_are_written_to_nothing_else(n):
+    """The last grades of all have no room behind them, which several bytes at once would need."""
+    grade = np.random.default_rng(n).integers(0, 5, 2 * n).astype(np.uint8)
+    for depth in (1, 10, NO_CUTOFF):
+        out, ptr = np.full(3 * n + 40, 77, dtype=np.uint8), np.empty(3, dtype=np.int64)
+        rank_grades(grade, np.array([0, n, 2 * n]), depth, 4, out[: 2 * n], ptr)
+        assert (out[2 * n :] == 77).all()
+
+
 CUTOFFS = [1, 5, 16, 18, 21, 30, 1024, NO_CUTOFF]
 
 
@@ -273,7 +283,7 @@ def summed(terms):
 def test_sums_without_ties(values, weights, discounted, per_rank):
     """Each kind of operand beside each other one: most have a loop of their own, whatever cutoffs are beside them."""
     rng = np.random.default_rng(0)
-    lengths = [3, 0, 1, 12, 1024, 1025, 2, 8, 9, *range(1, 8), 37, *[5] * 20, 16, 17, 6]
+    lengths = [3, 0, 1, 12, 1024, 1025, 2, 8, 9, *range(1, 8), 37, *[5] * 20, 16, 17, 6, *[10] * 3, 11, 11, 10]
     ptr, n = np.append(0, np.cumsum(lengths)), sum(lengths)
     grade = rng.integers(0, 5, n).astype(np.uint8) if values == "grades" else None
     value = {"one": [1.0], "two": [2.0], "some": rng.random(n), "grades": rng.random(32)}[values]
@@ -292,6 +302,31 @@ def test_sums_without_ties(values, weights, discounted, per_rank):
         terms = of_row[rows] * (factor / rank if per_rank else factor)
         equal = assert_array_equal if len(rank) <= 1024 else partial(assert_allclose, rtol=1e-13)  # which is in pieces
         equal([found[k][q] for k in CUTOFFS], [summed(terms[:k]) for k in CUTOFFS])
+
+
+@pytest.mark.parametrize("cutoffs", [[1], [3], [10], [16], [3, 10], [20], [NO_CUTOFF]])
+@pytest.mark.parametrize("values", ["whole", "fractions"])
+@pytest.mark.parametrize("discounted", [False, True])
+def test_sums_of_short_lists_with_ties(discounted, values, cutoffs):
+    """What each item adds is the mean of its block; blocks end before, at and far below the cutoff."""
+    rng = np.random.default_rng(1)
+    lengths = np.tile([1, 2, 5, 5, 5, 9, 16, 40, 200], 9)
+    ptr, n = np.append(0, np.cumsum(lengths)), lengths.sum()
+    score = np.concatenate([rng.integers(0, m, k) for m, k in zip(np.resize([1, 30, 9, 2], 81), lengths, strict=True)])
+    score[ptr[-2] :] = np.arange(200)  # the last list has no ties
+    query = np.repeat(np.arange(len(lengths)), lengths)
+    order = np.lexsort((score, query))
+    block = np.append(0, np.cumsum((np.diff(score[order]) != 0) | (np.diff(query) != 0)))
+    tie_end = np.searchsorted(block, block, side="right")
+    for start, stop in pairwise(ptr):
+        if len({*block[start:stop]}) == stop - start:
+            tie_end[start] = 0  # which says that the list has no ties
+    grade, value = rng.integers(0, 5, n).astype(np.uint8), rng.integers(0, 9, 32) + (values == "fractions") / 4
+    mean = (np.bincount(block, value[grade]) / np.bincount(block))[block]
+    discount, out = rng.random(200) if discounted else None, np.empty((len(lengths), len(cutoffs)))
+    cumsum(value.astype(float), grade, np.ones(1), discount, False, ptr, np.array(cutoffs), tie_end, out)
+    terms = [mean[a:b] * (1.0 if discount is None else discount[: b - a]) for a, b in pairwise(ptr)]
+    assert_allclose(out, [[of_list[:k].sum() for k in cutoffs] for of_list in terms], rtol=1e-14)
 
 
 @pytest.mark.parametrize("per_rank", [False, True])
@@ -358,7 +393,7 @@ def test_a_query_without_ties_beside_tied_ones(length):
 
 
 @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
-@pytest.mark.parametrize("n", [2, 3, 5, 7, 20])
+@pytest.mark.parametrize("n", [2, 3, 5, 7, 8, 13, 16, 20])
 def test_an_order_with_nan_is_of_rows_all_the_same(n, ties):
     for seed in range(50):
         score = np.random.default_rng(seed).choice([1.0, 2.0, 3.0, 4.0, math.nan], 2 * n)

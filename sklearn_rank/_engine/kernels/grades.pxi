@@ -4,6 +4,7 @@ cdef enum:
     LOW_GRADES = 8              # grades that are counted in one word
     SIDE = 16                   # bytes of a vector
     COUNTED = 240               # grades that a byte counts, a multiple of that
+    AT_A_TIME = 4               # grades, or ranges of them, that are counted together
     MANY = 64                   # labels that are enough to count each grade by itself
 
 cdef uint64_t BYTES_OF_1 = 0x0101010101010101
@@ -34,6 +35,11 @@ cpdef void rank_grades(
             n = indptr[q + 1] - indptr[q]
             if n <= FEW:
                 _sort_few_grades(grades + indptr[q], n, best + ptr[q])
+            elif n <= 2 * FEW and indptr[q] + FEW <= last_word:
+                if highest <= 4:
+                    _sort_two_words(grades + indptr[q], n, 4, best + ptr[q])
+                else:
+                    _sort_two_words(grades + indptr[q], n, LOW_GRADES - 1, best + ptr[q])
             elif depth <= 2 * FEW and ptr[q] + FEW <= last_word:
                 _find_best_grades(grades + indptr[q], n, depth, highest, best + ptr[q])
             else:
@@ -80,6 +86,20 @@ cdef inline int64_t _rank_words(
     return q
 
 
+cdef inline void _sort_two_words(const uint8_t* grade, int64_t n, int64_t highest, uint8_t* out) noexcept nogil:
+    """The same of 9 to 16 grades: a third of the time of a sort that counts them."""
+    cdef int64_t g, n_reach
+    cdef uint64_t first, second, best = 0, others = 0, ones = BYTES_OF_1
+    memcpy(&first, grade, FEW)
+    memcpy(&second, grade + FEW, FEW)
+    for g in range(1, highest + 1):
+        n_reach = _count_in_word(first, ones, g, ones) + _count_in_word(second, FIRST_ONES[n - FEW], g, ones)
+        best += FIRST_ONES[min(n_reach, <int64_t> FEW)]
+        others += FIRST_ONES[max(n_reach - FEW, <int64_t> 0)]
+    memcpy(out, &best, FEW)
+    memcpy(out + FEW, &others, FEW)
+
+
 cdef inline void _sort_few_grades(const uint8_t* grade, int64_t n, uint8_t* out) noexcept nogil:
     """Sort up to 8 grades: each pair counts for the lower one, which is one place further down."""
     cdef int64_t[FEW] place
@@ -102,15 +122,23 @@ cdef void _find_best_grades(
     As soon as so many reach a grade, those below it are not counted. Both words are written: two thirds of the time of
     a sort that is cut.
     """
-    cdef int64_t i, g = highest, n_in_lanes = n - n % SIDE if n >= MANY else 0, n_reach = 0
+    cdef int64_t i, k = AT_A_TIME, g = highest, n_in_lanes = n - n % SIDE if n >= MANY else 0, n_reach = 0
     cdef uint64_t counts = 0, first = 0, second = 0
+    cdef uint8_t[AT_A_TIME] those
+    cdef int64_t[AT_A_TIME] n_of
     for i in range(n_in_lanes, n):
         counts += ONE_OF[grade[i]]
     while g > 0 and n_reach < depth:
-        n_reach += _count_between(grade, n_in_lanes, <uint8_t> g, <uint8_t> g) + ((counts >> (8 * g)) & 255)
+        if k == AT_A_TIME:
+            for k in range(AT_A_TIME):
+                those[k] = <uint8_t> (g - k)
+            _count_ranges(grade, n_in_lanes, those, those, n_of)
+            k = 0
+        n_reach += n_of[k] + ((counts >> (8 * g)) & 255)
         first += FIRST_ONES[min(n_reach, <int64_t> FEW)]
         second += FIRST_ONES[min(max(n_reach - FEW, <int64_t> 0), <int64_t> FEW)]
         g -= 1
+        k += 1
     first += g * BYTES_OF_1
     second += g * BYTES_OF_1
     memcpy(out, &first, FEW)
@@ -139,14 +167,41 @@ cdef void _sort_grades(const uint8_t* grade, int64_t n, int64_t depth, int64_t h
 
 
 cdef void _count_each_grade(const uint8_t* grade, int64_t n, int64_t highest, int64_t* count) noexcept nogil:
-    """Count each grade by itself, and the last ones, fewer than a vector holds, one by one."""
-    cdef int64_t g, i, n_in_lanes = n - n % SIDE
+    """Count four grades together, and the last ones, fewer than a vector holds, one by one."""
+    cdef int64_t g, k, i, n_in_lanes = n - n % SIDE
+    cdef uint8_t[AT_A_TIME] those
     count[0] = n_in_lanes
-    for g in range(1, highest + 1):
-        count[g] = _count_between(grade, n_in_lanes, <uint8_t> g, <uint8_t> g)
-        count[0] -= count[g]
+    for g in range(1, highest + 1, 4):
+        for k in range(AT_A_TIME):
+            those[k] = <uint8_t> (g + k)
+        _count_ranges(grade, n_in_lanes, those, those, count + g)
+        for k in range(AT_A_TIME):
+            count[0] -= count[g + k]
     for i in range(n_in_lanes, n):
         count[grade[i]] += 1
+
+
+cdef void _count_ranges(
+    const uint8_t* grade, int64_t n, const uint8_t* low, const uint8_t* high, int64_t* count
+) noexcept nogil:
+    """As `_count_between`, of four ranges in one pass: a third of the time of one after the other."""
+    cdef uint8_t a, b, c, d, low_a = low[0], low_b = low[1], low_c = low[2], low_d = low[3]
+    cdef uint8_t width_a = high[0] - low_a, width_b = high[1] - low_b, width_c = high[2] - low_c
+    cdef uint8_t width_d = high[3] - low_d
+    cdef int64_t i, start = 0
+    count[0] = count[1] = count[2] = count[3] = 0
+    while start < n:
+        a = b = c = d = 0
+        for i in range(start, min(n, start + COUNTED)):
+            a += <uint8_t> (grade[i] - low_a) <= width_a
+            b += <uint8_t> (grade[i] - low_b) <= width_b
+            c += <uint8_t> (grade[i] - low_c) <= width_c
+            d += <uint8_t> (grade[i] - low_d) <= width_d
+        count[0] += a
+        count[1] += b
+        count[2] += c
+        count[3] += d
+        start += COUNTED
 
 
 cdef inline int64_t _count_between(const uint8_t* grade, int64_t n, uint8_t low, uint8_t high) noexcept nogil:
@@ -248,11 +303,15 @@ cpdef void look_up(const double[::1] table, const uint8_t[::1] grade, double[::1
 cdef struct numbers_t:
     int64_t[N_GRADES] of
     int64_t n_ranges                # of grades with one number that is not 0; those beyond `LOW_GRADES` are not listed
-    uint8_t[LOW_GRADES] low, high   # grades where such a range starts and ends
+    uint8_t[LOW_GRADES] low, high   # grades where such a range starts and ends; 255, which is none, of others
+    int64_t[LOW_GRADES] each        # the number; 0 of others
 
 
 cdef void _find_ranges(numbers_t* numbers) noexcept:
     cdef int64_t g, n = 0
+    memset(numbers.low, 255, LOW_GRADES)
+    memset(numbers.high, 255, LOW_GRADES)
+    memset(numbers.each, 0, sizeof(numbers.each))
     for g in range(N_GRADES):
         if numbers.of[g] == 0:
             continue
@@ -260,6 +319,7 @@ cdef void _find_ranges(numbers_t* numbers) noexcept:
             n += 1
             if n <= LOW_GRADES:
                 numbers.low[n - 1] = <uint8_t> g
+                numbers.each[n - 1] = numbers.of[g]
         if n <= LOW_GRADES:
             numbers.high[n - 1] = <uint8_t> g
     numbers.n_ranges = n
@@ -267,11 +327,17 @@ cdef void _find_ranges(numbers_t* numbers) noexcept:
 
 cdef inline int64_t _sum_numbers(const uint8_t* grade, int64_t n, const numbers_t* numbers) noexcept nogil:
     """Sum what grades stand for: of many range by range, and the last ones, fewer than a vector holds, one by one."""
-    cdef int64_t i, n_in_lanes = 0, total = 0
+    cdef int64_t i, k, n_in_lanes = 0, total = 0
+    cdef int64_t[AT_A_TIME] count
     if n >= MANY and numbers.n_ranges <= LOW_GRADES:
         n_in_lanes = n - n % SIDE
-        for i in range(numbers.n_ranges):
-            total += numbers.of[numbers.low[i]] * _count_between(grade, n_in_lanes, numbers.low[i], numbers.high[i])
+        if numbers.n_ranges == 1:
+            total = numbers.each[0] * _count_between(grade, n_in_lanes, numbers.low[0], numbers.high[0])
+        else:
+            for i in range(0, numbers.n_ranges, 4):
+                _count_ranges(grade, n_in_lanes, numbers.low + i, numbers.high + i, count)
+                for k in range(AT_A_TIME):
+                    total += numbers.each[i + k] * count[k]
     for i in range(n_in_lanes, n):
         total += numbers.of[grade[i]]
     return total

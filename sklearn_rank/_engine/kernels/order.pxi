@@ -11,11 +11,11 @@ cdef enum:
     MANY_KEYS = 1 << 16         # that are dealt out to parts first; fewer can be counted in 16 bits
     PART = 1 << 12              # keys of a part, on average
     MOST_PARTS = 1 << 8         # so that the first cache holds a line of each
-    SOME = 32                   # keys that are enough to ask whether many are near an end
+    SOME = 32                   # keys that are enough to ask whether many are near one
     N_TAKEN = 8                 # keys that tell
 
 cdef bint LOW_BYTES_FIRST = byteorder == "little"
-cdef double NEAREST = 2.0**-40  # part of a range, from either end, that is not divided by its logarithm
+cdef double NEAREST = 2.0**-40  # part of a range, around what is crowded, that is not divided by its logarithm
 
 cdef union bits_t:              # whose order is that of numbers from 0 on
     double value
@@ -279,14 +279,12 @@ cdef inline bint _find_buckets(const double* key, int64_t n, int64_t n_buckets, 
     These are all equal, of an infinite range or one too narrow, or too many to count in 32 bits.
     """
     cdef int64_t i
-    cdef double low = INFINITY, high = -INFINITY, scale
-    cdef int crowded
+    cdef double low = INFINITY, high = -INFINITY, scale, crowded
     _widen_range(key, n, &low, &high)
     scale = (n_buckets - 1) / (high - low)
     if not (0 < scale < INFINITY and n < MOST_KEYS):
         return False
-    crowded = _crowded_end(key, n, low, high) if n >= SOME else 0
-    if crowded:
+    if n >= SOME and _is_crowded(key, n, low, high, &crowded):
         _divide_by_logarithm(key, n, low, high, crowded, n_buckets, bucket)
     else:
         for i in range(n):
@@ -295,39 +293,41 @@ cdef inline bint _find_buckets(const double* key, int64_t n, int64_t n_buckets, 
 
 
 cdef void _divide_by_logarithm(
-    const double* key, int64_t n, double low, double high, int crowded, int64_t n_buckets, int32_t* bucket,
+    const double* key, int64_t n, double low, double high, double crowded, int64_t n_buckets, int32_t* bucket,
 ) noexcept nogil:
-    """The same where many keys are near one end, as probabilities are: by the logarithm of the distance from there.
+    """The same where many keys are near one number, as probabilities are near 0: by the logarithm of the distance.
 
     The bits of a positive number are its logarithm, nearly. Lists of probabilities are sorted in half of the time.
     """
-    cdef int64_t i, least, most, shift = 0
+    cdef int64_t i, least, most, distance, shift = 0, n_above = n_buckets // 2, n_of_side = n_above
     cdef double once = (high - low) * NEAREST
     cdef bits_t bits
+    if crowded == low or crowded == high:
+        n_of_side = n_buckets - 1
+        n_above = n_of_side if crowded == low else 0
     bits.value = once
     least = bits.whole
     bits.value = (high - low) + once
     most = bits.whole
-    while (most - least) >> shift >= n_buckets:
+    while (most - least) >> shift >= n_of_side:
         shift += 1
-    if crowded < 0:
-        for i in range(n):
-            bits.value = (key[i] - low) + once
-            bucket[i] = <int32_t> ((most - bits.whole) >> shift)
-    else:
-        for i in range(n):
-            bits.value = (high - key[i]) + once
-            bucket[i] = <int32_t> ((bits.whole - least) >> shift)
+    for i in range(n):
+        bits.value = fabs(key[i] - crowded) + once
+        distance = (bits.whole - least) >> shift
+        bucket[i] = <int32_t> (n_above + (-1 - distance if key[i] > crowded else distance))
 
 
-cdef inline int _crowded_end(const double* key, int64_t n, double low, double high) noexcept nogil:
-    """1 if half of some keys, taken all over, are near the highest and not equal, -1 near the lowest; else 0."""
-    cdef int64_t i, n_low = 0, n_high = 0, step = n // N_TAKEN
-    cdef double near = (high - low) / 64, below = low + near, above = high - near
+cdef inline bint _is_crowded(const double* key, int64_t n, double low, double high, double* at) noexcept nogil:
+    """Whether half of some keys, taken all over, are near the lowest, the highest or one between, and not equal."""
+    cdef int64_t i, n_low = 0, n_high = 0, n_middle = 0, step = n // N_TAKEN
+    cdef double near = (high - low) / 64, below = low + near, above = high - near, a = key[0], b = key[n // 2]
+    cdef double middle = max(min(a, b), min(max(a, b), key[n - 1]))
     for i in range(N_TAKEN):
         n_low += low < key[i * step] < below
         n_high += above < key[i * step] < high
-    return 1 if n_high >= N_TAKEN // 2 else -(n_low >= N_TAKEN // 2)
+        n_middle += 0.0 < fabs(key[i * step] - middle) < near
+    at[0] = low if n_low >= N_TAKEN // 2 else high if n_high >= N_TAKEN // 2 else middle
+    return max(max(n_low, n_high), n_middle) >= N_TAKEN // 2
 
 
 cdef void _widen_range(const double* key, int64_t n, double* low, double* high) noexcept nogil:

@@ -86,7 +86,7 @@ cpdef bint rank_queries(
     cdef const uint8_t* grades = NULL
     cdef uint8_t* out = NULL
     cdef int64_t q = 0, i, start, n, at, steps = 0
-    cdef bint tied = False, equal, by_label = ties == WORST or ties == BEST
+    cdef bint equal, by_label = ties == WORST or ties == BEST
     cdef double bar = -INFINITY if keep_unretrieved else -DBL_MAX  # what a row must reach
     cdef room_t work = _divide(&room[0], longest)
     cdef few_t few
@@ -110,9 +110,10 @@ cpdef bint rank_queries(
     with nogil:
         ptr[0] = 0
         few.indptr, few.ptr, few.n, few.depth, few.bar = &indptr[0], &ptr[0], indptr.shape[0] - 1, depth, bar
-        few.grade, few.out, few.order, few.tie_end = grades, out, rows, NULL
+        few.grade, few.out, few.order, few.ties = grades, out, rows, ties
+        few.tie_end, few.tie_room = NULL, &tie_end[0]
         while q < few.n:
-            if indptr[q + 1] - indptr[q] < FEW:
+            if indptr[q + 1] - indptr[q] <= RUN:
                 q = _rank_few(wide, &few, q) if wide != NULL else _rank_few(narrow, &few, q)
                 if q == few.n:
                     break
@@ -126,7 +127,7 @@ cpdef bint rank_queries(
                 equal = not by_label and _is_one_block(narrow + start, n, bar)
             if equal:  # and so sorted already
                 if ties == AVERAGE:
-                    tied = _untie_before(&ptr[0], q, &tie_end[0], tied)
+                    _tie(&few, q)
                     tie_end[at] = at + n
                 else:
                     n = min(depth, n)
@@ -140,19 +141,17 @@ cpdef bint rank_queries(
                 else:
                     n = _rank_query(narrow, labels, start, n, depth, ties, bar, &work, &steps)
                 if ties == AVERAGE and _are_any_equal(work.key, n):
-                    tied = _untie_before(&ptr[0], q, &tie_end[0], tied)
+                    _tie(&few, q)
                     _mark_ties(work.key, n, at, &tie_end[0])
-                elif tied and n > 0:
+                elif few.tie_end != NULL and n > 0:
                     tie_end[at] = NO_TIES
                 for i in range(step * n):
                     rows[at + i] = start + work.place[i]
                 if grades != NULL:
                     _place_grades(grades + start, work.place, n, out + at)
-            if tied:
-                few.tie_end = &tie_end[0]
             ptr[q + 1] = at + n
             q += 1
-    return tied
+    return few.tie_end != NULL
 
 
 cdef inline void _place_grades(const uint8_t* grade, const int64_t* place, int64_t n, uint8_t* out) noexcept nogil:
@@ -248,14 +247,14 @@ cdef inline bint _are_any_equal(const double* key, int64_t n) noexcept nogil:
     return least[0] == 0.0
 
 
-cdef inline bint _untie_before(const int64_t* ptr, int64_t n_queries, int64_t* tie_end, bint tied) noexcept nogil:
-    """Write that no query so far has ties, which is left out as long as none has; return True."""
+cdef inline void _tie(few_t* few, int64_t n_queries) noexcept nogil:
+    """Write that none of these queries has ties, which is left out until the first one has."""
     cdef int64_t q
-    if not tied:
+    if few.tie_end == NULL:
+        few.tie_end = few.tie_room
         for q in range(n_queries):
-            if ptr[q] < ptr[q + 1]:
-                tie_end[ptr[q]] = NO_TIES
-    return True
+            if few.ptr[q] < few.ptr[q + 1]:
+                few.tie_end[few.ptr[q]] = NO_TIES
 
 
 cdef inline const int64_t* _pointer(const int64_t[::1] tie_end) noexcept:

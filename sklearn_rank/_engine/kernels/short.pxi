@@ -1,8 +1,11 @@
-# Queries of 1 to 7 rows, which are put in order in registers, without keys: a quarter of the time of the steps that
+# Queries of 1 to 16 rows, which are put in order in registers, without keys: a quarter of the time of the steps that
 # longer ones take. `rank.pyx` includes it.
 #
-# Of queries with as many rows, two are put in order at once, as vectors have room for two doubles: half the time of one
-# after the other.
+# Vectors have room for two doubles. Of queries with as many rows, up to 7, two are put in order at once: half the time
+# of one after the other. Of a longer one, or one with ties, two rows are compared with one at once.
+
+cdef enum:
+    PAIRS = 8                   # of `RUN` rows
 
 cdef extern from *:
     """
@@ -12,6 +15,7 @@ cdef extern from *:
         #define TWO(a, b) ((two_numbers) {(a), (b)})
         #define NO_COUNTS() ((two_counts) {0, 0})
         #define COUNT_ABOVE(n, a, b) ((n) - ((a) > (b)))
+        #define COUNT_BELOW(n, a, b) ((n) - ~((a) >= (b)))
         #define SUM_OF(n, m) ((n) + (m))
         #define LANE(n, k) ((n)[k])
     #else
@@ -22,6 +26,11 @@ cdef extern from *:
         static inline two_counts COUNT_ABOVE(two_counts n, two_numbers a, two_numbers b) {
             n.lane[0] += a.lane[0] > b.lane[0];
             n.lane[1] += a.lane[1] > b.lane[1];
+            return n;
+        }
+        static inline two_counts COUNT_BELOW(two_counts n, two_numbers a, two_numbers b) {
+            n.lane[0] += !(a.lane[0] >= b.lane[0]);
+            n.lane[1] += !(a.lane[1] >= b.lane[1]);
             return n;
         }
         static inline two_counts SUM_OF(two_counts n, two_counts m) {
@@ -39,6 +48,7 @@ cdef extern from *:
     two_numbers TWO(double a, double b) nogil
     two_counts NO_COUNTS() nogil
     two_counts COUNT_ABOVE(two_counts n, two_numbers a, two_numbers b) nogil  # one more where a is above b
+    two_counts COUNT_BELOW(two_counts n, two_numbers a, two_numbers b) nogil  # where a does not reach b, or is NaN
     two_counts SUM_OF(two_counts n, two_counts m) nogil
     int64_t LANE(two_counts n, int k) nogil
 
@@ -47,18 +57,19 @@ cdef extern from *:
 cdef struct few_t:
     const int64_t* indptr
     int64_t* ptr
-    int64_t n, depth
+    int64_t n, depth, ties
     double bar
     const uint8_t* grade        # NULL, as what follows, if not asked for
     uint8_t* out
     int64_t* order
-    int64_t* tie_end            # NULL as long as nothing is tied
+    int64_t* tie_end            # NULL as long as nothing is tied, under the average policy
+    int64_t* tie_room           # what it is then
 
 
-cdef int64_t _rank_few(const score_t* score, const few_t* few, int64_t q) noexcept nogil:
-    """Write rows and grades of queries of 1 to 7 rows from `q` on, highest score first.
+cdef int64_t _rank_few(const score_t* score, few_t* few, int64_t q) noexcept nogil:
+    """Write rows and grades of queries of 1 to 16 rows from `q` on, highest score first.
 
-    Return the first query that is longer, or has two that are equal or one that is too low.
+    Return the first query that is longer, or has one that is too low, or two equal ones that labels put in order.
     """
     cdef int64_t n, begin
     while q < few.n:
@@ -78,8 +89,9 @@ cdef int64_t _rank_few(const score_t* score, const few_t* few, int64_t q) noexce
             q = _rank_alike(score, few, q, 6)
         elif n == 7:
             q = _rank_alike(score, few, q, 7)
-        if q == begin:
+        if q == begin and not (1 < n <= RUN and _rank_some(score, few, q, n)):
             break
+        q += q == begin
     return q
 
 
@@ -186,3 +198,99 @@ cdef inline bint _place_all(
         for i in range(n):
             out[place[i]] = grade[i]
     return True
+
+
+cdef inline bint _rank_some(const score_t* score, few_t* few, int64_t q, int64_t n) noexcept nogil:
+    """The same of one query of 2 to 16 rows, which may be tied; return whether it is done."""
+    cdef double[RUN] x
+    cdef int64_t[RUN] place
+    cdef int64_t i, n_kept = min(few.depth, n), n_before, start = few.indptr[q], at = few.ptr[q]
+    _fetch_ahead(score + start, n * sizeof(score_t))
+    for i in range(n):
+        x[i] = score[start + i]     # read once, as other threads may write
+    if n % 2:
+        x[n] = INFINITY             # which nothing is above
+    if n <= 4:
+        n_before = _count_above(x, n, 2, few.bar, place)
+    elif n <= 6:
+        n_before = _count_above(x, n, 3, few.bar, place)
+    elif n <= 8:
+        n_before = _count_above(x, n, 4, few.bar, place)
+    elif n <= 10:
+        n_before = _count_above(x, n, 5, few.bar, place)
+    elif n <= 12:
+        n_before = _count_above(x, n, 6, few.bar, place)
+    elif n <= 14:
+        n_before = _count_above(x, n, 7, few.bar, place)
+    else:
+        n_before = _count_above(x, n, 8, few.bar, place)
+    if n_before == n * (n - 1) // 2:
+        if few.tie_end != NULL:
+            few.tie_end[at] = NO_TIES
+    elif n_before < 0 or few.ties == WORST or few.ties == BEST:
+        return False
+    else:
+        n_kept = _place_ties(few, q, n, place)
+    if few.order != NULL:
+        for i in range(n):
+            few.order[at + place[i]] = start + i
+    if few.grade != NULL:
+        for i in range(n):
+            few.out[at + place[i]] = few.grade[start + i]
+    few.ptr[q + 1] = at + n_kept
+    return True
+
+
+cdef inline int64_t _count_above(
+    const double* x, int64_t n, int64_t n_pairs, double bar, int64_t* place
+) noexcept nogil:
+    """Write how many rows are above each, and return their sum; two rows are compared with one at a time.
+
+    Return -1 if a row does not reach the bar, or is NaN.
+    """
+    cdef two_numbers[PAIRS] pair
+    cdef two_counts[PAIRS] above
+    cdef two_counts total = NO_COUNTS(), n_low = NO_COUNTS()
+    cdef two_numbers one, bars = TWO(bar, bar)
+    cdef int64_t i, j
+    for i in range(n_pairs):
+        pair[i] = TWO(x[2 * i], x[2 * i + 1])
+        n_low = COUNT_BELOW(n_low, pair[i], bars)
+        above[i] = NO_COUNTS()
+    for j in range(n):
+        one = TWO(x[j], x[j])
+        for i in range(n_pairs):
+            above[i] = COUNT_ABOVE(above[i], one, pair[i])
+    for i in range(n_pairs):
+        total = SUM_OF(total, above[i])
+        place[2 * i] = LANE(above[i], 0)
+        place[2 * i + 1] = LANE(above[i], 1)
+    return -1 if LANE(n_low, 0) + LANE(n_low, 1) else LANE(total, 0) + LANE(total, 1)
+
+
+cdef int64_t _place_ties(few_t* few, int64_t q, int64_t n, int64_t* place) noexcept nogil:
+    """Change numbers of rows above each to places, those of equal rows one after the other, and return how many count.
+
+    Equal rows have the same number above them, which is where their block starts.
+    """
+    cdef int64_t[RUN] n_alike
+    cdef int64_t i, start, stop = 0, at = few.ptr[q], depth = min(few.depth, n)
+    cdef bint tied = False
+    memset(n_alike, 0, sizeof(n_alike))
+    for i in range(n):
+        n_alike[place[i]] += 1
+        place[i] += n_alike[place[i]] - 1
+    if few.ties == STABLE:
+        return depth
+    while stop < depth:
+        tied |= n_alike[stop] > 1
+        stop += n_alike[stop]
+    if tied:
+        _tie(few, q)
+        start = 0
+        while start < stop:
+            few.tie_end[at + start] = at + start + n_alike[start]
+            start += n_alike[start]
+    elif few.tie_end != NULL:
+        few.tie_end[at] = NO_TIES
+    return stop

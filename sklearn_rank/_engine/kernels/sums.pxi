@@ -29,7 +29,7 @@ cdef struct lists_t:
     int64_t n_cutoffs
     char* out
     int64_t of_query, of_cutoff
-    double* product             # of the discount of each of the first ranks with the value of each grade; may be NULL
+    double* product             # of the weight of each of the first ranks with the value of each grade; may be NULL
 
 
 cpdef void cumsum(
@@ -51,15 +51,15 @@ cpdef void cumsum(
     cdef double one = 1.0
     cdef const double* weights = &weight[0] if weight.shape[0] > 0 else <const double*> &one
     cdef lists_t lists
-    cdef double[FEW * N_GRADES] product
+    cdef double[N_FIRST * N_GRADES] product
     if ptr.shape[0] == 1:
         return
     lists = _lists(ptr, cutoffs, out)
     lists.tie_end = _pointer(tie_end)
-    if grade is not None and by_rank != NULL and lists.n > N_GRADES and lists.n_cutoffs == 1:
+    if items.grade != NULL and lists.n > N_GRADES and weight.shape[0] == 1 and weights[0] == 1.0 and not per_rank:
         lists.product = product
-        for i in range(min(FEW, discount.shape[0]) * N_GRADES):
-            product[i] = items.value[i % N_GRADES] * by_rank[i // N_GRADES]
+        for i in range(min(<int64_t> N_FIRST, cutoffs[lists.n_cutoffs - 1]) * N_GRADES):
+            product[i] = items.value[i % N_GRADES] * (by_rank[i // N_GRADES] if by_rank != NULL else 1.0)
     with nogil:
         _sum_all(&items, weights, weight.shape[0] > 1, by_rank, per_rank, &lists)
 
@@ -76,16 +76,22 @@ cdef void _sum_all(
     const items_t* items, const double* weight, int64_t w, const double* by_rank, bint per_rank, lists_t* lists,
 ) noexcept nogil:
     """As `cumsum`, of operands that were looked at."""
-    cdef int64_t q
+    cdef int64_t q = 0
     if items.grade == NULL and items.step == 0:  # where all have one value, that is the mean of tied ones
         lists.tie_end = NULL
-    q = _sum_untied(items, weight, w, by_rank, per_rank, lists, 0)
     while q < lists.n:
+        if lists.product != NULL:
+            q = _sum_few(items, by_rank, lists, q)
+            if q == lists.n:
+                break
+        if not _is_tied(lists, q):
+            q = _sum_untied(items, weight, w, by_rank, per_rank, lists, q)
+            continue
         if lists.ptr[q + 1] - lists.ptr[q] <= N_PLAIN:
             _sum_tied(items, weight, w, by_rank, per_rank, lists, q)
         else:
             _sum_query(items, weight, w, by_rank, per_rank, lists, q)
-        q = _sum_untied(items, weight, w, by_rank, per_rank, lists, q + 1)
+        q += 1
 
 
 cdef void _sum_tied(
@@ -97,34 +103,44 @@ cdef void _sum_tied(
     Differences of sums down the list say what a block has, where they are exact, and means are written eight at a time,
     those of the next block over the last of them: 0.4 of the time, as no branch depends on what is tied.
     """
-    cdef int64_t i, j, stop, first = lists.ptr[q], n = lists.ptr[q + 1] - first
-    cdef double total
-    cdef const int64_t* tie_end = lists.tie_end + first
-    cdef const uint8_t* grade
+    cdef int64_t first = lists.ptr[q], n = lists.ptr[q + 1] - first
     cdef double[N_PLAIN + FEW] mean
-    cdef int64_t[N_PLAIN + 1] above
     cdef int64_t[2] bounds = [0, n]
     cdef items_t means
     cdef lists_t list_of_means = lists[0]
     means.value, means.grade, means.step = mean, NULL, 1
     list_of_means.ptr, list_of_means.n, list_of_means.tie_end, list_of_means.product = bounds, 1, NULL, NULL
     list_of_means.out += q * lists.of_query
-    if items.whole:
-        grade = items.grade + first
+    _find_means(items, lists.tie_end + first, first, n, min(n, lists.cutoffs[lists.n_cutoffs - 1]), mean)
+    _sum_untied(&means, weight + w * first, w, by_rank, per_rank, &list_of_means, 0)
+
+
+cdef inline void _find_means(
+    const items_t* items, const int64_t* tie_end, int64_t first, int64_t n, int64_t depth, double* mean,
+) noexcept nogil:
+    """Write the mean of the tie block around each of the first `depth` positions of a short list with ties.
+
+    `mean` has room for 8 more, or for the block that goes on below.
+    """
+    cdef int64_t i = 0, j, stop
+    cdef double total
+    cdef int64_t[N_PLAIN + 1] above
+    cdef bint summed
+    summed = items.whole and tie_end[0] - first < depth  # else the first block is all that counts
+    if summed:
         above[0] = 0
         for i in range(n):
-            above[i + 1] = above[i] + items.number.of[grade[i]]
-    i = 0
-    while i < n:
+            above[i + 1] = above[i] + items.number.of[items.grade[first + i]]
+        i = 0
+    while i < depth:
         stop = tie_end[i] - first
-        total = above[stop] - above[i] if items.whole else _sum_of(items, first + i, first + stop)
+        total = <double> (above[stop] - above[i]) if summed else _sum_of(items, first + i, first + stop)
         total /= stop - i
         for j in range(FEW):
             mean[i + j] = total
-        for j in range(i + FEW, stop):
+        for j in range(i + FEW, min(stop, depth)):
             mean[j] = total
         i = stop
-    _sum_untied(&means, weight + w * first, w, by_rank, per_rank, &list_of_means, 0)
 
 
 cdef void _sum_query(
@@ -179,17 +195,12 @@ cdef int64_t _sum_untied(
     """
     cdef const double* x = items.value
     cdef const uint8_t* grade = items.grade
-    cdef int64_t v = items.step, done = -1
+    cdef int64_t v = items.step
     cdef bint one = grade == NULL and v == 0, alike = False
     if w == 0:
         alike = weight[0] == 1.0
     if grade != NULL and alike and by_rank != NULL and not per_rank:
-        while q > done:
-            done = q
-            if lists.product != NULL:
-                q = _sum_few(grade, lists, q)
-            q = _sum_lists(x, 0, grade, True, weight, 0, False, by_rank, True, False, True, lists, q)
-        return q
+        return _sum_lists(x, 0, grade, True, weight, 0, False, by_rank, True, False, True, lists, q)
     if grade == NULL and v == 1 and alike and by_rank == NULL and not per_rank:
         return _sum_lists(x, 1, NULL, False, weight, 0, False, NULL, False, False, True, lists, q)
     if grade == NULL and v == 1 and alike and not per_rank:
@@ -211,7 +222,7 @@ cdef inline int64_t _sum_lists(
 ) noexcept nogil:
     """Sums of lists; which operands there are is mostly `known` where this is inlined."""
     cdef int64_t c, i, k, n, first, length, done
-    cdef int64_t shortest = 1 + FEW if known and by_grade and lists.product != NULL else 0
+    cdef int64_t shortest = 1 + N_FIRST if by_grade and lists.product != NULL else 0
     cdef double total, once = x[0]
     cdef double[N_SUMS] sums
     cdef pair_t above
@@ -282,39 +293,85 @@ cdef inline int64_t _sum_lists(
     return q
 
 
-cdef int64_t _sum_few(const uint8_t* grade, lists_t* lists, int64_t q) noexcept nogil:
-    """Sums of lists of up to 8 items, unrolled: two instructions an item."""
-    cdef int64_t n, depth = lists.cutoffs[0]
-    cdef double total
-    cdef const uint8_t* grades
-    while q < lists.n and lists.ptr[q + 1] - lists.ptr[q] <= FEW and not _is_tied(lists, q):
-        grades = grade + lists.ptr[q]
-        n = min(lists.ptr[q + 1] - lists.ptr[q], depth)
-        if n == 2:
-            total = _sum_products(grades, 2, lists.product)
+cdef int64_t _sum_few(const items_t* items, const double* by_rank, lists_t* lists, int64_t q) noexcept nogil:
+    """Sums of up to 16 items, from `q` on; return the first list that has more, down to the deepest cutoff.
+
+    What an item adds is looked up, of a known number of items in two instructions each.
+    """
+    cdef int64_t n, length, first, depth = lists.cutoffs[lists.n_cutoffs - 1]
+    cdef bint tied
+    while q < lists.n:
+        first = lists.ptr[q]
+        length = lists.ptr[q + 1] - first
+        n = min(length, depth)
+        tied = _is_tied(lists, q)
+        if n > N_FIRST or (tied and length > N_PLAIN):
+            break
+        if tied or lists.n_cutoffs > 1:
+            _sum_few_items(items, by_rank, lists, q, first, length, n, tied)
+            q += 1
+        elif n == 2:
+            q = _sum_alike(items.grade, lists, q, length, 2)
         elif n == 3:
-            total = _sum_products(grades, 3, lists.product)
+            q = _sum_alike(items.grade, lists, q, length, 3)
         elif n == 4:
-            total = _sum_products(grades, 4, lists.product)
+            q = _sum_alike(items.grade, lists, q, length, 4)
         elif n == 5:
-            total = _sum_products(grades, 5, lists.product)
+            q = _sum_alike(items.grade, lists, q, length, 5)
         elif n == 6:
-            total = _sum_products(grades, 6, lists.product)
+            q = _sum_alike(items.grade, lists, q, length, 6)
         elif n == 7:
-            total = _sum_products(grades, 7, lists.product)
+            q = _sum_alike(items.grade, lists, q, length, 7)
+        elif n == 8:
+            q = _sum_alike(items.grade, lists, q, length, 8)
+        elif n == 10:
+            q = _sum_alike(items.grade, lists, q, length, 10)
         else:
-            total = _sum_products(grades, n, lists.product)
-        (<double*> (lists.out + q * lists.of_query))[0] = total
-        q += 1
+            q = _sum_alike(items.grade, lists, q, length, n)
     return q
 
 
-cdef inline double _sum_products(const uint8_t* grade, int64_t n, const double* product) noexcept nogil:
-    cdef int64_t i
+cdef inline int64_t _sum_alike(
+    const uint8_t* grade, const lists_t* lists, int64_t q, int64_t length, int64_t n
+) noexcept nogil:
+    """Sums of lists of one length without ties, from `q` on, down to the only cutoff, where each has `n` items."""
+    cdef int64_t i, start = lists.ptr[q], stop = start + length
+    cdef const int64_t* tie_end = lists.tie_end
+    cdef const double* product = lists.product
+    cdef double total
+    while True:
+        total = 0.0
+        for i in range(n):
+            total += product[i * N_GRADES + grade[start + i]]
+        (<double*> (lists.out + q * lists.of_query))[0] = total
+        q += 1
+        start = stop
+        stop += length
+        if q == lists.n or lists.ptr[q + 1] != stop or _ties_of(tie_end, start, stop) != NULL:
+            return q
+
+
+cdef void _sum_few_items(
+    const items_t* items, const double* by_rank, const lists_t* lists, int64_t q, int64_t first, int64_t length,
+    int64_t n, bint tied,
+) noexcept nogil:
+    """Sums of one list that is tied, or has several cutoffs, of which the deepest has `n` items."""
+    cdef int64_t c, i = 0
     cdef double total = 0.0
-    for i in range(n):
-        total += product[i * N_GRADES + grade[i]]
-    return total
+    cdef double[N_FIRST + FEW] mean
+    cdef char* at = lists.out + q * lists.of_query
+    if tied:
+        _find_means(items, lists.tie_end + first, first, length, n, mean)
+        if by_rank != NULL:
+            for i in range(n):
+                mean[i] *= by_rank[i]
+            i = 0
+    for c in range(lists.n_cutoffs):
+        while i < min(n, lists.cutoffs[c]):
+            total += mean[i] if tied else lists.product[i * N_GRADES + items.grade[first + i]]
+            i += 1
+        (<double*> at)[0] = total
+        at += lists.of_cutoff
 
 
 cdef inline double _term(
