@@ -1,6 +1,7 @@
 """Plain arrays are checked and grouped at once: three columns of numbers, of queries whose ids rise.
 
-Each block of rows is read by one call of a kernel. What is anything else, or wrong, is left to `check`.
+Each block of rows is read by one call of a kernel. What is anything else, or wrong, is left to `check`. Blocks of whole
+queries can be computed as they are read.
 """
 
 from __future__ import annotations
@@ -8,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.kernels.checks import read_plain
+from sklearn_rank._engine.kernels.rank import longest
 from sklearn_rank._engine.queries import DataSummary, GradedQueries, Origin, Queries
 from sklearn_rank._utils.threads import for_each, is_one_block, row_blocks
 from sklearn_rank._utils.typing import Grade, Index
@@ -23,6 +25,9 @@ Facts = tuple[float, float, bool, bool, bool, bool]
 
 FEW_ROWS = 4096
 """Rows of which labels and scores become float64, as nothing is gained by other types."""
+
+N_LOOKED_AT = 256
+"""Rows in which the end of a query is looked for first."""
 
 N_SAMPLED = 100
 """Ids that are looked at to tell whether those of many rows rise."""
@@ -78,6 +83,60 @@ def _read_plain(
     facts, n = found
     starts, ids = starts[:n], ids[: n - (stop == len(qid))]
     return (facts, starts, ids) if stop - start <= FEW_ROWS else (facts, starts.copy(), ids.copy())  # no views
+
+
+class PlainBlock(NamedTuple):
+    """Whole queries: grades, scores that are all finite, where queries start, the longest, and the highest grade."""
+
+    grade: Grade
+    score: NDArray[Any]
+    indptr: Index
+    longest: int
+    highest: int
+
+
+def read_block(y_true: NDArray[Any], y_score: NDArray[Any], qid: NDArray[Any]) -> PlainBlock | None:
+    """Check and group rows of whole queries; None for what needs a closer look."""
+    n_rows = len(qid)
+    grade, starts, ids = np.empty(n_rows, dtype=np.uint8), np.empty(n_rows + 1, dtype=np.int64), np.empty_like(qid)
+    found = read_plain(y_true, y_score, qid, 0, n_rows, grade, starts, ids)
+    if found is None:
+        return None
+    (_, highest, _, are_grades, unretrieved, bad), n = found
+    if unretrieved or bad or not are_grades:
+        return None
+    return PlainBlock(grade, y_score, starts[:n], longest(starts[:n]), int(highest))
+
+
+def whole_queries(qid: NDArray[Any], blocks: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
+    """Blocks of rows, each made longer to where a query ends.
+
+    There are none if ids are no column of whole numbers, or fall, or if more than `most` rows are missing to an end.
+    """
+    if _falls_somewhere(qid):
+        return []
+    edges = [0]
+    for _, stop in blocks[:-1]:
+        if stop <= edges[-1]:
+            continue
+        edge = _next_start(qid, stop, most)
+        if edge is None or (edge < len(qid) and qid[edge] < qid[edge - 1]):
+            return []
+        if edge < len(qid):
+            edges.append(edge)
+    return list(zip(edges, [*edges[1:], len(qid)], strict=True))
+
+
+def _next_start(qid: NDArray[Any], row: int, most: int) -> int | None:
+    """First row from `row` on whose id is not that of the row before, or the end; None if it is too far away."""
+    last, step = min(row + most, len(qid)), N_LOOKED_AT
+    while row < last:
+        stop = min(row + step, last)
+        differ = qid[row:stop] != qid[row - 1 : stop - 1]
+        if differ.any():
+            return row + int(differ.argmax())
+        row, step = stop, 2 * step
+    return row if row >= len(qid) else None
 
 
 def _falls_somewhere(qid: NDArray[Any]) -> bool:

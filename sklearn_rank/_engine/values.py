@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -75,6 +75,15 @@ class PerQuery:
         shape = len(cutoffs), n_queries
         denominator = np.empty(shape) if spec["average"] == "micro" else np.ndarray(shape, buffer=ONE, strides=(0, 0))
         return cls(spec, cutoffs, np.empty(shape).T, denominator.T, np.zeros(shape, dtype=bool).T)
+
+    @classmethod
+    def joined(cls, parts: Sequence[PerQuery]) -> PerQuery:
+        """Values of the queries of all parts, one part after the other, which are no pooled ones."""
+        ends = np.cumsum([len(part.numerator) for part in parts]).tolist()
+        whole = cls.empty(parts[0].spec, parts[0].cutoffs, ends[-1])
+        for part, end in zip(parts, ends, strict=True):
+            whole.put(end - len(part.numerator), end, part)
+        return whole
 
     def fill(
         self, first: int, last: int, ranking: Ranking, keywords: Mapping[str, Any], *, keeps_results: bool = False

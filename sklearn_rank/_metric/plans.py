@@ -74,11 +74,14 @@ class PlannedMetrics:
 
     def compute(self, queries: Queries, n_jobs: int | None) -> list[PerQuery] | None:
         """Values of each metric; None where the general path must compute them, or tell what is wrong."""
-        n_queries = len(queries.indptr) - 1
-        values = [PerQuery.empty(spec, cutoffs, n_queries) for spec, cutoffs in self._curves]
+        values = self.empty(len(queries.indptr) - 1)
         if not fill_by_plan(queries, self.plan, values, n_jobs):
             return None
         return [values[place].at(spec) for spec, place in self._points]
+
+    def empty(self, n_queries: int) -> list[PerQuery]:
+        """Room for the values of so many queries."""
+        return [PerQuery.empty(spec, cutoffs, n_queries) for spec, cutoffs in self._curves]
 
 
 def curves_of(queries: Queries, specs: Sequence[MetricSpec]) -> dict[Any, Curve]:
@@ -111,6 +114,12 @@ def remembered(queries: Queries, specs: Sequence[MetricSpec]) -> PlannedMetrics 
     kind = ANY_FEW if queries.indptr.item(-1) <= FEW_ROWS else _kind_of(queries)
     if kind.longest > LONGEST_REMEMBERED:
         return None
+    metrics = plan_of(specs, kind)
+    return None if metrics is None or queries.summary.label_range[1] > metrics.highest_label else metrics
+
+
+def plan_of(specs: Sequence[MetricSpec], kind: Kind) -> PlannedMetrics | None:
+    """Plan for any rows of a kind, remembered for metrics that are shared; None if there is none."""
     key = *kind, *map(id, specs)
     known = _PLANS.get(key)
     if known is None:
@@ -119,8 +128,7 @@ def remembered(queries: Queries, specs: Sequence[MetricSpec]) -> PlannedMetrics 
         if len(_PLANS) >= MOST_PLANS:
             _PLANS.clear()
         known = _PLANS[key] = specs, planned_for_any(specs, kind)
-    metrics = known[1]
-    return None if metrics is None or queries.summary.label_range[1] > metrics.highest_label else metrics
+    return known[1]
 
 
 def _kind_of(queries: Queries) -> Kind:

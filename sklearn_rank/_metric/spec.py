@@ -278,14 +278,16 @@ def spec_of(metric: Metric, k: Any, keywords: Mapping[str, Any]) -> MetricSpec:
     It is shared by all who ask for it, so it is not for users, who might change its keywords.
     """
     known = REGISTRY.get(metric.name) is metric  # do not cache user-defined metrics: it would keep their closures alive
-    if known and type(k) in PLAIN and all(type(value) in PLAIN for value in keywords.values()):
-        return _cached(metric, k, **keywords)
+    cutoffs: Any = tuple(k) if type(k) is list else k
+    of_ints = type(cutoffs) is tuple and all([type(cutoff) is int for cutoff in cutoffs])
+    if known and (of_ints or type(k) in PLAIN) and all([type(value) in PLAIN for value in keywords.values()]):
+        return _cached(metric, cutoffs, type(k) is list, **keywords)
     return MetricSpec(metric, k, keywords)
 
 
 @functools.lru_cache(maxsize=256, typed=True)
-def _cached(metric: Metric, k: Any, /, **keywords: Any) -> MetricSpec:
-    spec = MetricSpec(metric, k, keywords)
+def _cached(metric: Metric, k: Any, listed: bool, /, **keywords: Any) -> MetricSpec:
+    spec = MetricSpec(metric, list(k) if listed else k, keywords)
     vars(spec)["is_shared"] = True  # it is frozen
     return spec
 

@@ -9,8 +9,10 @@ from numpy.typing import ArrayLike
 from sklearn_rank._engine.check import check_queries
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.metric import Metric
+from sklearn_rank._metric.one_pass import in_one_pass
 from sklearn_rank._metric.spec import spec_of
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.threads import check_n_jobs
 
 
 def value_of(
@@ -23,9 +25,14 @@ def value_of(
     spec.refuse_unread(keywords)
     if tie_break is not None and not metric.defines_ties and spec["ties"] != "stable":
         raise ValueError(f"tie_break is read with ties='stable' only. Got ties={echo(spec['ties'])}.")
-    data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break, "mask": mask}
-    queries = check_queries(y_true, y_score, n_jobs=n_jobs, keeps_narrow=True, **data)
-    (result,) = compute(queries, [spec], n_jobs)
-    value = result.values() if spec["average"] is None else result.average(queries.weight)
+    check_n_jobs(n_jobs)
+    result, weight = None, None
+    if sample_weight is tie_break is mask is None:
+        result = in_one_pass(spec, y_true, y_score, qid, n_jobs)
+    if result is None:
+        data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break, "mask": mask}
+        queries = check_queries(y_true, y_score, n_jobs=n_jobs, keeps_narrow=True, **data)
+        (result,), weight = compute(queries, [spec], n_jobs), queries.weight
+    value = result.values() if spec["average"] is None else result.average(weight)
     at = spec.curve_index
     return value.take(at, axis=-1) if at.ndim or value.ndim > 1 else value.item(at)

@@ -1,0 +1,64 @@
+"""Plain arrays in one pass: each block is checked, grouped, ranked and computed while the cache holds it.
+
+It is for many rows in three columns of numbers, of queries whose ids rise, and for one metric. What is anything else,
+or wrong, is left to the general path, which begins again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sklearn_rank._engine.at_once import PlainBlock, read_block, whole_queries
+from sklearn_rank._engine.plan import Rows
+from sklearn_rank._engine.values import PerQuery
+from sklearn_rank._metric.plans import LONGEST_REMEMBERED, Kind, PlannedMetrics, plan_of
+from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.threads import for_each, heed, is_one_block, row_blocks
+
+LONGEST = LONGEST_REMEMBERED - 56
+"""Rows that a query may have; no power of 2, at which arrays of a plan would share their places in the cache."""
+
+
+class NotPlain(Exception):
+    """There are rows of which the general path has more to say."""
+
+
+def in_one_pass(spec: MetricSpec, y_true: Any, y_score: Any, qid: Any, n_jobs: int | None) -> PerQuery | None:
+    """Values of a metric on plain arrays; None where the general path has more to do, or to say."""
+    if not (spec.is_shared and type(y_true) is type(y_score) is type(qid) is np.ndarray):
+        return None
+    if is_one_block(qid.size) or not y_true.shape == y_score.shape == qid.shape:
+        return None
+    blocks = whole_queries(qid, row_blocks(qid.size, n_jobs), LONGEST)
+    n_rows = max([stop - start for start, stop in blocks], default=0)
+    plans: set[PlannedMetrics] = set()
+
+    def compute(start: int, stop: int) -> PerQuery:
+        heed()
+        block = read_block(y_true[start:stop], y_score[start:stop], qid[start:stop])
+        metrics = None if block is None else plan_of([spec], _kind_of(block))
+        if block is None or metrics is None or block.longest > LONGEST or block.highest > metrics.highest_label:
+            raise NotPlain
+        plans.add(metrics)
+        n_queries = len(block.indptr) - 1
+        (values,) = metrics.empty(n_queries)
+        rows, out = Rows(block.grade, block.score, block.indptr), (values.numerator, values.undefined)
+        if not metrics.plan.fill(rows, [out], n_rows, 1 << n_queries.bit_length()):
+            raise NotPlain
+        return values.at(spec)  # plans for short lists leave out cutoffs
+
+    try:
+        return PerQuery.joined(for_each(compute, blocks, n_jobs)) if blocks else None
+    except NotPlain:
+        return None
+    finally:
+        for metrics in plans:
+            metrics.plan.let_go()
+
+
+def _kind_of(block: PlainBlock) -> Kind:
+    """Kind of the rows of a block, the same for blocks of queries of one length, and for all others."""
+    alike = block.longest * (len(block.indptr) - 1) == len(block.grade)
+    return Kind(block.longest if alike else LONGEST, (2 << block.highest) - 1)

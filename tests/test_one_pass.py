@@ -1,0 +1,266 @@
+"""Plain arrays in one pass: the numbers and the errors of the general path, whatever blocks their rows fall into."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from registry import METRICS, each_metric
+
+from sklearn_rank._engine.at_once import whole_queries
+from sklearn_rank._metric import one_pass, plans, value
+from sklearn_rank._metric.names import cached_spec
+from sklearn_rank._utils import threads
+from sklearn_rank.metrics import err_score, map_score, ndcg_score, rbp_score
+
+LENGTHS = np.array([5, 1, 40, 3, 900, 2, 17, 60, 8, 1, 7, 130, 30, 6, 2, 300])
+PLANNED = [metric for metric in METRICS if plans.planned_for_any([cached_spec(metric.name)], plans.ANY_FEW) is not None]
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    """Several blocks of other numbers of rows and queries."""
+    monkeypatch.setattr(threads, "BLOCK_ROWS", 200)
+
+
+@pytest.fixture
+def used(monkeypatch):
+    """Whether calls were computed in one pass."""
+    found, compute = [], one_pass.in_one_pass
+
+    def compute_and_tell(*args):
+        values = compute(*args)
+        found.append(values is not None)
+        return values
+
+    monkeypatch.setattr(value, "in_one_pass", compute_and_tell)
+    return found
+
+
+@pytest.fixture
+def in_general(monkeypatch):
+    """Compute in the general way."""
+
+    def call(function, *args, **keywords):
+        with monkeypatch.context() as patched:
+            patched.setattr(value, "in_one_pass", lambda *_: None)
+            return function(*args, **keywords)
+
+    return call
+
+
+def rows(seed=0, highest=4, decimals=1, lengths=LENGTHS):
+    """Grades, scores with ties, and ids that rise, some of them negative."""
+    rng = np.random.default_rng(seed)
+    qid = np.repeat(3 * np.arange(len(lengths)) - 7, lengths)
+    return rng.integers(0, highest + 1, len(qid)) * 1.0, rng.normal(size=len(qid)).round(decimals), qid
+
+
+# --- the same numbers ----------------------------------------------------------------------------------------
+
+
+@each_metric
+def test_each_metric(metric, used, in_general):
+    if metric.subtopics:
+        return
+    top = metric.labels[1] if isinstance(metric.labels[1], int | float) else 4
+    ties = {"ties": "stable"} if "ties" in metric.defaults and metric not in PLANNED else {}
+    for seed, decimals in ((0, 9), (1, 1), (2, 0)):
+        y_true, y_score, qid = rows(seed, min(top, 4), decimals)
+        for n_jobs, keywords in ((1, {"average": None}), (2, {"k": [3, 1, 10]}), (2, {})):
+            if "k" in keywords and not metric.has_cutoff:
+                continue
+            given = {"qid": qid, "n_jobs": n_jobs, **ties, **keywords}
+            for scores in (y_score, y_score.astype(np.float32)):
+                expected = in_general(metric.function, y_true, scores, **given)
+                assert_array_equal(metric.function(y_true, scores, **given), expected)
+    assert {*used} == {metric in PLANNED}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_blocks_of_any_rows(seed, monkeypatch, used, in_general):
+    """A block ends in the middle of a query, at its end, or one row beside it; queries are longer than blocks."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(1, rng.choice([2, 6, 300]), 50) if seed else np.full(60, 5)
+    arrays = rows(seed, lengths=lengths)
+    for block in (1, 2, 5, 7, 50, 999):
+        monkeypatch.setattr(threads, "BLOCK_ROWS", block)
+        for n_jobs in (1, 2):
+            given = {"qid": arrays[2], "n_jobs": n_jobs, "k": 4, "average": None}
+            assert_array_equal(ndcg_score(*arrays[:2], **given), in_general(ndcg_score, *arrays[:2], **given))
+    assert used.count(True) >= 2
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        {"gain": "linear"}, {"discount": "reciprocal"}, {"convention": "lightgbm"}, {"ties": "worst"},
+        {"replace_undefined_by": math.nan}, {"replace_undefined_by": 1.0}, {"average": "geometric"},
+        {"min_relevance": 2, "gain": "binary"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_keywords(keywords, used, in_general):
+    y_true, y_score, qid = rows(3)
+    y_true[:50] = 0  # queries without a relevant document
+    expected = in_general(ndcg_score, y_true, y_score, qid=qid, **keywords)
+    assert ndcg_score(y_true, y_score, qid=qid, **keywords) == expected
+    assert used == [True]
+
+
+@pytest.mark.parametrize("label", [np.int32, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize("score", [np.float32, np.float64])
+@pytest.mark.parametrize("ids", [np.int32, np.uint32, np.int64, np.uint64])
+def test_types(label, score, ids, used, in_general):
+    y_true, y_score, qid = rows(4)
+    arrays = y_true.astype(label), y_score.astype(score)
+    given = {"qid": (qid + 7).astype(ids), "average": None}
+    assert_array_equal(map_score(*arrays, **given), in_general(map_score, *arrays, **given))
+    assert used == [True]
+
+
+def test_each_block_has_a_plan_of_its_own(used, in_general):
+    """Grades and lengths that one block alone has, the first, one between or the last; others are of one length."""
+    for place in (0, 30, -1):
+        lengths = np.full(60, 20)
+        lengths[place] = 333
+        y_true, y_score, qid = rows(5, highest=1, lengths=lengths)
+        y_true[np.flatnonzero(qid == np.unique(qid)[place])[7]] = 9
+        given = {"qid": qid, "k": [5, 25, 400], "average": None, "n_jobs": 2}
+        assert_array_equal(ndcg_score(y_true, y_score, **given), in_general(ndcg_score, y_true, y_score, **given))
+    assert used == [True] * 3
+
+
+# --- what is left to the general path ------------------------------------------------------------------------
+
+
+def changed(x, row, value):
+    """A copy with another entry."""
+    x = x.copy()
+    x[row] = value
+    return x
+
+
+CHANGES = {
+    "a score of -inf": lambda y, s, q: (y, changed(s, -1, -np.inf), q),
+    "a label that is no grade": lambda y, s, q: (changed(y, -1, 0.5), s, q),
+    "a label beyond grades": lambda y, s, q: (changed(y, -1, 40.0), s, q),
+    "an id that falls": lambda y, s, q: (y, s, changed(q, -1, -9)),
+    "ids that fall from block to block": lambda y, s, q: (np.tile(y, 2), np.tile(s, 2), np.append(q, q - 10**6)),
+    "ids that come again": lambda y, s, q: (np.tile(y, 2), np.tile(s, 2), np.tile(q, 2)),
+    "strings": lambda y, s, q: (y, s, q.astype(str)),
+    "ids of 16 bits": lambda y, s, q: (y, s, q.astype(np.int16)),
+    "other bytes": lambda y, s, q: (y.astype(">f8"), s, q),
+    "every second entry": lambda y, s, q: (y[::2], s[::2], q[::2]),
+    "whole scores": lambda y, s, q: (y, (10 * s).astype(np.int64), q),
+    "a list": lambda y, s, q: (y.tolist(), s, q),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_other_rows(change, used, in_general):
+    y_true, y_score, qid = CHANGES[change](*rows(6))
+    expected = in_general(ndcg_score, y_true, y_score, qid=qid, average=None)
+    assert_array_equal(ndcg_score(y_true, y_score, qid=qid, average=None), expected)
+    assert used == [False]
+
+
+def test_queries_that_are_too_long(monkeypatch, used, in_general):
+    """One that is within a block, and one in which several blocks would end."""
+    y_true, y_score, qid = rows(7)
+    for longest in (899, 100, 1):
+        monkeypatch.setattr(one_pass, "LONGEST", longest)
+        assert ndcg_score(y_true, y_score, qid=qid) == in_general(ndcg_score, y_true, y_score, qid=qid)
+    monkeypatch.setattr(one_pass, "LONGEST", 900)
+    ndcg_score(y_true, y_score, qid=qid)
+    assert used == [False, False, False, True]
+
+
+def test_other_arguments(used):
+    y_true, y_score, qid = rows(8)
+    y_true = np.minimum(y_true, 1)
+    ndcg_score(y_true, y_score, qid=qid, sample_weight=np.ones(len(qid)))
+    ndcg_score(y_true, y_score, qid=qid, mask=np.ones(len(qid), dtype=bool))
+    ndcg_score(y_true, y_score, qid=qid, tie_break=y_score, ties="stable")
+    assert used == []
+    ndcg_score(y_true, y_score, qid=qid, gain=np.sqrt)
+    ndcg_score(np.tile(y_true, (2, 1)), np.tile(y_score, (2, 1)))
+    assert used == [False, False]
+
+
+WRONG = {
+    "more labels": lambda y, s, q: (np.append(y, 1.0), s, q),
+    "more scores": lambda y, s, q: (y, np.append(s, 1.0), q),
+    "more ids": lambda y, s, q: (y, s, np.append(q, q[-1])),
+    "a label that is NaN": lambda y, s, q: (changed(y, 700, np.nan), s, q),
+    "a negative label": lambda y, s, q: (changed(y, 700, -1.0), s, q),
+    "a label above max_grade": lambda y, s, q: (changed(y, 700, 5.0), s, q),
+    "a score that is NaN": lambda y, s, q: (y, changed(s, 700, np.nan), q),
+    "a score of inf": lambda y, s, q: (y, changed(s, -1, np.inf), q),
+    "scores of two systems": lambda y, s, q: (y, np.stack([s, s], axis=1), q),
+    "a row of ids": lambda y, s, q: (y, s, q[None]),
+}
+
+
+@pytest.mark.parametrize("change", WRONG)
+def test_errors(change, in_general):
+    y_true, y_score, qid = WRONG[change](*rows(9))
+    with pytest.raises(ValueError, match="must") as expected:
+        in_general(err_score, y_true, y_score, qid=qid)
+    with pytest.raises(ValueError, match=f"^{re.escape(str(expected.value))}$"):
+        err_score(y_true, y_score, qid=qid)
+
+
+def test_a_label_above_the_scale_of_gains(in_general):
+    y_true, y_score, qid = rows(9)
+    given = {"qid": qid, "gain": "exp2"}
+    assert rbp_score(y_true, y_score, **given) == in_general(rbp_score, y_true, y_score, **given)
+    with pytest.raises(ValueError, match="max_grade=4"):
+        rbp_score(changed(y_true, 700, 5.0), y_score, **given)
+
+
+def test_an_id_that_falls_where_a_block_begins(used, in_general):
+    """It is that of the first query, whose rows are in two places; no other id falls."""
+    y_true, y_score, qid = rows(11, lengths=np.full(500, 4))
+    starts = [start for start, _ in whole_queries(qid, threads.row_blocks(len(qid), 1), 99)]
+    for start in starts[1:]:
+        torn = qid.copy()
+        torn[start : start + 4] = qid[0]
+        assert ndcg_score(y_true, y_score, qid=torn) == in_general(ndcg_score, y_true, y_score, qid=torn)
+    assert len(starts) > 4
+    assert not any(used)
+
+
+def test_a_bad_n_jobs_is_the_first_error():
+    y_true, y_score, qid = rows(10)
+    for bad in (0, 1.5):
+        with pytest.raises(ValueError, match="The 'n_jobs' parameter must be an int other than 0, or None"):
+            ndcg_score(y_true, changed(y_score, 0, np.nan), qid=qid, n_jobs=bad)
+
+
+# --- blocks of whole queries ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_blocks_end_where_queries_do(seed):
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(1, rng.choice([2, 9, 2000]), 30)
+    qid, ends = np.repeat(np.arange(30), lengths), np.cumsum(lengths)
+    stops = np.unique(rng.integers(1, len(qid), 8)).tolist()
+    blocks = whole_queries(qid, [*zip([0, *stops], [*stops, len(qid)], strict=True)], len(qid))
+    expected = sorted({int(ends[np.searchsorted(ends, stop)]) for stop in [*stops, len(qid)]})
+    assert [stop for _, stop in blocks] == expected
+    assert [start for start, _ in blocks] == [0, *expected[:-1]]
+
+
+def test_an_end_that_is_too_far_away():
+    qid = np.repeat([1, 2], [1000, 500])
+    assert whole_queries(qid, [(0, 200), (200, 1500)], 800) == []
+    assert whole_queries(qid, [(0, 200), (200, 1500)], 801) == [(0, 1000), (1000, 1500)]
+    assert whole_queries(qid, [(0, 1200), (1200, 1500)], 300) == [(0, 1500)]
+
+
+@pytest.mark.parametrize("n", [1, 255, 256, 257, 767, 768, 769])
+def test_an_end_so_many_rows_away(n):
+    assert whole_queries(np.repeat([1, 2], [200 + n, 500]), [(0, 200), (200, 700 + n)], 800)[0] == (0, 200 + n)
