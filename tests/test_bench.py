@@ -45,7 +45,7 @@ PEERS = ["lightgbm", "xgboost", "catboost", "scikit-learn", "pytrec_eval", "ranx
 METRICS = ["ndcg@10", "ndcg@1", "ndcg@100", "map", "auc", "err@10", "pfound@10", "group", "sort", "suite"]
 SHAPES = ["mslr", "tiny", "huge", "shuffled", "strings", "shuffled_strings", "shuffled_objects", "narrow", "ties"]
 SHAPES += ["constant", "recommender", "rare", "no_relevant", "float32_scores", "zipf", "single"]
-SHAPES += ["probabilities", "ranked", "pages"]
+SHAPES += ["probabilities", "far_out", "mostly_zero", "ranked"]
 
 
 def test_lists_are_those_of_the_scripts(bench):
@@ -76,13 +76,16 @@ def test_shapes_are_what_they_are_called(bench):
         assert (runs > len(set(qid.tolist()))) == name.startswith("shuffled")
         assert qid.dtype.kind == ("O" if "objects" in name else "U" if "strings" in name else "i")
     assert len(set(make("huge", 600).qid)) == 20
-    assert len(set(make("pages", 600).qid)) == 60
+    assert len(set(make("of_10", 600).qid)) == 60
     assert len(set(make("ties", 600).y_score)) == 100
     assert make("narrow", 600).y_true.dtype == np.int32
     assert make("narrow", 600).y_score.dtype == make("float32_scores", 600).y_score.dtype == np.float32
     assert make("float32_scores", 600).y_true.dtype == np.float64
     scores = make("probabilities", 60_000).y_score
     assert 0 < scores.min() < np.median(scores) < 0.05 < 0.5 < scores.max() <= 1
+    far_out = np.abs(make("far_out", 60_000).y_score)
+    assert far_out.max() > 1000 * np.median(far_out)
+    assert np.mean(make("mostly_zero", 60_000).y_score == 0) == pytest.approx(0.9, abs=0.01)
     best_first = make("ranked", 600)
     assert np.array_equal(np.lexsort([-best_first.y_score, best_first.qid]), np.arange(len(best_first.qid)))
 

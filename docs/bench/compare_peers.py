@@ -20,7 +20,7 @@ import numpy as np
 from load import load
 from measure import alternate, memory_of, one_read
 from peers import PEERS, Impossible, our_call
-from shapes import DEPTHS, ROWS, SHAPES, SUITE, Data, make
+from shapes import DEPTHS, LENGTHS, SHAPES, SUITE, Data, make, rows_by_default
 from tables import Judged, Lines, machine, ms, options_of, verdict
 from targets import judge_memory, judge_ratio, judge_suite
 
@@ -77,7 +77,7 @@ class Found:
     @property
     def has_all_rows(self) -> bool:
         """Whether this is the shape as it is without options: fewer rows have a larger share of what is for a block."""
-        return self.rows >= 0.9 * ROWS[SHAPES[self.shape]]
+        return self.rows >= 0.9 * rows_by_default(self.shape)
 
     @property
     def ns_a_row(self) -> str:
@@ -103,7 +103,13 @@ class Found:
 def main() -> None:
     """Print one line for each shape, metric and peer, a summary of each metric, and the verdict."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shape", nargs="+", choices=SHAPES, default=list(SHAPES))
+    parser.add_argument(
+        "--shape",
+        nargs="+",
+        choices=SHAPES,
+        default=[shape for shape in SHAPES if shape not in LENGTHS],
+        metavar="SHAPE",
+    )
     parser.add_argument("--metric", nargs="+", choices=ALL_METRICS, default=METRICS, metavar="METRIC")
     parser.add_argument("--peer", nargs="+", choices=[*PEERS][1:], default=[*PEERS][1:])
     parser.add_argument("--rows", type=int, help="rows of each shape, about; by default as many as in shapes.py")
@@ -143,7 +149,7 @@ def main() -> None:
 
 def rows_of(shape: str, options: argparse.Namespace) -> int:
     """Rows that are asked for."""
-    return ROWS[SHAPES[shape]] if options.rows is None or shape == "single" else options.rows
+    return rows_by_default(shape) if options.rows is None or shape == "single" else options.rows
 
 
 def summary(metric: str, found: Sequence[Found], options: argparse.Namespace) -> None:

@@ -6,6 +6,7 @@ are those of MSLR-WEB30K. `rows` scales a shape: fewer queries, or shorter ones 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -49,14 +50,13 @@ def of_length(length: int, n_queries: int, seed: int) -> Data:
     return _ranking(n_queries, (length, length), seed)
 
 
+def _with_length(length: int, rows: int, seed: int) -> Data:
+    return of_length(length, max(rows // length, 1), seed)
+
+
 def tiny(rows: int, seed: int) -> Data:
     """Many queries of 5 rows."""
     return of_length(5, rows // 5, seed)
-
-
-def pages(rows: int, seed: int) -> Data:
-    """Queries of 10 rows, as many as a page of results has."""
-    return of_length(10, rows // 10, seed)
 
 
 def huge(rows: int, seed: int) -> Data:
@@ -149,6 +149,20 @@ def probabilities(rows: int, seed: int) -> Data:
     return data._replace(y_score=(1 / (1 + np.exp(6 - 3 * score))).astype(np.float32).astype(np.float64))
 
 
+def far_out(rows: int, seed: int) -> Data:
+    """`mslr` with some scores far from all others, on both sides, as those of a sum of logarithms may be."""
+    data = mslr(rows, seed)
+    score = data.y_score / data.y_score.std()
+    return data._replace(y_score=(np.sign(score) * np.expm1(4 * np.abs(score))).astype(np.float32).astype(np.float64))
+
+
+def mostly_zero(rows: int, seed: int) -> Data:
+    """`mslr` with nine scores of ten 0, as where few documents match."""
+    data = mslr(rows, seed)
+    matches = np.random.default_rng(seed).random(len(data.qid)) < 0.1
+    return data._replace(y_score=np.where(matches, data.y_score, 0.0))
+
+
 def ranked(rows: int, seed: int) -> Data:
     """`mslr` with the rows of each query in the order of their scores, as a search engine returns them."""
     data = mslr(rows, seed)
@@ -160,17 +174,26 @@ ROWS = {
     mslr: 3_800_000, tiny: 5_000_000, huge: 20_000_000, single: 10, shuffled: 3_800_000, strings: 3_800_000,
     shuffled_strings: 3_800_000, shuffled_objects: 3_800_000, narrow: 3_800_000, ties: 3_800_000, constant: 3_800_000,
     recommender: 10_000_000, rare: 10_000_000, no_relevant: 3_800_000, float32_scores: 3_800_000, zipf: 3_800_000,
-    probabilities: 3_800_000, ranked: 3_800_000, pages: 3_000_000,
+    probabilities: 3_800_000, far_out: 3_800_000, mostly_zero: 3_800_000, ranked: 3_800_000,
 }  # fmt: skip
 """Each shape and about how many rows it has when none are asked for: 31,531 queries, if they are those of `mslr`."""
 
 SHAPES = {shape.__name__: shape for shape in ROWS}
+LENGTHS = {f"of_{n}": partial(_with_length, n) for n in (1, 2, 3, 5, 8, 10, 15, 20, 30, 50)}
+"""Shapes of as many rows a query each, which are measured where they are asked for."""
+
+ROWS_OF_LENGTHS = 3_000_000
+
+
+def rows_by_default(name: str) -> int:
+    """About how many rows a shape has when none are asked for."""
+    return ROWS[SHAPES[name]] if name in SHAPES else ROWS_OF_LENGTHS
 
 
 def make(name: str, rows: int | None = None, seed: int = 0) -> Data:
     """Arrays of a shape; `rows` is about how many there are."""
-    shape = SHAPES[name]
-    return shape(ROWS[shape] if rows is None else rows, seed)
+    shape = SHAPES[name] if name in SHAPES else LENGTHS[name]
+    return shape(rows_by_default(name) if rows is None else rows, seed)
 
 
 METRICS = ("dcg", "ndcg", "map", "wap", "mrr", "precision", "recall", "f1", "hit", "err", "rbp", "q")

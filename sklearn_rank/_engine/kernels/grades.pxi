@@ -188,11 +188,11 @@ cdef void _count_ranges(
     cdef uint8_t a, b, c, d, low_a = low[0], low_b = low[1], low_c = low[2], low_d = low[3]
     cdef uint8_t width_a = high[0] - low_a, width_b = high[1] - low_b, width_c = high[2] - low_c
     cdef uint8_t width_d = high[3] - low_d
-    cdef int64_t i, start = 0
+    cdef int64_t i, begin = 0
     count[0] = count[1] = count[2] = count[3] = 0
-    while start < n:
+    while begin < n:
         a = b = c = d = 0
-        for i in range(start, min(n, start + COUNTED)):
+        for i in range(begin, min(n, begin + COUNTED)):
             a += <uint8_t> (grade[i] - low_a) <= width_a
             b += <uint8_t> (grade[i] - low_b) <= width_b
             c += <uint8_t> (grade[i] - low_c) <= width_c
@@ -201,7 +201,7 @@ cdef void _count_ranges(
         count[1] += b
         count[2] += c
         count[3] += d
-        start += COUNTED
+        begin += COUNTED
 
 
 cdef inline int64_t _count_between(const uint8_t* grade, int64_t n, uint8_t low, uint8_t high) noexcept nogil:

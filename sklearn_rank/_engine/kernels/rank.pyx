@@ -113,7 +113,7 @@ cpdef bint rank_queries(
         few.grade, few.out, few.order, few.ties = grades, out, rows, ties
         few.tie_end, few.tie_room = NULL, &tie_end[0]
         while q < few.n:
-            if indptr[q + 1] - indptr[q] <= RUN:
+            if indptr[q + 1] - indptr[q] <= SHORT:
                 q = _rank_few(wide, &few, q) if wide != NULL else _rank_few(narrow, &few, q)
                 if q == few.n:
                     break

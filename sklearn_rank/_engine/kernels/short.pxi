@@ -1,11 +1,14 @@
-# Queries of 1 to 16 rows, which are put in order in registers, without keys: a quarter of the time of the steps that
+# Queries of 1 to 40 rows, which are put in order in registers, without keys: a quarter of the time of the steps that
 # longer ones take. `rank.pyx` includes it.
 #
 # Vectors have room for two doubles. Of queries with as many rows, up to 7, two are put in order at once: half the time
 # of one after the other. Of a longer one, or one with ties, two rows are compared with one at once.
 
 cdef enum:
-    PAIRS = 8                   # of `RUN` rows
+    SHORT = 40                  # rows that are few enough to count those above each
+    PAIRS = 8                   # pairs of rows whose counts stay in registers
+
+cdef int64_t TOO_LOW = -SHORT * SHORT   # less than a sum can make up for
 
 cdef extern from *:
     """
@@ -67,7 +70,7 @@ cdef struct few_t:
 
 
 cdef int64_t _rank_few(const score_t* score, few_t* few, int64_t q) noexcept nogil:
-    """Write rows and grades of queries of 1 to 16 rows from `q` on, highest score first.
+    """Write rows and grades of queries of 1 to 40 rows from `q` on, highest score first.
 
     Return the first query that is longer, or has one that is too low, or two equal ones that labels put in order.
     """
@@ -89,7 +92,7 @@ cdef int64_t _rank_few(const score_t* score, few_t* few, int64_t q) noexcept nog
             q = _rank_alike(score, few, q, 6)
         elif n == 7:
             q = _rank_alike(score, few, q, 7)
-        if q == begin and not (1 < n <= RUN and _rank_some(score, few, q, n)):
+        if q == begin and not (1 < n <= SHORT and _rank_some(score, few, q, n)):
             break
         q += q == begin
     return q
@@ -201,29 +204,16 @@ cdef inline bint _place_all(
 
 
 cdef inline bint _rank_some(const score_t* score, few_t* few, int64_t q, int64_t n) noexcept nogil:
-    """The same of one query of 2 to 16 rows, which may be tied; return whether it is done."""
-    cdef double[RUN] x
-    cdef int64_t[RUN] place
+    """The same of one query of 2 to 40 rows, which may be tied; return whether it is done."""
+    cdef double[SHORT + 4] x
+    cdef int64_t[SHORT + 4] place
     cdef int64_t i, n_kept = min(few.depth, n), n_before, start = few.indptr[q], at = few.ptr[q]
     _fetch_ahead(score + start, n * sizeof(score_t))
     for i in range(n):
         x[i] = score[start + i]     # read once, as other threads may write
-    if n % 2:
-        x[n] = INFINITY             # which nothing is above
-    if n <= 4:
-        n_before = _count_above(x, n, 2, few.bar, place)
-    elif n <= 6:
-        n_before = _count_above(x, n, 3, few.bar, place)
-    elif n <= 8:
-        n_before = _count_above(x, n, 4, few.bar, place)
-    elif n <= 10:
-        n_before = _count_above(x, n, 5, few.bar, place)
-    elif n <= 12:
-        n_before = _count_above(x, n, 6, few.bar, place)
-    elif n <= 14:
-        n_before = _count_above(x, n, 7, few.bar, place)
-    else:
-        n_before = _count_above(x, n, 8, few.bar, place)
+    for i in range(n, n + 4):
+        x[i] = INFINITY             # which nothing is above
+    n_before = _count_all(x, n, few.bar, place)
     if n_before == n * (n - 1) // 2:
         if few.tie_end != NULL:
             few.tie_end[at] = NO_TIES
@@ -241,20 +231,42 @@ cdef inline bint _rank_some(const score_t* score, few_t* few, int64_t q, int64_t
     return True
 
 
-cdef inline int64_t _count_above(
-    const double* x, int64_t n, int64_t n_pairs, double bar, int64_t* place
-) noexcept nogil:
-    """Write how many rows are above each, and return their sum; two rows are compared with one at a time.
+cdef inline int64_t _count_all(const double* x, int64_t n, double bar, int64_t* place) noexcept nogil:
+    """Write how many rows are above each, and return their sum; it is negative if a row is below the bar, or NaN.
 
-    Return -1 if a row does not reach the bar, or is NaN.
+    With a number of pairs that the compiler knows, their counts stay in registers.
     """
+    cdef int64_t first = 0, n_left, n_before = 0
+    while n - first > 2 * PAIRS:
+        n_before += _count_above(x, n, x + first, PAIRS, bar, place + first)
+        first += 2 * PAIRS
+    n_left = n - first
+    if n_left <= 4:
+        return n_before + _count_above(x, n, x + first, 2, bar, place + first)
+    if n_left <= 6:
+        return n_before + _count_above(x, n, x + first, 3, bar, place + first)
+    if n_left <= 8:
+        return n_before + _count_above(x, n, x + first, 4, bar, place + first)
+    if n_left <= 10:
+        return n_before + _count_above(x, n, x + first, 5, bar, place + first)
+    if n_left <= 12:
+        return n_before + _count_above(x, n, x + first, 6, bar, place + first)
+    if n_left <= 14:
+        return n_before + _count_above(x, n, x + first, 7, bar, place + first)
+    return n_before + _count_above(x, n, x + first, 8, bar, place + first)
+
+
+cdef inline int64_t _count_above(
+    const double* x, int64_t n, const double* those, int64_t n_pairs, double bar, int64_t* place
+) noexcept nogil:
+    """The same of some pairs of rows, each of which is compared with one row after the other."""
     cdef two_numbers[PAIRS] pair
     cdef two_counts[PAIRS] above
     cdef two_counts total = NO_COUNTS(), n_low = NO_COUNTS()
     cdef two_numbers one, bars = TWO(bar, bar)
     cdef int64_t i, j
     for i in range(n_pairs):
-        pair[i] = TWO(x[2 * i], x[2 * i + 1])
+        pair[i] = TWO(those[2 * i], those[2 * i + 1])
         n_low = COUNT_BELOW(n_low, pair[i], bars)
         above[i] = NO_COUNTS()
     for j in range(n):
@@ -265,7 +277,7 @@ cdef inline int64_t _count_above(
         total = SUM_OF(total, above[i])
         place[2 * i] = LANE(above[i], 0)
         place[2 * i + 1] = LANE(above[i], 1)
-    return -1 if LANE(n_low, 0) + LANE(n_low, 1) else LANE(total, 0) + LANE(total, 1)
+    return TOO_LOW if LANE(n_low, 0) + LANE(n_low, 1) else LANE(total, 0) + LANE(total, 1)
 
 
 cdef int64_t _place_ties(few_t* few, int64_t q, int64_t n, int64_t* place) noexcept nogil:
@@ -273,7 +285,7 @@ cdef int64_t _place_ties(few_t* few, int64_t q, int64_t n, int64_t* place) noexc
 
     Equal rows have the same number above them, which is where their block starts.
     """
-    cdef int64_t[RUN] n_alike
+    cdef int64_t[SHORT] n_alike
     cdef int64_t i, start, stop = 0, at = few.ptr[q], depth = min(few.depth, n)
     cdef bint tied = False
     memset(n_alike, 0, sizeof(n_alike))
