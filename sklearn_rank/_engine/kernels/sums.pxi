@@ -43,11 +43,12 @@ cpdef void cumsum(
     divided by the rank, if it counts `per_rank`: so no array of ranks is made. Long lists are summed in pieces of
     N_PLAIN, as a small term is lost in a large sum, and equal terms are rounded the same way.
     """
-    cdef int64_t i
+    cdef int64_t i, n_ranks = min(<int64_t> N_FIRST, cutoffs[cutoffs.shape[0] - 1])
     cdef const double* by_rank = NULL
     cdef items_t items = _items(value, grade)
     if discount is not None and discount.shape[0] > 0:
         by_rank = <const double*> &discount[0]
+        n_ranks = min(n_ranks, discount.shape[0])   # no list is longer
     cdef double one = 1.0
     cdef const double* weights = &weight[0] if weight.shape[0] > 0 else <const double*> &one
     cdef lists_t lists
@@ -58,7 +59,7 @@ cpdef void cumsum(
     lists.tie_end = _pointer(tie_end)
     if items.grade != NULL and lists.n > N_GRADES and weight.shape[0] == 1 and weights[0] == 1.0 and not per_rank:
         lists.product = product
-        for i in range(min(<int64_t> N_FIRST, cutoffs[lists.n_cutoffs - 1]) * N_GRADES):
+        for i in range(n_ranks * N_GRADES):
             product[i] = items.value[i % N_GRADES] * (by_rank[i // N_GRADES] if by_rank != NULL else 1.0)
     with nogil:
         _sum_all(&items, weights, weight.shape[0] > 1, by_rank, per_rank, &lists)
