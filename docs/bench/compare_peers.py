@@ -103,13 +103,7 @@ class Found:
 def main() -> None:
     """Print one line for each shape, metric and peer, a summary of each metric, and the verdict."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--shape",
-        nargs="+",
-        choices=SHAPES,
-        default=[shape for shape in SHAPES if shape not in LENGTHS],
-        metavar="SHAPE",
-    )
+    parser.add_argument("--shape", nargs="+", choices=[*SHAPES, *LENGTHS], default=[*SHAPES], metavar="SHAPE")
     parser.add_argument("--metric", nargs="+", choices=ALL_METRICS, default=METRICS, metavar="METRIC")
     parser.add_argument("--peer", nargs="+", choices=[*PEERS][1:], default=[*PEERS][1:])
     parser.add_argument("--rows", type=int, help="rows of each shape, about; by default as many as in shapes.py")
