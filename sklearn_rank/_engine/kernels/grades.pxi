@@ -87,7 +87,7 @@ cdef inline int64_t _rank_words(
 
 
 cdef inline void _sort_two_words(const uint8_t* grade, int64_t n, int64_t highest, uint8_t* out) noexcept nogil:
-    """The same of 9 to 16 grades: a third of the time of a sort that counts them."""
+    """The same of 9 to 16 grades: three quarters of the time of a sort that counts them."""
     cdef int64_t g, n_reach
     cdef uint64_t first, second, best = 0, others = 0, ones = BYTES_OF_1
     memcpy(&first, grade, FEW)
@@ -184,7 +184,7 @@ cdef void _count_each_grade(const uint8_t* grade, int64_t n, int64_t highest, in
 cdef void _count_ranges(
     const uint8_t* grade, int64_t n, const uint8_t* low, const uint8_t* high, int64_t* count
 ) noexcept nogil:
-    """As `_count_between`, of four ranges in one pass: a third of the time of one after the other."""
+    """As `_count_between`, of four ranges in one pass: half of the time of one after the other."""
     cdef uint8_t a, b, c, d, low_a = low[0], low_b = low[1], low_c = low[2], low_d = low[3]
     cdef uint8_t width_a = high[0] - low_a, width_b = high[1] - low_b, width_c = high[2] - low_c
     cdef uint8_t width_d = high[3] - low_d
