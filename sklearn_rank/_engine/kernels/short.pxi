@@ -1,5 +1,5 @@
-# Queries of 1 to 40 rows, which are put in order in registers, without keys: a quarter of the time of the steps that
-# longer ones take. `rank.pyx` includes it.
+# Queries of 1 to 40 rows, which are put in order in registers, without keys: the shortest in a quarter of the time
+# of the steps that longer ones take, 40 rows in nine tenths. `rank.pyx` includes it.
 #
 # Vectors have room for two doubles. Of queries with as many rows, up to 7, two are put in order at once: half the time
 # of one after the other. Of a longer one, or one with ties, two rows are compared with one at once.
