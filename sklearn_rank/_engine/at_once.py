@@ -26,9 +26,6 @@ Facts = tuple[float, float, bool, bool, bool, bool]
 FEW_ROWS = 4096
 """Rows of which labels and scores become float64, as nothing is gained by other types."""
 
-N_LOOKED_AT = 256
-"""Rows in which the end of a query is looked for first."""
-
 N_SAMPLED = 100
 """Ids that are looked at to tell whether those of many rows rise."""
 
@@ -119,24 +116,14 @@ def whole_queries(qid: NDArray[Any], blocks: Sequence[tuple[int, int]], most: in
     for _, stop in blocks[:-1]:
         if stop <= edges[-1]:
             continue
-        edge = _next_start(qid, stop, most)
-        if edge is None or (edge < len(qid) and qid[edge] < qid[edge - 1]):
+        last = min(stop + most, len(qid))
+        edge = stop + int(qid[stop:last].searchsorted(qid[stop - 1], side="right"))  # also where ids fall it rises here
+        if edge == len(qid):
+            break
+        if edge == last:
             return []
-        if edge < len(qid):
-            edges.append(edge)
+        edges.append(edge)
     return list(zip(edges, [*edges[1:], len(qid)], strict=True))
-
-
-def _next_start(qid: NDArray[Any], row: int, most: int) -> int | None:
-    """First row from `row` on whose id is not that of the row before, or the end; None if it is too far away."""
-    last, step = min(row + most, len(qid)), N_LOOKED_AT
-    while row < last:
-        stop = min(row + step, last)
-        differ = qid[row:stop] != qid[row - 1 : stop - 1]
-        if differ.any():
-            return row + int(differ.argmax())
-        row, step = stop, 2 * step
-    return row if row >= len(qid) else None
 
 
 def _falls_somewhere(qid: NDArray[Any]) -> bool:

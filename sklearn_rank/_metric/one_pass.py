@@ -50,7 +50,7 @@ def in_one_pass(spec: MetricSpec, y_true: Any, y_score: Any, qid: Any, n_jobs: i
         return values.at(spec)  # plans for short lists leave out cutoffs
 
     try:
-        return PerQuery.joined(for_each(compute, blocks, n_jobs)) if blocks else None
+        return PerQuery.joined(for_each(compute, blocks, n_jobs), n_jobs) if blocks else None
     except NotPlain:
         return None
     finally:

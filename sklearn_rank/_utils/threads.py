@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import cache
 from numbers import Integral
 from threading import Event, Lock, local, main_thread
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -73,8 +73,8 @@ def _n_blocks(n_all: int, n_rows: int, n_jobs: int | None) -> int:
     return -(-n_all // (n_rows * n_threads)) * n_threads
 
 
-def for_each(function: Callable[[int, int], T], blocks: Sequence[tuple[int, int]], n_jobs: int | None) -> list[T]:
-    """List ``function(start, stop)`` for each block, on as many threads as joblib's `n_jobs` means."""
+def for_each(function: Callable[..., T], blocks: Sequence[tuple[Any, ...]], n_jobs: int | None) -> list[T]:
+    """List ``function(*block)`` for each block, as (start, stop), on as many threads as joblib's `n_jobs` means."""
     _keep_freed_memory()
     if len(blocks) == 1:
         return [function(*blocks[0])]

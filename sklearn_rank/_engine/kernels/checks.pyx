@@ -13,7 +13,8 @@ include "runs.pxi"
 
 cdef enum:
     CHUNK = 128
-    LANES = 4    # also the step of the loops over them
+    AT_ONCE = 256   # rows of which ids, labels and scores are read, a multiple of `CHUNK`
+    LANES = 4       # also the step of the loops over them
 
 cdef double WHOLE = 2.0**52    # added to a whole number from 0 on, it leaves the number in the last bits
 cdef uint64_t BITS_OF_WHOLE = 0x4330000000000000
@@ -64,6 +65,7 @@ def read_rows(label, score, uint8_t[::1] grade):
         PyBuffer_Release(&y)
         raise
     with nogil:
+        _start(&facts, grades != NULL)
         is_known = _read_any_labels(&y, 0, y.len // y.itemsize, grades, &facts)
         is_known = is_known and _read_any_scores(&s, 0, s.len // s.itemsize, &facts)
     PyBuffer_Release(&y)
@@ -77,10 +79,16 @@ cdef tuple _facts(const facts_t* facts):
     return facts.lowest, facts.highest, facts.has_nan, facts.are_grades, facts.n_unretrieved > 0, facts.n_bad > 0
 
 
+cdef void _start(facts_t* facts, bint are_grades) noexcept nogil:
+    """Facts about no rows."""
+    facts.lowest, facts.highest, facts.has_nan, facts.are_grades = INFINITY, -INFINITY, False, are_grades
+    facts.n_unretrieved, facts.n_bad = 0, 0
+
+
 cdef bint _read_any_labels(
     const Py_buffer* label, int64_t begin, int64_t end, uint8_t* grade, facts_t* facts
 ) noexcept nogil:
-    """Read the labels from `begin` on; return False if they are of another type."""
+    """Read the labels from `begin` on; return False if they are of another type. Grades are written, if asked for."""
     cdef char kind = _kind(label)
     if kind == b"d":
         _read_labels(<const double*> label.buf + begin, end - begin, grade, facts)
@@ -117,7 +125,6 @@ cdef void _read_labels(const label_t* x, int64_t n_labels, uint8_t* grade, facts
     cdef double[CHUNK] room
     cdef const double* wide
     cdef int64_t chunk, i, n
-    facts.lowest, facts.highest, facts.has_nan, facts.are_grades = INFINITY, -INFINITY, False, grade != NULL
     for chunk in range((n_labels + CHUNK - 1) // CHUNK):
         i = chunk * CHUNK
         n = min(n_labels - i, <int64_t> CHUNK)
@@ -149,7 +156,6 @@ cdef inline const double* _widen(const label_t* x, int64_t n, double* room) noex
 
 cdef void _read_scores(const score_t* x, int64_t n_scores, facts_t* facts) noexcept nogil:
     cdef int64_t chunk, i, n
-    facts.n_unretrieved, facts.n_bad = 0, 0
     for chunk in range((n_scores + CHUNK - 1) // CHUNK):
         i = chunk * CHUNK
         n = min(n_scores - i, <int64_t> CHUNK)
@@ -166,9 +172,12 @@ def read_plain(
     Returned are what `read_rows` returns, and the number of rows whose id is not that of the row before. These are
     written to `starts`, with the end of the last row, and their ids to `heads`, which is of their type. None is for
     arrays that are not three plain columns of as many numbers, and for ids that are not whole, or fall.
+
+    A few rows of one array are read, then those of the next: memory sends three arrays in turn in two thirds of the
+    time of one after the other. With all that is computed meanwhile it is nine tenths.
     """
     cdef Py_buffer[4] given
-    cdef int64_t n_rows = grade.shape[0], n_queries = -1
+    cdef int64_t n_rows = grade.shape[0], n_queries = 0, row = begin, stop, n_found
     cdef facts_t facts
     cdef bint is_known = False
     cdef int n = 0
@@ -179,10 +188,17 @@ def read_plain(
             if n < 4 and not _is_plain(&given[n - 1], n_rows):
                 return None
         with nogil:
-            n_queries = _find_queries(&given[2], begin, end, &starts[0], given[3].buf)
-            if n_queries >= 0:
-                is_known = _read_any_labels(&given[0], begin, end, &grade[begin], &facts)
-                is_known = is_known and _read_any_scores(&given[1], begin, end, &facts)
+            _start(&facts, True)
+            is_known = True
+            while is_known and row < end:
+                stop = min(row + AT_ONCE, end)
+                n_found = _find_queries(
+                    &given[2], row, stop, &starts[n_queries], <char*> given[3].buf + n_queries * given[3].itemsize
+                )
+                n_queries += n_found
+                is_known = n_found >= 0 and _read_any_labels(&given[0], row, stop, &grade[row], &facts)
+                is_known = is_known and _read_any_scores(&given[1], row, stop, &facts)
+                row = stop
     except (ValueError, BufferError):    # a type that has no buffer
         return None
     finally:

@@ -5,7 +5,7 @@
 
 cdef enum:
     LANES = 16                  # lanes that rows are dealt out to, or a multiple of that
-    RUN = 16                    # keys that are few enough to compare them all; runs that are merged first
+    RUN = 16                    # keys of runs that are merged first
     PATIENCE = 8                # moves per item that insertion is given before merging takes over
     MOST_KEYS = 1 << 30         # that can be counted, with twice as many buckets, in 32 bits
     MANY_KEYS = 1 << 16         # that are dealt out to parts first; fewer can be counted in 16 bits
@@ -250,7 +250,7 @@ cdef int _sort_part(
     Where insertion takes long (keys far from evenly spread), merging takes over.
     """
     cdef int64_t i, n_buckets = 2 * n
-    if n <= RUN:
+    if n <= SHORT:
         _sort_few(key, n, sorted_key, sorted_item)
         return 0
     if LOW_BYTES_FIRST and n < MANY_KEYS:
@@ -383,48 +383,6 @@ cdef inline void _add_up(count_t* count, int64_t n_counts) noexcept nogil:
             word = sums - word + n_before * ones
             memcpy(count + i * per_word, &word, 8)
             n_before += sums >> (64 - 8 * sizeof(count_t))
-
-
-cdef void _sort_few(const double* key, int64_t n, double* sorted_key, int64_t* sorted_item) noexcept nogil:
-    """Sort by key, highest first, without a branch: count how many belong before each. Equal keys keep their order.
-
-    With a number that the compiler knows, all is in registers: half of the time of queries of 5 rows.
-    """
-    if n == 2:
-        _compare_all(key, 2, sorted_key, sorted_item)
-    elif n == 3:
-        _compare_all(key, 3, sorted_key, sorted_item)
-    elif n == 4:
-        _compare_all(key, 4, sorted_key, sorted_item)
-    elif n == 5:
-        _compare_all(key, 5, sorted_key, sorted_item)
-    elif n == 6:
-        _compare_all(key, 6, sorted_key, sorted_item)
-    elif n == 7:
-        _compare_all(key, 7, sorted_key, sorted_item)
-    elif n == 8:
-        _compare_all(key, 8, sorted_key, sorted_item)
-    elif n == 9:
-        _compare_all(key, 9, sorted_key, sorted_item)
-    elif n == 10:
-        _compare_all(key, 10, sorted_key, sorted_item)
-    else:
-        _compare_all(key, n, sorted_key, sorted_item)
-
-
-cdef inline void _compare_all(const double* key, int64_t n, double* sorted_key, int64_t* sorted_item) noexcept nogil:
-    cdef int64_t[RUN] place
-    cdef int64_t i, j, before
-    for i in range(n):
-        place[i] = 0
-    for i in range(1, n):
-        for j in range(i):
-            before = key[j] >= key[i]
-            place[i] += before
-            place[j] += 1 - before
-    for i in range(n):
-        sorted_key[place[i]] = key[i]
-        sorted_item[place[i]] = i
 
 
 cdef int64_t _insertion_sort(double* key, int64_t* item, int64_t n, int64_t patience) noexcept nogil:

@@ -72,7 +72,8 @@ cdef struct few_t:
 cdef int64_t _rank_few(const score_t* score, few_t* few, int64_t q) noexcept nogil:
     """Write rows and grades of queries of 1 to 40 rows from `q` on, highest score first.
 
-    Return the first query that is longer, or has one that is too low, or two equal ones that labels put in order.
+    Return the first query that is longer, or has one that is too low, or two equal ones that labels put in order, or
+    only equal ones, which need no order.
     """
     cdef int64_t n, begin
     while q < few.n:
@@ -147,11 +148,10 @@ cdef inline bint _place_two(
     for i in range(n):
         x[i] = TWO(score[i], score[n + i])
         n_low = COUNT_ABOVE(n_low, bars, x[i])
-        place[i] = NO_COUNTS()
-        for j in range(i):
-            place[i] = COUNT_ABOVE(place[i], x[j], x[i])
-            place[j] = COUNT_ABOVE(place[j], x[i], x[j])
     for i in range(n):
+        place[i] = NO_COUNTS()
+        for j in range(n):
+            place[i] = COUNT_ABOVE(place[i], x[j], x[i])
         total = SUM_OF(total, place[i])
     if LANE(total, 0) != n_pairs or LANE(total, 1) != n_pairs or LANE(n_low, 0) + LANE(n_low, 1) > 0:
         return False
@@ -204,15 +204,15 @@ cdef inline bint _place_all(
 
 
 cdef inline bint _rank_some(const score_t* score, few_t* few, int64_t q, int64_t n) noexcept nogil:
-    """The same of one query of 2 to 40 rows, which may be tied; return whether it is done."""
+    """The same of one query of 2 to 40 rows, which may be tied, but not all in one block; return whether it is done."""
     cdef double[SHORT + 4] x
     cdef int64_t[SHORT + 4] place
     cdef int64_t i, n_kept = min(few.depth, n), n_before, start = few.indptr[q], at = few.ptr[q]
+    if score[start] == score[start + n - 1] and _is_one_block(score + start, n, few.bar):
+        return False
     _fetch_ahead(score + start, n * sizeof(score_t))
     for i in range(n):
         x[i] = score[start + i]     # read once, as other threads may write
-    for i in range(n, n + 4):
-        x[i] = INFINITY             # which nothing is above
     n_before = _count_all(x, n, few.bar, place)
     if n_before == n * (n - 1) // 2:
         if few.tie_end != NULL:
@@ -231,12 +231,28 @@ cdef inline bint _rank_some(const score_t* score, few_t* few, int64_t q, int64_t
     return True
 
 
-cdef inline int64_t _count_all(const double* x, int64_t n, double bar, int64_t* place) noexcept nogil:
+cdef void _sort_few(const double* key, int64_t n, double* sorted_key, int64_t* sorted_item) noexcept nogil:
+    """Write up to 40 keys, highest first, and where each stood; equal keys keep their order."""
+    cdef double[SHORT + 4] x
+    cdef int64_t[SHORT + 4] place
+    cdef int64_t[SHORT] n_alike
+    cdef int64_t i
+    memcpy(x, key, n * sizeof(double))
+    if _count_all(x, n, -INFINITY, place) != n * (n - 1) // 2:
+        _part_alike(n, place, n_alike)
+    for i in range(n):
+        sorted_key[place[i]] = key[i]
+        sorted_item[place[i]] = i
+
+
+cdef inline int64_t _count_all(double* x, int64_t n, double bar, int64_t* place) noexcept nogil:
     """Write how many rows are above each, and return their sum; it is negative if a row is below the bar, or NaN.
 
-    With a number of pairs that the compiler knows, their counts stay in registers.
+    Both arrays have room for 4 more. With a number of pairs that the compiler knows, their counts stay in registers.
     """
-    cdef int64_t first = 0, n_left, n_before = 0
+    cdef int64_t i, first = 0, n_left, n_before = 0
+    for i in range(n, n + 4):
+        x[i] = INFINITY             # which nothing is above
     while n - first > 2 * PAIRS:
         n_before += _count_above(x, n, x + first, PAIRS, bar, place + first)
         first += 2 * PAIRS
@@ -286,12 +302,9 @@ cdef int64_t _place_ties(few_t* few, int64_t q, int64_t n, int64_t* place) noexc
     Equal rows have the same number above them, which is where their block starts.
     """
     cdef int64_t[SHORT] n_alike
-    cdef int64_t i, start, stop = 0, at = few.ptr[q], depth = min(few.depth, n)
+    cdef int64_t start, stop = 0, at = few.ptr[q], depth = min(few.depth, n)
     cdef bint tied = False
-    memset(n_alike, 0, sizeof(n_alike))
-    for i in range(n):
-        n_alike[place[i]] += 1
-        place[i] += n_alike[place[i]] - 1
+    _part_alike(n, place, n_alike)
     if few.ties == STABLE:
         return depth
     while stop < depth:
@@ -306,3 +319,12 @@ cdef int64_t _place_ties(few_t* few, int64_t q, int64_t n, int64_t* place) noexc
     elif few.tie_end != NULL:
         few.tie_end[at] = NO_TIES
     return stop
+
+
+cdef inline void _part_alike(int64_t n, int64_t* place, int64_t* n_alike) noexcept nogil:
+    """Change numbers of rows above each to places, and write to the first place of equal rows how many they are."""
+    cdef int64_t i
+    memset(n_alike, 0, n * sizeof(int64_t))
+    for i in range(n):
+        n_alike[place[i]] += 1
+        place[i] += n_alike[place[i]] - 1
