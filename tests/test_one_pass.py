@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from registry import METRICS, each_metric
 
-from sklearn_rank._engine.at_once import whole_queries
+from sklearn_rank._engine.at_once import NotPlain, next_start
 from sklearn_rank._metric import one_pass, plans, value
 from sklearn_rank._metric.names import cached_spec
 from sklearn_rank._utils import threads
@@ -223,7 +223,7 @@ def test_a_label_above_the_scale_of_gains(in_general):
 def test_an_id_that_falls_where_a_block_begins(used, in_general):
     """It is that of the first query, whose rows are in two places; no other id falls."""
     y_true, y_score, qid = rows(11, lengths=np.full(500, 4))
-    starts = [start for start, _ in whole_queries(qid, threads.row_blocks(len(qid), 1), 99)]
+    starts = [next_start(qid, start, 99) for start, _ in threads.row_blocks(len(qid), 1)]
     for start in starts[1:]:
         torn = qid.copy()
         torn[start : start + 4] = qid[0]
@@ -243,24 +243,24 @@ def test_a_bad_n_jobs_is_the_first_error():
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_blocks_end_where_queries_do(seed):
+def test_the_next_row_at_which_a_query_starts(seed):
     rng = np.random.default_rng(seed)
     lengths = rng.integers(1, rng.choice([2, 9, 2000]), 30)
-    qid, ends = np.repeat(np.arange(30), lengths), np.cumsum(lengths)
-    stops = np.unique(rng.integers(1, len(qid), 8)).tolist()
-    blocks = whole_queries(qid, [*zip([0, *stops], [*stops, len(qid)], strict=True)], len(qid))
-    expected = sorted({int(ends[np.searchsorted(ends, stop)]) for stop in [*stops, len(qid)]})
-    assert [stop for _, stop in blocks] == expected
-    assert [start for start, _ in blocks] == [0, *expected[:-1]]
+    qid, starts = np.repeat(np.arange(30), lengths), np.cumsum([0, *lengths])
+    for row in [0, len(qid), *rng.integers(0, len(qid), 50).tolist()]:
+        assert next_start(qid, row, len(qid)) == starts[np.searchsorted(starts, row)]
 
 
-def test_an_end_that_is_too_far_away():
+def test_a_start_that_is_too_far_away():
     qid = np.repeat([1, 2], [1000, 500])
-    assert whole_queries(qid, [(0, 200), (200, 1500)], 800) == []
-    assert whole_queries(qid, [(0, 200), (200, 1500)], 801) == [(0, 1000), (1000, 1500)]
-    assert whole_queries(qid, [(0, 1200), (1200, 1500)], 300) == [(0, 1500)]
+    assert next_start(qid, 200, 801) == 1000
+    with pytest.raises(NotPlain):
+        next_start(qid, 200, 800)
+    assert next_start(qid, 1200, 300) == 1500
+    with pytest.raises(NotPlain):
+        next_start(qid, 1200, 299)
 
 
-@pytest.mark.parametrize("n", [1, 255, 256, 257, 767, 768, 769])
-def test_an_end_so_many_rows_away(n):
-    assert whole_queries(np.repeat([1, 2], [200 + n, 500]), [(0, 200), (200, 700 + n)], 800)[0] == (0, 200 + n)
+def test_a_start_is_looked_for_where_ids_fall():
+    """What falls before it is noticed as the block that ends there is read."""
+    assert next_start(np.array([5, 5, 2, 3, 7, 7]), 1, 5) == 4

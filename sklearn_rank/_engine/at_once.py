@@ -49,7 +49,7 @@ def check_at_once(
         facts, indptr, ids = part
     else:
         read = partial(_read_plain, y_true, y_score, qid, grade)
-        parts = [] if _falls_somewhere(qid) else for_each(read, row_blocks(n_rows, n_jobs), n_jobs)
+        parts = [] if falls_somewhere(qid) else for_each(read, row_blocks(n_rows, n_jobs), n_jobs)
         found = [part for part in parts if part is not None]
         if len(found) < max(len(parts), 1):
             return None
@@ -105,28 +105,26 @@ def read_block(y_true: NDArray[Any], y_score: NDArray[Any], qid: NDArray[Any]) -
     return PlainBlock(grade, y_score, starts[:n], longest(starts[:n]), int(highest))
 
 
-def whole_queries(qid: NDArray[Any], blocks: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
-    """Blocks of rows, each made longer to where a query ends.
+class NotPlain(Exception):
+    """There are rows of which the general path has more to say."""
 
-    There are none if ids are no column of whole numbers, or fall, or if more than `most` rows are missing to an end.
+
+def next_start(qid: NDArray[Any], row: int, most: int) -> int:
+    """First row from `row` on at which an id rises, or one of the ends.
+
+    Raises
+    ------
+    NotPlain
+        If it is more than `most` rows away.
     """
-    if _falls_somewhere(qid):
-        return []
-    edges = [0]
-    for _, stop in blocks[:-1]:
-        if stop <= edges[-1]:
-            continue
-        last = min(stop + most, len(qid))
-        edge = stop + int(qid[stop:last].searchsorted(qid[stop - 1], side="right"))  # also where ids fall it rises here
-        if edge == len(qid):
-            break
-        if edge == last:
-            return []
-        edges.append(edge)
-    return list(zip(edges, [*edges[1:], len(qid)], strict=True))
+    last = min(row + most, len(qid))
+    found = row + int(qid[row:last].searchsorted(qid[row - 1], side="right")) if row else 0
+    if found == last < len(qid):
+        raise NotPlain
+    return found
 
 
-def _falls_somewhere(qid: NDArray[Any]) -> bool:
+def falls_somewhere(qid: NDArray[Any]) -> bool:
     """Whether a sample shows that ids fall; also of ids that are not a column of whole numbers."""
     if qid.ndim != 1 or qid.dtype.kind not in "iu":
         return True

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._engine.at_once import PlainBlock, read_block, whole_queries
+from sklearn_rank._engine.at_once import NotPlain, PlainBlock, falls_somewhere, next_start, read_block
 from sklearn_rank._engine.plan import Rows
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._metric.plans import LONGEST_REMEMBERED, Kind, PlannedMetrics, plan_of
@@ -21,22 +21,21 @@ LONGEST = LONGEST_REMEMBERED - 56
 """Rows that a query may have; no power of 2, at which arrays of a plan would share their places in the cache."""
 
 
-class NotPlain(Exception):
-    """There are rows of which the general path has more to say."""
-
-
 def in_one_pass(spec: MetricSpec, y_true: Any, y_score: Any, qid: Any, n_jobs: int | None) -> PerQuery | None:
     """Values of a metric on plain arrays; None where the general path has more to do, or to say."""
     if not (spec.is_shared and type(y_true) is type(y_score) is type(qid) is np.ndarray):
         return None
-    if is_one_block(qid.size) or not y_true.shape == y_score.shape == qid.shape:
+    if is_one_block(qid.size) or not y_true.shape == y_score.shape == qid.shape or falls_somewhere(qid):
         return None
-    blocks = whole_queries(qid, row_blocks(qid.size, n_jobs), LONGEST)
-    n_rows = max([stop - start for start, stop in blocks], default=0)
+    blocks = row_blocks(qid.size, n_jobs)
+    n_rows = blocks[0][1] + LONGEST + 1  # of the largest block, which may go on to the end of a query
     plans: set[PlannedMetrics] = set()
 
-    def compute(start: int, stop: int) -> PerQuery:
+    def compute(start: int, stop: int) -> PerQuery | None:
         heed()
+        start, stop = next_start(qid, start, LONGEST), next_start(qid, stop, LONGEST)
+        if start == stop:
+            return None
         block = read_block(y_true[start:stop], y_score[start:stop], qid[start:stop])
         metrics = None if block is None else plan_of([spec], _kind_of(block))
         if block is None or metrics is None or block.longest > LONGEST or block.highest > metrics.highest_label:
@@ -50,7 +49,8 @@ def in_one_pass(spec: MetricSpec, y_true: Any, y_score: Any, qid: Any, n_jobs: i
         return values.at(spec)  # plans for short lists leave out cutoffs
 
     try:
-        return PerQuery.joined(for_each(compute, blocks, n_jobs), n_jobs) if blocks else None
+        parts = for_each(compute, blocks, n_jobs)
+        return PerQuery.joined([part for part in parts if part is not None], n_jobs)
     except NotPlain:
         return None
     finally:

@@ -78,7 +78,7 @@ def for_each(function: Callable[..., T], blocks: Sequence[tuple[Any, ...]], n_jo
     _keep_freed_memory()
     if len(blocks) == 1:
         return [function(*blocks[0])]
-    n_threads = min(effective_n_jobs(n_jobs), len(blocks))
+    n_threads = 1 if n_jobs == 1 else min(effective_n_jobs(n_jobs), len(blocks))
     return on_threads(lambda block: function(*block), blocks, n_threads)
 
 

@@ -225,26 +225,19 @@ cdef void _mark_ties(const double* key, int64_t n, int64_t at, int64_t* tie_end)
 
 
 cdef inline bint _are_any_equal(const double* key, int64_t n) noexcept nogil:
-    """Whether any of sorted keys are equal: two -inf, which stand last, or those whose difference is 0."""
-    cdef double[4] least
-    cdef double difference
-    cdef const double* after = key + 1
-    cdef int64_t i, k, start = 0, n_in_lanes = (n - 1) - (n - 1) % 4
-    if n < 2 or key[n - 2] == key[n - 1]:
-        return n > 1
-    for k in range(4):
-        least[k] = INFINITY
-    while start < n_in_lanes:  # of many that are tied the first tell
-        for i in range(start, min(start + LANES, n_in_lanes), 4):
-            for k in range(4):
-                difference = key[i + k] - after[i + k]
-                least[k] = difference if difference < least[k] else least[k]
-        if min(min(least[0], least[1]), min(least[2], least[3])) == 0.0:
+    """Whether any of sorted keys are equal, which are not all above the next one; the first of many tied ones tell."""
+    cdef two_counts above
+    cdef int64_t i = 0, stop, n_pairs
+    while i + 2 < n:
+        above = NO_COUNTS()
+        stop = i + 2 * min((n - 1 - i) // 2, <int64_t> LANES)
+        n_pairs = stop - i
+        while i < stop:
+            above = COUNT_ABOVE(above, TWO(key[i], key[i + 1]), TWO(key[i + 1], key[i + 2]))
+            i += 2
+        if LANE(above, 0) + LANE(above, 1) < n_pairs:
             return True
-        start += LANES
-    for i in range(n_in_lanes, n - 1):
-        least[0] = min(least[0], key[i] - after[i])
-    return least[0] == 0.0
+    return i + 1 < n and key[i] == key[i + 1]
 
 
 cdef inline void _tie(few_t* few, int64_t n_queries) noexcept nogil:
