@@ -279,8 +279,8 @@ cdef inline bint _find_buckets(const double* key, int64_t n, int64_t n_buckets, 
     These are all equal, of an infinite range or one too narrow, or too many to count in 32 bits.
     """
     cdef int64_t i
-    cdef double low = INFINITY, high = -INFINITY, scale, crowded
-    _widen_range(key, n, &low, &high)
+    cdef double low, high, scale, crowded
+    _find_range(key, n, &low, &high)
     scale = (n_buckets - 1) / (high - low)
     if not (0 < scale < INFINITY and n < MOST_KEYS):
         return False
@@ -330,21 +330,25 @@ cdef inline bint _is_crowded(const double* key, int64_t n, double low, double hi
     return max(max(n_low, n_high), n_middle) >= N_TAKEN // 2
 
 
-cdef void _widen_range(const double* key, int64_t n, double* low, double* high) noexcept nogil:
-    cdef double[4] least, most
-    cdef int64_t i, k, n_in_lanes = n - n % 4
-    for k in range(4):
-        least[k], most[k] = low[0], high[0]
-    for i in range(0, n_in_lanes, 4):
-        for k in range(4):
-            least[k] = key[i + k] if key[i + k] < least[k] else least[k]
-            most[k] = key[i + k] if key[i + k] > most[k] else most[k]
-    for i in range(n_in_lanes, n):
-        least[0] = min(least[0], key[i])
-        most[0] = max(most[0], key[i])
-    for k in range(4):
-        low[0] = min(low[0], least[k])
-        high[0] = max(high[0], most[k])
+cdef inline void _find_range(const double* key, int64_t n, double* low, double* high) noexcept nogil:
+    cdef two_numbers some, others, least, most, least_of_others, most_of_others
+    cdef int64_t i
+    least = least_of_others = TWO(INFINITY, INFINITY)
+    most = most_of_others = TWO(-INFINITY, -INFINITY)
+    for i in range(0, n - n % 4, 4):
+        some = TWO(key[i], key[i + 1])
+        others = TWO(key[i + 2], key[i + 3])
+        least = LOWER(some, least)
+        most = HIGHER(some, most)
+        least_of_others = LOWER(others, least_of_others)
+        most_of_others = HIGHER(others, most_of_others)
+    least = LOWER(least, least_of_others)
+    most = HIGHER(most, most_of_others)
+    low[0] = min(NUMBER(least, 0), NUMBER(least, 1))
+    high[0] = max(NUMBER(most, 0), NUMBER(most, 1))
+    for i in range(n - n % 4, n):
+        low[0] = min(low[0], key[i])
+        high[0] = max(high[0], key[i])
 
 
 cdef void _deal_out(

@@ -52,6 +52,7 @@ ctypedef fused number_t:
     int64_t
     double
 
+include "pairs.pxi"
 include "order.pxi"
 include "short.pxi"
 

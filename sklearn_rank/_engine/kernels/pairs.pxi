@@ -1,0 +1,63 @@
+# Two numbers at a time, as each processor of 64 bits compares them; `rank.pyx` includes it.
+#
+# Compilers make such vectors of loops, but hardly of those that compare: sorted keys are looked through for ties in half
+# of the time by these, and the range of keys is found in half.
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+        typedef double two_numbers __attribute__((vector_size(16)));
+        typedef long long two_counts __attribute__((vector_size(16)));
+        #define TWO(a, b) ((two_numbers) {(a), (b)})
+        #define NO_COUNTS() ((two_counts) {0, 0})
+        #define COUNT_ABOVE(n, a, b) ((n) - ((a) > (b)))
+        #define COUNT_BELOW(n, a, b) ((n) - ~((a) >= (b)))
+        #define SUM_OF(n, m) ((n) + (m))
+        #define LANE(n, k) ((n)[k])
+        #define NUMBER(x, k) ((x)[k])
+    #else
+        typedef struct { double lane[2]; } two_numbers;
+        typedef struct { long long lane[2]; } two_counts;
+        static inline two_numbers TWO(double a, double b) { two_numbers x = {{a, b}}; return x; }
+        static inline two_counts NO_COUNTS(void) { two_counts n = {{0, 0}}; return n; }
+        static inline two_counts COUNT_ABOVE(two_counts n, two_numbers a, two_numbers b) {
+            n.lane[0] += a.lane[0] > b.lane[0];
+            n.lane[1] += a.lane[1] > b.lane[1];
+            return n;
+        }
+        static inline two_counts COUNT_BELOW(two_counts n, two_numbers a, two_numbers b) {
+            n.lane[0] += !(a.lane[0] >= b.lane[0]);
+            n.lane[1] += !(a.lane[1] >= b.lane[1]);
+            return n;
+        }
+        static inline two_counts SUM_OF(two_counts n, two_counts m) {
+            n.lane[0] += m.lane[0];
+            n.lane[1] += m.lane[1];
+            return n;
+        }
+        #define LANE(n, k) ((n).lane[k])
+        #define NUMBER(x, k) ((x).lane[k])
+    #endif
+    #if defined(__SSE2__)
+        #include <emmintrin.h>
+        #define LOWER(a, b) ((two_numbers) _mm_min_pd((__m128d) (a), (__m128d) (b)))
+        #define HIGHER(a, b) ((two_numbers) _mm_max_pd((__m128d) (a), (__m128d) (b)))
+    #else
+        #define CHOSEN(a, b, IS, k) (NUMBER(a, k) IS NUMBER(b, k) ? NUMBER(a, k) : NUMBER(b, k))
+        #define LOWER(a, b) TWO(CHOSEN(a, b, <, 0), CHOSEN(a, b, <, 1))
+        #define HIGHER(a, b) TWO(CHOSEN(a, b, >, 0), CHOSEN(a, b, >, 1))
+    #endif
+    """
+    ctypedef struct two_numbers:
+        pass
+    ctypedef struct two_counts:
+        pass
+    two_numbers TWO(double a, double b) nogil
+    two_counts NO_COUNTS() nogil
+    two_counts COUNT_ABOVE(two_counts n, two_numbers a, two_numbers b) nogil  # one more where a is above b
+    two_counts COUNT_BELOW(two_counts n, two_numbers a, two_numbers b) nogil  # where a does not reach b, or is NaN
+    two_counts SUM_OF(two_counts n, two_counts m) nogil
+    int64_t LANE(two_counts n, int k) nogil
+    two_numbers LOWER(two_numbers a, two_numbers b) nogil   # of each pair, or b if one is NaN
+    two_numbers HIGHER(two_numbers a, two_numbers b) nogil
+    double NUMBER(two_numbers x, int k) nogil
