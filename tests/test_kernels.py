@@ -15,6 +15,7 @@ from sklearn_rank._engine.check import queries_of
 from sklearn_rank._engine.kernels.rank import (
     cascade,
     centred_ranks,
+    count_grades_at_least,
     cumsum,
     divide,
     joint,
@@ -264,6 +265,23 @@ def test_best_grades_are_written_to_nothing_else(n):
         out, ptr = np.full(3 * n + 40, 77, dtype=np.uint8), np.empty(3, dtype=np.int64)
         rank_grades(grade, np.array([0, n, 2 * n]), depth, 4, out[: 2 * n], ptr)
         assert (out[2 * n :] == 77).all()
+
+
+@pytest.mark.parametrize(
+    "n", [15, 16, 17, 63, 64, 65, 79, 254 * 16, 255 * 16 - 1, 255 * 16, 256 * 16, 256 * 16 + 1, 9000]
+)
+def test_counts_of_as_many_equal_grades(n):
+    """More than a byte counts, and more than a vector holds; the neighbours of the query are not counted."""
+    grade = np.full(n + 40, 3, dtype=np.uint8)
+    indptr = np.array([20, 20 + n])
+    found = np.empty((1, 1))
+    for least, expected in [(1, n), (3, n), (4, 0)]:
+        count_grades_at_least(grade, indptr, least, found)
+        assert found == expected
+    best, ptr = np.zeros(n + 40, dtype=np.uint8), np.empty(2, dtype=np.int64)
+    rank_grades(grade, indptr, NO_CUTOFF, 7, best, ptr)
+    assert_array_equal(best[:n], 3)
+    assert list(ptr) == [0, n]
 
 
 CUTOFFS = [1, 5, 16, 18, 21, 30, 1024, NO_CUTOFF]

@@ -2,8 +2,7 @@
 
 cdef enum:
     LOW_GRADES = 8              # grades that are counted in one word
-    SIDE = 16                   # bytes of a vector
-    COUNTED = 240               # grades that a byte counts, a multiple of that
+    SIDE = 16                   # grades that are enough to count those in a range
     AT_A_TIME = 4               # grades, or ranges of them, that are counted together
     MANY = 64                   # labels that are enough to count each grade by itself
 
@@ -122,17 +121,19 @@ cdef void _find_best_grades(
     As soon as so many reach a grade, those below it are not counted. Both words are written: two thirds of the time of
     a sort that is cut.
     """
-    cdef int64_t i, k = AT_A_TIME, g = highest, n_in_lanes = n - n % SIDE if n >= MANY else 0, n_reach = 0
+    cdef int64_t i, k = AT_A_TIME, g = highest, n_reach = 0
     cdef uint64_t counts = 0, first = 0, second = 0
     cdef uint8_t[AT_A_TIME] those
-    cdef int64_t[AT_A_TIME] n_of
-    for i in range(n_in_lanes, n):
-        counts += ONE_OF[grade[i]]
+    cdef int64_t[AT_A_TIME] n_of = [0, 0, 0, 0]
+    if n < MANY:
+        for i in range(n):
+            counts += ONE_OF[grade[i]]
     while g > 0 and n_reach < depth:
         if k == AT_A_TIME:
-            for k in range(AT_A_TIME):
-                those[k] = <uint8_t> (g - k)
-            _count_ranges(grade, n_in_lanes, those, those, n_of)
+            if n >= MANY:
+                for k in range(AT_A_TIME):
+                    those[k] = <uint8_t> max(g - k, <int64_t> 0)
+                count_in_four(grade, n, those, those, n_of)
             k = 0
         n_reach += n_of[k] + ((counts >> (8 * g)) & 255)
         first += FIRST_ONES[min(n_reach, <int64_t> FEW)]
@@ -167,53 +168,26 @@ cdef void _sort_grades(const uint8_t* grade, int64_t n, int64_t depth, int64_t h
 
 
 cdef void _count_each_grade(const uint8_t* grade, int64_t n, int64_t highest, int64_t* count) noexcept nogil:
-    """Count four grades together, and the last ones, fewer than a vector holds, one by one."""
-    cdef int64_t g, k, i, n_in_lanes = n - n % SIDE
+    """Count four grades together."""
+    cdef int64_t g, k
     cdef uint8_t[AT_A_TIME] those
-    count[0] = n_in_lanes
+    count[0] = n
     for g in range(1, highest + 1, 4):
         for k in range(AT_A_TIME):
             those[k] = <uint8_t> (g + k)
-        _count_ranges(grade, n_in_lanes, those, those, count + g)
+        count_in_four(grade, n, those, those, count + g)
         for k in range(AT_A_TIME):
             count[0] -= count[g + k]
-    for i in range(n_in_lanes, n):
-        count[grade[i]] += 1
-
-
-cdef void _count_ranges(
-    const uint8_t* grade, int64_t n, const uint8_t* low, const uint8_t* high, int64_t* count
-) noexcept nogil:
-    """As `_count_between`, of four ranges in one pass: half of the time of one after the other."""
-    cdef uint8_t a, b, c, d, low_a = low[0], low_b = low[1], low_c = low[2], low_d = low[3]
-    cdef uint8_t width_a = high[0] - low_a, width_b = high[1] - low_b, width_c = high[2] - low_c
-    cdef uint8_t width_d = high[3] - low_d
-    cdef int64_t i, begin = 0
-    count[0] = count[1] = count[2] = count[3] = 0
-    while begin < n:
-        a = b = c = d = 0
-        for i in range(begin, min(n, begin + COUNTED)):
-            a += <uint8_t> (grade[i] - low_a) <= width_a
-            b += <uint8_t> (grade[i] - low_b) <= width_b
-            c += <uint8_t> (grade[i] - low_c) <= width_c
-            d += <uint8_t> (grade[i] - low_d) <= width_d
-        count[0] += a
-        count[1] += b
-        count[2] += c
-        count[3] += d
-        begin += COUNTED
 
 
 cdef inline int64_t _count_between(const uint8_t* grade, int64_t n, uint8_t low, uint8_t high) noexcept nogil:
-    """Count the grades from `low` to `high` in a byte, of which a vector has 16, and add it up before it is full."""
-    cdef uint8_t n_chunk, width = high - low
-    cdef int64_t i, start = 0, total = 0
-    while start < n:
-        n_chunk = 0
-        for i in range(start, min(n, start + COUNTED)):
-            n_chunk += <uint8_t> (grade[i] - low) <= width  # those below it end up far above
-        total += n_chunk
-        start += COUNTED
+    """Count the grades from `low` to `high`."""
+    cdef int64_t i, total = 0
+    if n >= SIDE:
+        count_in_one(grade, n, &low, &high, &total)
+        return total
+    for i in range(n):
+        total += low <= grade[i] <= high
     return total
 
 
@@ -326,18 +300,17 @@ cdef void _find_ranges(numbers_t* numbers) noexcept:
 
 
 cdef inline int64_t _sum_numbers(const uint8_t* grade, int64_t n, const numbers_t* numbers) noexcept nogil:
-    """Sum what grades stand for: of many range by range, and the last ones, fewer than a vector holds, one by one."""
-    cdef int64_t i, k, n_in_lanes = 0, total = 0
+    """Sum what grades stand for: of many range by range."""
+    cdef int64_t i, k, total = 0
     cdef int64_t[AT_A_TIME] count
-    if n >= MANY and numbers.n_ranges <= LOW_GRADES:
-        n_in_lanes = n - n % SIDE
-        if numbers.n_ranges == 1:
-            total = numbers.each[0] * _count_between(grade, n_in_lanes, numbers.low[0], numbers.high[0])
-        else:
-            for i in range(0, numbers.n_ranges, 4):
-                _count_ranges(grade, n_in_lanes, numbers.low + i, numbers.high + i, count)
-                for k in range(AT_A_TIME):
-                    total += numbers.each[i + k] * count[k]
-    for i in range(n_in_lanes, n):
-        total += numbers.of[grade[i]]
+    if n < MANY or numbers.n_ranges > LOW_GRADES:
+        for i in range(n):
+            total += numbers.of[grade[i]]
+    elif numbers.n_ranges == 1:
+        total = numbers.each[0] * _count_between(grade, n, numbers.low[0], numbers.high[0])
+    else:
+        for i in range(0, numbers.n_ranges, 4):
+            count_in_four(grade, n, numbers.low + i, numbers.high + i, count)
+            for k in range(AT_A_TIME):
+                total += numbers.each[i + k] * count[k]
     return total

@@ -483,6 +483,7 @@ def centred_ranks(
 
 # --- scans ------------------------------------------------------------------------------------------------
 
+include "ranges.pxi"
 include "grades.pxi"
 include "exact.pxi"
 include "sums.pxi"
