@@ -1,7 +1,7 @@
 # Two numbers at a time, as each processor of 64 bits compares them; `rank.pyx` includes it.
 #
-# Compilers make such vectors of plain loops, but hardly of those that compare. Lists of up to 40 rows are put in order by
-# these, and to look for ties among sorted keys, or for their range, takes about half of the time.
+# Compilers make such vectors of plain loops, but hardly of those that compare. Lists of up to 40 rows are put in order
+# by these, and to look for ties among sorted keys, or for their range, takes about half of the time.
 
 cdef extern from *:
     """
