@@ -28,6 +28,7 @@ GAINS = {
     "exp2": lambda y: np.exp2(y) - 1,
     "linear": lambda y: y,
     "negative": lambda y: 3 - 2 * y,
+    "two steps": lambda y: np.where(y > 2, 5.0, y > 0),
     "fractions": lambda y: np.sqrt(y) / 3,
     "nearly whole": lambda y: y + 2.0**-40,
     "large": lambda y: 2.0**52 - y,
@@ -93,11 +94,13 @@ def test_scans(scores, cutoffs):
     lists = ranking.ptr, ranking.tie_end
     for x in (*tables, np.ones(1)):
         for y in (*tables, np.ones(1)):
-            operands = [(z, None, z) if len(z) == 1 else (z, grade, z[grade]) for z in (x, y)]
-            joint(*[part for z, of, _ in operands for part in (z, of)], None, *lists, room, found)
-            joint(operands[0][2], None, operands[1][2], None, None, *lists, None, expected)
-            # Differences of sums are exact where no product is beyond the whole numbers that doubles hold.
-            assert_array_equal(found, expected)
+            looked_up = [(z, None) if len(z) == 1 else (z, grade) for z in (x, y)]
+            arrays = [(z, None) if of is None else (z[of], None) for z, of in looked_up]
+            joint(*arrays[0], *arrays[1], None, *lists, None, expected)
+            for of_x, of_y in (looked_up, (looked_up[0], arrays[1]), (arrays[0], looked_up[1])):
+                joint(*of_x, *of_y, None, *lists, room, found)
+                # Differences of sums are exact where no product is beyond the whole numbers that doubles hold.
+                assert_array_equal(found, expected)
     for p in (np.arange(32.0) / 5, (np.arange(32) > 1) * 1.0, np.minimum(np.arange(32) / 4, 1)):
         found[:] = np.nan
         assert cascade(p, grade, *lists, cutoffs[-1], room, found)

@@ -107,3 +107,23 @@ def test_queries_do_not_see_each_other():
 def test_all_relevant_is_exact():
     """Each mean is 1, so that MAP is 1 and not the next number."""
     assert_array_equal(ways(LISTS["all relevant"], [10, 17, 100, 590]), [[10, 17, 100, 590]] * 3)
+
+
+@pytest.mark.parametrize("least", [0, 1, 2, 31, 32])
+@pytest.mark.parametrize("tied", [False, True])
+def test_lists_of_each_length_have_the_sums_of_their_items(least, tied, rng):
+    """Relevant grades are looked for eight at a time; the array ends with the last list."""
+    sizes = [*range(1, 150), 320, 8]
+    ptr, n = np.cumsum([0, *sizes]), sum(sizes)
+    for grades in (rng.integers(0, 4, n), rng.choice([0, 1, 2, 31], n, p=[0.85, 0.05, 0.05, 0.05]), np.full(n, 31)):
+        grade, (relevant, value) = grades.astype(np.uint8), tables_of_grades(least, False)
+        tie_end = np.arange(1, n + 1)
+        if tied:  # two items here and there, but never of two lists
+            first = [i for i in range(0, n - 1, 23) if i + 1 not in ptr]
+            tie_end[first] += 1
+        for cutoffs in ([NO_CUTOFF], [2, 7, 8, 9, 15, 16, 63, 64, 65, 71, 72, 73, 128, 300]):
+            out, asked = np.empty((2, len(sizes), len(cutoffs))), np.array(cutoffs)
+            ends = tie_end if tied else None
+            rank_kernels.means_of_items(relevant[grade], value[grade], ptr, asked, ends, out[0])
+            rank_kernels.means_of_grades(grade, relevant, value, ptr, asked, ends, out[1])
+            assert_array_equal(*out)

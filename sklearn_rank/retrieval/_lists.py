@@ -58,22 +58,19 @@ def sorted_scores(near: Array, label: NDArray[Any], indptr: Index, first: int) -
     known: dict[str, Any] = {"has_ties": is_tied}
     if label.dtype != np.uint8:
         return SortedQueries(sorted_label.ravel, make_score, indptr, summary_of(label), first, **known)
-    grades = np.arange(int(label.max()) + 1)
+    grades = np.arange(int(label.max()) + 1, dtype=np.uint8)  # of another type NumPy would make copies of all labels
     of_grade = np.array([[np.count_nonzero(row == grade) for grade in grades] for row in label])
     summary = summary_of_grades(of_grade)
     return SortedQueries(sorted_label.ravel, make_score, indptr, summary, first, of_grade=of_grade, **known)
 
 
 def sort_labels(near: Array, label: NDArray[Any]) -> tuple[NDArray[Any], bool]:
-    """Labels of each row, the nearest first, equally near ones as they stand; and whether any are equally near."""
+    """Labels of each row, the nearest first, equally near ones as they stand; and whether ties make a difference."""
     n_queries, n_items = near.shape
     out = np.empty(near.shape, dtype=label.dtype)
     is_sorted, is_tied = np.empty((2, n_queries), dtype=bool)
-    nearness_kernels.sort_labels(
-        near, label, out, is_sorted, is_tied,
-        np.empty(n_items, dtype=np.int64), np.empty((2, n_items), dtype=np.uint64),
-        np.empty((3, 2**11), dtype=np.int64),
-    )  # fmt: skip
+    room = np.empty(nearness_kernels.room_for(n_items), dtype=np.uint64)
+    nearness_kernels.sort_labels(near, label, out, is_sorted, is_tied, room)
     for row in np.flatnonzero(~is_sorted):  # numbers so far from evenly spread that comparing is faster
         out[row] = label[row].take(np.argsort(-near[row], kind="stable"))
         is_tied[row] = True  # as far as is known

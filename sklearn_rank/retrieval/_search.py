@@ -26,9 +26,10 @@ PAIRS = 2**20
 BYTES = 100
 """Memory per pair."""
 
-LISTED = 2**23
+LISTED = 2**22 - 2**10
 """The same for whole lists by numbers: features are read once for all queries of a chunk, which takes most of the time
-if there are few. Most arrays are of a query at a time, or of bytes, so that a pair takes half the memory."""
+if there are few. Most arrays are of a query at a time, or of bytes, so that a pair takes half the memory. Of larger
+arrays glibc keeps no memory for the next ones, and to clear new pages takes a fifth of the time."""
 
 AHEAD = 2**23
 """Pairs per chunk if only the nearest are kept, if memory allows: ties can keep all of them."""
@@ -166,7 +167,7 @@ def _whole(similarity: Similarity, grades: Grades, rows: slice, without_self: bo
     near = np.empty((n_queries, similarity.n_items), dtype=similarity.dtype)
     label: NDArray[Any] = np.empty(near.shape, dtype=np.float64 if n_bits is None and is_cut else grades.dtype)
     similarity.write(rows, slice(0, similarity.n_items), near)
-    if n_bits is None:
+    if n_bits is None and not similarity.is_finite:
         refuse_infinite(near, rows)
     grades.write(rows, label)
     if without_self:

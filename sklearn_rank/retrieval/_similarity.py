@@ -37,6 +37,9 @@ HAMMING_RULE = (
 SMALL = 1e-100
 """Length of all features below which products of them would be lost."""
 
+LARGE = 1e150
+"""Length of all features up to which products and distances of them are finite."""
+
 ROWS = 2**16
 """Rows of codes that are checked at a time."""
 
@@ -62,13 +65,15 @@ class Similarity:
     """Nearness of items to queries: ``write(queries, items, out)`` fills a tile, shape (n_queries, n_items).
 
     `codes` are those of queries and of items, whose nearness is the number of equal bits, as 64-bit words, shape (n,
-    n_words); None if nearness is a score. `make_rough` is for `rough`.
+    n_words); None if nearness is a score. `is_finite` says that each nearness is known to be finite before it is made.
+    `make_rough` is for `rough`.
     """
 
     write: Write
     n_queries: int
     n_items: int
     codes: Codes | None = None
+    is_finite: bool = False
     make_rough: Callable[[], RoughNearness | None] = lambda: None
 
     @cached_property
@@ -183,11 +188,13 @@ def _products(distance: str, queries: Any, items: Any) -> Similarity:
         if centre.any():  # a copy of the items takes as long as a quarter of their products with a hundred queries
             queries, items = queries - centre, items - centre
     norms = _norms(queries, items) if distance == "euclidean" else None
+    is_finite = distance == "cosine" or _length(queries) + _length(items) < LARGE
 
     def make_rough() -> RoughNearness | None:
         return None if is_sparse else _rough(queries, items, norms)
 
-    return Similarity(_tiles(queries, items, norms), queries.shape[0], items.shape[0], make_rough=make_rough)
+    write, n_queries, n_items = _tiles(queries, items, norms), queries.shape[0], items.shape[0]
+    return Similarity(write, n_queries, n_items, is_finite=is_finite, make_rough=make_rough)
 
 
 def _norms(queries: Any, items: Any) -> Norms:
@@ -243,15 +250,25 @@ def _unit(x: Any) -> Any:
         high, low = ((-x[extreme]).max(axis=1), x[extreme].max(axis=1))
         size = np.maximum(*(np.ravel(side.toarray() if sparse.issparse(side) else side) for side in (high, low)))
         scale[extreme] = _power_of_two(np.where(size > 0, size, 1.0))
-    return normalize(_divided(x, scale))
+    if sparse.issparse(x):
+        return normalize(_divided(x, scale))
+    if len(extreme):
+        x = _divided(x, scale)
+        length = row_norms(x)
+    return x / np.where(length > 0, length, 1.0)[:, None]  # `normalize` makes a copy, and lengths once more, first
 
 
 def _scale(*parts: Any) -> Any:
     """What to divide features by, which changes no ranking: 1, unless all are so small that products would be lost."""
-    if any(np.linalg.norm(x.data if sparse.issparse(x) else x) > SMALL for x in parts):
+    if any(_length(x) > SMALL for x in parts):
         return 1.0
     size = max(max(x.max(), -x.min()) for x in parts)
     return _power_of_two(size) if size > 0 else 1.0
+
+
+def _length(x: Any) -> float:
+    """Length of all rows together, or infinity."""
+    return float(np.linalg.norm(x.data if sparse.issparse(x) else x))
 
 
 def _power_of_two(size: Any) -> Any:

@@ -1,4 +1,4 @@
-# Memory that is asked for before it is read or written; `rank.pyx`, `checks.pyx` and `grouping.pyx` include it.
+# Memory that is asked for before it is read or written; all kernels of long arrays include it.
 #
 # Processors foresee what a loop reads next, but not beyond a page, and wait at the start of each: to look at labels,
 # scores and ids takes half the time where the next page is asked for.

@@ -6,7 +6,6 @@ cdef enum:
     AT_A_TIME = 4               # grades, or ranges of them, that are counted together
     MANY = 64                   # labels that are enough to count each grade by itself
 
-cdef uint64_t BYTES_OF_1 = 0x0101010101010101
 cdef uint64_t[LOW_GRADES] ONE_OF
 for low_grade in range(LOW_GRADES):
     ONE_OF[low_grade] = 1 << (8 * low_grade)
@@ -14,7 +13,6 @@ for low_grade in range(LOW_GRADES):
 cdef uint64_t[FEW + 1] FIRST_ONES    # as many of the lowest bytes are 1
 for n_ones in range(FEW + 1):
     FIRST_ONES[n_ones] = 0x0101010101010101 & ((1 << (8 * n_ones)) - 1)
-
 
 cpdef void rank_grades(
     const uint8_t[::1] grade, const int64_t[::1] indptr, int64_t depth, int64_t highest, uint8_t[::1] out,

@@ -16,6 +16,7 @@ cdef double[N_SUMS_OF_FEW][FEW] MEAN    # of so many items, from their sum on
 cdef struct mean_t:
     int32_t[N_GRADES] relevant, value   # by grade
     numbers_t packed                    # both, and their product, 21 bits apart
+    int64_t least                       # that of `_least_relevant`
     int64_t first, at               # first position of the query, and the next one
     int64_t tie_start, tie_stop     # of the tie block that the next position is in
     double total, before            # the sum so far, and the values above the next position or below its block
@@ -102,6 +103,7 @@ cpdef void means_of_grades(
         run.value[g] = <int32_t> value[g]
         run.packed.of[g] = run.relevant[g] + run.value[g] * LOW + run.relevant[g] * run.value[g] * LOW * LOW
     _find_ranges(&run.packed)
+    run.least = _least_relevant(&run)
     with nogil:
         for q in range(ptr.shape[0] - 1):
             first = ptr[q]
@@ -139,6 +141,20 @@ cpdef void means_of_grades(
                     else:
                         _add_untied(grades, ends, min(stop, run.at + CHUNK), &run)
                 out[q, c] = run.total
+
+
+cdef int64_t _least_relevant(const mean_t* run) noexcept nogil:
+    """Grade from which on items are relevant and have the value 1, and others 0, as in MAP; 0 if there is none.
+
+    It is 0 too where words do not have the low bytes first.
+    """
+    cdef int64_t g, least = 0
+    while least < N_GRADES and run.relevant[least] == 0 and run.value[least] == 0:
+        least += 1
+    for g in range(least, N_GRADES):
+        if not (LOW_BYTES_FIRST and run.relevant[g] == run.value[g] == 1):
+            return 0
+    return least
 
 
 cdef bint _find_means_of_ties(
@@ -208,11 +224,13 @@ cdef inline void _add_few(const uint8_t* grade, const int64_t* tie_end, int64_t 
 cdef inline void _add_untied(const uint8_t* grade, const int64_t* tie_end, int64_t stop, mean_t* run) noexcept nogil:
     """Add the means of the relevant items up to `stop`, or to a tie block; these are found first, without a branch.
 
-    What is counted in between is small, as the compiler makes doubles of 32 bits, and divides, two at once.
+    What is counted in between is small, as the compiler makes doubles of 32 bits, and divides, two at once: of numbers
+    of turns that it knows, so that up to three quotients are made too much.
     """
     cdef int32_t[CHUNK] sum_down_to, rank
-    cdef double[CHUNK] mean
-    cdef int64_t i, n = 0, start = run.at
+    cdef uint8_t[CHUNK + OF_WORD] place
+    cdef double[CHUNK + OF_WORD] mean
+    cdef int64_t i, k, n = 0, start = run.at
     cdef int32_t down_to = 0
     cdef double before = run.before, above = start - run.first + 1, total = run.total
     if tie_end != NULL:
@@ -220,13 +238,22 @@ cdef inline void _add_untied(const uint8_t* grade, const int64_t* tie_end, int64
         while i < stop and tie_end[i] == i + 1:
             i += 1
         stop = i
-    for i in range(stop - start):
-        down_to += run.value[grade[start + i]]
-        sum_down_to[n] = down_to
-        rank[n] = <int32_t> i
-        n += run.relevant[grade[start + i]]
-    for i in range(n):
-        mean[i] = (before + sum_down_to[i]) / (above + rank[i])
+    if run.least > 0 and stop - start >= OF_WORD:
+        n = _find_at_least(grade + start, stop - start, run.least, place)
+        down_to = <int32_t> n
+        for i in range(0, n, 4):
+            for k in range(4):
+                rank[k] = place[i + k]
+            for k in range(4):
+                mean[i + k] = (before + (i + STEP[k + 1])) / (above + rank[k])
+    else:
+        for i in range(stop - start):
+            down_to += run.value[grade[start + i]]
+            sum_down_to[n] = down_to
+            rank[n] = <int32_t> i
+            n += run.relevant[grade[start + i]]
+        for i in range(n):
+            mean[i] = (before + sum_down_to[i]) / (above + rank[i])
     for i in range(n):
         total += mean[i]
     run.total = total

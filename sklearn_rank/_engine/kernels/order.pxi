@@ -14,7 +14,6 @@ cdef enum:
     SOME = 32                   # keys that are enough to ask whether many are near one
     N_TAKEN = 8                 # keys that tell
 
-cdef bint LOW_BYTES_FIRST = byteorder == "little"
 cdef double NEAREST = 2.0**-40  # part of a range, around what is crowded, that is not divided by its logarithm
 
 cdef union bits_t:              # whose order is that of numbers from 0 on
@@ -328,27 +327,6 @@ cdef inline bint _is_crowded(const double* key, int64_t n, double low, double hi
         n_middle += 0.0 < fabs(key[i * step] - middle) < near
     at[0] = low if n_low >= N_TAKEN // 2 else high if n_high >= N_TAKEN // 2 else middle
     return max(max(n_low, n_high), n_middle) >= N_TAKEN // 2
-
-
-cdef inline void _find_range(const double* key, int64_t n, double* low, double* high) noexcept nogil:
-    cdef two_numbers some, others, least, most, least_of_others, most_of_others
-    cdef int64_t i
-    least = least_of_others = TWO(INFINITY, INFINITY)
-    most = most_of_others = TWO(-INFINITY, -INFINITY)
-    for i in range(0, n - n % 4, 4):
-        some = TWO(key[i], key[i + 1])
-        others = TWO(key[i + 2], key[i + 3])
-        least = LOWER(some, least)
-        most = HIGHER(some, most)
-        least_of_others = LOWER(others, least_of_others)
-        most_of_others = HIGHER(others, most_of_others)
-    least = LOWER(least, least_of_others)
-    most = HIGHER(most, most_of_others)
-    low[0] = min(NUMBER(least, 0), NUMBER(least, 1))
-    high[0] = max(NUMBER(most, 0), NUMBER(most, 1))
-    for i in range(n - n % 4, n):
-        low[0] = min(low[0], key[i])
-        high[0] = max(high[0], key[i])
 
 
 cdef void _deal_out(

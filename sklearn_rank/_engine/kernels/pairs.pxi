@@ -1,4 +1,4 @@
-# Two numbers at a time, as each processor of 64 bits compares them; `rank.pyx` includes it.
+# Two numbers at a time, as each processor of 64 bits compares them; `rank.pyx` and `nearness.pyx` include it.
 #
 # Compilers make such vectors of plain loops, but hardly of those that compare. Lists of up to 40 rows are put in order
 # by these, and to look for ties among sorted keys, or for their range, takes about half of the time.
@@ -61,3 +61,24 @@ cdef extern from *:
     two_numbers LOWER(two_numbers a, two_numbers b) nogil   # of each pair, or b if one is NaN
     two_numbers HIGHER(two_numbers a, two_numbers b) nogil
     double NUMBER(two_numbers x, int k) nogil
+
+
+cdef inline void _find_range(const double* key, int64_t n, double* low, double* high) noexcept nogil:
+    cdef two_numbers some, others, least, most, least_of_others, most_of_others
+    cdef int64_t i
+    least = least_of_others = TWO(INFINITY, INFINITY)
+    most = most_of_others = TWO(-INFINITY, -INFINITY)
+    for i in range(0, n - n % 4, 4):
+        some = TWO(key[i], key[i + 1])
+        others = TWO(key[i + 2], key[i + 3])
+        least = LOWER(some, least)
+        most = HIGHER(some, most)
+        least_of_others = LOWER(others, least_of_others)
+        most_of_others = HIGHER(others, most_of_others)
+    least = LOWER(least, least_of_others)
+    most = HIGHER(most, most_of_others)
+    low[0] = min(NUMBER(least, 0), NUMBER(least, 1))
+    high[0] = max(NUMBER(most, 0), NUMBER(most, 1))
+    for i in range(n - n % 4, n):
+        low[0] = min(low[0], key[i])
+        high[0] = max(high[0], key[i])

@@ -10,8 +10,6 @@ first entry is written: `NO_TIES`, so that it takes the steps that it takes alon
 Outputs are passed in; nothing here validates, allocates or knows a metric. What may take a second counts its `steps`,
 and looks now and then whether to go on.
 """
-from sys import byteorder
-
 from libc.float cimport DBL_MAX, FLT_MAX
 from libc.math cimport INFINITY, ceil, exp, exp2, expm1, fabs, log, log1p
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -53,6 +51,7 @@ ctypedef fused number_t:
     double
 
 include "pairs.pxi"
+include "places.pxi"
 include "order.pxi"
 include "short.pxi"
 
