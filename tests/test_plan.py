@@ -95,6 +95,20 @@ def test_each_metric(metric, in_general, used):
     assert len(used) == (12 if metric in PLANNED else 0)
 
 
+@each_metric
+def test_few_labels(metric, in_general, used):
+    """Where few grades are not 0, the others are not put in order, and their ties not told."""
+    top = metric.labels[1] if isinstance(metric.labels[1], int | float) else 4
+    names = [metric.name + at for at in (["@3", ""] if metric.has_cutoff else [""])]
+    names += [f"{metric.name}(ties={ties})" for ties in ("worst", "best", "stable") if metric in PLANNED]
+    for seed, decimals in (((0, 9), (1, 1), (2, 0)) if metric in PLANNED else ()):
+        y_true, y_score, qid = rows(seed, min(top, 4), decimals)
+        y_true[np.random.default_rng(seed).random(len(y_true)) < 0.98] = 0
+        given = {"qid": qid, "metrics": names}
+        assert_same(evaluate(y_true, y_score, **given), in_general(y_true, y_score, **given))
+    assert len(used) == (3 if metric in PLANNED else 0)
+
+
 @pytest.mark.filterwarnings("ignore:ndcg is not defined for any query:UserWarning")
 @pytest.mark.parametrize("seed", range(4))
 def test_all_at_once_with_other_ties_thresholds_and_depths(seed, in_general, used):

@@ -35,7 +35,7 @@ cdef class BoundScores(BoundLists):
         """Rank rows as `rank_queries` does."""
         cdef bint tied = rank_queries(
             score, narrow_score, label, row_grade, indptr, self.depth, self.ties, False, self.longest, order,
-            self.ends, self.ptr, grade, self.room,
+            self.ends, self.ptr, grade, self.room, order is None,
         )
         self.tie_end = None
         if tied:

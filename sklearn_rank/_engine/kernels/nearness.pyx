@@ -153,7 +153,7 @@ cdef bint _find_where_they_stand(const double* x, int64_t n, int64_t m, const fe
         for i in range(start, stop, 2):
             some = TWO(few.key[i], few.key[i + 1])
             above = COUNT_ABOVE(above, some, value)
-            below = COUNT_BELOW(below, some, value)
+            below = COUNT_ABOVE(below, value, some)
         few.stands[j] += LANE(above, 0) + LANE(above, 1)
         n_others = LANE(SUM_OF(above, below), 0) + LANE(SUM_OF(above, below), 1)
         n_all = stop - start + (stop - start) % 2   # the last one may be of the next bucket, and so below

@@ -21,6 +21,7 @@ cdef struct few_t:
     int64_t* order
     int64_t* tie_end            # NULL as long as nothing is tied, under the average policy
     int64_t* tie_room           # what it is then
+    bint only_grades            # are asked for
 
 
 cdef int64_t _rank_few(const score_t* score, few_t* few, int64_t q) noexcept nogil:
@@ -47,7 +48,7 @@ cdef int64_t _rank_few(const score_t* score, few_t* few, int64_t q) noexcept nog
             q = _rank_alike(score, few, q, 6)
         elif n == 7:
             q = _rank_alike(score, few, q, 7)
-        if q == begin and not (1 < n <= SHORT and _rank_some(score, few, q, n)):
+        if q == begin and not (1 < n <= SHORT and (_place_few_labels(score, few, q) or _rank_some(score, few, q, n))):
             break
         q += q == begin
     return q
