@@ -11,7 +11,7 @@ LENGTHS = [1, 2, 15, 16, 17, 18, 19, 20, 21, 23, 24, 31, 40, 41, 42, 43, 44, 64,
 
 
 def lists(n_labels, tied, rng):
-    """Grades and scores of lists of each length, of which the labels stand here and there, at the start or at the end."""
+    """Grades and scores of lists of each length; labels stand here and there, at the start, or at the end."""
     for n in LENGTHS:
         for k in range(6):
             score, grade = rng.permutation(n) - n / 2, np.zeros(n, dtype=np.uint8)

@@ -101,7 +101,7 @@ def test_few_labels(metric, in_general, used):
     top = metric.labels[1] if isinstance(metric.labels[1], int | float) else 4
     names = [metric.name + at for at in (["@3", ""] if metric.has_cutoff else [""])]
     names += [f"{metric.name}(ties={ties})" for ties in ("worst", "best", "stable") if metric in PLANNED]
-    for seed, decimals in (((0, 9), (1, 1), (2, 0)) if metric in PLANNED else ()):
+    for seed, decimals in ((0, 9), (1, 1), (2, 0)) if metric in PLANNED else ():
         y_true, y_score, qid = rows(seed, min(top, 4), decimals)
         y_true[np.random.default_rng(seed).random(len(y_true)) < 0.98] = 0
         given = {"qid": qid, "metrics": names}
