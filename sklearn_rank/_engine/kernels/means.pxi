@@ -224,13 +224,11 @@ cdef inline void _add_few(const uint8_t* grade, const int64_t* tie_end, int64_t 
 cdef inline void _add_untied(const uint8_t* grade, const int64_t* tie_end, int64_t stop, mean_t* run) noexcept nogil:
     """Add the means of the relevant items up to `stop`, or to a tie block; these are found first, without a branch.
 
-    What is counted in between is small, as the compiler makes doubles of 32 bits, and divides, two at once: of numbers
-    of turns that it knows, so that up to three quotients are made too much.
+    What is counted in between is small, as the compiler makes doubles of 32 bits, and divides, two at once.
     """
     cdef int32_t[CHUNK] sum_down_to, rank
-    cdef uint8_t[CHUNK + OF_WORD] place
     cdef double[CHUNK + OF_WORD] mean
-    cdef int64_t i, k, n = 0, start = run.at
+    cdef int64_t i, n = 0, start = run.at
     cdef int32_t down_to = 0
     cdef double before = run.before, above = start - run.first + 1, total = run.total
     if tie_end != NULL:
@@ -239,13 +237,8 @@ cdef inline void _add_untied(const uint8_t* grade, const int64_t* tie_end, int64
             i += 1
         stop = i
     if run.least > 0 and stop - start >= OF_WORD:
-        n = _find_at_least(grade + start, stop - start, run.least, place)
+        n = _find_means_of_ones(grade + start, stop - start, run.least, before, above, mean)
         down_to = <int32_t> n
-        for i in range(0, n, 4):
-            for k in range(4):
-                rank[k] = place[i + k]
-            for k in range(4):
-                mean[i + k] = (before + (i + STEP[k + 1])) / (above + rank[k])
     else:
         for i in range(stop - start):
             down_to += run.value[grade[start + i]]
@@ -259,6 +252,24 @@ cdef inline void _add_untied(const uint8_t* grade, const int64_t* tie_end, int64
     run.total = total
     run.before = before + down_to
     run.at = stop
+
+
+cdef int64_t _find_means_of_ones(
+    const uint8_t* grade, int64_t n, uint64_t least, double before, double above, double* mean
+) noexcept nogil:
+    """Write the means down to items of at least such a grade, each of which adds 1, and count them.
+
+    They are made four at a time, so up to three too much.
+    """
+    cdef uint8_t[CHUNK + OF_WORD] place
+    cdef int32_t[4] rank
+    cdef int64_t i, k, n_found = _find_at_least(grade, n, least, place)
+    for i in range(0, n_found, 4):
+        for k in range(4):
+            rank[k] = place[i + k]
+        for k in range(4):
+            mean[i + k] = (before + (i + STEP[k + 1])) / (above + rank[k])
+    return n_found
 
 
 cdef inline void _start_ties(const uint8_t* grade, int64_t stop, mean_t* run) noexcept nogil:
