@@ -38,6 +38,7 @@ def ranked(grade, score, indptr, depth, ties, only_grades):
     tied = rank_queries(
         *of_type, *rows, depth, TIE_POLICIES[ties], False, max(LENGTHS), None, tie_end, ptr, out, room, only_grades
     )
+    assert (out[ptr[-1] :] == 99).all()
     return out, ptr, tie_end if tied else None
 
 

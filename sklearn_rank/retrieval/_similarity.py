@@ -65,16 +65,20 @@ class Similarity:
     """Nearness of items to queries: ``write(queries, items, out)`` fills a tile, shape (n_queries, n_items).
 
     `codes` are those of queries and of items, whose nearness is the number of equal bits, as 64-bit words, shape (n,
-    n_words); None if nearness is a score. `is_finite` says that each nearness is known to be finite before it is made.
-    `make_rough` is for `rough`.
+    n_words); None if nearness is a score. `bound` is for `is_finite`, `make_rough` for `rough`.
     """
 
     write: Write
     n_queries: int
     n_items: int
     codes: Codes | None = None
-    is_finite: bool = False
+    bound: Callable[[], bool] = lambda: False
     make_rough: Callable[[], RoughNearness | None] = lambda: None
+
+    @cached_property
+    def is_finite(self) -> bool:
+        """Whether each nearness is known to be finite before it is made: that takes a look at all features."""
+        return self.bound()
 
     @cached_property
     def rough(self) -> RoughNearness | None:
@@ -188,13 +192,15 @@ def _products(distance: str, queries: Any, items: Any) -> Similarity:
         if centre.any():  # a copy of the items takes as long as a quarter of their products with a hundred queries
             queries, items = queries - centre, items - centre
     norms = _norms(queries, items) if distance == "euclidean" else None
-    is_finite = distance == "cosine" or _length(queries) + _length(items) < LARGE
+
+    def bound() -> bool:
+        return distance == "cosine" or _length(queries) + _length(items) < LARGE
 
     def make_rough() -> RoughNearness | None:
         return None if is_sparse else _rough(queries, items, norms)
 
     write, n_queries, n_items = _tiles(queries, items, norms), queries.shape[0], items.shape[0]
-    return Similarity(write, n_queries, n_items, is_finite=is_finite, make_rough=make_rough)
+    return Similarity(write, n_queries, n_items, bound=bound, make_rough=make_rough)
 
 
 def _norms(queries: Any, items: Any) -> Norms:

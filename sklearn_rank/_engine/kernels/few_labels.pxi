@@ -6,6 +6,7 @@
 cdef enum:
     FEW_LABELS = 12             # grades that are put in their places in less time than all rows are
     FEW_BEST = 3                # the same, than the best rows are found and put in order
+    FEW_LAST = 3                # of the last 8; lists in which more are not 0 mostly have many
     LEAST_ROWS = 16             # of such a list
 
 
@@ -37,12 +38,12 @@ cdef inline bint _place_few_labels(const score_t* score, few_t* few, int64_t q) 
 
 
 cdef inline int64_t _find_few_labels(const uint8_t* grade, int64_t n, int64_t most, int64_t* row) noexcept nogil:
-    """Write which grades are not 0, and count them; -1 if there are more than `most`, as mostly the last 8 tell."""
+    """Write which grades are not 0, and count them; -1 if they are more than `most`, or seem to be by the last 8."""
     cdef int64_t i, j, n_labels, n_found = 0
     cdef uint8_t low = 1, high = N_GRADES
     cdef uint64_t word
     memcpy(&word, grade + n - OF_WORD, OF_WORD)
-    if _count_in_word(word, BYTES_OF_1, 1, BYTES_OF_1) > FEW_BEST:
+    if _count_in_word(word, BYTES_OF_1, 1, BYTES_OF_1) > FEW_LAST:
         return -1
     count_in_one(grade, n, &low, &high, &n_labels)
     if n_labels > most:
@@ -58,23 +59,3 @@ cdef inline int64_t _find_few_labels(const uint8_t* grade, int64_t n, int64_t mo
                     break
         i += OF_WORD
     return n_labels
-
-
-cdef inline bint _count_beside(const score_t* score, int64_t n, double x, int64_t* n_above) noexcept nogil:
-    """Count the scores above one of them; False if another one equals it."""
-    cdef two_counts above = NO_COUNTS(), below = NO_COUNTS(), others_above = NO_COUNTS(), others_below = NO_COUNTS()
-    cdef two_numbers xs = TWO(x, x), some
-    cdef int64_t i, n_below
-    for i in range(0, n - n % 4, 4):
-        some = TWO(score[i], score[i + 1])
-        above = COUNT_ABOVE(above, some, xs)
-        below = COUNT_ABOVE(below, xs, some)
-        some = TWO(score[i + 2], score[i + 3])
-        others_above = COUNT_ABOVE(others_above, some, xs)
-        others_below = COUNT_ABOVE(others_below, xs, some)
-    above, below = SUM_OF(above, others_above), SUM_OF(below, others_below)
-    n_above[0], n_below = LANE(above, 0) + LANE(above, 1), LANE(below, 0) + LANE(below, 1)
-    for i in range(n - n % 4, n):
-        n_above[0] += score[i] > x
-        n_below += score[i] < x
-    return n_above[0] + n_below == n - 1

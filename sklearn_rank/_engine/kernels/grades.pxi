@@ -14,6 +14,7 @@ cdef uint64_t[FEW + 1] FIRST_ONES    # as many of the lowest bytes are 1
 for n_ones in range(FEW + 1):
     FIRST_ONES[n_ones] = 0x0101010101010101 & ((1 << (8 * n_ones)) - 1)
 
+
 cpdef void rank_grades(
     const uint8_t[::1] grade, const int64_t[::1] indptr, int64_t depth, int64_t highest, uint8_t[::1] out,
     int64_t[::1] ptr,

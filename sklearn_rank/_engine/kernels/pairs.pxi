@@ -63,6 +63,11 @@ cdef extern from *:
     double NUMBER(two_numbers x, int k) nogil
 
 
+ctypedef fused single_t:
+    float
+    double
+
+
 cdef inline void _find_range(const double* key, int64_t n, double* low, double* high) noexcept nogil:
     cdef two_numbers some, others, least, most, least_of_others, most_of_others
     cdef int64_t i
@@ -82,3 +87,23 @@ cdef inline void _find_range(const double* key, int64_t n, double* low, double* 
     for i in range(n - n % 4, n):
         low[0] = min(low[0], key[i])
         high[0] = max(high[0], key[i])
+
+
+cdef inline bint _count_beside(const single_t* number, int64_t n, double x, int64_t* n_above) noexcept nogil:
+    """Count the numbers above x, which is one of them; False if another one equals it."""
+    cdef two_counts above = NO_COUNTS(), below = NO_COUNTS(), others_above = NO_COUNTS(), others_below = NO_COUNTS()
+    cdef two_numbers xs = TWO(x, x), some
+    cdef int64_t i, n_below
+    for i in range(0, n - n % 4, 4):
+        some = TWO(number[i], number[i + 1])
+        above = COUNT_ABOVE(above, some, xs)
+        below = COUNT_ABOVE(below, xs, some)
+        some = TWO(number[i + 2], number[i + 3])
+        others_above = COUNT_ABOVE(others_above, some, xs)
+        others_below = COUNT_ABOVE(others_below, xs, some)
+    above, below = SUM_OF(above, others_above), SUM_OF(below, others_below)
+    n_above[0], n_below = LANE(above, 0) + LANE(above, 1), LANE(below, 0) + LANE(below, 1)
+    for i in range(n - n % 4, n):
+        n_above[0] += number[i] > x
+        n_below += number[i] < x
+    return n_above[0] + n_below == n - 1

@@ -4,9 +4,6 @@
 
 from sys import byteorder
 
-from libc.stdint cimport int64_t, uint8_t, uint64_t
-from libc.string cimport memcpy, memset
-
 cdef enum:
     OF_WORD = 8                     # bytes
 
