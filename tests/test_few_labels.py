@@ -66,6 +66,17 @@ def test_grades_stand_where_a_sort_puts_them(tied, depth, ties, dtype, rng):
                 assert_array_equal(ends_found, ends_expected)
 
 
+@pytest.mark.parametrize("depth", [1, 10, 99])
+def test_nothing_is_written_below_a_cutoff(depth):
+    """The one row with a label is the first below it."""
+    grade, score = np.zeros(100, dtype=np.uint8), -np.arange(100.0)
+    grade[depth] = 1
+    out, ptr, tie_end = ranked(grade, score, np.array([0, 100]), depth, "average", only_grades=True)
+    assert list(ptr) == [0, depth]
+    assert not out[:depth].any()
+    assert tie_end is None
+
+
 def ends_of(ptr, tie_end, q):
     """Where ties of a list end, from its start on; None if none is told."""
     start, stop = ptr[q : q + 2]
