@@ -14,24 +14,25 @@ except ModuleNotFoundError as error:
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from sklearn_rank import datasets, metrics
+from sklearn_rank import metrics
 from sklearn_rank._engine.ranked import Ranked
-from sklearn_rank._evaluation.evaluate import evaluate
-from sklearn_rank._evaluation.prepare import prepare
-from sklearn_rank._evaluation.prepared import PreparedMetrics
-from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._evaluation.segments import Segments
 from sklearn_rank._groups import group_sizes, qid_from_group_sizes, rank_within
 from sklearn_rank._metric.decorator import metric
 from sklearn_rank._metric.names import get_metric_names, parse_metric
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._utils.table import Table
 from sklearn_rank._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from sklearn_rank import datasets
     from sklearn_rank._entry_points.frames import evaluate_frame
     from sklearn_rank._entry_points.runs import evaluate_run
     from sklearn_rank._entry_points.systems import compare_systems
+    from sklearn_rank._evaluation.evaluate import evaluate
+    from sklearn_rank._evaluation.prepare import prepare
+    from sklearn_rank._evaluation.prepared import PreparedMetrics
+    from sklearn_rank._evaluation.result import Evaluation
+    from sklearn_rank._evaluation.segments import Segments
+    from sklearn_rank._utils.table import Table
     from sklearn_rank.batches import RankingAccumulator, evaluate_batches
     from sklearn_rank.inspection import query_permutation_importance
     from sklearn_rank.model_selection import (
@@ -90,13 +91,21 @@ __all__ = [
     "rank_within",
 ]
 
-_PACKAGES = tuple("batches boosting compat dask display inspection io model_selection retrieval spark stats".split())
+_PACKAGES = tuple(
+    "batches boosting compat dask datasets display inspection io model_selection retrieval spark stats".split()
+)
 _PACKAGE_OF = {
+    "Evaluation": "_evaluation.result",
+    "PreparedMetrics": "_evaluation.prepared",
     "RankingAccumulator": "batches",
+    "Segments": "_evaluation.segments",
+    "Table": "_utils.table",
     "compare_systems": "_entry_points.systems",
+    "evaluate": "_evaluation.evaluate",
     "evaluate_batches": "batches",
     "evaluate_frame": "_entry_points.frames",
     "evaluate_run": "_entry_points.runs",
+    "prepare": "_evaluation.prepare",
     "query_permutation_importance": "inspection",
 }
 

@@ -155,6 +155,9 @@ def test_import_is_light(imported_alone):
     late = (
         "scipy.stats",
         "sklearn.pipeline",
+        "sklearn_rank._evaluation.evaluate",
+        "sklearn_rank._utils.table",
+        "sklearn_rank.datasets",
         "sklearn_rank.display",
         "sklearn_rank.io",
         "sklearn_rank.model_selection",
@@ -162,7 +165,7 @@ def test_import_is_light(imported_alone):
     imported_alone.check(f"assert not loaded & set({OPTIONAL + late}), loaded")
 
 
-@pytest.mark.parametrize("package", "batches display inspection io model_selection retrieval stats".split())
+@pytest.mark.parametrize("package", "batches datasets display inspection io model_selection retrieval stats".split())
 def test_public_packages_come_on_demand(imported_alone, package):
     """Each in a process of its own, where no other is loaded."""
     imported_alone.check(f"""

@@ -14,7 +14,7 @@ from sklearn_rank._utils.typing import Index
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class LazyQueries:
     """Queries that are built block by block when they are needed, and not kept.
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn_rank._utils.typing import Array, Index
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class DocumentsWithoutRow:
     """Groups of documents of one query and label: they stand below the list (`ranked`), or were not retrieved.
 

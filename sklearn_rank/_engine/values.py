@@ -48,7 +48,7 @@ def refuse_range(function_name: str, value: str) -> None:
     )
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class PerQuery:
     """Values of a metric for every query and cutoff, as numerators and denominators.
 
@@ -238,7 +238,7 @@ class PerQuery:
         return PartialSums(total(values), counted, counted)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PartialSums:
     """Sums over queries at each cutoff. They determine the mean, and sums of parts add up to those of the whole.
 

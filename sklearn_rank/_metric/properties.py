@@ -1,4 +1,7 @@
-"""Properties that an author declares of a metric: of its values, of the labels it takes, of the order it reads."""
+"""Properties that an author declares of a metric: of its values, of the labels it takes, of the order it reads.
+
+Only `Metric`, which has them all, is ever made.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import Any, TypedDict
 from sklearn_rank._utils.constraints import Constraint
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, init=False, kw_only=True)
 class ValueProperties:
     """Which values a metric has, where it has none, and how values become a mean."""
 
@@ -23,7 +26,7 @@ class ValueProperties:
     transform: Callable[[Any], Any] | None = None
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, init=False, kw_only=True)
 class LabelProperties:
     """Which labels a metric takes, and how much of them it reads."""
 
@@ -34,7 +37,7 @@ class LabelProperties:
     reads_all_labels: bool = False
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, init=False, kw_only=True)
 class OrderProperties:
     """How much of the order of documents a metric reads, and how it treats equal scores."""
 

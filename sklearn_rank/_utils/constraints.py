@@ -13,7 +13,7 @@ import numpy as np
 from sklearn_rank._utils.echo import echo
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Constraint:
     """Values that a keyword accepts.
 
