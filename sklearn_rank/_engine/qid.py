@@ -10,7 +10,7 @@ from numpy.ma import MaskedArray
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.rows import one_column
-from sklearn_rank._utils.tensors import as_numpy
+from sklearn_rank._utils.tensors import as_numpy, is_tensor
 
 NO_QID = (
     "Ranking metrics are computed query by query, so the query of each row must be known: pass qid=, or give "
@@ -35,11 +35,10 @@ def id_array(qid: Any, missing: str = MISSING) -> tuple[NDArray[Any], Callable[[
     """
     if type(qid) is np.ndarray and qid.ndim == 1 and qid.dtype.kind not in "fV":
         return qid, as_they_are
-    _refuse_rounded(qid)
-    qid = as_numpy(qid)
     if isinstance(qid, (list, tuple)):
         return _of_list(qid)
-    qid = one_column(qid)
+    _refuse_rounded(qid)
+    qid = one_column(as_numpy(qid))
     if isinstance(qid, MaskedArray) and np.ma.is_masked(qid):
         raise ValueError(missing)
     dtype = getattr(qid, "dtype", None)
@@ -125,6 +124,9 @@ def _is_missing(query: Any) -> bool:
 def _of_list(qid: Sequence[Any]) -> tuple[NDArray[Any], Callable[[NDArray[Any]], NDArray[Any]]]:
     """Array of entries of one plain type if NumPy keeps them as they are; else an array of objects."""
     types = set(map(type, qid))
+    if any(map(is_tensor, types)):
+        qid = as_numpy(qid)
+        types = set(map(type, qid))
     if all(issubclass(t, str) for t in types):
         return _objects(qid), as_text
     if len(types) > 1 or not _is_plain(*types) or (types == {bytes} and b"\0" in b"".join(qid)):
@@ -150,9 +152,7 @@ def _is_plain(kind: type) -> bool:
 
 
 def _objects(qid: Sequence[Any]) -> NDArray[Any]:
-    ids = np.empty(len(qid), dtype=object)  # NumPy would stack tuples, and turn 1 beside "1" into "1"
-    ids[:] = qid if isinstance(qid, (list, tuple)) else [*qid]
-    return ids
+    return np.fromiter(qid, dtype=object, count=len(qid))  # an array would stack tuples, and turn 1 beside "1" into "1"
 
 
 def as_they_are(distinct: NDArray[Any]) -> NDArray[Any]:

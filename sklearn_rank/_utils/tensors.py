@@ -20,10 +20,10 @@ def as_numpy(x: Any) -> Any:
     """
     if type(x) is np.ndarray:
         return widened(x)
-    if _is_tensor(type(x)):
+    if is_tensor(type(x)):
         return _of_torch(x) if hasattr(x, "detach") else widened(np.asarray(x))
-    if isinstance(x, (list, tuple)) and any(map(_is_tensor, set(map(type, x)))):
-        return [as_numpy(one)[()] if _is_tensor(type(one)) else one for one in x]
+    if isinstance(x, (list, tuple)) and any(map(is_tensor, set(map(type, x)))):
+        return [as_numpy(one)[()] if is_tensor(type(one)) else one for one in x]
     return x
 
 
@@ -32,7 +32,7 @@ def widened(array: NDArray[Any]) -> NDArray[Any]:
     return array.astype(np.float32) if array.dtype.kind == "V" and array.dtype.type is not np.void else array
 
 
-def _is_tensor(kind: type) -> bool:
+def is_tensor(kind: type) -> bool:
     """Whether objects of a type exchange memory as tensors do; arrays of NumPy and Arrow do so too."""
     return hasattr(kind, "__dlpack__") and not issubclass(kind, np.ndarray) and not hasattr(kind, "to_pylist")
 
