@@ -24,6 +24,15 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(threads, "BLOCK_ROWS", 200)
 
 
+@pytest.fixture(params=["several blocks", "one block", "few rows"])
+def any_blocks(request, monkeypatch):
+    """Rows of several blocks, of one, or so few that one plan is for all of them."""
+    if request.param != "several blocks":
+        monkeypatch.setattr(threads, "BLOCK_ROWS", 2000)
+    if request.param == "few rows":
+        monkeypatch.setitem(globals(), "LENGTHS", np.minimum(LENGTHS, 300))
+
+
 @pytest.fixture
 def used(monkeypatch):
     """Whether calls were computed in one pass."""
@@ -50,9 +59,10 @@ def in_general(monkeypatch):
     return call
 
 
-def rows(seed=0, highest=4, decimals=1, lengths=LENGTHS):
+def rows(seed=0, highest=4, decimals=1, lengths=None):
     """Grades, scores with ties, and ids that rise, some of them negative."""
     rng = np.random.default_rng(seed)
+    lengths = LENGTHS if lengths is None else lengths
     qid = np.repeat(3 * np.arange(len(lengths)) - 7, lengths)
     return rng.integers(0, highest + 1, len(qid)) * 1.0, rng.normal(size=len(qid)).round(decimals), qid
 
@@ -60,6 +70,7 @@ def rows(seed=0, highest=4, decimals=1, lengths=LENGTHS):
 # --- the same numbers ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("any_blocks")
 @each_metric
 def test_each_metric(metric, used, in_general):
     if metric.subtopics:
@@ -92,6 +103,7 @@ def test_blocks_of_any_rows(seed, monkeypatch, used, in_general):
     assert used.count(True) >= 2
 
 
+@pytest.mark.usefixtures("any_blocks")
 @pytest.mark.parametrize(
     "keywords",
     [
@@ -109,6 +121,7 @@ def test_keywords(keywords, used, in_general):
     assert used == [True]
 
 
+@pytest.mark.usefixtures("any_blocks")
 @pytest.mark.parametrize("label", [np.int32, np.int64, np.float32, np.float64])
 @pytest.mark.parametrize("score", [np.float32, np.float64])
 @pytest.mark.parametrize("ids", [np.int32, np.uint32, np.int64, np.uint64])
@@ -118,6 +131,14 @@ def test_types(label, score, ids, used, in_general):
     given = {"qid": (qid + 7).astype(ids), "average": None}
     assert_array_equal(map_score(*arrays, **given), in_general(map_score, *arrays, **given))
     assert used == [True]
+
+
+def test_queries_around_as_many_rows_as_are_few(monkeypatch, used, in_general):
+    monkeypatch.setattr(threads, "BLOCK_ROWS", 2**17)
+    for n in (plans.FEW_ROWS, plans.FEW_ROWS + 1, plans.FEW_ROWS + 400):
+        y_true, y_score, qid = rows(n, lengths=[n])
+        assert map_score(y_true, y_score, qid=qid) == in_general(map_score, y_true, y_score, qid=qid)
+    assert used == [True] * 3
 
 
 def test_each_block_has_a_plan_of_its_own(used, in_general):
@@ -158,6 +179,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.usefixtures("any_blocks")
 @pytest.mark.parametrize("change", CHANGES)
 def test_other_rows(change, used, in_general):
     y_true, y_score, qid = CHANGES[change](*rows(6))
@@ -175,6 +197,12 @@ def test_queries_that_are_too_long(monkeypatch, used, in_general):
     monkeypatch.setattr(one_pass, "LONGEST", 900)
     ndcg_score(y_true, y_score, qid=qid)
     assert used == [False, False, False, True]
+
+
+def test_no_rows(used):
+    with pytest.raises(ValueError, match="At least one row is needed"):
+        ndcg_score(np.empty(0), np.empty(0), qid=np.empty(0, dtype=int))
+    assert used == [False]
 
 
 def test_other_arguments(used):
@@ -203,6 +231,7 @@ WRONG = {
 }
 
 
+@pytest.mark.usefixtures("any_blocks")
 @pytest.mark.parametrize("change", WRONG)
 def test_errors(change, in_general):
     y_true, y_score, qid = WRONG[change](*rows(9))

@@ -1,7 +1,7 @@
 """Plain arrays in one pass: each block is checked, grouped, ranked and computed while the cache holds it.
 
-It is for many rows in three columns of numbers, of queries whose ids rise, and for one metric. What is anything else,
-or wrong, is left to the general path, which begins again.
+It is for three columns of numbers, of queries whose ids rise, and for one metric. What is anything else, or wrong, is
+left to the general path, which begins again.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_rank._engine.at_once import NotPlain, PlainBlock, falls_somewhere, next_start, read_block
 from sklearn_rank._engine.plan import Rows
 from sklearn_rank._engine.values import PerQuery
-from sklearn_rank._metric.plans import LONGEST_REMEMBERED, Kind, PlannedMetrics, plan_of
+from sklearn_rank._metric.plans import ANY_FEW, FEW_ROWS, LONGEST_REMEMBERED, SHORT, Kind, PlannedMetrics, plan_of
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.threads import for_each, heed, is_one_block, row_blocks
 
@@ -23,10 +24,22 @@ LONGEST = LONGEST_REMEMBERED - 56
 
 def in_one_pass(spec: MetricSpec, y_true: Any, y_score: Any, qid: Any, n_jobs: int | None) -> PerQuery | None:
     """Values of a metric on plain arrays; None where the general path has more to do, or to say."""
-    if not (spec.is_shared and type(y_true) is type(y_score) is type(qid) is np.ndarray):
+    if not (spec.is_shared and type(y_true) is type(y_score) is type(qid) is np.ndarray and qid.dtype.kind in "iu"):
         return None
-    if is_one_block(qid.size) or not y_true.shape == y_score.shape == qid.shape or falls_somewhere(qid):
+    if not y_true.shape == y_score.shape == qid.shape or qid.ndim != 1 or not qid.size:
         return None
+    try:
+        if is_one_block(qid.size):
+            return _of_block(spec, y_true, y_score, qid)[0]
+        return None if falls_somewhere(qid) else _of_blocks(spec, y_true, y_score, qid, n_jobs)
+    except NotPlain:
+        return None
+
+
+def _of_blocks(
+    spec: MetricSpec, y_true: NDArray[Any], y_score: NDArray[Any], qid: NDArray[Any], n_jobs: int | None
+) -> PerQuery:  # fmt: skip
+    """Values of many rows, as `in_one_pass`; raises NotPlain where that is None."""
     blocks = row_blocks(qid.size, n_jobs)
     n_rows = blocks[0][1] + LONGEST + 1  # of the largest block, which may go on to the end of a query
     plans: set[PlannedMetrics] = set()
@@ -36,29 +49,36 @@ def in_one_pass(spec: MetricSpec, y_true: Any, y_score: Any, qid: Any, n_jobs: i
         start, stop = next_start(qid, start, LONGEST), next_start(qid, stop, LONGEST)
         if start == stop:
             return None
-        block = read_block(y_true[start:stop], y_score[start:stop], qid[start:stop])
-        metrics = None if block is None else plan_of([spec], _kind_of(block))
-        if block is None or metrics is None or block.longest > LONGEST or block.highest > metrics.highest_label:
-            raise NotPlain
+        values, metrics = _of_block(spec, y_true[start:stop], y_score[start:stop], qid[start:stop], n_rows)
         plans.add(metrics)
-        n_queries = len(block.indptr) - 1
-        (values,) = metrics.empty(n_queries)
-        rows, out = Rows(block.grade, block.score, block.indptr), (values.numerator, values.undefined)
-        if not metrics.plan.fill(rows, [out], n_rows, 1 << n_queries.bit_length()):
-            raise NotPlain
-        return values.at(spec)  # plans for short lists leave out cutoffs
+        return values
 
     try:
         parts = for_each(compute, blocks, n_jobs)
         return PerQuery.joined([part for part in parts if part is not None], n_jobs)
-    except NotPlain:
-        return None
     finally:
         for metrics in plans:
             metrics.plan.let_go()
 
 
+def _of_block(
+    spec: MetricSpec, y_true: NDArray[Any], y_score: NDArray[Any], qid: NDArray[Any], n_rows: int = 0
+) -> tuple[PerQuery, PlannedMetrics]:
+    """Values of whole queries, of which the largest block has `n_rows` if there are others, and what computed them."""
+    block = read_block(y_true, y_score, qid)
+    is_few = not n_rows and len(qid) <= FEW_ROWS
+    metrics = None if block is None else plan_of([spec], ANY_FEW if is_few else _kind_of(block))
+    if block is None or metrics is None or block.longest > LONGEST or block.highest > metrics.highest_label:
+        raise NotPlain
+    n_queries = len(block.indptr) - 1
+    (values,) = metrics.empty(n_queries)
+    rows, out = Rows(block.grade, block.score, block.indptr), (values.numerator, values.undefined)
+    if not metrics.plan.fill(rows, [out], n_rows, n_rows and 1 << n_queries.bit_length()):
+        raise NotPlain
+    return values.at(spec), metrics  # plans for short lists leave out cutoffs
+
+
 def _kind_of(block: PlainBlock) -> Kind:
-    """Kind of the rows of a block, the same for blocks of queries of one length, and for all others."""
-    alike = block.longest * (len(block.indptr) - 1) == len(block.grade)
+    """Kind of the rows of a block, the same for blocks of short queries of one length, and for all others."""
+    alike = block.longest < SHORT and block.longest * (len(block.indptr) - 1) == len(block.grade)
     return Kind(block.longest if alike else LONGEST, (2 << block.highest) - 1)

@@ -30,6 +30,9 @@ MANY = 4
 LONGEST_REMEMBERED = 2**14
 """The same of plans that are remembered with their tables."""
 
+SHORT = 100
+"""Rows of a query below which a plan is for as many: there cutoffs beyond them are not rare, and are computed once."""
+
 FEW_ROWS = 2**10
 """Rows up to which one plan is for any grades and queries: what a closer one gains is less than to look for it."""
 
@@ -134,8 +137,7 @@ def plan_of(specs: Sequence[MetricSpec], kind: Kind) -> PlannedMetrics | None:
 def _kind_of(queries: Queries) -> Kind:
     """Kind of rows, of which others are."""
     longest = queries.longest
-    exact = longest < 100  # where cutoffs beyond it are not rare, and are computed once
-    return Kind(longest if exact else 2 ** (longest - 1).bit_length(), _grades_of(queries))
+    return Kind(longest if longest < SHORT else 2 ** (longest - 1).bit_length(), _grades_of(queries))
 
 
 def _grades_of(queries: Queries) -> int:
