@@ -26,7 +26,7 @@ def in_one_pass(spec: MetricSpec, y_true: Any, y_score: Any, qid: Any, n_jobs: i
     """Values of a metric on plain arrays; None where the general path has more to do, or to say."""
     if not (spec.is_shared and type(y_true) is type(y_score) is type(qid) is np.ndarray and qid.dtype.kind in "iu"):
         return None
-    if not y_true.shape == y_score.shape == qid.shape or qid.ndim != 1 or not qid.size:
+    if not y_true.shape == y_score.shape == qid.shape or not qid.size:
         return None
     try:
         if is_one_block(qid.size):
