@@ -153,6 +153,39 @@ def test_each_block_has_a_plan_of_its_own(used, in_general):
     assert used == [True] * 3
 
 
+@pytest.mark.usefixtures("any_blocks")
+@pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
+@each_metric
+def test_one_score_for_all(metric, ties, used, in_general):
+    if metric not in PLANNED or "ties" not in metric.defaults:
+        return
+    top = metric.labels[1] if isinstance(metric.labels[1], int | float) else 4
+    y_true, y_score, qid = rows(12, min(top, 4))
+    for score in (0.0, -2.5):
+        for keywords in ({"average": None}, {"k": [3, 1, 10]} if metric.has_cutoff else {}):
+            given = {"qid": qid, "ties": ties, **keywords}
+            for scores in (np.full_like(y_score, score), np.full(len(qid), score, dtype=np.float32)):
+                expected = in_general(metric.function, y_true, scores, **given)
+                assert_array_equal(metric.function(y_true, scores, **given), expected)
+    assert {*used} == {True}
+
+
+@pytest.mark.usefixtures("any_blocks")
+@pytest.mark.parametrize("row", [0, 1, 2, 126, 127, 128, 129, 254, 255, 256, 257, 383, 384, 512, -2, -1])
+def test_one_score_for_all_but_one(row, used, in_general):
+    """Rows are read a few at a time, of which the other one is the first, the last, or the one beside it.
+
+    Or it is the first of as many others as there are.
+    """
+    y_true, y_score, qid = rows(13)
+    for at, score, other in ((row, 0.0, -1.0), (row, 3.0, 4.0), (row, 0.0, -0.0), (slice(row, None), 0.0, 1.0)):
+        scores = changed(np.full_like(y_score, score), at, other)
+        for function in (ndcg_score, map_score):
+            expected = in_general(function, y_true, scores, qid=qid, average=None)
+            assert_array_equal(function(y_true, scores, qid=qid, average=None), expected)
+    assert {*used} == {True}
+
+
 # --- what is left to the general path ------------------------------------------------------------------------
 
 
@@ -165,6 +198,7 @@ def changed(x, row, value):
 
 CHANGES = {
     "a score of -inf": lambda y, s, q: (y, changed(s, -1, -np.inf), q),
+    "scores of -inf": lambda y, s, q: (y, np.full_like(s, -np.inf), q),
     "a label that is no grade": lambda y, s, q: (changed(y, -1, 0.5), s, q),
     "a label beyond grades": lambda y, s, q: (changed(y, -1, 40.0), s, q),
     "an id that falls": lambda y, s, q: (y, s, changed(q, -1, -9)),
@@ -226,6 +260,8 @@ WRONG = {
     "a label above max_grade": lambda y, s, q: (changed(y, 700, 5.0), s, q),
     "a score that is NaN": lambda y, s, q: (y, changed(s, 700, np.nan), q),
     "a score of inf": lambda y, s, q: (y, changed(s, -1, np.inf), q),
+    "scores that are NaN": lambda y, s, q: (y, np.full_like(s, np.nan), q),
+    "one score, and NaN": lambda y, s, q: (y, changed(np.zeros_like(s), 700, np.nan), q),
     "scores of two systems": lambda y, s, q: (y, np.stack([s, s], axis=1), q),
     "a row of ids": lambda y, s, q: (y, s, q[None]),
 }

@@ -26,7 +26,7 @@ Facts = tuple[float, float, bool, bool, bool, bool]
 FEW_ROWS = 4096
 """Rows of which labels and scores become float64, as nothing is gained by other types."""
 
-N_SAMPLED = 100
+N_SAMPLED = 16
 """Ids that are looked at to tell whether those of many rows rise."""
 
 FLOAT64 = np.dtype(np.float64)
@@ -77,19 +77,23 @@ def _read_plain(
     found = read_plain(y_true, y_score, qid, start, stop, grade, starts, ids) if stop else None
     if found is None:
         return None
-    facts, n = found
+    facts, n, _ = found
     starts, ids = starts[:n], ids[: n - (stop == len(qid))]
     return (facts, starts, ids) if stop - start <= FEW_ROWS else (facts, starts.copy(), ids.copy())  # no views
 
 
 class PlainBlock(NamedTuple):
-    """Whole queries: grades, scores that are all finite, where queries start, the longest, and the highest grade."""
+    """Whole queries: grades, scores, where queries start, the longest, and the highest grade.
+
+    Scores are all finite, and `is_constant` says whether they are all the same.
+    """
 
     grade: Grade
     score: NDArray[Any]
     indptr: Index
     longest: int
     highest: int
+    is_constant: bool
 
 
 def read_block(y_true: NDArray[Any], y_score: NDArray[Any], qid: NDArray[Any]) -> PlainBlock | None:
@@ -99,10 +103,10 @@ def read_block(y_true: NDArray[Any], y_score: NDArray[Any], qid: NDArray[Any]) -
     found = read_plain(y_true, y_score, qid, 0, n_rows, grade, starts, ids)
     if found is None:
         return None
-    (_, highest, _, are_grades, unretrieved, bad), n = found
+    (_, highest, _, are_grades, unretrieved, bad), n, is_constant = found
     if unretrieved or bad or not are_grades:
         return None
-    return PlainBlock(grade, y_score, starts[:n], longest(starts[:n]), int(highest))
+    return PlainBlock(grade, y_score, starts[:n], longest(starts[:n]), int(highest), is_constant)
 
 
 class NotPlain(Exception):

@@ -37,11 +37,12 @@ class Curve(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Rows by query: the grade and the score of each."""
+    """Rows by query: the grade and the score of each, and whether all scores are known to be the same."""
 
     grade: Grade
     score: NDArray[Any]
     indptr: Index
+    is_constant: bool = False
 
 
 def can_be_planned(queries: Queries) -> bool:
@@ -171,7 +172,7 @@ class Room:
         scores = (None, rows.score) if narrow else (rows.score, None)
         for order in self._orders.values():
             label = rows.grade.astype(np.float64) if order.ties in ("worst", "best") else None
-            order.lists(*scores, label, rows.grade, rows.indptr)
+            order.lists(*scores, label, rows.grade, rows.indptr, rows.is_constant)
         for step in self._steps:
             if step() is False:
                 return False

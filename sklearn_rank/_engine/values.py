@@ -7,7 +7,6 @@ import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.protocols import MetricRequest
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import Ranking
-from sklearn_rank._utils.threads import for_each, is_one_block
 from sklearn_rank._utils.told import tell
 from sklearn_rank._utils.typing import Array, Index
 
@@ -79,13 +77,12 @@ class PerQuery:
         return cls(spec, cutoffs, np.empty(shape).T, denominator.T, np.zeros(shape, dtype=bool).T)
 
     @classmethod
-    def joined(cls, parts: Sequence[PerQuery], n_jobs: int | None) -> PerQuery:
+    def joined(cls, parts: Sequence[PerQuery]) -> PerQuery:
         """Values of the queries of all parts, one part after the other, which are no pooled ones."""
-        ends = [*accumulate([len(part.numerator) for part in parts])]
-        whole = cls.empty(parts[0].spec, parts[0].cutoffs, ends[-1])
-        places = [*zip([0, *ends[:-1]], ends, parts, strict=True)]
-        for_each(whole.put, places, 1 if is_one_block(ends[-1]) else n_jobs)
-        return whole
+        values = np.concatenate([part.numerator.T for part in parts], axis=1)
+        undefined = np.concatenate([part.undefined.T for part in parts], axis=1)
+        denominator = np.ndarray(values.shape, buffer=ONE, strides=(0, 0))
+        return cls(parts[0].spec, parts[0].cutoffs, values.T, denominator.T, undefined.T)
 
     def fill(
         self, first: int, last: int, ranking: Ranking, keywords: Mapping[str, Any], *, keeps_results: bool = False

@@ -55,7 +55,7 @@ def _of_blocks(
 
     try:
         parts = for_each(compute, blocks, n_jobs)
-        return PerQuery.joined([part for part in parts if part is not None], n_jobs)
+        return PerQuery.joined([part for part in parts if part is not None])
     finally:
         for metrics in plans:
             metrics.plan.let_go()
@@ -72,7 +72,7 @@ def _of_block(
         raise NotPlain
     n_queries = len(block.indptr) - 1
     (values,) = metrics.empty(n_queries)
-    rows, out = Rows(block.grade, block.score, block.indptr), (values.numerator, values.undefined)
+    rows, out = Rows(block.grade, block.score, block.indptr, block.is_constant), (values.numerator, values.undefined)
     if not metrics.plan.fill(rows, [out], n_rows, n_rows and 1 << n_queries.bit_length()):
         raise NotPlain
     return values.at(spec), metrics  # plans for short lists leave out cutoffs

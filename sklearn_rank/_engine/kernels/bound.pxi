@@ -70,15 +70,19 @@ cdef class BoundBlock(BoundScores):
 
     def __call__(
         self, const double[::1] score, const float[::1] narrow_score, const double[::1] label,
-        const uint8_t[::1] grade, const int64_t[::1] indptr,
+        const uint8_t[::1] grade, const int64_t[::1] indptr, bint is_constant=False,
     ):
         self.row_grade, self.indptr, self.ptr = grade, indptr, self.all_ptr[:indptr.shape[0]]
+        if is_constant and self.ties == AVERAGE:
+            tie_queries(indptr, self.ptr, self.ends)
+            self.grade, self.tie_end = grade, self.ends    # in order as they stand
+            return
         self.rank(score, narrow_score, label, grade, indptr, None, self.all_grades)
         self.grade = self.all_grades[:self.ptr[indptr.shape[0] - 1]]
 
     def forget(self):
         """Let go of the rows."""
-        self.row_grade = self.indptr = None
+        self.row_grade = self.indptr = self.grade = None
 
 
 cdef class BoundBest(BoundLists):

@@ -7,6 +7,7 @@ Loops are over chunks that stay in the cache, and no row waits for the one befor
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_STRIDES, PyBuffer_Release, PyObject_GetBuffer
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcmp
 
 include "fetch.pxi"
 include "runs.pxi"
@@ -40,6 +41,8 @@ cdef struct facts_t:
     bint are_grades
     int64_t n_unretrieved
     int64_t n_bad
+    const void* first   # the first score
+    bint is_constant    # whether all scores have its bits
 
 
 def read_rows(label, score, uint8_t[::1] grade):
@@ -83,6 +86,7 @@ cdef void _start(facts_t* facts, bint are_grades) noexcept nogil:
     """Facts about no rows."""
     facts.lowest, facts.highest, facts.has_nan, facts.are_grades = INFINITY, -INFINITY, False, are_grades
     facts.n_unretrieved, facts.n_bad = 0, 0
+    facts.first, facts.is_constant = NULL, True
 
 
 cdef bint _read_any_labels(
@@ -160,8 +164,20 @@ cdef void _read_scores(const score_t* x, int64_t n_scores, facts_t* facts) noexc
         i = chunk * CHUNK
         n = min(n_scores - i, <int64_t> CHUNK)
         _fetch_ahead(x + i, n * sizeof(score_t))
+        if facts.is_constant and _goes_on(x + i, n, facts):
+            continue
         if not _are_finite(x + i, n):
             _count_odd(x + i, n, &facts.n_unretrieved, &facts.n_bad)
+
+
+cdef inline bint _goes_on(const score_t* x, int64_t n, facts_t* facts) noexcept nogil:
+    """Whether all scores are still those before, which were looked at."""
+    cdef bint is_first = facts.first == NULL
+    if is_first:
+        facts.first = x
+    facts.is_constant = memcmp(x, facts.first, sizeof(score_t)) == 0
+    facts.is_constant = facts.is_constant and memcmp(x, x + 1, (n - 1) * sizeof(score_t)) == 0
+    return facts.is_constant and not is_first
 
 
 def read_plain(
@@ -169,9 +185,10 @@ def read_plain(
 ):
     """Read the rows from `begin` up to `end`: labels and scores as `read_rows` does, and ids that rise.
 
-    Returned are what `read_rows` returns, and the number of rows whose id is not that of the row before. These are
-    written to `starts`, with the end of the last row, and their ids to `heads`, which is of their type. None is for
-    arrays that are not three plain columns of as many numbers, and for ids that are not whole, or fall.
+    Returned are what `read_rows` returns, the number of rows whose id is not that of the row before, and whether all
+    scores are the same. Those rows are written to `starts`, with the end of the last row, and their ids to `heads`,
+    which is of their type. None is for arrays that are not three plain columns of as many numbers, and for ids that are
+    not whole, or fall.
 
     A few rows of one array are read, then those of the next: memory sends three arrays in turn in two thirds of the
     time of one after the other. With all that is computed meanwhile it is nine tenths.
@@ -205,7 +222,7 @@ def read_plain(
         while n > 0:
             n -= 1
             PyBuffer_Release(&given[n])
-    return (_facts(&facts), n_queries) if is_known else None
+    return (_facts(&facts), n_queries, facts.is_constant) if is_known else None
 
 
 cdef bint _is_plain(const Py_buffer* x, int64_t n_rows) noexcept nogil:

@@ -34,13 +34,15 @@ cdef extern from *:
             return sum;
         #endif
         }
-        #define COUNT_16(BYTES)                                                                                   \
-            for (int k = 0; k < N_RANGES; k++) found[k] -= (bytes_16) ((bytes_16) ((BYTES) - from[k]) <= width[k])
+        #define IS_IN(k, BYTES) ((bytes_16) ((BYTES) - from[k]) <= width[k])
+        #define IS_FIRST(k, BYTES) ((BYTES) == from[k])    /* of ranges of one number: half of the instructions */
+        #define COUNT_16(IS, BYTES) for (int k = 0; k < N_RANGES; k++) found[k] -= (bytes_16) IS(k, BYTES)
         /* Counts of at least 16 bytes. */
-        #define COUNT_BYTES(N_RANGES_)                                                                            \
+        #define COUNT_BYTES(N_RANGES_, IS)                                                                        \
             enum { N_RANGES = N_RANGES_ };                                                                        \
             const bytes_16 none = {0};                                                                            \
             bytes_16 from[N_RANGES], width[N_RANGES], found[N_RANGES];                                            \
+            (void) width;                                                                                         \
             for (int k = 0; k < N_RANGES; k++) {                                                                  \
                 from[k] = none + low[k];                                                                          \
                 width[k] = none + (uint8_t) (high[k] - low[k]);                                                   \
@@ -50,25 +52,29 @@ cdef extern from *:
                 const int64_t n_vectors = (n - i) / 16 < MOST_VECTORS ? (n - i) / 16 : MOST_VECTORS;              \
                 const int64_t stop = i + 16 * n_vectors;                                                          \
                 for (int k = 0; k < N_RANGES; k++) found[k] = none;                                               \
-                for (; i < stop; i += 16) COUNT_16(bytes_at(x + i));                                              \
+                for (; i < stop; i += 16) COUNT_16(IS, bytes_at(x + i));                                          \
                 if (n - i < 16 && i < n) {                                                                        \
-                    COUNT_16(bytes_at(x + n - 16) | bytes_at(SEEN + (n - i)));                                    \
+                    COUNT_16(IS, bytes_at(x + n - 16) | bytes_at(SEEN + (n - i)));                                \
                     i = n;                                                                                        \
                 }                                                                                                 \
                 for (int k = 0; k < N_RANGES; k++) count[k] += sum_of_bytes(found[k]);                            \
             }
     #else
-        #define COUNT_BYTES(N_RANGES)                                                                             \
+        #define COUNT_BYTES(N_RANGES, IS)                                                                         \
             for (int k = 0; k < N_RANGES; k++) {                                                                  \
                 count[k] = 0;                                                                                     \
                 for (int64_t i = 0; i < n; i++) count[k] += (uint8_t) (x[i] - low[k]) <= (uint8_t) (high[k] - low[k]); \
             }
     #endif
     static void count_in_four(const uint8_t* x, int64_t n, const uint8_t* low, const uint8_t* high, int64_t* count) {
-        COUNT_BYTES(4)
+        if (memcmp(low, high, 4) == 0) {
+            COUNT_BYTES(4, IS_FIRST)
+        } else {
+            COUNT_BYTES(4, IS_IN)
+        }
     }
     static void count_in_one(const uint8_t* x, int64_t n, const uint8_t* low, const uint8_t* high, int64_t* count) {
-        COUNT_BYTES(1)
+        COUNT_BYTES(1, IS_IN)
     }
     """
     # Counts of at least 16 bytes from `low` to `high`, which are not 255, of four such ranges and of one.

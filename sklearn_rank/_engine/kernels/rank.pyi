@@ -152,6 +152,7 @@ class BoundBlock(BoundLists):
         label: Array | None,
         grade: Grade,
         indptr: Index,
+        is_constant: bool = False,
     ) -> None: ...
     def forget(self) -> None: ...
 

@@ -308,7 +308,10 @@ cdef int64_t _sum_few(const items_t* items, const double* by_rank, lists_t* list
         tied = _is_tied(lists, q)
         if n > N_FIRST or (tied and length > N_PLAIN):
             break
-        if tied or lists.n_cutoffs > 1:
+        if tied and lists.tie_end[first] >= first + n:
+            _sum_one_block(items, by_rank, lists, q, first, n)
+            q += 1
+        elif tied or lists.n_cutoffs > 1:
             _sum_few_items(items, by_rank, lists, q, first, length, n, tied)
             q += 1
         elif n == 2:
@@ -350,6 +353,22 @@ cdef inline int64_t _sum_alike(
         stop += length
         if q == lists.n or lists.ptr[q + 1] != stop or _ties_of(tie_end, start, stop) != NULL:
             return q
+
+
+cdef inline void _sum_one_block(
+    const items_t* items, const double* by_rank, const lists_t* lists, int64_t q, int64_t first, int64_t n,
+) noexcept nogil:
+    """Sums of one list whose first tie block holds all `n` items down to the deepest cutoff."""
+    cdef int64_t c, i = 0, stop = lists.tie_end[first]
+    cdef double total = 0.0, mean
+    cdef char* at = lists.out + q * lists.of_query
+    mean = _sum_of(items, first, stop) / (stop - first)
+    for c in range(lists.n_cutoffs):
+        while i < min(n, lists.cutoffs[c]):
+            total += mean * (by_rank[i] if by_rank != NULL else 1.0)
+            i += 1
+        (<double*> at)[0] = total
+        at += lists.of_cutoff
 
 
 cdef void _sum_few_items(

@@ -36,6 +36,17 @@ cdef inline void _tie(few_t* few, int64_t n_queries) noexcept nogil:
                 few.tie_end[few.ptr[q]] = NO_TIES
 
 
+cdef void tie_queries(const int64_t[::1] indptr, int64_t[::1] ptr, int64_t[::1] tie_end) noexcept:
+    """Write where queries start, and that each of several rows is one tie block."""
+    cdef int64_t q
+    with nogil:
+        for q in range(indptr.shape[0] - 1):
+            ptr[q] = indptr[q]
+            if indptr[q] < indptr[q + 1]:
+                tie_end[indptr[q]] = indptr[q + 1] if indptr[q] + 1 < indptr[q + 1] else NO_TIES
+        ptr[indptr.shape[0] - 1] = indptr[indptr.shape[0] - 1]
+
+
 cdef inline const int64_t* _pointer(const int64_t[::1] tie_end) noexcept:
     return &tie_end[0] if tie_end is not None and tie_end.shape[0] > 0 else NULL
 
