@@ -1,5 +1,6 @@
 """Rankings of a database by features: against direct formulas, enumeration, and `evaluate` on all distances."""
 
+import gc
 import subprocess
 import sys
 
@@ -392,3 +393,23 @@ grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
 assert grown < 300_000, grown
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
+
+
+@pytest.mark.parametrize("ties", ["average", "stable"])
+@pytest.mark.parametrize("distance", ["hamming", "cosine"])
+def test_no_circle_keeps_the_memory_of_a_chunk(distance, ties, codes, rng):
+    """Arrays are free as soon as a chunk is done, and not when Python looks for circles: the next chunk has them."""
+
+    def call():
+        labels = rng.integers(0, 5, N_QUERIES), rng.integers(0, 5, N_ITEMS)
+        evaluate_retrieval(*codes, *labels, distance=distance, metrics=["map", "ndcg"], ties=ties)
+
+    call()  # what is made once
+    gc.collect()
+    gc.disable()
+    try:
+        call()
+        n_in_circles = gc.collect()
+    finally:
+        gc.enable()
+    assert n_in_circles == 0

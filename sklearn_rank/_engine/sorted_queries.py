@@ -136,13 +136,12 @@ class SortedRanking(Ranking):
     @cached_property
     def labels(self) -> BlockLabels:
         """What depends on the labels alone."""
-        if self._queries.of_grade is None:
+        queries, first, last = self._queries, self._first, self._last
+        if queries.of_grade is None:
             return super().labels
-        return CountedLabels(
-            lambda: self._of_block(self._queries.row_label),
-            self.indptr,
-            self._queries.of_grade[self._first : self._last],
-        )
+        rows = slice(queries.indptr[first], queries.indptr[last])
+        # It must not know this ranking: of a circle no memory would be free before Python looks for circles.
+        return CountedLabels(lambda: queries.row_label[rows], self.indptr, queries.of_grade[first:last])
 
     def sums_of_means(self, cutoffs: Index, min_relevance: float, of_labels: bool) -> Array | None:
         """From the counts of each tie block, if there are any: the same sums in the same order."""
