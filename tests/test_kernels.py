@@ -72,6 +72,8 @@ SCORES = {
     "far": lambda rng, n: rng.choice([1.7e308, -1.7e308, 0.0, 1.0], n),
     "near": lambda rng, n: 1.0 + rng.integers(0, 9, n) * 2.0**-52,
     "one apart": lambda rng, n: np.where(np.arange(n) == n // 2, 1.0, 0.0),
+    "mostly zero": lambda rng, n: np.where(rng.random(n) < 0.8, rng.choice([0.0, -0.0], n), rng.normal(size=n)),
+    "half equal": lambda rng, n: np.where(rng.random(n) < 0.5, 0.25, rng.integers(-9, 9, n)),
     "few retrieved": lambda rng, n: np.where(rng.random(n) < 0.9, -np.inf, rng.normal(size=n)),
     "some retrieved": lambda rng, n: np.where(rng.random(n) < 0.2, -np.inf, rng.integers(0, 9, n)),
     "none retrieved": lambda rng, n: np.full(n, -np.inf),

@@ -21,6 +21,7 @@ SCORES = {
     "descending": lambda rng, n: -np.arange(n) * 1.0,
     "sawtooth": lambda rng, n: np.arange(n) % 17 + 1e-9 * rng.random(n),
     "exponential": lambda rng, n: 2.0 ** -(np.arange(n) % 1000),
+    "mostly zero": lambda rng, n: np.where(rng.random(n) < 0.8, 0.0, rng.normal(size=n)),
     "signed zeros": lambda rng, n: rng.choice([-0.0, 0.0, 1.0], size=n),
     "unretrieved": lambda rng, n: np.where(rng.random(n) < 0.5, -inf, rng.integers(0, 30, size=n)),
     "all equal": lambda rng, n: np.full(n, 3.0),

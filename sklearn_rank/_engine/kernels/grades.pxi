@@ -4,7 +4,7 @@ cdef enum:
     LOW_GRADES = 8              # grades that are counted in one word
     SIDE = 16                   # grades that are enough to count those in a range
     AT_A_TIME = 4               # grades, or ranges of them, that are counted together
-    MANY = 16                   # labels that are enough to count each grade by itself
+    MANY = 32                   # labels that are enough to count each grade by itself
 
 cdef uint64_t[LOW_GRADES] ONE_OF
 for low_grade in range(LOW_GRADES):
