@@ -170,6 +170,19 @@ def test_one_score_for_all(metric, ties, used, in_general):
     assert {*used} == {True}
 
 
+@pytest.mark.parametrize("function", [ndcg_score, map_score, err_score])
+def test_blocks_of_one_score_beside_others(function, used, in_general):
+    """The arrays of one are those of the next, which has no ties, or some; one thread and two take blocks in turn."""
+    y_true, y_score, qid = rows(14, decimals=9, lengths=np.full(90, 20))
+    some = (qid + 7) // 3 // 30  # thirty queries each, and blocks have 15 or 18
+    scores = np.choose(some, [np.zeros_like(y_score), y_score, y_score.round()])
+    for order in (scores, scores[::-1].copy()):
+        for n_jobs in (1, 2):
+            given = {"qid": qid, "n_jobs": n_jobs, "average": None}
+            assert_array_equal(function(y_true, order, **given), in_general(function, y_true, order, **given))
+    assert used == [True] * 4
+
+
 @pytest.mark.usefixtures("any_blocks")
 @pytest.mark.parametrize("row", [0, 1, 2, 126, 127, 128, 129, 254, 255, 256, 257, 383, 384, 512, -2, -1])
 def test_one_score_for_all_but_one(row, used, in_general):

@@ -74,7 +74,7 @@ cdef class BoundBlock(BoundScores):
     ):
         self.row_grade, self.indptr, self.ptr = grade, indptr, self.all_ptr[:indptr.shape[0]]
         if is_constant and self.ties == AVERAGE:
-            tie_queries(indptr, self.ptr, self.ends)
+            _tie_queries(indptr, self.ptr, self.ends)
             self.grade, self.tie_end = grade, self.ends    # in order as they stand
             return
         self.rank(score, narrow_score, label, grade, indptr, None, self.all_grades)

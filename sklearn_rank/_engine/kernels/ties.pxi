@@ -36,7 +36,7 @@ cdef inline void _tie(few_t* few, int64_t n_queries) noexcept nogil:
                 few.tie_end[few.ptr[q]] = NO_TIES
 
 
-cdef void tie_queries(const int64_t[::1] indptr, int64_t[::1] ptr, int64_t[::1] tie_end) noexcept:
+cdef void _tie_queries(const int64_t[::1] indptr, int64_t[::1] ptr, int64_t[::1] tie_end) noexcept:
     """Write where queries start, and that each of several rows is one tie block."""
     cdef int64_t q
     with nogil:
