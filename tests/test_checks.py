@@ -8,7 +8,7 @@ from registry import together
 
 from sklearn_rank._engine import check
 from sklearn_rank._engine.check import check_queries
-from sklearn_rank._engine.kernels.checks import read_rows
+from sklearn_rank._engine.kernels.checks import read_rows, read_scores
 from sklearn_rank._utils import threads
 
 RNG = np.random.default_rng(0)
@@ -47,6 +47,7 @@ def test_one_odd_score_anywhere(odd):
             score = RNG.normal(size=n)
             score[row] = odd
             assert read_rows(np.zeros(n), score, None)[4:] == facts(np.zeros(n), score)[4:]
+            assert read_scores(score) == facts(np.zeros(n), score)[4:]
 
 
 def test_many_odd_ones():

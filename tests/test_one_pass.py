@@ -36,14 +36,24 @@ def any_blocks(request, monkeypatch):
 @pytest.fixture
 def used(monkeypatch):
     """Whether calls were computed in one pass."""
-    found, compute = [], one_pass.in_one_pass
+    found, are_plain = [], one_pass.are_plain
 
-    def compute_and_tell(*args):
-        values = compute(*args)
-        found.append(values is not None)
-        return values
+    def telling(compute):
+        def compute_and_tell(*args):
+            result = compute(*args)
+            found.append(result is not None)
+            return result
 
-    monkeypatch.setattr(value, "in_one_pass", compute_and_tell)
+        return compute_and_tell
+
+    def ask_and_tell(*args):
+        answer = are_plain(*args)
+        found.extend([] if answer else [False])
+        return answer
+
+    monkeypatch.setattr(value, "are_plain", ask_and_tell)
+    for name in ("in_one_pass", "mean_in_one_pass"):
+        monkeypatch.setattr(value, name, telling(getattr(one_pass, name)))
     return found
 
 
@@ -53,7 +63,7 @@ def in_general(monkeypatch):
 
     def call(function, *args, **keywords):
         with monkeypatch.context() as patched:
-            patched.setattr(value, "in_one_pass", lambda *_: None)
+            patched.setattr(value, "are_plain", lambda *_: False)
             return function(*args, **keywords)
 
     return call
@@ -194,9 +204,32 @@ def test_one_score_for_all_but_one(row, used, in_general):
     for at, score, other in ((row, 0.0, -1.0), (row, 3.0, 4.0), (row, 0.0, -0.0), (slice(row, None), 0.0, 1.0)):
         scores = changed(np.full_like(y_score, score), at, other)
         for function in (ndcg_score, map_score):
-            expected = in_general(function, y_true, scores, qid=qid, average=None)
-            assert_array_equal(function(y_true, scores, qid=qid, average=None), expected)
+            for average in (None, "macro"):
+                expected = in_general(function, y_true, scores, qid=qid, average=average)
+                assert_array_equal(function(y_true, scores, qid=qid, average=average), expected)
     assert {*used} == {True}
+
+
+@pytest.mark.usefixtures("any_blocks")
+def test_cutoffs_beyond_all_lists(in_general):
+    """Plans leave out all but the first of them."""
+    y_true, y_score, qid = rows(15)
+    for k in ([3, 10**6], [10**6, 3, 10**5], [10**6]):
+        for average in (None, "macro"):
+            given = {"qid": qid, "k": k, "average": average}
+            assert_array_equal(ndcg_score(y_true, y_score, **given), in_general(ndcg_score, y_true, y_score, **given))
+
+
+@pytest.mark.usefixtures("any_blocks")
+def test_means_beyond_the_range_of_a_float(in_general):
+    """Each value is within it, and what is beyond is the sum."""
+    y_true, y_score, qid = rows(16)
+    given = {"qid": qid, "gain": "linear", "replace_undefined_by": 1.7e308}
+    y_true[:50] = 0
+    with pytest.raises(ValueError, match="beyond the range of a float") as expected:
+        in_general(ndcg_score, y_true, y_score, **given)
+    with pytest.raises(ValueError, match=f"^{re.escape(str(expected.value))}$"):
+        ndcg_score(y_true, y_score, **given)
 
 
 # --- what is left to the general path ------------------------------------------------------------------------
@@ -230,9 +263,10 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_other_rows(change, used, in_general):
     y_true, y_score, qid = CHANGES[change](*rows(6))
-    expected = in_general(ndcg_score, y_true, y_score, qid=qid, average=None)
-    assert_array_equal(ndcg_score(y_true, y_score, qid=qid, average=None), expected)
-    assert used == [False]
+    for average in (None, "macro"):
+        expected = in_general(ndcg_score, y_true, y_score, qid=qid, average=average)
+        assert_array_equal(ndcg_score(y_true, y_score, qid=qid, average=average), expected)
+    assert used == [False, False]
 
 
 def test_queries_that_are_too_long(monkeypatch, used, in_general):

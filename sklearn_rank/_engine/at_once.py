@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.kernels.checks import read_plain
-from sklearn_rank._engine.kernels.rank import longest
-from sklearn_rank._engine.queries import DataSummary, GradedQueries, Origin, Queries
+from sklearn_rank._engine.queries import DataSummary, GradedQueries, Origin, Queries, Rows
 from sklearn_rank._utils.threads import for_each, is_one_block, row_blocks
 from sklearn_rank._utils.typing import Grade, Index
 
@@ -29,7 +28,7 @@ FEW_ROWS = 4096
 N_SAMPLED = 16
 """Ids that are looked at to tell whether those of many rows rise."""
 
-FLOAT64 = np.dtype(np.float64)
+FLOAT64, INT64, UINT8 = np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.uint8)
 
 
 def check_at_once(
@@ -77,36 +76,30 @@ def _read_plain(
     found = read_plain(y_true, y_score, qid, start, stop, grade, starts, ids) if stop else None
     if found is None:
         return None
-    facts, n, _ = found
+    facts, n, _, _ = found
     starts, ids = starts[:n], ids[: n - (stop == len(qid))]
     return (facts, starts, ids) if stop - start <= FEW_ROWS else (facts, starts.copy(), ids.copy())  # no views
 
 
 class PlainBlock(NamedTuple):
-    """Whole queries: grades, scores, where queries start, the longest, and the highest grade.
+    """Whole queries: their rows, how many the longest has, and the highest grade."""
 
-    Scores are all finite, and `is_constant` says whether they are all the same.
-    """
-
-    grade: Grade
-    score: NDArray[Any]
-    indptr: Index
+    rows: Rows
     longest: int
     highest: int
-    is_constant: bool
 
 
 def read_block(y_true: NDArray[Any], y_score: NDArray[Any], qid: NDArray[Any]) -> PlainBlock | None:
-    """Check and group rows of whole queries; None for what needs a closer look."""
+    """Check and group rows of whole queries, whose scores are all finite; None for what needs a closer look."""
     n_rows = len(qid)
-    grade, starts, ids = np.empty(n_rows, dtype=np.uint8), np.empty(n_rows + 1, dtype=np.int64), np.empty_like(qid)
-    found = read_plain(y_true, y_score, qid, 0, n_rows, grade, starts, ids)
+    grade, starts = np.empty(n_rows, UINT8), np.empty(n_rows + 1, INT64)
+    found = read_plain(y_true, y_score, qid, 0, n_rows, grade, starts, None)
     if found is None:
         return None
-    (_, highest, _, are_grades, unretrieved, bad), n, is_constant = found
+    (_, highest, _, are_grades, unretrieved, bad), n, longest, is_constant = found
     if unretrieved or bad or not are_grades:
         return None
-    return PlainBlock(grade, y_score, starts[:n], longest(starts[:n]), int(highest), is_constant)
+    return PlainBlock(Rows(grade, y_score, starts[:n], is_constant), longest, int(highest))
 
 
 class NotPlain(Exception):

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.bound import BoundOrder
 from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.protocols import MetricRequest
-from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.queries import Queries, Rows
 from sklearn_rank._engine.ranking import N_GRADES, NO_CUTOFF, TIE_POLICIES
 from sklearn_rank._engine.sorted_queries import SortedQueries
 from sklearn_rank._engine.traced import GRADES, CurveOfSteps, NotTraced, Steps, TracedQueries, operand
 from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.typing import Array, Grade, Index
+from sklearn_rank._utils.typing import Array, Index
 
 Out = tuple[Array, NDArray[np.bool_]]
 """Values of queries at each cutoff, and whether they are undefined, to be written."""
@@ -34,15 +34,6 @@ class Curve(NamedTuple):
     spec: MetricRequest
     cutoffs: Index
     keywords: Mapping[str, Any]
-
-
-class Rows(NamedTuple):
-    """Rows by query: the grade and the score of each, and whether all scores are known to be the same."""
-
-    grade: Grade
-    score: NDArray[Any]
-    indptr: Index
-    is_constant: bool = False
 
 
 def can_be_planned(queries: Queries) -> bool:
@@ -168,11 +159,11 @@ class Room:
 
     def fill(self, rows: Rows, outs: Sequence[Out]) -> bool:
         """See `Plan.fill`."""
-        narrow = rows.score.dtype == np.float32
-        scores = (None, rows.score) if narrow else (rows.score, None)
+        grade, score, indptr, is_constant = rows
+        wide, narrow = (score, None) if score.itemsize == 8 else (None, score)
         for order in self._orders.values():
-            label = rows.grade.astype(np.float64) if order.ties in ("worst", "best") else None
-            order.lists(*scores, label, rows.grade, rows.indptr, rows.is_constant)
+            label = grade.astype(np.float64) if order.ties in ("worst", "best") else None
+            order.lists(wide, narrow, label, grade, indptr, is_constant)
         for step in self._steps:
             if step() is False:
                 return False

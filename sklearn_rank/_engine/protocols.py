@@ -84,6 +84,10 @@ class MetricRequest(Protocol):
     def needs_all_documents(self) -> bool:
         """Whether documents below the cutoff must have a row."""
 
+    @property
+    def averages_ratios(self) -> bool:
+        """Whether its mean is that of the ratios of all queries, as they are."""
+
     def __getitem__(self, keyword: str) -> Any:
         """Value of a keyword."""
 

@@ -7,7 +7,7 @@ formulas, and divides. What is rare is left to the general path.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from math import isfinite, isnan
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,14 +43,19 @@ class TracedCurve(NamedTuple):
 class QuickMeans:
     """Means of metrics on the same few rows, which stand by query, for any finite scores.
 
+    `points` are the metrics: the number of a curve, and that of a cutoff on it.
+
     Raises
     ------
     NotTraced
         If a metric, or the data, are not simple enough.
     """
 
-    def __init__(self, queries: Queries, curves: Iterable[Curve], known: dict[Any, BlockLabels]) -> None:
-        self._queries, self._known = queries, known
+    def __init__(
+        self, queries: Queries, curves: Iterable[Curve], points: Iterable[tuple[int, int]],
+        known: dict[Any, BlockLabels],
+    ) -> None:  # fmt: skip
+        self._queries, self._points, self._known = queries, points, known
         if len(queries.label) > FEW_ROWS or queries.summary.has_unjudged or queries.label.ndim == 2:
             raise NotTraced
         self._n_queries, self._weight = len(queries.indptr) - 1, queries.weight
@@ -66,8 +71,7 @@ class QuickMeans:
 
     def _traced(self, curve: Curve) -> TracedCurve:
         spec, metric = curve.spec, curve.spec.metric
-        rare = metric.pointwise or not metric.is_built_in or metric.transform is not None
-        if rare or spec["average"] != "macro" or isnan(spec["replace_undefined_by"]):
+        if metric.pointwise or not (metric.is_built_in and spec.averages_ratios):
             raise NotTraced
         key = ranking_key(spec, self._queries)
         self._depth[key] = max(self._depth.get(key, 0), spec.depth)
@@ -81,8 +85,8 @@ class QuickMeans:
             parts = parts._replace(needed=operand(ranked.n_relevant)[1])
         return TracedCurve(parts, key, len(curve.cutoffs), spec["replace_undefined_by"])
 
-    def __call__(self, score: Array) -> list[list[float]] | None:
-        """Mean of each curve at its cutoffs; None where the general path has more to say."""
+    def __call__(self, score: Array) -> list[float] | None:
+        """Mean of each metric; None where the general path has more to say."""
         try:
             room = self._rooms.pop()  # each thread has its own
         except IndexError:
@@ -95,7 +99,7 @@ class QuickMeans:
         finally:
             self._rooms.append(room)
 
-    def _means(self, score: Array, room: Room) -> list[list[float]] | None:
+    def _means(self, score: Array, room: Room) -> list[float] | None:
         for rank in room.rankings:
             rank(score)
         for step in room.steps:
@@ -109,7 +113,7 @@ class QuickMeans:
             if not isfinite(sum(of_curve)):
                 return None
             means.append(of_curve)
-        return means
+        return [means[curve][point] for curve, point in self._points]
 
     def _room(self) -> Room:
         rankings = {

@@ -30,6 +30,9 @@ ONE = np.broadcast_to(1.0, 1)
 """The denominator of ratios, read only; for as many of them as there are."""
 
 
+FLOAT64, BOOL = np.dtype(np.float64), np.dtype(bool)
+
+
 IN_TURN = 8
 """Numbers of which NumPy adds fewer one after the other. For so few, Python does it in a third of the time."""
 
@@ -72,17 +75,16 @@ class PerQuery:
     @classmethod
     def empty(cls, spec: MetricRequest, cutoffs: Index, n_queries: int) -> PerQuery:
         """Room for a curve, which may have more cutoffs than the metric that asks for it; a cutoff is contiguous."""
-        shape = len(cutoffs), n_queries
-        denominator = np.empty(shape) if spec["average"] == "micro" else np.ndarray(shape, buffer=ONE, strides=(0, 0))
-        return cls(spec, cutoffs, np.empty(shape).T, denominator.T, np.zeros(shape, dtype=bool).T)
+        values, undefined = room_for_values(n_queries, len(cutoffs))
+        denominator = np.empty_like(values) if spec["average"] == "micro" else _ones(*values.shape)
+        return cls(spec, cutoffs, values, denominator, undefined)
 
     @classmethod
     def joined(cls, parts: Sequence[PerQuery]) -> PerQuery:
         """Values of the queries of all parts, one part after the other, which are no pooled ones."""
         values = np.concatenate([part.numerator.T for part in parts], axis=1)
         undefined = np.concatenate([part.undefined.T for part in parts], axis=1)
-        denominator = np.ndarray(values.shape, buffer=ONE, strides=(0, 0))
-        return cls(parts[0].spec, parts[0].cutoffs, values.T, denominator.T, undefined.T)
+        return cls(parts[0].spec, parts[0].cutoffs, values.T, _ones(*values.T.shape), undefined.T)
 
     def fill(
         self, first: int, last: int, ranking: Ranking, keywords: Mapping[str, Any], *, keeps_results: bool = False
@@ -200,8 +202,8 @@ class PerQuery:
 
     def _simple_mean(self, weight: Array | None) -> Array | None:
         """Mean of values that are the ratios, as `sums` and `average` compute it; None where these have more to do."""
-        spec, values = self.spec, self.numerator
-        if spec["average"] != "macro" or spec.metric.transform is not None or math.isnan(spec["replace_undefined_by"]):
+        values = self.numerator
+        if not self.spec.averages_ratios:
             return None
         total = totals(values, weight)
         counted = len(values) if weight is None else weight.sum()
@@ -292,6 +294,17 @@ class PartialSums:
         some = min(self.counted.tolist()) > 0
         mean = self.numerator / (self.denominator if some else np.where(self.counted > 0, self.denominator, np.nan))
         return np.exp(mean) if average == "geometric" else mean
+
+
+def room_for_values(n_queries: int, n_cutoffs: int) -> tuple[Array, NDArray[np.bool_]]:
+    """Array of values that are to be written, and one of no undefined ones; a cutoff is contiguous."""
+    return np.empty((n_queries, n_cutoffs), FLOAT64, "F"), np.zeros((n_queries, n_cutoffs), BOOL, "F")
+
+
+@functools.lru_cache(maxsize=128)
+def _ones(n_queries: int, n_cutoffs: int) -> Array:
+    """Denominators of ratios, read only and of no memory, shape (n_queries, n_cutoffs)."""
+    return np.ndarray((n_queries, n_cutoffs), buffer=ONE, strides=(0, 0))
 
 
 def _lost(numerator: Array, denominator: Array) -> NDArray[np.bool_]:

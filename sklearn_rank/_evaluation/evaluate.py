@@ -132,8 +132,10 @@ def evaluate(
 
 def refuse_unread_tie_break(tie_break: ArrayLike | None, specs: Mapping[str, MetricSpec]) -> None:
     """Refuse an order of tied documents that no metric reads."""
+    if tie_break is None:
+        return
     policies = {spec["ties"] for spec in specs.values() if not spec.metric.defines_ties}  # of metrics that break ties
-    if tie_break is not None and policies and "stable" not in policies:
+    if policies and "stable" not in policies:
         raise ValueError("tie_break is read with ties='stable' only. Got no metric that asks for it.")
 
 

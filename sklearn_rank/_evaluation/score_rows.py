@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.check import refuse_scores
 from sklearn_rank._engine.grouping import refuse_other_queries
-from sklearn_rank._engine.kernels.checks import read_rows
+from sklearn_rank._engine.kernels.checks import read_scores
 from sklearn_rank._engine.rows import check_columns, check_rows, labels_of, names_of, queries_in
 from sklearn_rank._engine.take_rows import take_rows
 from sklearn_rank._utils.numbers import as_floats, column
@@ -23,7 +23,6 @@ SHAPE = (
 )
 FEW_ROWS = 2**10
 """Rows that are taken at once faster than block by block."""
-NO_LABELS = np.empty(0)
 SYSTEMS = " Scores of several systems are given one after the other: [prepared(column) for column in y_score.T]."
 
 
@@ -122,8 +121,8 @@ class ScoreRows:
 def facts_of(score: Array, n_jobs: int | None) -> tuple[bool, bool]:
     """Whether a score is -inf, and whether one is NaN or +inf."""
     if len(score) <= FEW_ROWS:
-        return read_rows(NO_LABELS, score, None)[4:]
-    blocks = for_each(lambda a, b: read_rows(NO_LABELS, score[a:b], None)[4:], row_blocks(len(score), n_jobs), n_jobs)
+        return read_scores(score)
+    blocks = for_each(lambda a, b: read_scores(score[a:b]), row_blocks(len(score), n_jobs), n_jobs)
     return any(unretrieved for unretrieved, _ in blocks), any(invalid for _, invalid in blocks)
 
 

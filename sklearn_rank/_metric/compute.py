@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import numpy as np
 
@@ -59,22 +60,15 @@ class BoundMetrics:
 
     def quick_means(self, queries: Queries, known: KnownLabels) -> Callable[[Array], list[float] | None]:
         """Mean of each metric for scores of few rows; None where `compute` has more to do."""
-        try:
-            of_block = known.setdefault((0, len(queries.indptr) - 1), {})
-            means = QuickMeans(queries, [*self.curves.values()], of_block)
-        except NotTraced:
-            return lambda score: None
         numbers = {key: number for number, key in enumerate(self.curves)}
-        places = []
+        points = []
         for spec in self.specs:
             curve = self.curves[spec.curve_key]
-            places.append((numbers[spec.curve_key], int(np.searchsorted(curve.cutoffs, spec.depth))))
-
-        def of_metrics(score: Array) -> list[float] | None:
-            of_curves = means(score)
-            return None if of_curves is None else [of_curves[curve][point] for curve, point in places]
-
-        return of_metrics
+            points.append((numbers[spec.curve_key], int(np.searchsorted(curve.cutoffs, spec.depth))))
+        of_block = known.setdefault((0, len(queries.indptr) - 1), {})
+        with suppress(NotTraced):
+            return QuickMeans(queries, [*self.curves.values()], points, of_block)
+        return lambda score: None
 
 
 def _compute_lazily(queries: LazyQueries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:

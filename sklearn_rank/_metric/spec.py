@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -164,6 +165,12 @@ class MetricSpec:
         """Equal for metrics that differ in their cutoff alone, which are points of one curve."""
         given = ((n, type(v).__name__, v if type(v) in PLAIN else id(v)) for n, v in self.keywords.items())
         return self.metric, *sorted(given, key=itemgetter(0))
+
+    @cached_property
+    def averages_ratios(self) -> bool:
+        """Whether its mean is that of the ratios of all queries, as they are."""
+        is_kept = self.metric.transform is None and not math.isnan(self["replace_undefined_by"])
+        return is_kept and self["average"] == "macro"
 
     @cached_property
     def _asked_for(self) -> NDArray[np.int64]:

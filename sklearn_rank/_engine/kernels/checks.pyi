@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 def read_rows(
     label: NDArray[Any], score: NDArray[Any], grade: NDArray[np.uint8] | None
 ) -> tuple[float, float, bool, bool, bool, bool]: ...
+def read_scores(score: NDArray[Any]) -> tuple[bool, bool]: ...
 def read_plain(
     label: NDArray[Any],
     score: NDArray[Any],
@@ -16,5 +17,5 @@ def read_plain(
     end: int,
     grade: NDArray[np.uint8],
     starts: NDArray[np.int64],
-    heads: NDArray[Any],
-) -> tuple[tuple[float, float, bool, bool, bool, bool], int, bool] | None: ...
+    heads: NDArray[Any] | None,
+) -> tuple[tuple[float, float, bool, bool, bool, bool], int, int, bool] | None: ...

@@ -20,6 +20,7 @@ cdef extern from "<math.h>" nogil:
     bint islessgreater(double x, double y)
 
 include "fetch.pxi"
+include "lengths.pxi"
 include "steps.pxi"
 
 cdef double ALIKE = 1 + 1e-12   # what a row adds must be more than this times what another adds, to count as more
@@ -348,18 +349,10 @@ def count_at_least(const double[::1] x, const int64_t[::1] indptr, double thresh
 
 def longest(const int64_t[::1] indptr):
     """Return the length of the longest query; 0 without one."""
-    cdef int64_t[4] most = [0, 0, 0, 0]
-    cdef int64_t q = 0, k, n = indptr.shape[0] - 1
+    cdef int64_t most
     with nogil:
-        while q + 4 <= n:
-            _fetch_ahead(&indptr[q], 4 * sizeof(int64_t))
-            for k in range(4):
-                most[k] = max(most[k], indptr[q + k + 1] - indptr[q + k])
-            q += 4
-        while q < n:
-            most[0] = max(most[0], indptr[q + 1] - indptr[q])
-            q += 1
-    return max(max(most[0], most[1]), max(most[2], most[3]))
+        most = longest_of(&indptr[0], indptr.shape[0] - 1)
+    return most
 
 
 # --- pairs ------------------------------------------------------------------------------------------------

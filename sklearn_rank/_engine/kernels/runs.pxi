@@ -17,23 +17,26 @@ cdef int64_t _find_starts(
 ) noexcept nogil:
     """Write the rows from `begin` on whose id is not that of the row before, and their ids; return how many.
 
-    The first row is one, and the end of the last row is written too. `falls` is whether an id is below the one before;
-    those below 0 have the bit `sign`. Rows are taken in pieces, so that the ids of those that are found are near: 0.6
+    The first row is one, and the end of the last row is written too. No ids are written if `head` is NULL. `falls` is
+    whether an id is below the one before; those below 0 have the bit `sign`. Rows are taken in pieces, so that the ids of those that are found are near: 0.6
     of the time of short queries.
     """
     cdef int64_t i, first, stop, n = 0, row = begin
     cdef bint falling = False
     if begin == 0 and n_rows > 0:
         out[0] = 0
-        head[0] = x[0]
         n = row = 1
+        if head != NULL:
+            head[0] = x[0]
     while row < end:
         stop = min(row + NEAR, end)
         first = n
         n = _find_runs(x, row, stop, out, n)
         for i in range(first, n):
-            head[i] = x[out[i]]
             falling |= (x[out[i]] ^ sign) < (x[out[i] - 1] ^ sign)
+        if head != NULL:
+            for i in range(first, n):
+                head[i] = x[out[i]]
         row = stop
     if end == n_rows:
         out[n] = end
