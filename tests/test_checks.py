@@ -191,3 +191,15 @@ def test_numbers_of_packed_records(n_rows):
         assert queries.score.flags.aligned
         assert queries.label.flags.aligned
         np.testing.assert_array_equal(queries.score, score)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int32, np.uint64, np.uint32])
+def test_ids_of_plain_rows(dtype):
+    """Rows are read a few at a time, in which no query begins, or many do."""
+    lengths = np.concatenate([np.full(300, 1), [1000], np.full(60, 5), [255, 256, 257]])
+    ids = np.cumsum(np.arange(len(lengths))).astype(dtype)
+    qid = np.repeat(ids, lengths)
+    queries = check_queries(np.zeros(len(qid)), np.zeros(len(qid)), qid=qid)
+    assert queries.order is None
+    np.testing.assert_array_equal(queries.qid, ids)
+    np.testing.assert_array_equal(queries.indptr, np.cumsum(np.append(0, lengths)))

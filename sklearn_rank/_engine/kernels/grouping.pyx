@@ -12,8 +12,14 @@ want one place. Numbers do not depend on it.
 from os import urandom
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
+
+cdef extern from "Python.h":
+    const char* PyUnicode_AsUTF8AndSize(PyObject*, Py_ssize_t*)
+    Py_ssize_t PyUnicode_GetLength(PyObject*)
+    void PyErr_Clear()
 
 include "fetch.pxi"
 include "runs.pxi"
@@ -22,6 +28,7 @@ include "steps.pxi"
 cdef uint64_t FACTOR = int.from_bytes(urandom(8), "little") | 1
 cdef enum:
     N_SALTS = 64                # words of 32 bits: two for each word of 64 bits that is hashed
+    NEXT = 16                   # objects ahead that are asked for
 cdef uint64_t TOP_BIT = <uint64_t> 1 << 63
 cdef bytes drawn = urandom(4 * N_SALTS)
 cdef uint32_t[N_SALTS] SALT
@@ -238,6 +245,38 @@ def narrow_pieces(const uint32_t[::1] points, int64_t width, uint8_t[::1] text, 
                 at += 4 * width
             end[i] = at
     return at
+
+
+def copy_strings(objects, int64_t begin, uint8_t[::1] text, int64_t[::1] end):
+    """Write the objects of an array from `begin` on, each with a NUL behind it; return whether all could be.
+
+    It stops at one that is no str, or not of ASCII, and where `text` has no room. No reference is taken, as to write to
+    each object takes longer than to read it: while this thread has the lock of Python, no other removes one.
+    """
+    cdef Py_buffer given
+    cdef int64_t i, at = 0, n = end.shape[0]
+    cdef Py_ssize_t length
+    cdef const char* string
+    PyObject_GetBuffer(objects, &given, PyBUF_SIMPLE)
+    cdef PyObject** item = <PyObject**> given.buf + begin
+    for i in range(n):
+        if i + NEXT < n:
+            PREFETCH(<uintptr_t> item[i + NEXT])
+        string = NULL
+        if item[i] != NULL:
+            string = PyUnicode_AsUTF8AndSize(item[i], &length)
+        if string == NULL:
+            PyErr_Clear()   # of another type, or a surrogate
+            break
+        if length != PyUnicode_GetLength(item[i]) or at + length >= text.shape[0]:
+            break
+        memcpy(&text[at], string, length + 1)
+        at += length + 1
+        end[i] = at
+    else:
+        i = n
+    PyBuffer_Release(&given)
+    return i == n
 
 
 def hash_pieces(const uint8_t[::1] text, const int64_t[::1] end, int64_t[::1] out):

@@ -18,8 +18,8 @@ cdef int64_t _find_starts(
     """Write the rows from `begin` on whose id is not that of the row before, and their ids; return how many.
 
     The first row is one, and the end of the last row is written too. No ids are written if `head` is NULL. `falls` is
-    whether an id is below the one before; those below 0 have the bit `sign`. Rows are taken in pieces, so that the ids of those that are found are near: 0.6
-    of the time of short queries.
+    whether an id is below the one before; those below 0 have the bit `sign`. Rows are taken in pieces, so that the ids
+    of those that are found are near: 0.6 of the time of short queries.
     """
     cdef int64_t i, first, stop, n = 0, row = begin
     cdef bint falling = False
