@@ -11,7 +11,9 @@ from registry import METRICS, each_metric
 
 from sklearn_rank import evaluate, prepare
 from sklearn_rank._engine.block_labels import BlockLabels
-from sklearn_rank._engine.plan import BlockOrder, Curve, Plan, Rows
+from sklearn_rank._engine.kernels.rank import BoundPlan
+from sklearn_rank._engine.plan import BlockOrder, Curve, Plan
+from sklearn_rank._engine.queries import Rows
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._engine.traced import NotTraced, Steps, TracedQueries
@@ -401,9 +403,7 @@ def test_steps_are_those_of_the_formula(formula, cutoffs, tied):
     for first, last in ((0, 4), (3, 16), (0, 16), (5, 6)):
         start, stop = LENGTHS[:first].sum(), LENGTHS[:last].sum()
         indptr = np.append(0, np.cumsum(LENGTHS[first:last]))
-        order.lists(y_score[start:stop], None, None, grade[start:stop], indptr)
-        for step in order.steps:
-            step()
+        BoundPlan([order.lists], order.steps, [])(grade[start:stop], y_score[start:stop], indptr, False, [])
         labels = BlockLabels(None, indptr, grade=grade[start:stop], highest=4)
         ranking = Ranking.by_score(None, y_score[start:stop], indptr, depth=int(cutoffs[-1]), grade=labels.grade)
         expected = formula(Ranked(ranking.sharing(labels), cutoffs, 2))

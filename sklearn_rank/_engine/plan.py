@@ -108,11 +108,10 @@ class Plan:
             room = Room(self, n_rows or _rounded(len(rows.grade)), n_queries or _rounded(len(rows.indptr)))
         try:
             if not self._has_ufuncs:
-                return room.fill(rows, outs)
+                return room.fill(*rows, outs)
             with np.errstate(all="ignore"):  # each metric looks for what is not finite
-                return room.fill(rows, outs)
+                return room.fill(*rows, outs)
         finally:
-            room.forget()
             if n_rows or room.n_numbers <= self._most_kept:
                 self._rooms.append(room)
 
@@ -149,30 +148,14 @@ class Room:
 
     def __init__(self, plan: Plan, n_rows: int, n_queries: int) -> None:
         self.n_rows, self.n_queries = n_rows, n_queries
-        self._steps: list[Callable[[], object]] = []
-        self._orders = {
-            ties: BlockOrder(n_rows, n_queries, plan.longest, depth, ties, plan.highest, self._steps)
+        steps: list[Callable[[], object]] = []
+        orders = {
+            ties: BlockOrder(n_rows, n_queries, plan.longest, depth, ties, plan.highest, steps)
             for ties, depth in plan.depth.items()
         }
-        self._ratios = plan.bind(self._orders)
-        self.n_numbers = n_rows * (len(self._steps) + len(self._orders))
-
-    def fill(self, rows: Rows, outs: Sequence[Out]) -> bool:
-        """See `Plan.fill`."""
-        grade, score, indptr, is_constant = rows
-        wide, narrow = (score, None) if score.itemsize == 8 else (None, score)
-        for order in self._orders.values():
-            label = grade.astype(np.float64) if order.ties in ("worst", "best") else None
-            order.lists(wide, narrow, label, grade, indptr, is_constant)
-        for step in self._steps:
-            if step() is False:
-                return False
-        return all([ratio(*out) for ratio, out in zip(self._ratios, outs, strict=True)])
-
-    def forget(self) -> None:
-        """Let go of the rows."""
-        for order in self._orders.values():
-            order.lists.forget()
+        ratios = plan.bind(orders)
+        self.fill = rank_kernels.BoundPlan([order.lists for order in orders.values()], steps, ratios)
+        self.n_numbers = n_rows * (len(steps) + len(orders))
 
 
 class BlockOrder(BoundOrder):

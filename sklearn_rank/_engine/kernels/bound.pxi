@@ -68,19 +68,21 @@ cdef class BoundBlock(BoundScores):
         self.depth, self.ties, self.longest = depth, ties, longest
         self.all_grades, self.ends, self.all_ptr, self.room = grade, tie_end, ptr, room
 
-    def __call__(
+    cdef int take(
         self, const double[::1] score, const float[::1] narrow_score, const double[::1] label,
-        const uint8_t[::1] grade, const int64_t[::1] indptr, bint is_constant=False,
-    ):
+        const uint8_t[::1] grade, const int64_t[::1] indptr, bint is_constant,
+    ) except -1:
+        """Rank the rows of a block."""
         self.row_grade, self.indptr, self.ptr = grade, indptr, self.all_ptr[:indptr.shape[0]]
         if is_constant and self.ties == AVERAGE:
             _tie_queries(indptr, self.ptr, self.ends)
             self.grade, self.tie_end = grade, self.ends    # in order as they stand
-            return
+            return 0
         self.rank(score, narrow_score, label, grade, indptr, None, self.all_grades)
         self.grade = self.all_grades[:self.ptr[indptr.shape[0] - 1]]
+        return 0
 
-    def forget(self):
+    cdef void forget(self) noexcept:
         """Let go of the rows."""
         self.row_grade = self.indptr = self.grade = None
 
@@ -252,7 +254,7 @@ cdef class BoundCascade:
 
 
 cdef class BoundRatio:
-    """Ratios, written to arrays that are given, or stay."""
+    """Ratios, written to arrays that stay, or to others."""
     cdef const double[:, :] numerator, denominator, needed
     cdef double otherwise
     cdef double[:, :] out
@@ -262,7 +264,45 @@ cdef class BoundRatio:
         self.numerator, self.denominator, self.needed, self.otherwise = numerator, denominator, needed, otherwise
         self.out, self.undefined = out, undefined
 
-    def __call__(self, double[:, :] out=None, uint8_t[:, :] undefined=None):
-        if out is None:
-            out, undefined = self.out, self.undefined
+    def __call__(self):
+        return self.write(self.out, self.undefined)
+
+    cdef bint write(self, double[:, :] out, uint8_t[:, :] undefined) noexcept:
         return divide(self.numerator, self.denominator, self.needed, self.otherwise, out, undefined)
+
+
+cdef class BoundPlan:
+    """All that is done with a block of rows: they are ranked, then steps are taken, and quotients written to `outs`.
+
+    Each has two arrays, for values and whether they are undefined. A call returns False where a step or a quotient says
+    that something is wrong, and lets go of the rows.
+    """
+    cdef list orders, steps, ratios
+
+    def __init__(self, orders, steps, ratios):
+        self.orders, self.steps, self.ratios = orders, steps, ratios
+
+    def __call__(self, grade, score, const int64_t[::1] indptr, bint is_constant, outs):
+        cdef const uint8_t[::1] grades = grade
+        cdef const double[::1] wide = None, label = None
+        cdef const float[::1] narrow = None
+        cdef BoundBlock order
+        cdef BoundRatio ratio
+        if score.itemsize == sizeof(double):
+            wide = score
+        else:
+            narrow = score
+        try:
+            for order in self.orders:
+                label = grade.astype("d") if order.ties == WORST or order.ties == BEST else None
+                order.take(wide, narrow, label, grades, indptr, is_constant)
+            for step in self.steps:
+                if step() is False:
+                    return False
+            for ratio, (out, undefined) in zip(self.ratios, outs):
+                if not ratio.write(out, undefined):
+                    return False
+        finally:
+            for order in self.orders:
+                order.forget()
+        return True

@@ -1,5 +1,6 @@
 """Types of `rank.pyx`."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -145,16 +146,6 @@ class BoundBlock(BoundLists):
     def __init__(
         self, depth: int, ties: int, longest: int, grade: Grade, tie_end: Index, ptr: Index, room: Array
     ) -> None: ...
-    def __call__(
-        self,
-        score: Array | None,
-        narrow_score: NDArray[np.float32] | None,
-        label: Array | None,
-        grade: Grade,
-        indptr: Index,
-        is_constant: bool = False,
-    ) -> None: ...
-    def forget(self) -> None: ...
 
 class BoundBest(BoundLists):
     def __init__(self, block: BoundBlock, highest: int, grade: Grade, ptr: Index) -> None: ...
@@ -228,6 +219,17 @@ class BoundRatio:
         out: Array | None,
         undefined: NDArray[np.uint8] | None,
     ) -> None: ...
+    def __call__(self) -> bool: ...
+
+class BoundPlan:
+    def __init__(
+        self, orders: list[BoundBlock], steps: list[Callable[[], object]], ratios: list[BoundRatio]
+    ) -> None: ...
     def __call__(
-        self, out: Array | None = None, undefined: NDArray[np.uint8] | NDArray[np.bool_] | None = None
+        self,
+        grade: Grade,
+        score: NDArray[Any],
+        indptr: Index,
+        is_constant: bool,
+        outs: Sequence[tuple[Array, NDArray[np.bool_]]],
     ) -> bool: ...
