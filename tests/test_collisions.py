@@ -80,7 +80,12 @@ def test_objects_are_told_apart_by_their_places_as_long_as_that_pays(monkeypatch
     asked, real = [], _grouping._number_values
     monkeypatch.setattr(_grouping, "_number_values", lambda ids: asked.append(len(ids)) or real(ids))
     two = [("q", 1), ("q", 2)]
-    for objects, expected in (([("q", i) for i in range(40)] + two * 30, 100), (two * 50, 2)):
+    some, no_query = [("q", i) for i in range(100)], ("q", -1)
+    monkeypatch.setattr(_grouping, "AGAIN", 0.4)
+    for objects, expected in (
+        (some[:40] + two * 30, 100), (two * 50, 2), ([no_query if i % 50 == 0 else x for i, x in enumerate(some)], 100),
+        ([x if i % 5 == 1 else no_query for i, x in enumerate(some)], 21),
+    ):  # fmt: skip
         ids = np.empty(100, dtype=object)
         ids[:] = objects
         group_rows(ids, 100)

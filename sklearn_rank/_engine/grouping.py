@@ -29,7 +29,7 @@ T = TypeVar("T", bound=np.generic)
 
 N_SAMPLED = 1024  # pairs of rows that are looked at to tell whether rows are grouped
 N_OBJECTS = 2**12  # objects that are looked at to tell whether the same ones come again, in several rows
-AGAIN = 1 / 512  # share of them from which on they do: of 3.8 million rows, a million objects
+AGAIN = 1 / 512  # how many of them must come again, for each that is looked at: so many do of a million objects
 N_IN_PART = 2**18  # rows that are worth a thread
 MOST_IDS = 2**31  # distinct ids that numbers of 32 bits, plus one, are enough for
 TEXT_ROOM = 2**19  # bytes for the text of as many rows as are numbered at a time; of longer ones Python makes it
@@ -344,8 +344,7 @@ def _number_near(ids: NDArray[Any], lowest: int, n_slots: int) -> tuple[Number, 
 def _number_objects(ids: NDArray[Any]) -> tuple[Number, Index]:
     """Number objects that differ as keys of a dict: by address first, if some come again, then by equality."""
     address = _addresses(ids)
-    sampled = address[:: max(len(ids) // N_OBJECTS, 1)]
-    if len(sampled) - len(np.unique(sampled)) < AGAIN * len(sampled):
+    if not _come_again(address):
         return _number_values(ids)
     number, first = _number_keys(len(ids), lambda a, b: Keys(address[a:b]))
     of_object, first_object = _number_values(ids[first])
@@ -354,6 +353,13 @@ def _number_objects(ids: NDArray[Any]) -> tuple[Number, Index]:
             number[a:b] = of_object[number[a:b]]
         first = first[first_object]
     return number, first
+
+
+def _come_again(address: Index) -> bool:
+    """Whether the same objects are in several rows: many of them, or a few in most rows."""
+    sampled = address[:: max(len(address) // N_OBJECTS, 1)]
+    n_rows = np.unique(sampled, return_counts=True)[1]
+    return bool(2 * len(n_rows) < len(sampled) or np.count_nonzero(n_rows > 1) >= AGAIN * len(sampled))
 
 
 def _number_values(ids: NDArray[Any]) -> tuple[Number, Index]:
