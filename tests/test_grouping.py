@@ -12,40 +12,18 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from grouped_by_dict import check
 from registry import together
 
 from sklearn_rank import evaluate, group_sizes
 from sklearn_rank._engine import grouping as _grouping
-from sklearn_rank._engine.grouping import distinct_ids, group_rows, refuse_other_queries
+from sklearn_rank._engine.grouping import group_rows, refuse_other_queries
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
 from sklearn_rank.io import join, read_trec_qrels, read_trec_run
 from sklearn_rank.metrics import ndcg_score
 
 INT64, UINT64 = np.iinfo(np.int64), np.iinfo(np.uint64)
 RNG = np.random.default_rng(0)
-
-
-def reference(ids):
-    """Rows of each id, in order of first appearance."""
-    rows = {}
-    for row, q in enumerate(ids):
-        rows.setdefault(q, []).append(row)
-    return rows
-
-
-def check(qid, ids=None):
-    """`qid` is grouped as a dict does its entries, or `ids`, and so are its rows in other orders."""
-    ids = np.asarray(qid).tolist() if ids is None else ids
-    expected = reference(ids)
-    found, indptr, order = group_rows(qid, len(ids))
-    rows = list(expected.values())
-    np.testing.assert_array_equal(indptr, np.cumsum([0, *map(len, rows)]))
-    np.testing.assert_array_equal(np.arange(len(ids)) if order is None else order, np.concatenate(rows))
-    assert (order is None) == (np.concatenate(rows) == np.arange(len(ids))).all()
-    assert found.tolist() == list(expected)
-    found, number = distinct_ids(qid, len(ids))
-    assert found.tolist() == list(expected)
-    assert number.tolist() == [*map({q: i for i, q in enumerate(expected)}.get, ids)]
 
 
 DTYPES = [
@@ -258,61 +236,6 @@ def test_objects(fresh):
         check(objects(ids), ids)
         check(objects(ids)[::-2], ids[::-2])
         check(objects(sorted(ids, key=ids.index)), sorted(ids, key=ids.index))
-
-
-def test_objects_of_which_some_come_again():
-    for n_distinct in (1500, 2000, 10**6):
-        check([f"query {i}" for i in RNG.integers(0, n_distinct, 9000)])
-        names = [f"query {i}" for i in range(2000)]
-        check([names[i] if i % 3 else f"{i}" for i in RNG.integers(0, 2000, 9000)])
-    check(mixed := [-1, "a", -2] + [(i, i) for i in range(9000)] + [-2, -1, "a"], mixed)
-
-
-class Word(str):
-    """A str of a type of its own."""
-
-    __slots__ = ()
-
-
-STRINGS = {
-    "plain": ["a", "b", "", "q17", "query 17", "query 18", "q" * 63],
-    "accents": ["a", "b", "ä", "ä" * 9, "日本", "\x7f", "\x80"],
-    "long": ["q" * 64, "q" * 65, "q" * 64 + "r", "a", "q" * 500],
-    "NUL": ["a", "a\0", "\0", "", "a\0b", "b"],
-    "surrogates": ["a", "\ud800", "\ud801", "?", "\ufffd"],
-    "own type": ["a", Word("a"), Word("b"), "b", "c"],
-    "other types": ["a", 1, "1", b"1", ("a",), "b"],
-}
-
-
-@pytest.mark.parametrize("kind", STRINGS)
-def test_strings_of_each_kind_beside_plain_ones(kind, monkeypatch):
-    """A few rows are read at a time, of which some are plain, and some hold one that is not, anywhere."""
-    monkeypatch.setattr(_grouping, "N_AT_ONCE", 4)
-    monkeypatch.setattr(_grouping, "TEXT_ROOM", 64)
-    monkeypatch.setattr(_grouping, "AGAIN", 2)  # whether or not the same objects come again
-    for plain in (0.0, 0.9):
-        for _ in range(40):
-            picked = [*RNG.choice(len(STRINGS[kind]), 30)]
-            ids = np.empty(30, dtype=object)
-            ids[:] = [STRINGS["plain"][i % 7] if RNG.random() < plain else STRINGS[kind][i] for i in picked]
-            check(ids, ids.tolist())
-            check(ids[::-2], ids[::-2].tolist())
-
-
-def test_strings_are_kept_as_they_are():
-    """No memory is added to those that are not of ASCII, but to one of the rows that are read at a time."""
-    ids = np.array([f"ä{i % 9}" for i in range(5000)], dtype=object)
-    before = [sys.getsizeof(x) for x in ids]
-    group_rows(ids, len(ids))
-    assert sum(sys.getsizeof(x) > size for x, size in zip(ids, before, strict=True)) <= 2
-
-
-def test_an_array_without_objects():
-    """NumPy may leave places of objects empty, which are None."""
-    ids = np.empty(3, dtype=object)
-    with pytest.raises(ValueError, match="must not contain missing values"):
-        group_rows(ids, 3)
 
 
 def test_frames_with_arrays_of_numpy_are_read_as_these():
