@@ -371,6 +371,13 @@ def test_a_plan_keeps_no_function_of_the_user():
 # --- steps ---------------------------------------------------------------------------------------------------
 
 
+def test_each_metric_has_room_for_its_values():
+    """Values of a metric without room would be those that memory had before."""
+    order = BlockOrder(2, 1, 2, NO_CUTOFF, "average", 1, [])
+    with pytest.raises(ValueError, match="each quotient needs two arrays"):
+        BoundPlan([order.lists], [], [])(np.zeros(2, np.uint8), np.zeros(2), np.array([0, 2]), False, [(None, None)])
+
+
 @pytest.mark.parametrize(
     "formula",
     [

@@ -288,6 +288,8 @@ cdef class BoundPlan:
         cdef const float[::1] narrow = None
         cdef BoundBlock order
         cdef BoundRatio ratio
+        if len(outs) != len(self.ratios):
+            raise ValueError("each quotient needs two arrays")
         if score.itemsize == sizeof(double):
             wide = score
         else:
