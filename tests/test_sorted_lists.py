@@ -48,6 +48,22 @@ def test_labels_are_sorted_as_a_stable_argsort_does(n, dtype, density, rng):
         assert is_tied or (found == np.take_along_axis(label, ties_last_first, axis=1)).all(), name
 
 
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 128, 1000])
+@pytest.mark.parametrize("dtype", [np.uint8, np.float64])
+@pytest.mark.parametrize("density", [1.0, 0.3, 0.1, 0.01, 0.0])
+@pytest.mark.parametrize("n_bits", [1, 64, 255, 300])
+def test_labels_are_sorted_by_distance(n, dtype, density, n_bits, rng):
+    """As a stable argsort does, in rows some of whose items are as near as all before them, and in different ways."""
+    near = rng.integers(0, n_bits + 1, (3, n)).astype(np.uint8 if n_bits < 256 else np.uint16)
+    near[1], near[2, ::2] = n_bits, 0
+    label = (rng.integers(1, 32, (3, n)) * (rng.random((3, n)) < density)).astype(dtype)
+    label[0, : n // 3] = 0  # few among 64, and then many
+    out, begin = np.zeros(near.shape, dtype), np.full(n_bits + 1, 77)
+    bits_kernels.sort_counts(near, label, begin, *np.full((2, n), 77), out)
+    order = np.argsort(n_bits - near.astype(int), axis=1, kind="stable")
+    np.testing.assert_array_equal(out, np.take_along_axis(label, order, axis=1))
+
+
 @pytest.mark.parametrize(("n_bits", "n_grades"), [(1, 1), (64, 2), (100, 5), (255, 4), (256, 4), (600, 32)])
 def test_grades_are_counted_by_distance(n_bits, n_grades, rng):
     """Up to 1,024 pairs of a distance and a grade are counted in another way than more."""

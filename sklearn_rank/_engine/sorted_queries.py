@@ -21,8 +21,8 @@ class SortedQueries(Queries):
     """Queries whose rows stand by falling score, equal ones in their first order; arrays are made when they are read.
 
     `make_label` makes the label of each row, as bytes if all are grades, `make_score` its score and where runs of equal
-    scores end, if any `has_ties`. `of_grade` counts the documents of each query by grade, shape (n_queries, n_grades),
-    and `of_tie` those of each tie block besides, the best first, shape (n_queries, n_blocks, n_grades); blocks may be
+    scores end, if any `has_ties`. `of_grade` has the documents of each query by grade, shape (n_queries, n_grades), and
+    `count_ties` counts them by tie block besides, the best first, shape (n_queries, n_blocks, n_grades); blocks may be
     empty. None: not counted.
     """
 
@@ -36,19 +36,19 @@ class SortedQueries(Queries):
         *,
         has_ties: bool = True,
         of_grade: Index | None = None,
-        of_tie: Index | None = None,
+        count_ties: Callable[[], Index] | None = None,
     ) -> None:
         vars(self).update(
             indptr=indptr, order=None, qid=np.arange(len(indptr) - 1), weight=None, summary=summary, unlisted=None,
             origin=Origin(first_query=first), make_label=make_label, make_score=make_score, has_ties=has_ties,
-            of_grade=of_grade, of_tie=of_tie,
+            of_grade=of_grade, count_ties=count_ties,
         )  # fmt: skip
 
     make_label: Callable[[], NDArray[Any]]
     make_score: Callable[[], tuple[NDArray[Any], Index]]
     has_ties: bool
     of_grade: Index | None
-    of_tie: Index | None
+    count_ties: Callable[[], Index] | None
     has_subtopics = False
 
     @cached_property
@@ -75,6 +75,11 @@ class SortedQueries(Queries):
     def score(self) -> NDArray[Any]:
         """Score of each row, which may be of a smaller type."""
         return self.scores[0]
+
+    @property
+    def of_tie(self) -> Index | None:
+        """Documents of each query by tie block and grade; None if nothing counts them."""
+        return None if self.count_ties is None else self.count_ties()
 
     def tie_ends_of(self, first: int, last: int) -> Index:
         """Where runs of equal scores end, counted from the first row of the query `first`."""

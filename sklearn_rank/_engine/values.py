@@ -152,7 +152,7 @@ class PerQuery:
         """Values of one of the metrics on this curve, which beyond its last cutoff stays as it is."""
         if self.cutoffs is spec.cutoffs:
             return self
-        at: Any = np.minimum(np.searchsorted(self.cutoffs, spec.cutoffs), len(self.cutoffs) - 1)
+        at: Any = places_of(spec.cutoffs, self.cutoffs)
         if len(at) == 1:
             at = slice(at[0], at[0] + 1)  # a view
         return PerQuery(spec, spec.cutoffs, self.numerator[:, at], self.denominator[:, at], self.undefined[:, at])
@@ -299,6 +299,11 @@ class PartialSums:
 def room_for_values(n_queries: int, n_cutoffs: int) -> tuple[Array, NDArray[np.bool_]]:
     """Array of values that are to be written, and one of no undefined ones; a cutoff is contiguous."""
     return np.empty((n_queries, n_cutoffs), FLOAT64, "F"), np.zeros((n_queries, n_cutoffs), BOOL, "F")
+
+
+def places_of(cutoffs: Index, computed: Index) -> Index:
+    """Places of cutoffs among those that were computed, beyond the last of which a curve stays as it is."""
+    return np.minimum(np.searchsorted(computed, cutoffs), len(computed) - 1)
 
 
 @functools.lru_cache(maxsize=128)

@@ -13,7 +13,7 @@ from sklearn_rank._metric.metric import Metric
 from sklearn_rank._metric.one_pass import are_plain, in_one_pass, mean_in_one_pass
 from sklearn_rank._metric.spec import spec_of
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.threads import check_n_jobs, is_one_block
+from sklearn_rank._utils.threads import check_n_jobs
 
 
 def value_of(
@@ -29,8 +29,8 @@ def value_of(
     check_n_jobs(n_jobs)
     at, result, weight = spec.curve_index, None, None
     if sample_weight is tie_break is mask is None and are_plain(spec, y_true, y_score, qid):
-        if spec.averages_ratios and is_one_block(len(qid)):
-            means = mean_in_one_pass(spec, y_true, y_score, qid)
+        if spec.averages_ratios:
+            means = mean_in_one_pass(spec, y_true, y_score, qid, n_jobs)
             if means is not None:
                 return np.array(means).take(at) if at.ndim else means[at]
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.kernels import bits as bits_kernels
 from sklearn_rank._engine.kernels import nearness as nearness_kernels
+from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.queries import DataSummary, Queries
 from sklearn_rank._engine.sorted_queries import SortedQueries
 from sklearn_rank._engine.sparse import summary_of
@@ -16,33 +18,36 @@ from sklearn_rank._utils.typing import Array, Index
 
 
 def sorted_codes(near: NDArray[Any], label: NDArray[Any], n_bits: int, indptr: Index, first: int) -> Queries:
-    """Lists by the number of equal bits, shape (n_queries, n_items): grades are counted for each distance."""
-    n_queries, of_tie = len(near), None
+    """Lists by the number of equal bits, shape (n_queries, n_items)."""
+    n_queries, n_items = near.shape
+
+    @cache
+    def count_ties() -> Index:
+        of_tie = np.empty((n_queries, n_bits + 1, int(label.max()) + 1), dtype=np.int64)
+        bits_kernels.count_grades(near, label, of_tie)
+        return of_tie
 
     def count() -> Index:
         """Items at each distance."""
-        if of_tie is not None:
-            return of_tie.sum(axis=2)
+        if label.dtype == np.uint8:
+            return count_ties().sum(axis=2).ravel()
         place = n_bits - near.astype(np.int64) + (n_bits + 1) * np.arange(n_queries)[:, None]
-        return np.bincount(place.ravel(), minlength=n_queries * (n_bits + 1)).reshape(n_queries, -1)
+        return np.bincount(place.ravel(), minlength=n_queries * (n_bits + 1))
 
     def make_label() -> NDArray[Any]:
-        ends, out = np.cumsum(count()).reshape(n_queries, -1), np.zeros(near.size, dtype=label.dtype)
-        bits_kernels.sort_counts(near, label, ends - count(), out)
-        return out
+        out, begin = np.zeros(near.shape, label.dtype), np.empty(n_bits + 1, np.int64)
+        item, place = np.empty((2, n_items), np.int64)
+        bits_kernels.sort_counts(near, label, begin, item, place, out)
+        return out.ravel()
 
     def make_score() -> tuple[NDArray[Any], Index]:
-        distance = np.tile(np.arange(n_bits + 1, dtype=np.float32), n_queries)
-        return np.repeat(-distance, count().ravel()), np.unique(np.cumsum(count()))
+        distance, n_at = np.tile(np.arange(n_bits + 1, dtype=np.float32), n_queries), count()
+        return np.repeat(-distance, n_at), np.unique(np.cumsum(n_at))
 
     if label.dtype != np.uint8:
         return SortedQueries(make_label, make_score, indptr, summary_of(label), first)
-    of_tie = np.empty((n_queries, n_bits + 1, int(label.max()) + 1), dtype=np.int64)
-    bits_kernels.count_grades(near, label, of_tie)
-    of_grade = of_tie.sum(axis=1)
-    return SortedQueries(
-        make_label, make_score, indptr, summary_of_grades(of_grade), first, of_grade=of_grade, of_tie=of_tie
-    )
+    known: dict[str, Any] = {"of_grade": count_each(label, indptr), "count_ties": count_ties}
+    return SortedQueries(make_label, make_score, indptr, summary_of_grades(known["of_grade"]), first, **known)
 
 
 def sorted_scores(near: Array, label: NDArray[Any], indptr: Index, first: int) -> Queries:
@@ -58,10 +63,8 @@ def sorted_scores(near: Array, label: NDArray[Any], indptr: Index, first: int) -
     known: dict[str, Any] = {"has_ties": is_tied}
     if label.dtype != np.uint8:
         return SortedQueries(sorted_label.ravel, make_score, indptr, summary_of(label), first, **known)
-    grades = np.arange(int(label.max()) + 1, dtype=np.uint8)  # of another type NumPy would make copies of all labels
-    of_grade = np.array([[np.count_nonzero(row == grade) for grade in grades] for row in label])
-    summary = summary_of_grades(of_grade)
-    return SortedQueries(sorted_label.ravel, make_score, indptr, summary, first, of_grade=of_grade, **known)
+    known["of_grade"] = count_each(label, indptr)
+    return SortedQueries(sorted_label.ravel, make_score, indptr, summary_of_grades(known["of_grade"]), first, **known)
 
 
 def sort_labels(near: Array, label: NDArray[Any]) -> tuple[NDArray[Any], bool]:
@@ -75,6 +78,15 @@ def sort_labels(near: Array, label: NDArray[Any]) -> tuple[NDArray[Any], bool]:
         out[row] = label[row].take(np.argsort(-near[row], kind="stable"))
         is_tied[row] = True  # as far as is known
     return out, bool(is_tied.any())
+
+
+def count_each(label: NDArray[np.uint8], indptr: Index) -> Index:
+    """Items of each row by grade, shape (n_queries, n_grades)."""
+    n_grades = int(label.max()) + 1
+    at_least = np.zeros((n_grades + 1, len(label), 1))
+    for grade in range(n_grades):
+        rank_kernels.count_grades_at_least(label.reshape(-1), indptr, grade, at_least[grade])
+    return -np.diff(at_least[:, :, 0], axis=0).T.astype(np.int64)
 
 
 def summary_of_grades(of_grade: Index) -> DataSummary:

@@ -6,6 +6,9 @@ from libc.string cimport memset
 
 cdef extern from *:
     """
+    #if defined(__SSE2__)
+        #include <emmintrin.h>
+    #endif
     #if defined(__GNUC__)
         #define COUNT_BITS(x) ((uint64_t) __builtin_popcountll(x))
     #else
@@ -21,12 +24,19 @@ cdef extern from *:
     #else
         #define WITH_AVX2_OR_WITHOUT
     #endif
-    /* The compiler unrolls the inner loop where it knows the number of words: half the time for 256 bits. */
+    /* The compiler unrolls the inner loop where it knows the number of words, half the time for 256 bits, and the outer
+       one where it is told to, 0.7 of the time for 64. */
+    #if defined(__GNUC__) && !defined(__clang__)
+        #define UNROLLED _Pragma("GCC unroll 8")
+    #else
+        #define UNROLLED
+    #endif
     #define COUNT_WORDS(N)                                                                                         \
+        UNROLLED                                                                                                   \
         for (int64_t i = 0; i < n; i++) {                                                                          \
-            uint64_t unequal = 0;                                                                                  \
-            for (int64_t w = 0; w < N; w++) unequal += COUNT_BITS(query[w] ^ codes[i * N + w]);                    \
-            out[i] = 64 * N - unequal;                                                                             \
+            uint64_t equal = 0;                                                                                    \
+            for (int64_t w = 0; w < N; w++) equal += COUNT_BITS(~query[w] ^ codes[i * N + w]);                     \
+            out[i] = equal;                                                                                        \
         }
     #define COUNT_EQUAL_BITS                                                                                       \
         if (n_words == 1) COUNT_WORDS(1)                                                                           \
@@ -51,7 +61,51 @@ cdef extern from *:
         for (int64_t i = 0; i < n; i++) most = out[i] > most ? out[i] : most;
         return most;
     }
+    /* A bit for each of 64 bytes that are equal to one byte. */
+    static inline uint64_t equal_bytes(const uint8_t* x, uint8_t one) {
+        uint64_t equal = 0;
+    #if defined(__SSE2__)
+        for (int j = 0; j < 64; j += 16) {
+            const __m128i those = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i*) (x + j)), _mm_set1_epi8((char) one));
+            equal |= (uint64_t) (uint32_t) _mm_movemask_epi8(those) << j;
+        }
+    #else
+        for (int j = 0; j < 64; j++) equal |= (uint64_t) (x[j] == one) << j;
+    #endif
+        return equal;
+    }
+    enum { FEW_LABELS = 12 };    /* among 64 items, up to which they are looked for one by one */
+    /* Note the items that have a label as `sort_counts` does, and return how many of the first n were looked at. */
+    WITH_AVX2_OR_WITHOUT
+    int64_t sklearn_rank_note_labels(
+        const uint8_t* near, const uint8_t* label, int64_t n, int64_t* count, int64_t* item, int64_t* place,
+        int64_t* n_noted
+    ) {
+        int64_t i = 0, noted = 0;
+        for (; i + 64 <= n; i += 64) {
+            uint64_t labelled = ~equal_bytes(label + i, 0);
+            if (COUNT_BITS(labelled) > FEW_LABELS) {
+                for (int64_t j = i; j < i + 64; j++) {
+                    item[noted] = j;
+                    place[noted] = count[near[j]]++;
+                    noted += label[j] != 0;
+                }
+                continue;
+            }
+            for (; labelled != 0; labelled &= labelled - 1) {
+                const uint64_t before = (labelled & -labelled) - 1;
+                const uint8_t its = near[i + COUNT_BITS(before)];
+                item[noted] = i + COUNT_BITS(before);
+                place[noted++] = count[its] + COUNT_BITS(equal_bytes(near + i, its) & before);
+            }
+            for (int64_t j = i; j < i + 64; j++) count[near[j]]++;
+        }
+        *n_noted = noted;
+        return i;
+    }
     """
+    int64_t sklearn_rank_note_labels(
+        const uint8_t*, const uint8_t*, int64_t, int64_t*, int64_t*, int64_t*, int64_t*) nogil
     void sklearn_rank_equal_bits_8(const uint64_t*, int64_t, const uint64_t*, int64_t, uint8_t*) nogil
     void sklearn_rank_equal_bits_16(const uint64_t*, int64_t, const uint64_t*, int64_t, uint16_t*) nogil
     int64_t sklearn_rank_most_equal_bits(
@@ -169,20 +223,40 @@ cdef void _count_apart(
         count[v] += <int64_t> apart[0][v] + apart[1][v] + apart[2][v] + apart[3][v]
 
 
-def sort_counts(const count_t[:, :] near, const grade_t[:, :] label, int64_t[:, ::1] begin, grade_t[::1] sorted_label):
+def sort_counts(
+    const count_t[:, :] near, const grade_t[:, :] label, int64_t[::1] begin, int64_t[::1] item, int64_t[::1] place,
+    grade_t[:, ::1] out,
+):
     """Write the labels of each row but those that are 0, nearest first; equal ones keep their order.
 
-    `begin` says where the items begin whose `near` is its width less 1, less 2, ..., counting on from row to row.
+    Items are read once: each that has a label is noted, with the number of those before it that are as near. So it has
+    its place when all are counted: two thirds of the time of counting first, and no branch depends on what has a label.
+    `begin` is room for the numbers by `near`, `item` and `place` for as many as there are items.
     """
-    cdef int64_t q, i, v, top = begin.shape[1] - 1
-    cdef int64_t* place
+    cdef int64_t q, i, v, m, before, n_noted, n = near.shape[1]
     cdef const count_t* bits
     cdef const grade_t* labels
+    cdef int64_t* count = &begin[0]
+    cdef int64_t* items = &item[0]
+    cdef int64_t* places = &place[0]
     with nogil:
         for q in range(near.shape[0]):
-            place, bits, labels = &begin[q, 0], &near[q, 0], &label[q, 0]
-            for i in range(near.shape[1]):
-                v = top - bits[i]
-                if labels[i] != 0:  # few are relevant: half the time of writing all
-                    sorted_label[place[v]] = labels[i]
-                place[v] += 1
+            bits, labels, i, n_noted = &near[q, 0], &label[q, 0], 0, 0
+            memset(count, 0, begin.shape[0] * sizeof(int64_t))
+            if count_t is uint8_t and grade_t is uint8_t:
+                i = sklearn_rank_note_labels(bits, labels, n, count, items, places, &n_noted)
+            while i < n:
+                v = bits[i]
+                m = count[v]
+                count[v] = m + 1
+                items[n_noted] = i  # in any case: nothing to guess
+                places[n_noted] = m
+                n_noted += labels[i] != 0
+                i += 1
+            before = 0
+            for v in range(begin.shape[0] - 1, -1, -1):
+                m = count[v]
+                count[v] = before
+                before += m
+            for i in range(n_noted):
+                out[q, count[bits[items[i]]] + places[i]] = labels[items[i]]

@@ -12,18 +12,11 @@ from libc.string cimport memcmp
 include "fetch.pxi"
 include "lengths.pxi"
 include "runs.pxi"
+include "whole.pxi"
 
 cdef enum:
-    CHUNK = 128
-    AT_ONCE = 256   # rows of which ids, labels and scores are read, a multiple of `CHUNK`
+    CHUNK = 256     # rows of which ids, labels and scores are read in turn
     LANES = 4       # also the step of the loops over them
-
-cdef double WHOLE = 2.0**52    # added to a whole number from 0 on, it leaves the number in the last bits
-cdef uint64_t BITS_OF_WHOLE = 0x4330000000000000
-
-cdef union bits_t:
-    double value
-    uint64_t bits
 
 ctypedef fused label_t:
     int32_t
@@ -227,7 +220,7 @@ def read_plain(
             _start(&facts, True)
             is_known = True
             while is_known and row < end:
-                stop = min(row + AT_ONCE, end)
+                stop = min(row + CHUNK, end)
                 n_found = _find_queries(&given[2], row, stop, &starts[n_queries], head)
                 n_queries += n_found
                 if head != NULL:
@@ -267,24 +260,6 @@ cdef int64_t _find_queries(
             <const uint32_t*> ids.buf, <uint32_t> is_signed << 31, begin, end, n_rows, starts, <uint32_t*> heads, &falls
         )
     return -1 if falls else n
-
-
-cdef bint _write_grades(const double* x, int64_t n, uint8_t* out) noexcept nogil:
-    """Write numbers as bytes; return whether all are whole numbers from 0 to 31.
-
-    Adding 2**52 and looking at the bits is 3 times as fast as converting to int and back, which few vectors can do.
-    """
-    cdef uint64_t changed = 0, above = 0
-    cdef int64_t i
-    cdef bits_t given, moved, back
-    for i in range(n):
-        given.value = x[i]
-        moved.value = given.value + WHOLE
-        back.value = moved.value - WHOLE
-        changed |= given.bits ^ back.bits
-        above |= moved.bits ^ BITS_OF_WHOLE
-        out[i] = <uint8_t> moved.bits
-    return changed << 1 == 0 and above >> 5 == 0  # a sign may differ: -0.0
 
 
 cdef bint _write_whole(const label_t* x, int64_t n, uint8_t* out) noexcept nogil:

@@ -1,7 +1,7 @@
 # Sums of means down to each relevant item, as MAP and WAP are; `rank.pyx` includes it.
 
 cdef enum:
-    CHUNK = 64                 # positions whose sums are kept on the stack
+    CHUNK = 128                # positions whose sums are kept on the stack
     PACKED = 1 << 16            # items whose sums fit in 21 bits
     TURN = 16                   # quotients that are made before they are added
     N_HARMONIC = 1 << 10        # ranks whose harmonic numbers are kept
@@ -108,6 +108,7 @@ cpdef void means_of_grades(
         for q in range(ptr.shape[0] - 1):
             first = ptr[q]
             n = ptr[q + 1] - first
+            _fetch_ties(all_ends, &ptr[0], q, ptr.shape[0] - 1)
             ends = _ties_of(all_ends, first, first + n)
             if ends == NULL and n <= FEW:
                 i = down_to = 0

@@ -2,6 +2,28 @@
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+cdef extern from *:
+    """
+    #include <string.h>
+    /* Whether bytes, a multiple of 16, differ from as many that begin `shift` before. Written by hand, as the compiler
+       takes words of 8 bytes one by one: 0.9 of the time of checks. */
+    #if defined(__GNUC__)
+        typedef uint64_t words_2 __attribute__((vector_size(16)));
+        static inline int differ(const char* x, int64_t n_bytes, int64_t shift) {
+            words_2 differing = {0}, here, before;
+            for (int64_t i = 0; i < n_bytes; i += 16) {
+                memcpy(&here, x + i, 16);
+                memcpy(&before, x + i - shift, 16);
+                differing |= here ^ before;
+            }
+            return (differing[0] | differing[1]) != 0;
+        }
+    #else
+        #define differ(x, n_bytes, shift) (memcmp((x), (x) - (shift), (n_bytes)) != 0)
+    #endif
+    """
+    bint differ(const char* x, int64_t n_bytes, int64_t shift) nogil
+
 cdef enum:
     NEAR = 1024                 # rows whose ids the first cache holds
 
@@ -53,17 +75,11 @@ cdef inline int64_t _find_runs(const word_t* x, int64_t row, int64_t end, int64_
     Where queries are so short that two begin among 16 rows, the next 16 are not asked: of five rows each, 0.8 of the
     instructions.
     """
-    cdef word_t differ
     cdef int64_t i, n_before
     cdef bint short = False
     while row < end:
         _fetch_ahead(x + row, 16 * sizeof(word_t))
-        differ = 1
-        if not short and row + 16 <= end:
-            differ = 0
-            for i in range(row, row + 16):
-                differ |= x[i] ^ x[i - 1]
-        if differ:
+        if short or row + 16 > end or differ(<const char*> (x + row), 16 * sizeof(word_t), sizeof(word_t)):
             n_before = n
             if row + 16 <= end:
                 for i in range(16):

@@ -305,6 +305,7 @@ cdef int64_t _sum_few(const items_t* items, const double* by_rank, lists_t* list
         first = lists.ptr[q]
         length = lists.ptr[q + 1] - first
         n = min(length, depth)
+        _fetch_ties(lists.tie_end, lists.ptr, q, lists.n)
         tied = _is_tied(lists, q)
         if n > N_FIRST or (tied and length > N_PLAIN):
             break
