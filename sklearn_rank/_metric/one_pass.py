@@ -61,9 +61,7 @@ def mean_in_one_pass(
     return means if math.isfinite(sum(means)) else None
 
 
-def _values_of_block(
-    spec: MetricSpec, y_true: NDArray[Any], y_score: NDArray[Any], qid: NDArray[Any]
-) -> Array:  # fmt: skip
+def _values_of_block(spec: MetricSpec, y_true: NDArray[Any], y_score: NDArray[Any], qid: NDArray[Any]) -> Array:
     """Values alone of the queries of one block, at each cutoff."""
     block, metrics = _read(spec, y_true, y_score, qid, is_few=len(qid) <= FEW_ROWS)
     (cutoffs,) = metrics.plan.cutoffs

@@ -74,7 +74,7 @@ cdef extern from *:
     #endif
         return equal;
     }
-    enum { FEW_LABELS = 12 };    /* among 64 items, up to which they are looked for one by one */
+    enum { FEW_LABELS = 12 };    /* among 64 items, up to which each is compared with all 64, and others are counted */
     /* Note the items that have a label as `sort_counts` does, and return how many of the first n were looked at. */
     WITH_AVX2_OR_WITHOUT
     int64_t sklearn_rank_note_labels(
@@ -93,7 +93,7 @@ cdef extern from *:
                 continue;
             }
             for (; labelled != 0; labelled &= labelled - 1) {
-                const uint64_t before = (labelled & -labelled) - 1;
+                const uint64_t before = (labelled & (0 - labelled)) - 1;
                 const uint8_t its = near[i + COUNT_BITS(before)];
                 item[noted] = i + COUNT_BITS(before);
                 place[noted++] = count[its] + COUNT_BITS(equal_bytes(near + i, its) & before);
@@ -230,8 +230,8 @@ def sort_counts(
     """Write the labels of each row but those that are 0, nearest first; equal ones keep their order.
 
     Items are read once: each that has a label is noted, with the number of those before it that are as near. So it has
-    its place when all are counted: two thirds of the time of counting first, and no branch depends on what has a label.
-    `begin` is room for the numbers by `near`, `item` and `place` for as many as there are items.
+    its place when all are counted: two thirds of the time of counting first where one in ten has a label. `begin` is
+    room for the numbers by `near`, `item` and `place` for as many as there are items.
     """
     cdef int64_t q, i, v, m, before, n_noted, n = near.shape[1]
     cdef const count_t* bits
