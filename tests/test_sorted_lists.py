@@ -57,7 +57,7 @@ def test_labels_are_sorted_by_distance(n, dtype, density, n_bits, rng):
     near = rng.integers(0, n_bits + 1, (3, n)).astype(np.uint8 if n_bits < 256 else np.uint16)
     near[1], near[2, ::2] = n_bits, 0
     label = (rng.integers(1, 32, (3, n)) * (rng.random((3, n)) < density)).astype(dtype)
-    label[0, : n // 3] = 0  # few among 64, and then many
+    label[0, : n // 3], label[1, n // 2 :] = 0, 0  # few among 64, then many, and the other way round
     out, begin = np.zeros(near.shape, dtype), np.full(n_bits + 1, 77)
     bits_kernels.sort_counts(near, label, begin, *np.full((2, n), 77), out)
     order = np.argsort(n_bits - near.astype(int), axis=1, kind="stable")

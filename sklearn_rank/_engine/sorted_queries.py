@@ -76,11 +76,6 @@ class SortedQueries(Queries):
         """Score of each row, which may be of a smaller type."""
         return self.scores[0]
 
-    @property
-    def of_tie(self) -> Index | None:
-        """Documents of each query by tie block and grade; None if nothing counts them."""
-        return None if self.count_ties is None else self.count_ties()
-
     def tie_ends_of(self, first: int, last: int) -> Index:
         """Where runs of equal scores end, counted from the first row of the query `first`."""
         ends, (start, stop) = self.scores[1], self.indptr[[first, last]]
@@ -150,11 +145,12 @@ class SortedRanking(Ranking):
 
     def sums_of_means(self, cutoffs: Index, min_relevance: float, of_labels: bool) -> Array | None:
         """From the counts of each tie block, if there are any: the same sums in the same order."""
-        if not self._averages or self._queries.of_tie is None:
+        count_ties = self._queries.count_ties
+        if not self._averages or count_ties is None:
             return super().sums_of_means(cutoffs, min_relevance, of_labels)
         relevant, value = tables_of_grades(min_relevance, of_labels)
         out = np.empty((self._last - self._first, len(cutoffs)))
-        rank_kernels.means_of_counts(self._queries.of_tie[self._first : self._last], relevant, value, cutoffs, out)
+        rank_kernels.means_of_counts(count_ties()[self._first : self._last], relevant, value, cutoffs, out)
         return out
 
 

@@ -20,19 +20,7 @@ from sklearn_rank._utils.typing import Array, Index
 def sorted_codes(near: NDArray[Any], label: NDArray[Any], n_bits: int, indptr: Index, first: int) -> Queries:
     """Lists by the number of equal bits, shape (n_queries, n_items)."""
     n_queries, n_items = near.shape
-
-    @cache
-    def count_ties() -> Index:
-        of_tie = np.empty((n_queries, n_bits + 1, int(label.max()) + 1), dtype=np.int64)
-        bits_kernels.count_grades(near, label, of_tie)
-        return of_tie
-
-    def count() -> Index:
-        """Items at each distance."""
-        if label.dtype == np.uint8:
-            return count_ties().sum(axis=2).ravel()
-        place = n_bits - near.astype(np.int64) + (n_bits + 1) * np.arange(n_queries)[:, None]
-        return np.bincount(place.ravel(), minlength=n_queries * (n_bits + 1))
+    of_grade = count_each(label, indptr) if label.dtype == np.uint8 else None
 
     def make_label() -> NDArray[Any]:
         out, begin = np.zeros(near.shape, label.dtype), np.empty(n_bits + 1, np.int64)
@@ -41,13 +29,26 @@ def sorted_codes(near: NDArray[Any], label: NDArray[Any], n_bits: int, indptr: I
         return out.ravel()
 
     def make_score() -> tuple[NDArray[Any], Index]:
-        distance, n_at = np.tile(np.arange(n_bits + 1, dtype=np.float32), n_queries), count()
+        distance = np.tile(np.arange(n_bits + 1, dtype=np.float32), n_queries)
+        if of_grade is not None:
+            n_at = count_ties().sum(axis=2).ravel()
+        else:
+            place = n_bits - near.astype(np.int64) + (n_bits + 1) * np.arange(n_queries)[:, None]
+            n_at = np.bincount(place.ravel(), minlength=n_queries * (n_bits + 1))
         return np.repeat(-distance, n_at), np.unique(np.cumsum(n_at))
 
-    if label.dtype != np.uint8:
+    if of_grade is None:
         return SortedQueries(make_label, make_score, indptr, summary_of(label), first)
-    known: dict[str, Any] = {"of_grade": count_each(label, indptr), "count_ties": count_ties}
-    return SortedQueries(make_label, make_score, indptr, summary_of_grades(known["of_grade"]), first, **known)
+    n_grades = of_grade.shape[1]
+
+    @cache
+    def count_ties() -> Index:
+        of_tie = np.empty((n_queries, n_bits + 1, n_grades), dtype=np.int64)
+        bits_kernels.count_grades(near, label, of_tie)
+        return of_tie
+
+    summary = summary_of_grades(of_grade)
+    return SortedQueries(make_label, make_score, indptr, summary, first, of_grade=of_grade, count_ties=count_ties)
 
 
 def sorted_scores(near: Array, label: NDArray[Any], indptr: Index, first: int) -> Queries:
@@ -82,10 +83,10 @@ def sort_labels(near: Array, label: NDArray[Any]) -> tuple[NDArray[Any], bool]:
 
 def count_each(label: NDArray[np.uint8], indptr: Index) -> Index:
     """Items of each row by grade, shape (n_queries, n_grades)."""
-    n_grades = int(label.max()) + 1
+    n_grades, grade = int(label.max()) + 1, label.reshape(-1)  # a copy, if each query has left out itself
     at_least = np.zeros((n_grades + 1, len(label), 1))
-    for grade in range(n_grades):
-        rank_kernels.count_grades_at_least(label.reshape(-1), indptr, grade, at_least[grade])
+    for least in range(n_grades):
+        rank_kernels.count_grades_at_least(grade, indptr, least, at_least[least])
     return -np.diff(at_least[:, :, 0], axis=0).T.astype(np.int64)
 
 

@@ -74,24 +74,18 @@ cdef extern from *:
     #endif
         return equal;
     }
-    enum { FEW_LABELS = 12 };    /* among 64 items, up to which each is compared with all 64, and others are counted */
-    /* Note the items that have a label as `sort_counts` does, and return how many of the first n were looked at. */
+    enum { FEW_LABELS = 12 };    /* of 64 items, up to which each is compared with all 64, and others are counted */
+    /* Note labels as `sort_counts` does, of 64 items at a time, from `start`. It ends before 64 that have more labels,
+       or before the last items, fewer than 64, and returns where. */
     WITH_AVX2_OR_WITHOUT
-    int64_t sklearn_rank_note_labels(
-        const uint8_t* near, const uint8_t* label, int64_t n, int64_t* count, int64_t* item, int64_t* place,
-        int64_t* n_noted
+    int64_t sklearn_rank_note_few(
+        const uint8_t* near, const uint8_t* label, int64_t start, int64_t n, int64_t* count, int64_t* item,
+        int64_t* place, int64_t* n_noted
     ) {
-        int64_t i = 0, noted = 0;
+        int64_t i = start, noted = *n_noted;
         for (; i + 64 <= n; i += 64) {
             uint64_t labelled = ~equal_bytes(label + i, 0);
-            if (COUNT_BITS(labelled) > FEW_LABELS) {
-                for (int64_t j = i; j < i + 64; j++) {
-                    item[noted] = j;
-                    place[noted] = count[near[j]]++;
-                    noted += label[j] != 0;
-                }
-                continue;
-            }
+            if (COUNT_BITS(labelled) > FEW_LABELS) break;
             for (; labelled != 0; labelled &= labelled - 1) {
                 const uint64_t before = (labelled & (0 - labelled)) - 1;
                 const uint8_t its = near[i + COUNT_BITS(before)];
@@ -104,8 +98,8 @@ cdef extern from *:
         return i;
     }
     """
-    int64_t sklearn_rank_note_labels(
-        const uint8_t*, const uint8_t*, int64_t, int64_t*, int64_t*, int64_t*, int64_t*) nogil
+    int64_t sklearn_rank_note_few(
+        const uint8_t*, const uint8_t*, int64_t, int64_t, int64_t*, int64_t*, int64_t*, int64_t*) nogil
     void sklearn_rank_equal_bits_8(const uint64_t*, int64_t, const uint64_t*, int64_t, uint8_t*) nogil
     void sklearn_rank_equal_bits_16(const uint64_t*, int64_t, const uint64_t*, int64_t, uint16_t*) nogil
     int64_t sklearn_rank_most_equal_bits(
@@ -233,7 +227,7 @@ def sort_counts(
     its place when all are counted: two thirds of the time of counting first where one in ten has a label. `begin` is
     room for the numbers by `near`, `item` and `place` for as many as there are items.
     """
-    cdef int64_t q, i, v, m, before, n_noted, n = near.shape[1]
+    cdef int64_t q, i, v, m, stop, before, n_noted, n = near.shape[1]
     cdef const count_t* bits
     cdef const grade_t* labels
     cdef int64_t* count = &begin[0]
@@ -243,16 +237,18 @@ def sort_counts(
         for q in range(near.shape[0]):
             bits, labels, i, n_noted = &near[q, 0], &label[q, 0], 0, 0
             memset(count, 0, begin.shape[0] * sizeof(int64_t))
-            if count_t is uint8_t and grade_t is uint8_t:
-                i = sklearn_rank_note_labels(bits, labels, n, count, items, places, &n_noted)
             while i < n:
-                v = bits[i]
-                m = count[v]
-                count[v] = m + 1
-                items[n_noted] = i  # in any case: nothing to guess
-                places[n_noted] = m
-                n_noted += labels[i] != 0
-                i += 1
+                if count_t is uint8_t and grade_t is uint8_t:
+                    i = sklearn_rank_note_few(bits, labels, i, n, count, items, places, &n_noted)
+                stop = min(i + PART, n)
+                while i < stop:
+                    v = bits[i]
+                    m = count[v]
+                    count[v] = m + 1
+                    items[n_noted] = i  # in any case: nothing to guess
+                    places[n_noted] = m
+                    n_noted += labels[i] != 0
+                    i += 1
             before = 0
             for v in range(begin.shape[0] - 1, -1, -1):
                 m = count[v]
