@@ -111,19 +111,32 @@ def test_all_relevant_is_exact():
 
 @pytest.mark.parametrize("least", [0, 1, 2, 31, 32])
 @pytest.mark.parametrize("tied", [False, True])
-def test_lists_of_each_length_have_the_sums_of_their_items(least, tied, rng):
+@pytest.mark.parametrize("of_labels", [False, True])
+def test_lists_of_each_length_have_the_sums_of_their_items(least, tied, of_labels, rng):
     """Relevant grades are looked for eight at a time; the array ends with the last list."""
-    sizes = [*range(1, 150), 320, 8]
+    sizes = [*range(1, 262), 320, *rng.integers(1, 300, 99), 8]
     ptr, n = np.cumsum([0, *sizes]), sum(sizes)
     for grades in (rng.integers(0, 4, n), rng.choice([0, 1, 2, 31], n, p=[0.85, 0.05, 0.05, 0.05]), np.full(n, 31)):
-        grade, (relevant, value) = grades.astype(np.uint8), tables_of_grades(least, False)
+        grade, (relevant, value) = grades.astype(np.uint8), tables_of_grades(least, of_labels)
         tie_end = np.arange(1, n + 1)
         if tied:  # two items here and there, but never of two lists
             first = [i for i in range(0, n - 1, 23) if i + 1 not in ptr]
             tie_end[first] += 1
-        for cutoffs in ([NO_CUTOFF], [2, 7, 8, 9, 15, 16, 63, 64, 65, 71, 72, 73, 128, 300]):
+        several = [2, 7, 8, 9, 15, 16, 63, 64, 65, 71, 72, 73, 128, 300]
+        for cutoffs in ([NO_CUTOFF], [7], [8], [100], [256], [16, 200], several):
             out, asked = np.empty((2, len(sizes), len(cutoffs))), np.array(cutoffs)
             ends = tie_end if tied else None
             rank_kernels.means_of_items(relevant[grade], value[grade], ptr, asked, ends, out[0])
             rank_kernels.means_of_grades(grade, relevant, value, ptr, asked, ends, out[1])
             assert_array_equal(*out)
+
+
+def test_each_quotient_of_up_to_255():
+    """Where one relevant item after the other follows some others; quotients are made of halves, and not divided."""
+    tables = tables_of_grades(1.0, False)
+    counts = np.array([(n, rank) for rank in range(8, 256) for n in range(1, rank + 1)])
+    grade = np.concatenate([np.repeat([0, 1], [rank - n, n]) for n, rank in counts]).astype(np.uint8)
+    ptr, cutoffs, out = np.append(0, np.cumsum(counts[:, 1])), np.array([NO_CUTOFF]), np.empty((2, len(counts), 1))
+    rank_kernels.means_of_items(*[grade.astype(float)] * 2, ptr, cutoffs, None, out[0])
+    rank_kernels.means_of_grades(grade, *tables, ptr, cutoffs, None, out[1])
+    assert_array_equal(*out)

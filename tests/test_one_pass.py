@@ -163,6 +163,20 @@ def test_each_block_has_a_plan_of_its_own(used, in_general):
     assert used == [True] * 3
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("keywords", [{"average": None}, {}], ids=str)
+def test_blocks_of_one_thread(n_jobs, keywords, used, in_general):
+    """They have the same arrays, whether the next block has more queries or fewer, other lengths or other grades."""
+    lengths = np.concatenate([np.full(20, 90), np.full(900, 1), np.full(30, 20), [2, 150, 3], np.full(300, 3)])
+    for seed, order in enumerate((lengths, lengths[::-1])):
+        y_true, y_score, qid = rows(seed, highest=1, lengths=order)
+        for start, highest in ((900, 3), (2000, 9), (2600, 2), (3000, 6)):
+            y_true[start : start + 50] = rows(start, highest, lengths=[50])[0]
+        given = {"qid": qid, "k": [2, 30, 200], "n_jobs": n_jobs, **keywords}
+        assert_array_equal(ndcg_score(y_true, y_score, **given), in_general(ndcg_score, y_true, y_score, **given))
+    assert used == [True, True]
+
+
 @pytest.mark.usefixtures("any_blocks")
 @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
 @each_metric
@@ -270,14 +284,15 @@ def test_other_rows(change, used, in_general):
 
 
 def test_queries_that_are_too_long(monkeypatch, used, in_general):
-    """One that is within a block, and one in which several blocks would end."""
-    y_true, y_score, qid = rows(7)
-    for longest in (899, 100, 1):
-        monkeypatch.setattr(one_pass, "LONGEST", longest)
-        assert ndcg_score(y_true, y_score, qid=qid) == in_general(ndcg_score, y_true, y_score, qid=qid)
-    monkeypatch.setattr(one_pass, "LONGEST", 900)
-    ndcg_score(y_true, y_score, qid=qid)
-    assert used == [False, False, False, True]
+    """One that is within the first block or a later one, and one in which several blocks would end."""
+    for lengths in (LENGTHS, LENGTHS[::-1]):
+        y_true, y_score, qid = rows(7, lengths=lengths)
+        for longest in (899, 100, 1):
+            monkeypatch.setattr(one_pass, "LONGEST", longest)
+            assert ndcg_score(y_true, y_score, qid=qid) == in_general(ndcg_score, y_true, y_score, qid=qid)
+        monkeypatch.setattr(one_pass, "LONGEST", 900)
+        ndcg_score(y_true, y_score, qid=qid)
+    assert used == 2 * [False, False, False, True]
 
 
 def test_no_rows(used):

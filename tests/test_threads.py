@@ -19,7 +19,7 @@ from sklearn_rank._engine import check
 from sklearn_rank._engine.check import check_queries
 from sklearn_rank._utils import kept_threads
 from sklearn_rank._utils import threads as _threads
-from sklearn_rank._utils.threads import StoppedError, for_each, heed, on_threads
+from sklearn_rank._utils.threads import StoppedError, for_each, heed, on_threads, with_own
 from sklearn_rank.io import read_trec_run
 
 BLOCKS = [(i, i + 1) for i in range(1000)]
@@ -50,6 +50,30 @@ def test_blocks_run_at_the_same_time(n_threads):
     meet = meeting(n_threads)
     assert for_each(lambda a, b: meet(a), BLOCKS, n_threads) == [*range(1000)]
     assert on_threads(meeting(n_threads), iter(range(10)), n_threads) == [*range(10)]
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_each_thread_has_a_function_of_its_own(n_threads):
+    owners, meet = [], meeting(n_threads)
+
+    def make():
+        owner = current_thread()
+        owners.append(owner)
+
+        def function(item):
+            assert current_thread() is owner
+            return meet(item)
+
+        return function
+
+    assert with_own(make, iter(range(10)), n_threads) == [*range(10)]
+    assert len(owners) == len({*owners}) == n_threads
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_a_function_that_cannot_be_made(n_threads):
+    with pytest.raises(IndexError):
+        with_own(lambda: [][0], range(3), n_threads)
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1])

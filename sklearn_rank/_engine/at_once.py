@@ -7,7 +7,7 @@ queries can be computed as they are read.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -28,7 +28,7 @@ FEW_ROWS = 4096
 N_SAMPLED = 16
 """Ids that are looked at to tell whether those of many rows rise."""
 
-FLOAT64, INT64, UINT8 = np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.uint8)
+FLOAT64 = np.dtype(np.float64)
 
 
 def check_at_once(
@@ -89,21 +89,31 @@ class PlainBlock(NamedTuple):
     highest: int
 
 
-def read_block(y_true: NDArray[Any], y_score: NDArray[Any], qid: NDArray[Any]) -> PlainBlock | None:
-    """Check and group rows of whole queries, whose scores are all finite; None for what needs a closer look."""
-    n_rows = len(qid)
-    grade, starts = np.empty(n_rows, UINT8), np.empty(n_rows + 1, INT64)
-    found = read_plain(y_true, y_score, qid, 0, n_rows, grade, starts, None)
-    if found is None:
-        return None
-    (_, highest, _, are_grades, unretrieved, bad), n, longest, is_constant = found
-    if unretrieved or bad or not are_grades:
-        return None
-    return PlainBlock(Rows(grade, y_score, starts[:n], is_constant), longest, int(highest))
-
-
 class NotPlain(Exception):
     """There are rows of which the general path has more to say."""
+
+
+def read_block(
+    y_true: NDArray[Any], y_score: NDArray[Any], qid: NDArray[Any], grade: Grade, starts: Index
+) -> PlainBlock:  # fmt: skip
+    """Check and group rows of whole queries, whose scores are all finite.
+
+    The block has views of `grade` and `starts`, which have room for as many rows and one start more.
+
+    Raises
+    ------
+    NotPlain
+        If the rows need a closer look.
+    """
+    n_rows = len(qid)
+    grade = grade[:n_rows]
+    found = read_plain(y_true, y_score, qid, 0, n_rows, grade, starts, None)
+    if found is None:
+        raise NotPlain
+    (_, highest, _, are_grades, unretrieved, bad), n, longest, is_constant = found
+    if unretrieved or bad or not are_grades:
+        raise NotPlain
+    return PlainBlock(Rows(grade, y_score, starts[:n], is_constant), longest, int(highest))
 
 
 def next_start(qid: NDArray[Any], row: int, most: int) -> int:
@@ -119,6 +129,22 @@ def next_start(qid: NDArray[Any], row: int, most: int) -> int:
     if found == last < len(qid):
         raise NotPlain
     return found
+
+
+def whole_queries(qid: NDArray[Any], blocks: Iterable[tuple[int, int]], most: int) -> Iterator[tuple[int, int]]:
+    """Blocks that go on to the end of a query, which is up to `most` rows further down; empty ones are left out.
+
+    Raises
+    ------
+    NotPlain
+        If it is not.
+    """
+    start = 0
+    for _, row in blocks:
+        stop = next_start(qid, row, most)
+        if start < stop:
+            yield start, stop
+        start = stop
 
 
 def falls_somewhere(qid: NDArray[Any]) -> bool:

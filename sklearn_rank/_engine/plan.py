@@ -67,7 +67,7 @@ class Plan:
         with np.errstate(all="ignore"):
             for curve in curves:
                 self._add(*curve, ranks)
-        self._has_ufuncs = any(steps.has_ufuncs for steps in self._steps.values())
+        self.has_ufuncs = any(steps.has_ufuncs for steps in self._steps.values())
         self._rooms: list[Room] = []
 
     def _add(self, spec: MetricRequest, cutoffs: Index, keywords: Mapping[str, Any], ranks: Index) -> None:
@@ -107,10 +107,7 @@ class Plan:
         if room is None or room.n_rows < len(rows.grade) or room.n_queries < len(rows.indptr) - 1:
             room = Room(self, n_rows or _rounded(len(rows.grade)), n_queries or _rounded(len(rows.indptr)))
         try:
-            if not self._has_ufuncs:
-                return room.fill(*rows, outs)
-            with np.errstate(all="ignore"):  # each metric looks for what is not finite
-                return room.fill(*rows, outs)
+            return room.fill(rows, outs)
         finally:
             if n_rows or room.n_numbers <= self._most_kept:
                 self._rooms.append(room)
@@ -154,8 +151,16 @@ class Room:
             for ties, depth in plan.depth.items()
         }
         ratios = plan.bind(orders)
-        self.fill = rank_kernels.BoundPlan([order.lists for order in orders.values()], steps, ratios)
+        self._fill = rank_kernels.BoundPlan([order.lists for order in orders.values()], steps, ratios)
+        self._has_ufuncs = plan.has_ufuncs
         self.n_numbers = n_rows * (len(steps) + len(orders))
+
+    def fill(self, rows: Rows, outs: Sequence[Out]) -> bool:
+        """Write the values of each metric for some rows; return False where the general path must say what is wrong."""
+        if not self._has_ufuncs:
+            return self._fill(*rows, outs)
+        with np.errstate(all="ignore"):  # each metric looks for what is not finite
+            return self._fill(*rows, outs)
 
 
 class BlockOrder(BoundOrder):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -80,11 +80,9 @@ class PerQuery:
         return cls(spec, cutoffs, values, denominator, undefined)
 
     @classmethod
-    def joined(cls, parts: Sequence[PerQuery]) -> PerQuery:
-        """Values of the queries of all parts, one part after the other, which are no pooled ones."""
-        values = np.concatenate([part.numerator.T for part in parts], axis=1)
-        undefined = np.concatenate([part.undefined.T for part in parts], axis=1)
-        return cls(parts[0].spec, parts[0].cutoffs, values.T, _ones(*values.T.shape), undefined.T)
+    def of_ratios(cls, spec: MetricRequest, values: Array, undefined: NDArray[np.bool_]) -> PerQuery:
+        """Values that are no pooled ones, at the cutoffs of the metric."""
+        return cls(spec, spec.cutoffs, values, _ones(*values.shape), undefined)
 
     def fill(
         self, first: int, last: int, ranking: Ranking, keywords: Mapping[str, Any], *, keeps_results: bool = False

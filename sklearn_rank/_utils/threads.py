@@ -78,8 +78,12 @@ def for_each(function: Callable[..., T], blocks: Sequence[tuple[Any, ...]], n_jo
     _keep_freed_memory()
     if len(blocks) == 1:
         return [function(*blocks[0])]
-    n_threads = 1 if n_jobs == 1 else min(effective_n_jobs(n_jobs), len(blocks))
-    return on_threads(lambda block: function(*block), blocks, n_threads)
+    return on_threads(lambda block: function(*block), blocks, threads_for(len(blocks), n_jobs))
+
+
+def threads_for(n_blocks: int, n_jobs: int | None) -> int:
+    """Number of threads that joblib's `n_jobs` means for so many blocks."""
+    return 1 if n_jobs == 1 else min(effective_n_jobs(n_jobs), n_blocks)
 
 
 @cache
@@ -99,13 +103,19 @@ def can_start() -> bool:
 
 
 def on_threads(function: Callable[[S], T], items: Iterable[S], n_threads: int) -> list[T]:
-    """List ``function(item)`` for each item. A free thread takes the next item from the iterable.
+    """List ``function(item)`` for each item, as `with_own` does, with one function for all threads."""
+    return with_own(lambda: function, items, n_threads)
 
-    An error or an interrupt in one thread stops all of them, and is raised unchanged. Where the system lets no more
-    threads start, those that have started do the work.
+
+def with_own(make_function: Callable[[], Callable[[S], T]], items: Iterable[S], n_threads: int) -> list[T]:
+    """List ``function(item)`` for each item, with a function that is made for each thread, such as one with arrays.
+
+    A free thread takes the next item from the iterable. An error or an interrupt in one thread stops all of them, and
+    is raised unchanged. Where the system lets no more threads start, those that have started do the work.
     """
+    _keep_freed_memory()
     if n_threads == 1 or not can_start():
-        return [*map(function, items)]
+        return [*map(make_function(), items)]
     results: dict[int, T] = {}
     errors: list[BaseException] = []  # the first, and others raised before the threads stopped
     todo, taking, stop = enumerate(items), Lock(), Event()
@@ -114,6 +124,7 @@ def on_threads(function: Callable[[S], T], items: Iterable[S], n_threads: int) -
     def work() -> None:
         outer, _thread.stops = _stops(), (*before, stop)
         try:
+            function = make_function()
             while not stop.is_set():
                 with taking:
                     i, item = next(todo, (-1, None))

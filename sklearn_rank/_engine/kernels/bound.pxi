@@ -78,6 +78,10 @@ cdef class BoundBlock(BoundScores):
             _tie_queries(indptr, self.ptr, self.ends)
             self.grade, self.tie_end = grade, self.ends    # in order as they stand
             return 0
+        if is_constant and self.ties == STABLE:            # and so are these; no score is read again
+            _take_first(grade, indptr, self.depth, self.all_grades, self.ptr)
+            self.grade, self.tie_end = self.all_grades[:self.ptr[indptr.shape[0] - 1]], None
+            return 0
         self.rank(score, narrow_score, label, grade, indptr, None, self.all_grades)
         self.grade = self.all_grades[:self.ptr[indptr.shape[0] - 1]]
         return 0

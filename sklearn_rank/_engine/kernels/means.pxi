@@ -1,5 +1,7 @@
 # Sums of means down to each relevant item, as MAP and WAP are; `rank.pyx` includes it.
 
+include "reciprocals.pxi"
+
 cdef enum:
     CHUNK = 128                # positions whose sums are kept on the stack
     PACKED = 1 << 16            # items whose sums fit in 21 bits
@@ -17,6 +19,7 @@ cdef struct mean_t:
     int32_t[N_GRADES] relevant, value   # by grade
     numbers_t packed                    # both, and their product, 21 bits apart
     int64_t least                       # that of `_least_relevant`
+    bint of_ones                        # whether relevant items have the value 1, as in MAP
     int64_t first, at               # first position of the query, and the next one
     int64_t tie_start, tie_stop     # of the tie block that the next position is in
     double total, before            # the sum so far, and the values above the next position or below its block
@@ -86,66 +89,70 @@ cpdef void means_of_grades(
     const uint8_t[::1] grade, const double[::1] relevant, const double[::1] value, const int64_t[::1] ptr,
     const int64_t[::1] cutoffs, const int64_t[::1] tie_end, double[:, :] out,
 ) noexcept:
-    """The same, where both are looked up by grade. Values are whole numbers, so that their sums are exact.
+    """The same, where both are looked up by grade. Values are whole numbers up to 31, so that their sums are exact.
 
     It takes a third of the time, as no array is made, and only relevant items are divided for.
     """
-    cdef int64_t q, c, g, i, n, first, stop, down_to, n_cutoffs = cutoffs.shape[0]
-    cdef double total
-    cdef double[N_PLAIN + TURN] mean
+    cdef int64_t g, q
     cdef const uint8_t* grades = &grade[0] if grade.shape[0] > 0 else NULL
-    cdef const int64_t* all_ends = _pointer(tie_end)
-    cdef const int64_t* ends
+    cdef lists_t lists
     cdef mean_t run
+    if ptr.shape[0] == 1:
+        return
+    lists = _lists(ptr, cutoffs, out)
+    lists.tie_end = _pointer(tie_end)
     run.level = run.slope = run.above_ties = run.tie_start = 0
     for g in range(N_GRADES):
         run.relevant[g] = <int32_t> relevant[g]
         run.value[g] = <int32_t> value[g]
         run.packed.of[g] = run.relevant[g] + run.value[g] * LOW + run.relevant[g] * run.value[g] * LOW * LOW
     _find_ranges(&run.packed)
-    run.least = _least_relevant(&run)
+    run.least, run.of_ones = _least_relevant(&run), True
+    for g in range(run.least, N_GRADES):
+        run.of_ones = run.of_ones and run.value[g] == 1
     with nogil:
-        for q in range(ptr.shape[0] - 1):
-            first = ptr[q]
-            n = ptr[q + 1] - first
-            _fetch_ties(all_ends, &ptr[0], q, ptr.shape[0] - 1)
-            ends = _ties_of(all_ends, first, first + n)
-            if ends == NULL and n <= FEW:
-                i = down_to = 0
-                total = 0.0
-                for c in range(n_cutoffs):
-                    stop = min(cutoffs[c], n)
-                    total = _look_up_means(grades + first, &relevant[0], run.value, i, stop, &down_to, total)
-                    i = stop
-                    out[q, c] = total
-                continue
-            run.total = run.before = 0.0
-            run.first = run.at = run.tie_stop = first
-            if ends != NULL and n <= N_PLAIN and _find_means_of_ties(grades + first, ends + first, n, &run, mean):
-                i = 0
-                for c in range(n_cutoffs):
-                    stop = min(cutoffs[c], n)
-                    while i < stop:
-                        run.total += mean[i]
-                        i += 1
-                    out[q, c] = run.total
-                continue
-            for c in range(n_cutoffs):
-                stop = first + min(cutoffs[c], n)
-                while run.at < stop:
-                    if run.at < run.tie_stop:
-                        _add_tied(min(stop, run.tie_stop), &run)
-                    elif ends != NULL and ends[run.at] > run.at + 1:
-                        _start_ties(grades, ends[run.at], &run)
-                    elif stop - run.at <= FEW:
-                        _add_few(grades, ends, stop, &run)
-                    else:
-                        _add_untied(grades, ends, min(stop, run.at + CHUNK), &run)
-                out[q, c] = run.total
+        for q in range(lists.n):
+            _fetch_ties(lists.tie_end, lists.ptr, q, lists.n)
+            if _is_tied(&lists, q):
+                _sum_means(grades, &lists, q, &run)
+            elif lists.ptr[q + 1] - lists.ptr[q] <= FEW:
+                _look_up_means(grades, &relevant[0], run.value, &lists, q)
+            elif run.least > 0 and _is_listed(&lists, q):
+                _sum_listed(grades, run.least, &value[0], &lists, q)
+            else:
+                _sum_means(grades, &lists, q, &run)
+
+
+cdef void _sum_means(const uint8_t* grade, const lists_t* lists, int64_t q, mean_t* run) noexcept nogil:
+    """Sums of one list, which may be long and have ties."""
+    cdef int64_t c, first = lists.ptr[q], n = lists.ptr[q + 1] - first
+    cdef const int64_t* ends = _ties_of(lists.tie_end, first, first + n)
+    cdef char* out = lists.out + q * lists.of_query
+    run.total = run.before = 0.0
+    run.first = run.at = run.tie_stop = first
+    if ends != NULL and n <= N_PLAIN and _sum_means_of_ties(grade + first, ends + first, n, run, lists, q):
+        return
+    for c in range(lists.n_cutoffs):
+        _add_means_down_to(grade, ends, first + min(lists.cutoffs[c], n), run)
+        (<double*> out)[0] = run.total
+        out += lists.of_cutoff
+
+
+cdef void _add_means_down_to(const uint8_t* grade, const int64_t* tie_end, int64_t stop, mean_t* run) noexcept nogil:
+    """Add what the positions up to `stop` add, block by block."""
+    while run.at < stop:
+        if run.at < run.tie_stop:
+            _add_tied(min(stop, run.tie_stop), run)
+        elif tie_end != NULL and tie_end[run.at] > run.at + 1:
+            _start_ties(grade, tie_end[run.at], run)
+        elif stop - run.at <= FEW:
+            _add_few(grade, tie_end, stop, run)
+        else:
+            _add_untied(grade, tie_end, min(stop, run.at + CHUNK), run)
 
 
 cdef int64_t _least_relevant(const mean_t* run) noexcept nogil:
-    """Grade from which on items are relevant and have the value 1, and others 0, as in MAP; 0 if there is none.
+    """Grade from which on items are relevant, where others have no value; 0 if there is none.
 
     It is 0 too where words do not have the low bytes first.
     """
@@ -153,22 +160,24 @@ cdef int64_t _least_relevant(const mean_t* run) noexcept nogil:
     while least < N_GRADES and run.relevant[least] == 0 and run.value[least] == 0:
         least += 1
     for g in range(least, N_GRADES):
-        if not (LOW_BYTES_FIRST and run.relevant[g] == run.value[g] == 1):
+        if not (LOW_BYTES_FIRST and run.relevant[g] == 1):
             return 0
     return least
 
 
-cdef bint _find_means_of_ties(
-    const uint8_t* grade, const int64_t* tie_end, int64_t n, const mean_t* run, double* mean,
+cdef bint _sum_means_of_ties(
+    const uint8_t* grade, const int64_t* tie_end, int64_t n, const mean_t* run, const lists_t* lists, int64_t q
 ) noexcept nogil:
-    """Write what each position of a short list adds; return False for one with a tie block of more than `TURN` items.
+    """Sums of a short list; return False for one with a tie block of more than `TURN` items.
 
     Differences of sums down the list say what a block has, and means are written eight at a time, those of the next
     block over the last of them: half of the time, as no branch depends on what is tied.
     """
-    cdef int64_t i, j, stop, packed
-    cdef double m, sum_x, sum_y, sum_xy, level, slope
+    cdef int64_t c, i, j, stop, packed
+    cdef double m, sum_x, sum_y, sum_xy, level, slope, total = 0.0
     cdef int64_t[N_PLAIN + 1] above
+    cdef double[N_PLAIN + TURN] mean
+    cdef char* out = lists.out + q * lists.of_query
     if tie_end[0] - run.first > TURN:  # mostly all are tied
         return False
     above[0] = 0
@@ -194,19 +203,31 @@ cdef bint _find_means_of_ties(
         i = stop
     for i in range(n):
         mean[i] /= RANK[i]
+    i = 0
+    for c in range(lists.n_cutoffs):
+        while i < min(lists.cutoffs[c], n):
+            total += mean[i]
+            i += 1
+        (<double*> out)[0] = total
+        out += lists.of_cutoff
     return True
 
 
-cdef inline double _look_up_means(
-    const uint8_t* grade, const double* relevant, const int32_t* value, int64_t start, int64_t stop, int64_t* down_to,
-    double total,
+cdef inline void _look_up_means(
+    const uint8_t* grade, const double* relevant, const int32_t* value, const lists_t* lists, int64_t q
 ) noexcept nogil:
-    """Add the means of a short query without ties; they are looked up, as divisions take most of the time."""
-    cdef int64_t i
-    for i in range(start, stop):
-        down_to[0] += value[grade[i]]
-        total += relevant[grade[i]] * MEAN[down_to[0]][i]
-    return total
+    """Sums of a short list without ties, whose means are looked up, as divisions take most of the time."""
+    cdef int64_t c, stop, i = 0, down_to = 0, first = lists.ptr[q], n = lists.ptr[q + 1] - first
+    cdef double total = 0.0
+    cdef char* out = lists.out + q * lists.of_query
+    for c in range(lists.n_cutoffs):
+        stop = min(lists.cutoffs[c], n)
+        while i < stop:
+            down_to += value[grade[first + i]]
+            total += relevant[grade[first + i]] * MEAN[down_to][i]
+            i += 1
+        (<double*> out)[0] = total
+        out += lists.of_cutoff
 
 
 cdef inline void _add_few(const uint8_t* grade, const int64_t* tie_end, int64_t stop, mean_t* run) noexcept nogil:
@@ -237,7 +258,7 @@ cdef inline void _add_untied(const uint8_t* grade, const int64_t* tie_end, int64
         while i < stop and tie_end[i] == i + 1:
             i += 1
         stop = i
-    if run.least > 0 and stop - start >= OF_WORD:
+    if run.least > 0 and run.of_ones and stop - start >= OF_WORD:
         n = _find_means_of_ones(grade + start, stop - start, run.least, before, above, mean)
         down_to = <int32_t> n
     else:

@@ -81,3 +81,17 @@ def spread_tie_ends(const int64_t[::1] ptr, const int64_t[::1] tie_end, int64_t[
                 while i < stop:
                     out[i] = stop
                     i += 1
+
+
+cdef void _take_first(
+    const uint8_t[::1] grade, const int64_t[::1] indptr, int64_t depth, uint8_t[::1] out, int64_t[::1] ptr
+) noexcept:
+    """Write the grades of the first rows of each query, down to `depth`, and where its list starts."""
+    cdef int64_t q, n
+    with nogil:
+        ptr[0] = 0
+        for q in range(indptr.shape[0] - 1):
+            n = min(indptr[q + 1] - indptr[q], depth)
+            if n > 0:
+                memcpy(&out[ptr[q]], &grade[indptr[q]], n)
+            ptr[q + 1] = ptr[q] + n

@@ -1,0 +1,55 @@
+# Sums of means of lists in which relevant items alone add something, as MAP is; `means.pxi` includes it.
+#
+# A mean is a whole number over the rank, and a quotient takes as long as ten products. So 1 over the rank is looked up
+# in two halves. Products with the upper one are exact, and the sum of both products is rounded once: to the bits of the
+# quotient, as what it lacks, 2**-78 of it, is less than any such quotient is away from the middle of two doubles,
+# 2**-62. MAP of `mslr` takes 0.65 of the time once lists are in order.
+
+cdef enum:
+    MOST_LISTED = 255           # rows of a list, so that a byte says which place is meant, or that there is none
+
+cdef struct halves_t:
+    double high, low            # they add up to a number; the upper one has 26 digits
+
+cdef halves_t[MOST_LISTED] ONE_OVER_RANK    # at each place, from 0 on
+
+
+cdef void _list_reciprocals() noexcept:
+    cdef int64_t i
+    cdef double once, high
+    for i in range(MOST_LISTED):
+        once = 1.0 / (i + 1)
+        high = SPLIT * once
+        high -= high - once
+        ONE_OVER_RANK[i].high = high
+        ONE_OVER_RANK[i].low = (1.0 - (i + 1) * high) / (i + 1)
+
+
+_list_reciprocals()
+
+
+cdef inline bint _is_listed(const lists_t* lists, int64_t q) noexcept nogil:
+    """Whether there are 8 to 255 items down to the deepest cutoff."""
+    return OF_WORD <= min(lists.ptr[q + 1] - lists.ptr[q], lists.cutoffs[lists.n_cutoffs - 1]) <= MOST_LISTED
+
+
+cdef void _sum_listed(
+    const uint8_t* grade, int64_t least, const double* value, const lists_t* lists, int64_t q
+) noexcept nogil:
+    """Sums of such a list without ties, whose items of at least some grade are relevant; `value` is that of grades."""
+    cdef uint8_t[MOST_LISTED + 1 + OF_WORD] place
+    cdef int64_t c, stop, i = 0, n = min(lists.ptr[q + 1] - lists.ptr[q], lists.cutoffs[lists.n_cutoffs - 1])
+    cdef double down_to = 0.0, total = 0.0
+    cdef const halves_t* once
+    cdef char* out = lists.out + q * lists.of_query
+    grade += lists.ptr[q]
+    place[_find_at_least(grade, n, least, place)] = MOST_LISTED
+    for c in range(lists.n_cutoffs):
+        stop = min(lists.cutoffs[c], <int64_t> MOST_LISTED)
+        while place[i] < stop:
+            once = &ONE_OVER_RANK[place[i]]
+            down_to += value[grade[place[i]]]
+            total += down_to * once.high + down_to * once.low
+            i += 1
+        (<double*> out)[0] = total
+        out += lists.of_cutoff
