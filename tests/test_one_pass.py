@@ -2,6 +2,7 @@
 
 import math
 import re
+from threading import Barrier, current_thread
 
 import numpy as np
 import pytest
@@ -175,6 +176,23 @@ def test_blocks_of_one_thread(n_jobs, keywords, used, in_general):
         given = {"qid": qid, "k": [2, 30, 200], "n_jobs": n_jobs, **keywords}
         assert_array_equal(ndcg_score(y_true, y_score, **given), in_general(ndcg_score, y_true, y_score, **given))
     assert used == [True, True]
+
+
+def test_no_two_threads_have_the_same_arrays(monkeypatch):
+    """Both have begun before one goes on."""
+    owners, compute, both = {}, one_pass.OneThread.compute, Barrier(2)
+
+    def compute_and_note(self, block):
+        if self not in owners:
+            owners[self] = current_thread()
+            both.wait(60)
+        assert owners[self] is current_thread()
+        return compute(self, block)
+
+    monkeypatch.setattr(one_pass.OneThread, "compute", compute_and_note)
+    y_true, y_score, qid = rows(17)
+    ndcg_score(y_true, y_score, qid=qid, n_jobs=2)
+    assert len(owners) == len({*owners.values()}) == 2
 
 
 @pytest.mark.usefixtures("any_blocks")

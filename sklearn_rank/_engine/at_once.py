@@ -132,12 +132,12 @@ def next_start(qid: NDArray[Any], row: int, most: int) -> int:
 
 
 def whole_queries(qid: NDArray[Any], blocks: Iterable[tuple[int, int]], most: int) -> Iterator[tuple[int, int]]:
-    """Blocks that go on to the end of a query, which is up to `most` rows further down; empty ones are left out.
+    """Blocks that go on to the end of their last query; empty ones are left out.
 
     Raises
     ------
     NotPlain
-        If it is not.
+        If that is more than `most` rows further down.
     """
     start = 0
     for _, row in blocks:

@@ -75,8 +75,8 @@ def _n_blocks(n_all: int, n_rows: int, n_jobs: int | None) -> int:
 
 def for_each(function: Callable[..., T], blocks: Sequence[tuple[Any, ...]], n_jobs: int | None) -> list[T]:
     """List ``function(*block)`` for each block, as (start, stop), on as many threads as joblib's `n_jobs` means."""
-    _keep_freed_memory()
     if len(blocks) == 1:
+        _keep_freed_memory()
         return [function(*blocks[0])]
     return on_threads(lambda block: function(*block), blocks, threads_for(len(blocks), n_jobs))
 

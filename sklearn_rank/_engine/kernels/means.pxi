@@ -117,8 +117,8 @@ cpdef void means_of_grades(
                 _sum_means(grades, &lists, q, &run)
             elif lists.ptr[q + 1] - lists.ptr[q] <= FEW:
                 _look_up_means(grades, &relevant[0], run.value, &lists, q)
-            elif run.least > 0 and _is_listed(&lists, q):
-                _sum_listed(grades, run.least, &value[0], &lists, q)
+            elif run.least > 0 and _has_reciprocals(&lists, q):
+                _sum_quotients(grades, run.least, &value[0], &lists, q)
             else:
                 _sum_means(grades, &lists, q, &run)
 

@@ -1,23 +1,23 @@
 # Sums of means of lists in which relevant items alone add something, as MAP is; `means.pxi` includes it.
 #
-# A mean is a whole number over the rank, and a division takes as long as ten products. So 1 over the rank is looked up,
-# in two halves. The product with the upper half is exact. The sum of both products is rounded once, and before that it
+# A mean is a whole number over the rank, and processors divide slowly. So 1 over the rank is looked up, in two halves.
+# The product with the upper half is exact. The sum of both products is rounded once, and before that it
 # is off by 2**-78 of itself at most. No such quotient is as near to the middle of two doubles, only 2**-62 of itself,
 # so the sum has the bits of the quotient. MAP of `mslr` takes 0.7 of the time once lists are in order.
 
 cdef enum:
-    MOST_LISTED = 255           # rows of a list, so that a byte says which place is meant, or that there is none
+    MOST_RANKS = 255           # rows of a list, so that a byte says which place is meant, or that there is none
 
 cdef struct halves_t:
     double high, low            # they add up to a number; the upper one has 26 digits
 
-cdef halves_t[MOST_LISTED] ONE_OVER_RANK    # at each place, from 0 on
+cdef halves_t[MOST_RANKS] ONE_OVER_RANK    # at each place, from 0 on
 
 
 cdef void _list_reciprocals() noexcept:
     cdef int64_t i
     cdef double once, high
-    for i in range(MOST_LISTED):
+    for i in range(MOST_RANKS):
         once = 1.0 / (i + 1)
         high = SPLIT * once
         high -= high - once
@@ -28,24 +28,24 @@ cdef void _list_reciprocals() noexcept:
 _list_reciprocals()
 
 
-cdef inline bint _is_listed(const lists_t* lists, int64_t q) noexcept nogil:
-    """Whether there are 8 to 255 items down to the deepest cutoff."""
-    return OF_WORD <= min(lists.ptr[q + 1] - lists.ptr[q], lists.cutoffs[lists.n_cutoffs - 1]) <= MOST_LISTED
+cdef inline bint _has_reciprocals(const lists_t* lists, int64_t q) noexcept nogil:
+    """Whether a list has 8 to 255 items down to the deepest cutoff."""
+    return OF_WORD <= min(lists.ptr[q + 1] - lists.ptr[q], lists.cutoffs[lists.n_cutoffs - 1]) <= MOST_RANKS
 
 
-cdef void _sum_listed(
+cdef void _sum_quotients(
     const uint8_t* grade, int64_t least, const double* value, const lists_t* lists, int64_t q
 ) noexcept nogil:
-    """Sums of such a list without ties, whose items of at least some grade are relevant; `value` is that of grades."""
-    cdef uint8_t[MOST_LISTED + 1 + OF_WORD] place
+    """Sums of such a list without ties. Items of at least the grade `least` are relevant; each grade has a `value`."""
+    cdef uint8_t[MOST_RANKS + 1 + OF_WORD] place
     cdef int64_t c, stop, i = 0, n = min(lists.ptr[q + 1] - lists.ptr[q], lists.cutoffs[lists.n_cutoffs - 1])
     cdef double down_to = 0.0, total = 0.0
     cdef const halves_t* once
     cdef char* out = lists.out + q * lists.of_query
     grade += lists.ptr[q]
-    place[_find_at_least(grade, n, least, place)] = MOST_LISTED
+    place[_find_at_least(grade, n, least, place)] = MOST_RANKS
     for c in range(lists.n_cutoffs):
-        stop = min(lists.cutoffs[c], <int64_t> MOST_LISTED)
+        stop = min(lists.cutoffs[c], <int64_t> MOST_RANKS)
         while place[i] < stop:
             once = &ONE_OVER_RANK[place[i]]
             down_to += value[grade[place[i]]]
