@@ -7,6 +7,7 @@ from libc.stdint cimport int64_t, uintptr_t
 
 cdef extern from *:
     """
+    enum { LINE = 64, AHEAD = 4096 };    /* bytes that come at once, and of a page */
     #if defined(__GNUC__)
         #define PREFETCH(address) __builtin_prefetch((const void *) (address))
         #define PREFETCH_TO_WRITE(address) __builtin_prefetch((address), 1)
@@ -17,10 +18,7 @@ cdef extern from *:
     """
     void PREFETCH(uintptr_t address) nogil
     void PREFETCH_TO_WRITE(const void* address) nogil
-
-cdef enum:
-    LINE = 64                   # bytes that come at once
-    AHEAD = 4096                # bytes of a page
+    int LINE, AHEAD
 
 
 cdef inline void _fetch_ahead(const void* start, int64_t n_bytes) noexcept nogil:
@@ -28,3 +26,14 @@ cdef inline void _fetch_ahead(const void* start, int64_t n_bytes) noexcept nogil
     cdef int64_t i
     for i in range((n_bytes + LINE - 1) // LINE):
         PREFETCH(<uintptr_t> start + AHEAD + LINE * i)
+
+
+cdef inline void _fetch_many_ahead(const void* start, int64_t n_bytes) noexcept nogil:
+    """The same of hundreds of bytes, four lines at a time: half of the instructions."""
+    cdef uintptr_t line = <uintptr_t> start + AHEAD, end = line + n_bytes
+    while line < end:
+        PREFETCH(line)
+        PREFETCH(line + LINE)
+        PREFETCH(line + 2 * LINE)
+        PREFETCH(line + 3 * LINE)
+        line += 4 * LINE

@@ -21,6 +21,7 @@ cdef extern from "Python.h":
     Py_ssize_t PyUnicode_GetLength(PyObject*)
     void PyErr_Clear()
 
+include "avx2.pxi"
 include "fetch.pxi"
 include "runs.pxi"
 include "steps.pxi"

@@ -19,6 +19,7 @@ cdef extern from "<math.h>" nogil:
     bint isgreater(double x, double y)
     bint islessgreater(double x, double y)
 
+include "avx2.pxi"
 include "fetch.pxi"
 include "lengths.pxi"
 include "steps.pxi"
@@ -130,10 +131,10 @@ cpdef bint rank_queries(
             start, at = indptr[q], ptr[q]
             n = indptr[q + 1] - start
             if wide != NULL:
-                _fetch_ahead(wide + start, n * sizeof(double))
+                _fetch_many_ahead(wide + start, n * sizeof(double))
                 equal = not by_label and _is_one_block(wide + start, n, bar)
             else:
-                _fetch_ahead(narrow + start, n * sizeof(float))
+                _fetch_many_ahead(narrow + start, n * sizeof(float))
                 equal = not by_label and _is_one_block(narrow + start, n, bar)
             if equal:  # and so sorted already
                 if ties == AVERAGE:
