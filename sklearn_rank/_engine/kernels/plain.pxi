@@ -35,6 +35,7 @@ cdef extern from *:
             const __m256i zero = _mm256_setzero_si256(), first = all_equal(of->first, of->is_narrow);
             const columns_t given = *of;    /* nothing that is written can change it */
             const int label_width = WIDTH_OF(given.label_type), score_width = given.is_narrow ? 4 : 8;
+            const int id_width = given.id_width;
             __m256i lowest = ~zero, highest = zero, bytes[2];
             labels_t labels = {zero, zero};
             scores_t scores = {zero, zero};
@@ -43,11 +44,11 @@ cdef extern from *:
             for (; row + 64 <= end; row += 64) {
                 const char* const label = given.label + row * label_width;
                 const char* const score = given.score + row * score_width;
-                const char* const id = given.id + row * given.id_width;
+                const char* const id = given.id + row * id_width;
                 int64_t n_found = n;
                 for (int i = 0; i < 64; i += 16)
                     n_found += find_in_any_16(
-                        id + i * given.id_width, given.id_width, given.is_signed, row + i, given.starts + n_found, &falls);
+                        id + i * id_width, id_width, given.is_signed, row + i, given.starts + n_found, &falls);
                 for (int i = 0; i < 64 * label_width; i += LINE) PREFETCH(label + AHEAD + i);
                 for (int i = 0; i < 2; i++) {
                     bytes[i] = any_whole_32(label + 32 * i * label_width, given.label_type, &labels);
