@@ -71,7 +71,9 @@ def read_rows(label, score, uint8_t[::1] grade):
         _start(&facts, grades != NULL)
         n_labels, n_scores = y.len // y.itemsize, s.len // s.itemsize
         while is_known and (row == 0 or row < max(n_labels, n_scores)):
-            is_known = _read_any_labels(&y, row, min(row + CHUNK, n_labels), grades + row, &facts)
+            is_known = _read_any_labels(
+                &y, row, min(row + CHUNK, n_labels), NULL if grades == NULL else grades + row, &facts
+            )
             is_known = is_known and _read_any_scores(&s, row, min(row + CHUNK, n_scores), &facts)
             row += CHUNK
     PyBuffer_Release(&y)
