@@ -97,6 +97,13 @@ def test_all_scores_but_one_are_the_same(score):
             check(label, changed, ids)
 
 
+def test_scores_that_change_once():
+    """Rows that are read together may all have one score, and those before them another."""
+    label, _, ids = rows()
+    for row in range(1, N_ROWS):
+        check(label, np.where(np.arange(N_ROWS) < row, 0.5, 1.5), ids)
+
+
 @pytest.mark.parametrize("ids", IDS)
 def test_an_id_that_falls_anywhere(ids):
     label, score, numbers = rows(ids=ids)
