@@ -20,7 +20,7 @@ cdef extern from *:
         WITH_AVX2 static int are_finite_by_4(const double* x, int64_t n) { ARE_FINITE(double, uint64_t) }
         WITH_AVX2 static int narrow_are_finite_by_8(const float* x, int64_t n) { ARE_FINITE(float, uint32_t) }
 
-        /* What has been seen: bits of NaN, and bits in which a score is not the first. */
+        /* Bits that NaN has left, and bits in which a score seen so far is not the first. */
         typedef struct { __m256i odd, other; } scores_t;
 
         /* Look at 64 bytes of scores. */

@@ -2,7 +2,7 @@
 #
 # 64 rows of one array are read, then those of the next, and what is seen of them stays in registers. Of 3.8 million
 # rows that takes 0.77 of the time of 256 rows in turn, a loop for each array: 64 in turn take 0.81 in loops of their
-# own, and 32 take 0.94. It is less than NumPy's `max` takes of each array.
+# own, and 32 take 0.96. It is less than NumPy's `max` takes of each array.
 
 cdef extern from *:
     """

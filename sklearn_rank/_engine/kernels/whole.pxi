@@ -15,7 +15,7 @@ cdef extern from *:
     enum { FLOAT64, FLOAT32, INT64, INT32 };    /* of labels */
     #define WIDTH_OF(type) ((type) == FLOAT64 || (type) == INT64 ? 8 : 4)
     #if defined(WITH_AVX2)
-        /* What has been seen: bits that differ without a fraction, and bits of whole numbers. */
+        /* Bits in which a label seen so far differs without its fraction, and bits of all as whole numbers. */
         typedef struct { __m256i changed, set; } labels_t;
 
         /* Whole numbers of 4 bytes: 0, 1, 4, 5; 2, 3, 6 and 7. */
