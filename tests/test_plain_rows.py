@@ -14,7 +14,7 @@ ROWS = [0, 1, 63, 64, 127, *range(128, 272), 319, 320, 398, 399]
 
 
 def read(label, score, ids, begin=0, end=None):
-    """Facts about rows, their grades, starts and ids of queries, the longest of these, and whether all scores are one."""
+    """Facts about rows, their grades, starts and ids of queries, the longest, and whether all scores are one."""
     end = len(ids) if end is None else end
     grade, starts = np.full(len(ids), 77, dtype=np.uint8), np.empty(end - begin + 1, dtype=np.int64)
     heads = np.empty(end - begin, dtype=ids.dtype)
