@@ -335,7 +335,7 @@ def test_documents_that_are_not_retrieved_have_no_rank():
     assert evaluate([2, 1], [2, -np.inf], qid=[1, 1], metrics="acg").mean() == {"acg": 2}
 
 
-@pytest.mark.parametrize("bound", ["BoundRatio", "BoundCascade"])
+@pytest.mark.parametrize("bound", ["BoundRatio", "BoundStops"])
 def test_numbers_that_the_general_path_says_more_of(bound, monkeypatch):
     """As these kernels tell by False, of denominators that are too small, say: the short paths step back."""
     called = []
@@ -345,14 +345,20 @@ def test_numbers_that_the_general_path_says_more_of(bound, monkeypatch):
             return make if asked == bound else getattr(rank_kernels, asked)
 
     def make(numerator, denominator, *others):
-        if bound == "BoundCascade":
-            return refuse
+        if bound == "BoundStops":
+            return RefusingSums()
         called.append(bound)
         return rank_kernels.BoundRatio(numerator, np.full_like(denominator, 1e-300), *others)
 
-    def refuse(*_):
-        called.append(bound)
-        return False
+    class RefusingSums:
+        n_left = 1
+
+        def add(self, *_):
+            pass
+
+        def __call__(self):
+            called.append(bound)
+            return False
 
     data = rows(40, 5, 0)
     expected = evaluate(*data[:2], qid=data[2], metrics="err")
@@ -362,7 +368,7 @@ def test_numbers_that_the_general_path_says_more_of(bound, monkeypatch):
         monkeypatch.setattr(module, "rank_kernels", Refusing())
     prepared = prepare(data[0], qid=data[2], metrics="err")
     assert_same(evaluate(*data[:2], qid=data[2], metrics="err"), expected)
-    assert called == [bound] * (2 if bound == "BoundCascade" else 3)  # and by the plan of these very rows
+    assert called == [bound] * (2 if bound == "BoundStops" else 3)  # and by the plan of these very rows
     assert prepared(data[1]) == expected.mean()["err"]
     assert called == [bound] * 4
     monkeypatch.setattr(one_pass, "room_for_values", lambda *_: (np.full((5, 1), 7.0), np.zeros((5, 1), dtype=bool)))

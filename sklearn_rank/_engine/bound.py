@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Index
 
 
@@ -57,9 +58,9 @@ class BoundOrder:
         """Sum over the relevant items of the mean value down to each."""
         return self.of_queries(rank_kernels.BoundMeans, len(cutoffs), relevant.of, *value, cutoffs)
 
-    def cascade(self, p: Values) -> Array:
-        """Probability of each position to be the last one seen; the step returns False if p are no probabilities."""
-        return self.of_items(rank_kernels.BoundCascade, *p, self.room)
+    def cascade(self, p: Values) -> Cascade:
+        """Probability of each position to be the last one seen; a step returns False if p are no probabilities."""
+        return Cascade(self, p)
 
     def look_up(self, table: Array) -> Array:
         """Entry of a table for the grade at each position."""
@@ -79,4 +80,28 @@ class BoundOrder:
 
     def _bind(self, kernel: Callable[..., Callable[[], object]], out: Array, operands: tuple[Any, ...]) -> Array:
         self.steps.append(kernel(self.lists, *operands, out))
+        return out
+
+
+class Cascade:
+    """Probability of each position of an order to be the last one seen: an array only where one is asked for."""
+
+    def __init__(self, order: BoundOrder, p: Values) -> None:
+        self._order, self._p = order, p
+        self._sums: rank_kernels.BoundStops | None = None
+
+    @cached_property
+    def array(self) -> Array:
+        """Array of a number for each position."""
+        return self._order.of_items(rank_kernels.BoundCascade, *self._p, self._order.room)
+
+    def sum(self, discount: Array | None, over_rank: bool, cutoffs: Index) -> Array:
+        """Sum of each query down to each cutoff, times a weight by rank: the probabilities are found once for all."""
+        order = self._order
+        if self._sums is None or self._sums.n_left == 0:
+            stops = np.empty(order.room.shape[1])
+            self._sums = rank_kernels.BoundStops(order.lists, *self._p, order.room, stops)
+            order.steps.append(self._sums)
+        out = np.empty((order.n_queries, len(cutoffs)), order="F")
+        self._sums.add(discount, over_rank, cutoffs, out)
         return out

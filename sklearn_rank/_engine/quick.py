@@ -20,7 +20,7 @@ from sklearn_rank._engine.plan import Curve
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import TIE_POLICIES, Ranking
-from sklearn_rank._engine.traced import CurveOfSteps, NotTraced, Steps, TracedScores, operand
+from sklearn_rank._engine.traced import CurveOfSteps, Found, NotTraced, Steps, TracedScores, operand
 from sklearn_rank._engine.values import totals
 from sklearn_rank._utils.typing import Array
 
@@ -125,7 +125,7 @@ class QuickMeans:
         steps = [step for ranking in rankings.values() for step in ranking.steps]
         return Room([ranking.rank for ranking in rankings.values()], steps, curves)
 
-    def _curve_of(self, curve: TracedCurve, values: list[Array]) -> tuple[Callable[[], bool], Array]:
+    def _curve_of(self, curve: TracedCurve, values: Found) -> tuple[Callable[[], bool], Array]:
         """How to divide, and the values that are written then, shape (n_queries, n_cutoffs)."""
         shape = self._n_queries, curve.n_cutoffs
         out, undefined = np.empty(shape, order="F"), np.zeros(shape, dtype=np.uint8, order="F")

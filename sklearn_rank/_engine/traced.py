@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from sklearn_rank._engine.bound import BoundOrder, Values
+from sklearn_rank._engine.bound import BoundOrder, Cascade, Values
 from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import N_GRADES, NO_CUTOFF
@@ -31,10 +31,13 @@ GRADES = np.arange(float(N_GRADES))
 """Labels that a table has an entry for."""
 
 
-Computation = Callable[[Any, list[Array]], Array]
+Found = list[Array | Cascade]
+"""What steps have found: arrays, and cascades of which nobody may need one."""
+
+Computation = Callable[[Any, Found], Array | Cascade]
 """Array of a step, from an order and the arrays of the steps before."""
 
-Operand = Callable[[list[Array]], Any]
+Operand = Callable[[Found], Any]
 """How to get an operand of a step from the arrays of those before."""
 
 
@@ -130,9 +133,9 @@ class Steps:
             self._known = {key: step for key, step in self._known.items() if step.place < n}
             raise NotTraced from error
 
-    def take(self, order: BoundOrder) -> list[Array]:
+    def take(self, order: BoundOrder) -> Found:
         """Arrays of all steps, computed from an order."""
-        values: list[Array] = []
+        values: Found = []
         for compute in self.computations:
             values.append(compute(order, values))
         return values
@@ -146,7 +149,7 @@ class CurveOfSteps(NamedTuple):
     needed: Operand = lambda _: None
 
     def bind(
-        self, values: list[Array], otherwise: float, out: Array | None = None, undefined: Any = None
+        self, values: Found, otherwise: float, out: Array | None = None, undefined: Any = None
     ) -> rank_kernels.BoundRatio:  # fmt: skip
         """Quotient of the arrays of steps, where it is defined."""
         numerator, denominator, needed = (part(values) for part in self)
@@ -165,10 +168,23 @@ def operand(x: Any) -> tuple[Hashable, Operand]:
     if isinstance(x, OfGrade):
         x = x.step()
     if isinstance(x, Step):
-        place = x.place
-        return place, lambda values: values[place]
+        return x.place, _array_at(x.place)
     array = np.array(x, dtype=np.float64, ndmin=1)
     return (array.shape, array.tobytes()), lambda _: array
+
+
+def _array_at(place: int) -> Callable[[Found], Array]:
+    """How to get the array of a step."""
+
+    def find(values: Found) -> Array:
+        value = values[place]
+        return value.array if isinstance(value, Cascade) else value
+
+    return find
+
+
+ONE = operand(1.0)[0]
+"""What tells that all items have the value 1."""
 
 
 class TracedRanked:
@@ -191,7 +207,7 @@ class TracedRanked:
             return self.steps.once((False, *key), compute, of_best)
         return self.steps.once((True, *key), lambda order, values: compute(order.ideal, values), of_best)
 
-    def _values(self, x: Any) -> tuple[Hashable, Callable[[list[Array]], Values]]:
+    def _values(self, x: Any) -> tuple[Hashable, Callable[[Found], Values]]:
         """What tells values of items from others, and how to get them."""
         if isinstance(x, (Step, OfGrade)) and x.of_best != self.is_best:
             raise NotTraced
@@ -217,7 +233,10 @@ class TracedRanked:
             table = np.array(by_rank(self._ranks[: cutoffs[-1]]), dtype=np.float64)
         keys = value_key, weight_key, None if table is None else table.tobytes(), over_rank, cutoffs.tobytes()
 
-        def compute(order: BoundOrder, values: list[Array]) -> Array:
+        def compute(order: BoundOrder, values: Found) -> Array:
+            stops = values[weight.place] if isinstance(weight, Step) and value_key == ONE else None
+            if isinstance(stops, Cascade):
+                return stops.sum(table, over_rank, cutoffs)
             return order.cumsum(of_value(values), of_weight(values).of, table, over_rank, cutoffs)
 
         return self.step(("cumsum", *keys), compute, per_item=False)
@@ -346,7 +365,8 @@ class TracedQueries(TracedRanked):
     def ideal_sum(self, value: Any) -> Step:
         """Sum of a value of each position of `ideal`, over as many as the rank at each position says."""
         place = self.ideal.joint(1.0, value).place
-        return self.step(("at ranks of best", place), lambda order, values: order.at_ranks_of_best(values[place]))
+        x = _array_at(place)
+        return self.step(("at ranks of best", place), lambda order, values: order.at_ranks_of_best(x(values)))
 
     @property
     def n_relevant(self) -> Step:

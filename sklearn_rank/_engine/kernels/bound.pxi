@@ -257,6 +257,40 @@ cdef class BoundCascade:
         )
 
 
+cdef class BoundStops:
+    """Sums of the probability to stop at each position, times a weight by rank, of one cascade."""
+    cdef BoundLists order
+    cdef const double[::1] p
+    cdef bint by_grade
+    cdef double[:, ::1] room
+    cdef double[::1] stops
+    cdef stop_sum_t[MOST_STOP_SUMS] sums
+    cdef readonly int64_t n_left    # sums that may be added
+    cdef list kept                  # arrays that the sums point to
+
+    def __init__(self, order, p, by_grade, room, stops):
+        self.order, self.p, self.by_grade, self.room, self.stops = order, p, by_grade, room, stops
+        self.n_left, self.kept = MOST_STOP_SUMS, []
+
+    def add(self, const double[::1] discount, bint per_rank, const int64_t[::1] cutoffs, double[:, :] out):
+        """Write one more sum from now on."""
+        cdef stop_sum_t* of = &self.sums[MOST_STOP_SUMS - self.n_left]
+        if self.n_left == 0:
+            raise ValueError("there is no room for another sum")
+        of.by_rank, of.per_rank, of.lists = NULL, per_rank, _lists(cutoffs, cutoffs, out)  # no lists are known yet
+        if discount is not None:
+            of.by_rank = &discount[0]
+        self.kept.append((discount, cutoffs, out))
+        self.n_left -= 1
+
+    def __call__(self):
+        cdef BoundLists of = self.order
+        return _sum_cascade(
+            self.p, of.grade if self.by_grade else None, of.ptr, of.tie_end, of.depth, self.room, &self.stops[0],
+            self.sums, MOST_STOP_SUMS - self.n_left,
+        )
+
+
 cdef class BoundRatio:
     """Ratios, written to arrays that stay, or to others."""
     cdef const double[:, :] numerator, denominator, needed

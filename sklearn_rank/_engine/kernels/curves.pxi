@@ -1,5 +1,8 @@
 # From the curves of formulas to values of queries; `rank.pyx` includes it.
 
+cdef enum:
+    TAKEN_AT_ONCE = 512         # queries of which all columns are divided before the next ones
+
 cdef double LEAST = 1e-292      # least denominator that has all its digits
 
 
@@ -13,34 +16,52 @@ cpdef bint divide(
     which is written to nowhere else. A row or a column that stands alone counts for all, and columns of `out` are
     contiguous. Return whether all numbers of the others are finite and no denominator is too small for its digits.
     """
-    cdef int64_t c, n = out.shape[0], n_step = 0, d_step = 0, needed_step = 0
-    cdef bint valid = True, in_range, any_zero
+    cdef int64_t c, first = 0, n, i, n_undefined = 0, n_queries = out.shape[0], n_step = 0, d_step = 0, needed_step = 0
+    cdef bint valid = True, in_range, any_zero, known
+    cdef double once
     cdef const double* x
     cdef const double* y
     cdef const double* z = NULL
-    if n == 0:
+    cdef double* to
+    cdef int32_t[TAKEN_AT_ONCE] place
+    if n_queries == 0:
         return True
     if numerator.shape[0] > 1:
         n_step = numerator.strides[0] // <int64_t> sizeof(double)
     if denominator.shape[0] > 1:
         d_step = denominator.strides[0] // <int64_t> sizeof(double)
     if needed is not None:
-        z = <const double*> &needed[0, 0]
         needed_step = needed.strides[0] // <int64_t> sizeof(double)
     with nogil:
-        for c in range(out.shape[1]):
-            x = &numerator[0, c if numerator.shape[1] > 1 else 0]
-            y = &denominator[0, c if denominator.shape[1] > 1 else 0]
-            if n_step == d_step == 1:  # which the compiler has to know, to take two queries at once
-                in_range = _divide_all(x, 1, y, 1, n, &out[0, c], &any_zero)
-            else:
-                in_range = _divide_all(x, n_step, y, d_step, n, &out[0, c], &any_zero)
-            if z != NULL or any_zero:
-                in_range = _replace_undefined(
-                    x, n_step, y, d_step, z, needed_step, n, otherwise, in_range, &out[0, c], &undefined[0, c],
-                    undefined.strides[0],
-                )
-            valid &= in_range
+        while first < n_queries:
+            n = min(n_queries - first, <int64_t> TAKEN_AT_ONCE)
+            known = False
+            if needed is not None:
+                z = &needed[0, 0] + needed_step * first
+            for c in range(out.shape[1]):
+                x = &numerator[0, c if numerator.shape[1] > 1 else 0] + n_step * first
+                y = &denominator[0, c if denominator.shape[1] > 1 else 0] + d_step * first
+                to = &out[first, c]
+                once = y[0]  # which nothing is written to, as the compiler can see
+                if n_step == d_step == 1:  # which it has to know, to take two queries at once
+                    in_range = _divide_all(x, 1, y, 1, n, to, &any_zero)
+                elif n_step == 1 and d_step == 0 and once == 1.0:
+                    in_range = _copy_all(x, n, to)
+                    any_zero = False
+                elif n_step == 1 and d_step == 0:
+                    in_range = _divide_all(x, 1, &once, 0, n, to, &any_zero)
+                else:
+                    in_range = _divide_all(x, n_step, y, d_step, n, to, &any_zero)
+                if z != NULL or any_zero:
+                    if not known:
+                        n_undefined = _find_undefined(y, d_step, z, needed_step, n, place)
+                        known = denominator.shape[1] == 1
+                    for i in range(n_undefined):
+                        to[place[i]] = otherwise
+                        undefined[first + place[i], c] = True
+                    in_range = in_range or _are_others_in_range(x, n_step, y, d_step, n, place, n_undefined)
+                valid &= in_range
+            first += n
     return valid
 
 
@@ -63,28 +84,48 @@ cdef inline bint _divide_all(
     return wrong >= 0
 
 
+cdef inline bint _copy_all(const double* x, int64_t n, double* out) noexcept nogil:
+    """The same where each denominator is 1."""
+    cdef int64_t q, wrong = 0, infinite = _bits(INFINITY)
+    for q in range(n):
+        out[q] = x[q]
+        wrong |= infinite - 1 - _bits(fabs(x[q]))
+    return wrong >= 0
+
+
 cdef inline int64_t _bits(double x) noexcept nogil:
     cdef int64_t bits
     memcpy(&bits, &x, sizeof(bits))
     return bits
 
 
-cdef bint _replace_undefined(
-    const double* x, int64_t x_step, const double* y, int64_t y_step, const double* needed, int64_t needed_step,
-    int64_t n, double otherwise, bint in_range, double* out, uint8_t* undefined, int64_t undefined_step,
+cdef inline int64_t _find_undefined(
+    const double* y, int64_t y_step, const double* needed, int64_t needed_step, int64_t n, int32_t* place,
 ) noexcept nogil:
-    """Replace ratios that are undefined, and return whether all numbers of the others are in range.
+    """Write places where a ratio is undefined, and return how many there are: without a branch for each place."""
+    cdef int64_t q, n_found = 0
+    cdef bint zero
+    for q in range(n):
+        place[n_found] = q
+        zero = y[y_step * q] == 0.0
+        if needed != NULL:
+            zero |= needed[needed_step * q] == 0.0
+        n_found += zero
+    return n_found
 
-    `in_range` says whether they are wherever the denominator is not 0. If not, those that are defined are looked at.
-    """
-    cdef int64_t q
-    cdef double b
+
+cdef bint _are_others_in_range(
+    const double* x, int64_t x_step, const double* y, int64_t y_step, int64_t n, const int32_t* place,
+    int64_t n_undefined,
+) noexcept nogil:
+    """Whether all numbers are in range but those at places where the ratio is undefined."""
+    cdef int64_t q, i = 0
     cdef bint valid = True
     for q in range(n):
-        b = y[y_step * q]
-        if b == 0.0 or (needed != NULL and needed[needed_step * q] == 0.0):
-            out[q] = otherwise
-            undefined[undefined_step * q] = True
-        elif not in_range:
-            valid &= (fabs(x[x_step * q]) <= DBL_MAX) & (LEAST <= fabs(b)) & (fabs(b) <= DBL_MAX)
+        if i < n_undefined and place[i] == q:
+            i += 1
+        else:
+            valid &= (fabs(x[x_step * q]) <= DBL_MAX) & (LEAST <= fabs(y[y_step * q])) & (
+                fabs(y[y_step * q]) <= DBL_MAX
+            )
     return valid

@@ -15,6 +15,8 @@ cpdef void joint(
     cdef double limit = INFINITY
     cdef items_t of_x = _items(x, x_grade), of_y = _items(y, y_grade)
     cdef bint exact = of_x.whole and of_y.whole and most is None
+    cdef numbers_t packed
+    cdef bint are_packed = exact and of_x.grade != NULL and of_y.grade != NULL and _pack(x, y, &packed)
     cdef const int64_t* all_ends = _pointer(tie_end)
     cdef const int64_t* ends
     cdef const double* xs
@@ -36,6 +38,9 @@ cpdef void joint(
                 limit = most[q]
             if ends == NULL and of_y.grade != NULL and (of_x.grade != NULL or of_x.step == 0):
                 _joint_of_grades(&of_x, &of_y, first, n, limit, &out[first])
+                continue
+            if ends != NULL and n <= N_PLAIN and are_packed:
+                _joint_of_packed(&packed, of_x.grade + first, ends + first, first, n, &out[first])
                 continue
             xs = _values_from(&of_x, first, n, x_room)
             ys = _values_from(&of_y, first, n, y_room)
@@ -95,6 +100,45 @@ cdef void _joint_with_ties(
                 out[j] = level + slope * (j - i)
         before += sum_y
         i = stop
+
+
+cdef bint _pack(const double[::1] x, const double[::1] y, numbers_t* packed) noexcept:
+    """Pack x, y and x * y of each grade in one number; return whether those of a short list can be summed in it."""
+    cdef int64_t g
+    for g in range(N_GRADES):
+        if not (0 <= x[g] and 0 <= y[g] and x[g] * N_PLAIN < LOW and y[g] * N_PLAIN < LOW):
+            return False
+        if x[g] * y[g] * N_PLAIN >= LOW:
+            return False
+        packed.of[g] = <int64_t> x[g] + <int64_t> y[g] * LOW + <int64_t> (x[g] * y[g]) * LOW * LOW
+    return True
+
+
+cdef void _joint_of_packed(
+    const numbers_t* packed, const uint8_t* grade, const int64_t* tie_end, int64_t first, int64_t n, double* out,
+) noexcept nogil:
+    """As `_joint_of_whole`, of sums of whole numbers that no addition of doubles waits for."""
+    cdef int64_t i = 0, j, stop, within
+    cdef double m, sum_x, sum_y, sum_xy, level, slope
+    cdef int64_t[N_PLAIN + 1] above
+    cdef double[N_PLAIN + FEW] found
+    above[0] = 0
+    for i in range(n):
+        above[i + 1] = above[i] + packed.of[grade[i]]
+    i = 0
+    while i < n:
+        stop = tie_end[i] - first
+        m = stop - i
+        within = above[stop] - above[i]
+        sum_x, sum_y, sum_xy = within & (LOW - 1), (within >> 21) & (LOW - 1), within >> 42
+        level = (sum_x * ((above[i] >> 21) & (LOW - 1)) + sum_xy) / m
+        slope = (sum_x * sum_y - sum_xy) / max(m * (m - 1), 1.0)
+        for j in range(FEW):
+            found[i + j] = level + slope * STEP[j]
+        for j in range(i + FEW, stop):
+            found[j] = level + slope * (j - i)
+        i = stop
+    memcpy(out, found, n * sizeof(double))
 
 
 cdef void _joint_of_whole(

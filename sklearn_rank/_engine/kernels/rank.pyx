@@ -11,7 +11,7 @@ Outputs are passed in; nothing here validates, allocates or knows a metric. What
 and looks now and then whether to go on.
 """
 from libc.float cimport DBL_MAX, FLT_MAX
-from libc.math cimport INFINITY, ceil, exp, exp2, expm1, fabs, log, log1p
+from libc.math cimport INFINITY, ceil, exp, exp2, expm1, fabs, floor, log, log1p
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
@@ -425,8 +425,12 @@ def centred_ranks(
 include "grades.pxi"
 include "exact.pxi"
 include "sums.pxi"
-include "joint.pxi"
-include "scans.pxi"
 include "means.pxi"
+include "unweighted.pxi"
+include "joint.pxi"
+include "stops.pxi"
+include "few_stops.pxi"
+include "cascade.pxi"
+include "overlap.pxi"
 include "curves.pxi"
 include "bound.pxi"

@@ -78,6 +78,7 @@ cdef void _sum_all(
 ) noexcept nogil:
     """As `cumsum`, of operands that were looked at."""
     cdef int64_t q = 0
+    cdef bint unweighted = w == 0 and by_rank == NULL and not per_rank and weight[0] == 1.0
     if items.grade == NULL and items.step == 0:  # where all have one value, that is the mean of tied ones
         lists.tie_end = NULL
     while q < lists.n:
@@ -85,6 +86,9 @@ cdef void _sum_all(
             q = _sum_few(items, by_rank, lists, q)
             if q == lists.n:
                 break
+        if unweighted and (items.whole or _is_tied(lists, q)) and _sum_unweighted(items, lists, q):
+            q += 1
+            continue
         if not _is_tied(lists, q):
             q = _sum_untied(items, weight, w, by_rank, per_rank, lists, q)
             continue
@@ -309,7 +313,9 @@ cdef int64_t _sum_few(const items_t* items, const double* by_rank, lists_t* list
         tied = _is_tied(lists, q)
         if n > N_FIRST or (tied and length > N_PLAIN):
             break
-        if tied and lists.tie_end[first] >= first + n:
+        if tied and by_rank == NULL and _sum_unweighted(items, lists, q):
+            q += 1
+        elif tied and lists.tie_end[first] >= first + n:
             _sum_one_block(items, by_rank, lists, q, first, n)
             q += 1
         elif tied or lists.n_cutoffs > 1:

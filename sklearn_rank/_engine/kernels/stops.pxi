@@ -1,128 +1,11 @@
-# Scans down ranked queries, in expectation over tied items: the other half of `rank.pyx`, which includes it.
-#
-# Every array is flat over positions; query q owns `ptr[q]:ptr[q+1]`.
+# Stops among tied items in random order, in expectation over the orders; `rank.pyx` includes it.
 
 cdef enum:
     N_VALUES = 16               # distinct probabilities of a tie block that are counted
 
-cdef double HALF = 0.5 + 1e-9   # how far from 1/2 a probability may be, up to rounding
 cdef double[TERMS] LOG          # of 0, 1, ...
 for number_of_log in range(TERMS):
     LOG[number_of_log] = log(number_of_log)
-
-
-cpdef bint cascade(
-    const double[::1] p, const uint8_t[::1] grade, const int64_t[::1] ptr, const int64_t[::1] tie_end, int64_t depth,
-    double[:, ::1] room, double[::1] out,
-) except -1:
-    """Probability to stop at each position, if a user stops at an item with probability p, else goes on.
-
-    With `grade` p is that of each grade, which is looked up. Positions past `depth` may be left at 0 inside a tie
-    block: nobody reads them. `room` has a row for the longest list and one more, and another with `grade`. Return
-    whether all of p are probabilities.
-    """
-    cdef int64_t q, first, n, steps = 0
-    cdef bint valid = True, known = grade is not None and _are_probabilities(&p[0], N_GRADES)
-    cdef items_t items = _items(p, grade)
-    cdef const int64_t* all_ends = _pointer(tie_end)
-    cdef const int64_t* ends
-    cdef const double* of_list
-    cdef double* looked_up = NULL
-    if grade is not None:
-        looked_up = &room[1, 0]
-    with nogil:
-        for q in range(ptr.shape[0] - 1):
-            first = ptr[q]
-            n = ptr[q + 1] - first
-            if n == 0:
-                continue
-            ends = _ties_of(all_ends, first, first + n)
-            of_list = _values_from(&items, first, n, looked_up)
-            valid &= known or _are_probabilities(of_list, n)
-            if ends == NULL and n <= N_PLAIN:
-                _cascade_plainly(of_list, n, &out[first])
-            elif valid:
-                _cascade_list(of_list, ends, first, n, depth, &room[0, 0], &out[first], &steps)
-    return valid
-
-
-cdef int _cascade_list(
-    const double* p, const int64_t* tie_end, int64_t first, int64_t n, int64_t depth, double* work, double* out,
-    int64_t* steps,
-) except -1 nogil:
-    """A list that is long or has ties, whose first position has this number; up to an item that stops everyone.
-
-    Where hardly anyone is left, rounding changes nothing: lists of 5,000 rows take 0.4 of the time.
-    """
-    cdef int64_t i = 0, stop, plain = min(n, N_PLAIN)
-    cdef pair_t survive
-    survive.value, survive.lost = 1.0, 0.0
-    while i < n and survive.value != 0.0:
-        stop = tie_end[first + i] - first if tie_end != NULL else i + 1
-        if stop == i + 1 and i < plain:
-            stop = _end_of_turn(tie_end, first + i, first + plain) - first
-            survive.value *= _cascade_turn(p + i, stop - i, survive.value, out + i)
-        elif stop == i + 1:
-            stop = _end_of_turn(tie_end, first + i, first + n) - first
-            if survive.value < NEGLIGIBLE:
-                survive.value *= _cascade_turn(p + i, stop - i, survive.value, out + i)
-                survive.lost = 0.0
-            else:
-                _cascade_exactly(p + i, stop - i, &survive, out + i)
-        else:
-            _cascade_block(p + i, stop - i, depth - i, stop <= plain, &survive, work, out + i, steps)
-        i = stop
-    if i < n:
-        memset(&out[i], 0, (n - i) * sizeof(double))
-    return 0
-
-
-cdef inline void _cascade_exactly(const double* p, int64_t n, pair_t* survive, double* out) noexcept nogil:
-    """As `_cascade_turn`, with what each product rounds away: only the last one waits for the items before."""
-    cdef int64_t i
-    cdef pair_t within
-    cdef double before = survive.value + survive.lost
-    within.value, within.lost = 1.0, 0.0
-    for i in range(n):
-        out[i] = before * (within.value + within.lost) * p[i]
-        _go_on(&within, p[i])
-    _go_through(survive, &within)
-
-
-cdef inline void _go_through(pair_t* survive, const pair_t* through) noexcept nogil:
-    """Multiply by a product, both with what they round away."""
-    survive.lost = survive.lost * through.value + survive.value * through.lost
-    survive.lost += _multiply(&survive.value, through.value)
-
-
-cdef void _cascade_plainly(const double* p, int64_t n, double* out) noexcept nogil:
-    """Few items, none of them tied, four at a time, as in `_joint_plainly`; up to one that stops everyone."""
-    cdef int64_t i = 0
-    cdef double survive = 1.0
-    while i + TOGETHER <= n and survive != 0.0:
-        survive *= _cascade_turn(p + i, TOGETHER, survive, out + i)
-        i += TOGETHER
-    if survive == 0.0:
-        memset(out + i, 0, (n - i) * sizeof(double))
-    else:
-        _cascade_turn(p + i, n - i, survive, out + i)
-
-
-cdef inline double _cascade_turn(const double* p, int64_t n, double survive, double* out) noexcept nogil:
-    cdef int64_t i
-    cdef double within = 1.0
-    for i in range(n):
-        out[i] = survive * within * p[i]
-        within *= 1.0 - p[i]
-    return within
-
-
-cdef bint _are_probabilities(const double* p, int64_t m) noexcept nogil:
-    """Whether all are from 0 to 1, up to rounding. NaN, as bits, is further from 1/2 than any number."""
-    cdef int64_t t, wrong = 0
-    for t in range(m):
-        wrong |= _bits(HALF) - _bits(fabs(p[t] - 0.5))  # a difference below 0 has the sign bit, as in `_divide_all`
-    return wrong >= 0
 
 
 cdef struct stops_t:            # probabilities of tied items to be the last one seen
@@ -144,6 +27,9 @@ cdef int _cascade_block(
     cdef double[N_VALUES] value
     cdef int64_t[N_VALUES] count
     cdef stops_t stops
+    if m <= FEW:
+        _cascade_few(p, m, survive, plain, out)
+        return 0
     for t in range(m):
         out[t] = 0.0
         mean += p[t]
@@ -155,9 +41,6 @@ cdef int _cascade_block(
         if n_certain > 0:
             survive.value = survive.lost = 0.0
             _stop_at_certain(m, n_certain, min(max(depth, <int64_t> 1), n_never + 1), before, out)
-        return 0
-    if m <= FEW:
-        _cascade_few(p, m, survive, plain, out)
         return 0
     stops = _distinct_of(p, m, s, value, count)
     _go_past(survive, &stops, plain)
@@ -214,55 +97,6 @@ cdef stops_t _distinct_of(const double* p, int64_t m, double* room, double* valu
         n_left = n_others
         left = room
     return stops
-
-
-cdef void _cascade_few(const double* p, int64_t m, pair_t* survive, bint plain, double* out) noexcept nogil:
-    """A block of few tied items; for a number that the compiler knows it writes out the loops: 0.7 of the time."""
-    cdef double before = survive.value + survive.lost
-    cdef double[FEW] rising
-    cdef stops_t stops
-    if m == 2:
-        _stop_among(p, 2, before, rising, out)
-    elif m == 3:
-        _stop_among(p, 3, before, rising, out)
-    elif m == 4:
-        _stop_among(p, 4, before, rising, out)
-    elif m == 5:
-        _stop_among(p, 5, before, rising, out)
-    else:
-        _stop_among(p, m, before, rising, out)
-    stops.p, stops.count, stops.n = rising, NULL, m
-    _go_past(survive, &stops, plain)
-
-
-cdef inline void _stop_among(const double* p, int64_t m, double before, double* rising, double* out) noexcept nogil:
-    """Stops among m items in random order. Their p are taken rising, so that the order they came in decides no digit.
-
-    Of any j items e_j is the sum of the products of their 1 - p, and stop_j the same with the p of one more item: both
-    grow by an item at a time, and nothing is subtracted. At j stop a share stop_j / (m * binomial(m - 1, j)).
-    """
-    cdef int64_t t, j
-    cdef double low, x, ways = m
-    cdef double[FEW + 1] e, stop  # of each number of items
-    for t in range(m):
-        rising[t] = p[t]
-    for t in range(m - 1):
-        for j in range(m - 1 - t):
-            low = min(rising[j], rising[j + 1])
-            rising[j + 1] = max(rising[j], rising[j + 1])
-            rising[j] = low
-    for j in range(m + 1):
-        e[j] = stop[j] = 0.0
-    e[0] = 1.0
-    for t in range(m):
-        x = 1.0 - rising[t]
-        for j in range(t + 1, 0, -1):
-            stop[j] += x * stop[j - 1] + rising[t] * e[j]
-            e[j] += x * e[j - 1]
-        stop[0] += rising[t]
-    for j in range(m):
-        out[j] = before * (stop[j] / ways)
-        ways = ways * (m - 1 - j) / (j + 1)
 
 
 cdef inline int64_t _times(const stops_t* stops, int64_t t) noexcept nogil:
@@ -430,69 +264,3 @@ cdef int64_t _start_block(
             x *= c
         j += TOGETHER
     return n
-
-
-def overlap(
-    const double[::1] label, const double[::1] best, const int64_t[::1] ptr, const int64_t[::1] best_ptr,
-    const int64_t[::1] tie_end, int64_t[:, ::1] count, double[::1] out,
-):
-    """Expected number of items down to each position that the best order has down to it too.
-
-    `best` holds the labels of all judged items, highest first; orders of tied items, and of equal labels in the best
-    order, are independent and equally likely. `count` is room to count labels in, by where they begin in `best`.
-    """
-    cdef int64_t q, i, j, b, d, stop, start, end, n_best, steps = 0
-    cdef double above, equal, block_above, block_equal, share
-    cdef const int64_t* all_ends = _pointer(tie_end)
-    cdef const int64_t* ends
-    cdef const double* bests = &best[0] if best.shape[0] > 0 else NULL
-    with nogil:
-        for q in range(ptr.shape[0] - 1):
-            ends = _ties_of(all_ends, ptr[q], ptr[q + 1])
-            n_best = best_ptr[q + 1] - best_ptr[q]
-            for j in range(n_best):
-                count[0, j] = count[1, j] = 0
-            above = equal = 0.0  # items above the tie block here whose label is above that of `best` here, or equal
-            start = end = 0
-            i = ptr[q]
-            while i < ptr[q + 1]:
-                stop = ends[i] if ends != NULL else i + 1
-                block_above = block_equal = 0.0  # the same for items of the block
-                for j in range(i, stop):
-                    _count_steps(&steps, 64)  # a search, twice
-                    b = _begins(bests + best_ptr[q], n_best, label[j])
-                    count[1, b] += 1
-                    block_above += b < start
-                    block_equal += b == start and end > start
-                for j in range(i, stop):
-                    d = j - ptr[q]
-                    if d == end:  # `best` goes on to its next label
-                        above += equal
-                        block_above += block_equal
-                        start = end
-                        while end < n_best and best[best_ptr[q] + end] == best[best_ptr[q] + start]:
-                            end += 1
-                        equal = count[0, start]
-                        block_equal = count[1, start]
-                    share = <double> (d - start + 1) / (end - start)
-                    out[j] = above + share * equal
-                    out[j] += (j - i + 1) * (block_above + share * block_equal) / (stop - i)
-                for j in range(i, stop):
-                    b = _begins(bests + best_ptr[q], n_best, label[j])
-                    count[0, b] += 1
-                    count[1, b] -= 1
-                above += block_above
-                equal += block_equal
-                i = stop
-
-
-cdef int64_t _begins(const double* best, int64_t n, double label) noexcept nogil:
-    """First place of a label in a falling sequence that holds it, else a place in it all the same."""
-    cdef int64_t low = 0, high = n - 1, middle
-    while low < high:
-        middle = (low + high) // 2
-        if best[middle] > label:
-            low = middle + 1
-        else:
-            high = middle
-    return low
