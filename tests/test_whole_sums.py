@@ -72,16 +72,40 @@ def test_sums_of_whole_numbers(values, sizes, cutoffs):
         assert found[q].tolist() == [expected_sum(value[grade[start:stop]], ends, k) for k in cutoffs]
 
 
-@pytest.mark.parametrize(
-    "highest", [(1, 1), (45, 45), (46, 45), (2047, 1), (2048, 1), (1, 2047), (1, 2048), (2.0**30, 3)]
-)
-@pytest.mark.parametrize("alike", [False, True])
-def test_joint_sums_of_whole_numbers(alike, highest):
-    """Of numbers up to which sums of 1,024 items are packed in 21 bits, and beyond, as those of items."""
-    grade, ptr, tie_end = tied_lists(LENGTHS, [1, 2, 3, 9], 0)
-    x, y = (np.resize([0.0, most, 1.0, 0.0, most], 32) for most in highest)
-    if alike:  # so that sums are as large as they can be
-        grade[:] = 1
+VALUES_THAT_ARE_ROUNDED = {
+    "fractions": lambda rng, n: rng.random(n),
+    "of both signs": lambda rng, n: rng.normal(size=n),
+    "whole and large": lambda rng, n: np.floor(rng.random(n) * 2.0**60),
+}
+
+
+@pytest.mark.parametrize("values", VALUES_THAT_ARE_ROUNDED)
+def test_what_is_tied_below_changes_no_bit_of_other_sums(values):
+    """Where additions round, they are in the order of a list without ties."""
+    rng, cutoffs = np.random.default_rng(0), [1, 5, 20, 100]
+    for n in (102, 1500):
+        tie_end = np.arange(1, n + 1)
+        tie_end[100] = 102
+        for _ in range(20):
+            value = VALUES_THAT_ARE_ROUNDED[values](rng, n)
+            tied, untied = (sums(value, None, np.array([0, n]), cutoffs, ends) for ends in (tie_end, None))
+            assert_array_equal(tied, untied)
+
+
+LIMITS = [(1, 1), (45, 45), (46, 45), (2047, 1), (2048, 1), (1, 2047), (1, 2048), (2.0**30, 3)]
+"""Values up to which sums of 1,024 items are packed in 21 bits each, and beyond."""
+
+
+@pytest.mark.parametrize("highest", LIMITS, ids=str)
+@pytest.mark.parametrize("sizes", [[1, 2, 3, 9], [1000, 24], [5000]], ids=str)
+@pytest.mark.parametrize("share", ["both", "x", "y", "neither"])
+def test_joint_sums_of_whole_numbers(share, sizes, highest):
+    """Of values by grade, as those of items: nearly all have the highest x, or y, or both."""
+    grade, ptr, tie_end = tied_lists(LENGTHS, sizes, 0)
+    if share != "neither":  # so that sums are as large as they can be
+        grade[np.random.default_rng(1).random(len(grade)) < 0.999] = {"both": 1, "x": 2, "y": 3}[share]
+    x, y = highest
+    x, y = np.resize([0.0, x, x, 0, 1], 32), np.resize([1.0, y, 0, y, 1], 32)
     found, expected, room = np.empty(ptr[-1]), np.empty(ptr[-1]), np.empty((2, 3001))
     joint(x, grade, y, grade, None, ptr, tie_end, room, found)
     joint(x[grade], None, y[grade], None, None, ptr, tie_end, None, expected)

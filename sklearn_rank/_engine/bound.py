@@ -31,6 +31,7 @@ class BoundOrder:
     ) -> None:
         self.lists, self.n_rows, self.n_queries, self.steps = lists, n_rows, n_queries, steps
         self.room = np.empty((2, longest + 1))
+        self._means: dict[tuple[bytes, bytes], rank_kernels.BoundMeans] = {}
 
     def apply(self, ufunc: np.ufunc, operands: list[Array]) -> Array:
         """A function of each entry."""
@@ -55,8 +56,17 @@ class BoundOrder:
         return self.of_items(rank_kernels.BoundJoint, *x, *y, most, self.room)
 
     def sums_of_means(self, relevant: Values, value: Values, cutoffs: Index) -> Array:
-        """Sum over the relevant items of the mean value down to each."""
-        return self.of_queries(rank_kernels.BoundMeans, len(cutoffs), relevant.of, *value, cutoffs)
+        """Sum over the relevant items of the mean value down to each; two such sums by grade are one step."""
+        if not value.by_grade:
+            return self.of_queries(rank_kernels.BoundMeans, len(cutoffs), relevant.of, *value, cutoffs)
+        key = relevant.of.tobytes(), cutoffs.tobytes()
+        means, out = self._means.get(key), np.empty((self.n_queries, len(cutoffs)), order="F")
+        if means is not None and not means.has_other:
+            means.add(value.of, out)
+            return out
+        means = self._means[key] = rank_kernels.BoundMeans(self.lists, relevant.of, *value, cutoffs, out)
+        self.steps.append(means)
+        return out
 
     def cascade(self, p: Values) -> Cascade:
         """Probability of each position to be the last one seen; a step returns False if p are no probabilities."""

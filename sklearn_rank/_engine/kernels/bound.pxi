@@ -222,19 +222,29 @@ cdef class BoundJoint:
 
 
 cdef class BoundMeans:
+    """Sums of means, and those of another value beside them if one is added."""
     cdef BoundLists order
-    cdef const double[::1] relevant, value
-    cdef bint by_grade
+    cdef const double[::1] relevant, value, other
+    cdef readonly bint by_grade, has_other
     cdef const int64_t[::1] cutoffs
-    cdef double[:, :] out
+    cdef double[:, :] out, out_of_other
 
     def __init__(self, order, relevant, value, by_grade, cutoffs, out):
         self.order, self.relevant, self.value, self.by_grade = order, relevant, value, by_grade
-        self.cutoffs, self.out = cutoffs, out
+        self.cutoffs, self.out, self.has_other = cutoffs, out, False
+
+    def add(self, other, out):
+        """Sum the means of another value too, from now on."""
+        self.other, self.out_of_other, self.has_other = other, out, True
 
     def __call__(self):
         cdef BoundLists of = self.order
-        if self.by_grade:
+        if self.has_other:
+            _means_of_two(
+                of.grade, self.relevant, self.value, self.other, of.ptr, self.cutoffs, of.tie_end, self.out,
+                self.out_of_other,
+            )
+        elif self.by_grade:
             means_of_grades(of.grade, self.relevant, self.value, of.ptr, self.cutoffs, of.tie_end, self.out)
         else:
             means_of_items(self.relevant, self.value, of.ptr, self.cutoffs, of.tie_end, self.out)

@@ -3,6 +3,7 @@
 include "reciprocals.pxi"
 
 cdef enum:
+    MOST_MEANS = 2              # values whose means are summed together
     CHUNK = 128                # positions whose sums are kept on the stack
     PACKED = 1 << 16            # items whose sums fit in 21 bits
     TURN = 16                   # quotients that are made before they are added
@@ -17,6 +18,7 @@ cdef double[N_SUMS_OF_FEW][FEW] MEAN    # of so many items, from their sum on
 
 cdef struct mean_t:
     int32_t[N_GRADES] relevant, value   # by grade
+    const double* of_grade              # the value
     numbers_t packed                    # both, and their product, 21 bits apart
     int64_t least                       # that of `_least_relevant`
     bint of_ones                        # whether relevant items have the value 1, as in MAP
@@ -93,15 +95,38 @@ cpdef void means_of_grades(
 
     It takes a third of the time, as no array is made, and only relevant items are divided for.
     """
-    cdef int64_t g, q
-    cdef const uint8_t* grades = &grade[0] if grade.shape[0] > 0 else NULL
     cdef lists_t lists
     cdef mean_t run
     if ptr.shape[0] == 1:
         return
-    lists = _lists(ptr, cutoffs, out)
+    lists, run = _lists(ptr, cutoffs, out), _mean_of(relevant, value)
     lists.tie_end = _pointer(tie_end)
+    with nogil:
+        _sum_all_means(&grade[0] if grade.shape[0] > 0 else NULL, &relevant[0], &run, 1, &lists)
+
+
+cdef void _means_of_two(
+    const uint8_t[::1] grade, const double[::1] relevant, const double[::1] value, const double[::1] other,
+    const int64_t[::1] ptr, const int64_t[::1] cutoffs, const int64_t[::1] tie_end, double[:, :] out,
+    double[:, :] out_of_other,
+) noexcept:
+    """The same of two values beside each other, as neither sum waits for the other: 1.1 to 1.6 times the time of one."""
+    cdef lists_t[MOST_MEANS] lists
+    cdef mean_t[MOST_MEANS] runs
+    if ptr.shape[0] == 1:
+        return
+    lists[0], lists[1] = _lists(ptr, cutoffs, out), _lists(ptr, cutoffs, out_of_other)
+    runs[0], runs[1] = _mean_of(relevant, value), _mean_of(relevant, other)
+    lists[0].tie_end = lists[1].tie_end = _pointer(tie_end)
+    with nogil:
+        _sum_all_means(&grade[0] if grade.shape[0] > 0 else NULL, &relevant[0], runs, 2, lists)
+
+
+cdef mean_t _mean_of(const double[::1] relevant, const double[::1] value) noexcept:
+    cdef int64_t g
+    cdef mean_t run
     run.level = run.slope = run.above_ties = run.tie_start = 0
+    run.of_grade = &value[0]
     for g in range(N_GRADES):
         run.relevant[g] = <int32_t> relevant[g]
         run.value[g] = <int32_t> value[g]
@@ -110,17 +135,30 @@ cpdef void means_of_grades(
     run.least, run.of_ones = _least_relevant(&run), True
     for g in range(run.least, N_GRADES):
         run.of_ones = run.of_ones and run.value[g] == 1
-    with nogil:
-        for q in range(lists.n):
-            _fetch_ties(lists.tie_end, lists.ptr, q, lists.n)
-            if _is_tied(&lists, q):
-                _sum_means(grades, &lists, q, &run)
-            elif lists.ptr[q + 1] - lists.ptr[q] <= FEW:
-                _look_up_means(grades, &relevant[0], run.value, &lists, q)
-            elif run.least > 0 and _has_reciprocals(&lists, q):
-                _sum_quotients(grades, run.least, &value[0], &lists, q)
-            else:
-                _sum_means(grades, &lists, q, &run)
+    return run
+
+
+cdef inline void _sum_all_means(
+    const uint8_t* grade, const double* relevant, mean_t* runs, int64_t n_runs, const lists_t* lists,
+) noexcept nogil:
+    """Sums of one or two values; of how many the compiler knows."""
+    cdef int64_t q, k, first, n
+    cdef bint relevant_alone = runs[0].least > 0 and runs[n_runs - 1].least > 0     # have a value
+    for q in range(lists.n):
+        _fetch_ties(lists.tie_end, lists.ptr, q, lists.n)
+        first = lists.ptr[q]
+        n = lists.ptr[q + 1] - first
+        if _is_tied(lists, q):
+            if n <= N_PLAIN and _sum_means_of_ties(grade + first, lists.tie_end + first, n, runs, n_runs, lists, q):
+                continue
+        elif n <= FEW:
+            _look_up_means(grade + first, relevant, n, runs, n_runs, lists, q)
+            continue
+        elif relevant_alone and _has_reciprocals(lists, q):
+            _sum_quotients(grade + first, runs, n_runs, lists, q)
+            continue
+        for k in range(n_runs):
+            _sum_means(grade, &lists[k], q, &runs[k])
 
 
 cdef void _sum_means(const uint8_t* grade, const lists_t* lists, int64_t q, mean_t* run) noexcept nogil:
@@ -130,8 +168,6 @@ cdef void _sum_means(const uint8_t* grade, const lists_t* lists, int64_t q, mean
     cdef char* out = lists.out + q * lists.of_query
     run.total = run.before = 0.0
     run.first = run.at = run.tie_stop = first
-    if ends != NULL and n <= N_PLAIN and _sum_means_of_ties(grade + first, ends + first, n, run, lists, q):
-        return
     for c in range(lists.n_cutoffs):
         _add_means_down_to(grade, ends, first + min(lists.cutoffs[c], n), run)
         (<double*> out)[0] = run.total
@@ -165,69 +201,87 @@ cdef int64_t _least_relevant(const mean_t* run) noexcept nogil:
     return least
 
 
-cdef bint _sum_means_of_ties(
-    const uint8_t* grade, const int64_t* tie_end, int64_t n, const mean_t* run, const lists_t* lists, int64_t q
+cdef inline bint _sum_means_of_ties(
+    const uint8_t* grade, const int64_t* tie_end, int64_t n, const mean_t* runs, int64_t n_runs, const lists_t* lists,
+    int64_t q,
 ) noexcept nogil:
     """Sums of a short list; return False for one with a tie block of more than `TURN` items.
 
     Differences of sums down the list say what a block has, and means are written eight at a time, those of the next
     block over the last of them: half of the time, as no branch depends on what is tied.
     """
-    cdef int64_t c, i, j, stop, packed
-    cdef double m, sum_x, sum_y, sum_xy, level, slope, total = 0.0
-    cdef int64_t[N_PLAIN + 1] above
-    cdef double[N_PLAIN + TURN] mean
-    cdef char* out = lists.out + q * lists.of_query
-    if tie_end[0] - run.first > TURN:  # mostly all are tied
+    cdef int64_t c, i, j, k, stop, packed, first = lists.ptr[q]
+    cdef double m, pairs, sum_x, sum_y, sum_xy, level, slope
+    cdef int64_t[(N_PLAIN + 1) * MOST_MEANS] above
+    cdef double[(N_PLAIN + TURN) * MOST_MEANS] mean
+    cdef double[MOST_MEANS] total
+    if tie_end[0] - first > TURN:  # mostly all are tied
         return False
-    above[0] = 0
+    for k in range(n_runs):
+        above[k] = 0
+        total[k] = 0.0
     for i in range(n):
-        above[i + 1] = above[i] + run.packed.of[grade[i]]
+        for k in range(n_runs):
+            above[n_runs * (i + 1) + k] = above[n_runs * i + k] + runs[k].packed.of[grade[i]]
     i = 0
     while i < n:
-        stop = tie_end[i] - run.first
+        stop = tie_end[i] - first
         if stop - i > TURN:
             return False
-        packed = above[stop] - above[i]
         m = stop - i
-        sum_x = packed & (LOW - 1)
-        sum_y = (packed >> 21) & (LOW - 1)
-        sum_xy = packed >> 42
-        level = (sum_x * ((above[i] >> 21) & (LOW - 1)) + sum_xy) / m
-        slope = (sum_x * sum_y - sum_xy) / max(m * (m - 1), 1)
-        for j in range(FEW):
-            mean[i + j] = level + slope * STEP[j]
-        if stop - i > FEW:
-            for j in range(FEW, TURN):
-                mean[i + j] = level + slope * STEP[j]
+        pairs = max(m * (m - 1), 1)
+        for k in range(n_runs):
+            packed = above[n_runs * stop + k] - above[n_runs * i + k]
+            sum_x = packed & (LOW - 1)
+            sum_y = (packed >> 21) & (LOW - 1)
+            sum_xy = packed >> 42
+            level = (sum_x * ((above[n_runs * i + k] >> 21) & (LOW - 1)) + sum_xy) / m
+            slope = (sum_x * sum_y - sum_xy) / pairs
+            for j in range(FEW):
+                mean[(N_PLAIN + TURN) * k + i + j] = level + slope * STEP[j]
+            if stop - i > FEW:
+                for j in range(FEW, TURN):
+                    mean[(N_PLAIN + TURN) * k + i + j] = level + slope * STEP[j]
         i = stop
-    for i in range(n):
-        mean[i] /= RANK[i]
+    for k in range(n_runs):
+        for i in range(n):
+            mean[(N_PLAIN + TURN) * k + i] /= RANK[i]
     i = 0
     for c in range(lists.n_cutoffs):
         while i < min(lists.cutoffs[c], n):
-            total += mean[i]
+            for k in range(n_runs):
+                total[k] += mean[(N_PLAIN + TURN) * k + i]
             i += 1
-        (<double*> out)[0] = total
-        out += lists.of_cutoff
+        for k in range(n_runs):
+            _put(&lists[k], q, c, total[k])
     return True
 
 
+cdef inline void _put(const lists_t* lists, int64_t q, int64_t c, double x) noexcept nogil:
+    """Write the sum of a list down to a cutoff."""
+    (<double*> (lists.out + q * lists.of_query + c * lists.of_cutoff))[0] = x
+
+
 cdef inline void _look_up_means(
-    const uint8_t* grade, const double* relevant, const int32_t* value, const lists_t* lists, int64_t q
+    const uint8_t* grade, const double* relevant, int64_t n, const mean_t* runs, int64_t n_runs, const lists_t* lists,
+    int64_t q,
 ) noexcept nogil:
     """Sums of a short list without ties, whose means are looked up, as divisions take most of the time."""
-    cdef int64_t c, stop, i = 0, down_to = 0, first = lists.ptr[q], n = lists.ptr[q + 1] - first
-    cdef double total = 0.0
-    cdef char* out = lists.out + q * lists.of_query
+    cdef int64_t c, k, stop, i = 0
+    cdef int64_t[MOST_MEANS] down_to
+    cdef double[MOST_MEANS] total
+    for k in range(n_runs):
+        down_to[k] = 0
+        total[k] = 0.0
     for c in range(lists.n_cutoffs):
         stop = min(lists.cutoffs[c], n)
         while i < stop:
-            down_to += value[grade[first + i]]
-            total += relevant[grade[first + i]] * MEAN[down_to][i]
+            for k in range(n_runs):
+                down_to[k] += runs[k].value[grade[i]]
+                total[k] += relevant[grade[i]] * MEAN[down_to[k]][i]
             i += 1
-        (<double*> out)[0] = total
-        out += lists.of_cutoff
+        for k in range(n_runs):
+            _put(&lists[k], q, c, total[k])
 
 
 cdef inline void _add_few(const uint8_t* grade, const int64_t* tie_end, int64_t stop, mean_t* run) noexcept nogil:

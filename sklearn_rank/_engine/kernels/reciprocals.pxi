@@ -33,23 +33,24 @@ cdef inline bint _has_reciprocals(const lists_t* lists, int64_t q) noexcept nogi
     return OF_WORD <= min(lists.ptr[q + 1] - lists.ptr[q], lists.cutoffs[lists.n_cutoffs - 1]) <= MOST_RANKS
 
 
-cdef void _sum_quotients(
-    const uint8_t* grade, int64_t least, const double* value, const lists_t* lists, int64_t q
+cdef inline void _sum_quotients(
+    const uint8_t* grade, const mean_t* runs, int64_t n_runs, const lists_t* lists, int64_t q
 ) noexcept nogil:
-    """Sums of such a list without ties. Items of at least the grade `least` are relevant; each grade has a `value`."""
+    """Sums of such a list without ties, in which relevant items alone have values."""
     cdef uint8_t[MOST_RANKS + 1 + OF_WORD] place
-    cdef int64_t c, stop, i = 0, n = min(lists.ptr[q + 1] - lists.ptr[q], lists.cutoffs[lists.n_cutoffs - 1])
-    cdef double down_to = 0.0, total = 0.0
+    cdef int64_t c, k, stop, i = 0, n = min(lists.ptr[q + 1] - lists.ptr[q], lists.cutoffs[lists.n_cutoffs - 1])
+    cdef double[MOST_MEANS] down_to, total
     cdef const halves_t* once
-    cdef char* out = lists.out + q * lists.of_query
-    grade += lists.ptr[q]
-    place[_find_at_least(grade, n, least, place)] = MOST_RANKS
+    for k in range(n_runs):
+        down_to[k] = total[k] = 0.0
+    place[_find_at_least(grade, n, runs[0].least, place)] = MOST_RANKS
     for c in range(lists.n_cutoffs):
         stop = min(lists.cutoffs[c], <int64_t> MOST_RANKS)
         while place[i] < stop:
             once = &ONE_OVER_RANK[place[i]]
-            down_to += value[grade[place[i]]]
-            total += down_to * once.high + down_to * once.low
+            for k in range(n_runs):
+                down_to[k] += runs[k].of_grade[grade[place[i]]]
+                total[k] += down_to[k] * once.high + down_to[k] * once.low
             i += 1
-        (<double*> out)[0] = total
-        out += lists.of_cutoff
+        for k in range(n_runs):
+            _put(&lists[k], q, c, total[k])

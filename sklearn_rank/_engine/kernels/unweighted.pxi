@@ -1,4 +1,4 @@
-# Sums of whole numbers without weights, which are exact: how many relevant items there are, say; `rank.pyx` includes it.
+# Sums of whole numbers without weights, which are exact, as of how many items are relevant; `rank.pyx` includes it.
 
 cdef bint _sum_unweighted(const items_t* items, const lists_t* lists, int64_t q) noexcept nogil:
     """Sums down one list, of whole tie blocks and of a share of the one that a cutoff falls into.
