@@ -110,7 +110,7 @@ cdef void _means_of_two(
     const int64_t[::1] ptr, const int64_t[::1] cutoffs, const int64_t[::1] tie_end, double[:, :] out,
     double[:, :] out_of_other,
 ) noexcept:
-    """The same of two values beside each other, as neither sum waits for the other: 1.1 to 1.6 times the time of one."""
+    """The same of two values beside each other, as neither sum waits for the other: 1.1 to 1.6 times that of one."""
     cdef lists_t[MOST_MEANS] lists
     cdef mean_t[MOST_MEANS] runs
     if ptr.shape[0] == 1:
