@@ -152,7 +152,7 @@ cdef int64_t _cascade_list(
         stop = tie_end[first + i] - first if tie_end != NULL else i + 1
         if stop == i + 1:
             stop = _end_of_turn(tie_end, first + i, first + (plain if i < plain else n)) - first
-        n_known = _look_up_to(items, first, n_known, stop, looked_up)
+        n_known = _look_up_to(items, first, max(n_known, i), stop, looked_up)
         if tie_end != NULL and tie_end[first + i] - first > i + 1:
             _cascade_block(p + i, stop - i, depth - i, stop <= plain, &survive, work, out + i, steps)
         elif i < plain:
@@ -173,11 +173,10 @@ cdef inline int64_t _look_up_to(
 ) noexcept nogil:
     """Look up values of grades as far as they are needed, as many a list is left before its end; return how far."""
     cdef int64_t i
-    if items.grade == NULL:
-        return stop
-    for i in range(n_known, stop):
-        looked_up[i] = items.value[items.grade[first + i]]
-    return max(n_known, stop)
+    if items.grade != NULL:
+        for i in range(n_known, stop):
+            looked_up[i] = items.value[items.grade[first + i]]
+    return stop
 
 
 cdef inline void _cascade_exactly(const double* p, int64_t n, pair_t* survive, double* out) noexcept nogil:
