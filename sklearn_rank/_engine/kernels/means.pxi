@@ -143,7 +143,7 @@ cdef inline void _sum_all_means(
 ) noexcept nogil:
     """Sums of one or two values; of how many the compiler knows."""
     cdef int64_t q, k, first, n
-    cdef bint relevant_alone = runs[0].least > 0 and runs[n_runs - 1].least > 0     # have a value
+    cdef bint relevant_alone = runs[0].least > 0 and runs[n_runs - 1].least > 0  # have values
     for q in range(lists.n):
         _fetch_ties(lists.tie_end, lists.ptr, q, lists.n)
         first = lists.ptr[q]
