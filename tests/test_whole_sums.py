@@ -105,7 +105,8 @@ def test_joint_sums_of_whole_numbers(most, share, sizes, highest):
     grade, ptr, tie_end = tied_lists(LENGTHS, sizes, 0)
     grade[np.random.default_rng(1).random(len(grade)) < share] = {"both": 1, "x": 2, "y": 3}[most]
     x, y = highest
-    x, y = np.resize([0.0, x, x, 0, 1], 32), np.resize([1.0, y, 0, y, 1], 32)
+    both = (x, y) if most == "both" else (1, 1)
+    x, y = np.resize([0, both[0], x, 0, 1], 32) * 1.0, np.resize([1, both[1], 0, y, 1], 32) * 1.0
     found, expected, room = np.empty(ptr[-1]), np.empty(ptr[-1]), np.empty((2, 3001))
     joint(x, grade, y, grade, None, ptr, tie_end, room, found)
     joint(x[grade], None, y[grade], None, None, ptr, tie_end, None, expected)
