@@ -32,7 +32,7 @@ GRADES = np.arange(float(N_GRADES))
 
 
 Found = list[Array | Cascade]
-"""What steps have found: arrays, and cascades of which nobody may need one."""
+"""Arrays that steps have found, and cascades, of which an array is made where one is asked for."""
 
 Computation = Callable[[Any, Found], Array | Cascade]
 """Array of a step, from an order and the arrays of the steps before."""
@@ -184,7 +184,7 @@ def _array_at(place: int) -> Callable[[Found], Array]:
 
 
 ONE = operand(1.0)[0]
-"""What tells that all items have the value 1."""
+"""Key of the value 1 for all items."""
 
 
 class TracedRanked:

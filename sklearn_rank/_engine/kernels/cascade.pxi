@@ -3,7 +3,7 @@
 cdef double HALF = 0.5 + 1e-9   # how far from 1/2 a probability may be, up to rounding
 
 
-# What a cascade reads, and whether all that it has read so far are probabilities.
+# Operands of a cascade, and whether all that were read so far are probabilities.
 cdef struct cascade_t:
     items_t items
     const int64_t* tie_end      # NULL if nothing is tied
@@ -52,9 +52,9 @@ cdef bint _sum_cascade(
     const double[::1] p, const uint8_t[::1] grade, const int64_t[::1] ptr, const int64_t[::1] tie_end, int64_t depth,
     double[:, ::1] room, double* stops, const stop_sum_t* sums, int64_t n_sums,
 ) except -1:
-    """Sum the same times a weight by rank of each list, with no array of all positions, but one for a list.
+    """Sum these probabilities times a weight by rank, down to the last position of each list at which anyone may stop.
 
-    Below where anyone may stop nothing is added.
+    They are kept for one list at a time, in `stops`.
     """
     cdef int64_t q, k, n
     cdef double one = 1.0

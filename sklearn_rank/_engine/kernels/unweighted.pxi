@@ -4,7 +4,7 @@ cdef bint _sum_unweighted(const items_t* items, const lists_t* lists, int64_t q)
     """Sums down one list, of whole tie blocks and of a share of the one that a cutoff falls into.
 
     Return whether the values are whole numbers; nothing is written if they are not. Grades are counted, many at a time:
-    a quarter of the time of a sum of each, and with ties an eighth.
+    0.6 of the time of a sum of each, and 0.4 of lists with ties.
     """
     cdef int64_t c, stop, end, first = lists.ptr[q], n = lists.ptr[q + 1] - first, i = first, done = first
     cdef const int64_t* ends = _ties_of(lists.tie_end, first, first + n)
