@@ -225,7 +225,8 @@ cdef class BoundMeans:
     """Sums of means, and those of another value beside them if one is added."""
     cdef BoundLists order
     cdef const double[::1] relevant, value, other
-    cdef readonly bint by_grade, has_other
+    cdef bint by_grade
+    cdef readonly bint has_other
     cdef const int64_t[::1] cutoffs
     cdef double[:, :] out, out_of_other
 
@@ -234,7 +235,9 @@ cdef class BoundMeans:
         self.cutoffs, self.out, self.has_other = cutoffs, out, False
 
     def add(self, other, out):
-        """Sum the means of another value too, from now on."""
+        """Sum the means of another value by grade too, from now on."""
+        if self.has_other or not self.by_grade:
+            raise ValueError("there is no room for another value")
         self.other, self.out_of_other, self.has_other = other, out, True
 
     def __call__(self):

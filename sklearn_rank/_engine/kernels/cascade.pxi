@@ -127,34 +127,34 @@ cdef inline int64_t _cascade_of_list(cascade_t* of, int64_t first, int64_t n, do
         return _cascade_plainly(&of.items, first, n, out)
     if not of.valid:  # which is said in the end
         return 0
-    return _cascade_list(&of.items, ends, first, n, of.depth, of.few, of.looked_up, of.work, out, &of.steps)
+    return _cascade_list(of, ends, first, n, out)
 
 
 cdef int64_t _cascade_list(
-    const items_t* items, const int64_t* tie_end, int64_t first, int64_t n, int64_t depth, few_stops_t* few,
-    double* looked_up, double* work, double* out, int64_t* steps,
+    cascade_t* of, const int64_t* tie_end, int64_t first, int64_t n, double* out
 ) except -1 nogil:
     """A list that is long or has ties, whose first position has this number; return down to where anyone may stop.
 
     Where hardly anyone is left, rounding changes nothing: lists of 5,000 rows take 0.4 of the time.
     """
     cdef int64_t i = 0, stop, n_known = 0, plain = min(n, N_PLAIN)
-    cdef const double* p = looked_up
+    cdef const items_t* items = &of.items
+    cdef const double* p = of.looked_up
     cdef pair_t survive
     if items.grade == NULL:
         p = items.value + items.step * first
     survive.value, survive.lost = 1.0, 0.0
     while i < n and survive.value != 0.0:
-        if few != NULL and tie_end != NULL and i < plain:
-            i = _cascade_few_of_grades(items, tie_end + first, first, i, plain, few, &survive.value, out)
+        if of.few != NULL and tie_end != NULL and i < plain:
+            i = _cascade_few_of_grades(items, tie_end + first, first, i, plain, of.few, &survive.value, out)
             if i == n or survive.value == 0.0:
                 break
         stop = tie_end[first + i] - first if tie_end != NULL else i + 1
         if stop == i + 1:
             stop = _end_of_turn(tie_end, first + i, first + (plain if i < plain else n)) - first
-        n_known = _look_up_to(items, first, max(n_known, i), stop, looked_up)
+        n_known = _look_up_to(items, first, max(n_known, i), stop, of.looked_up)
         if tie_end != NULL and tie_end[first + i] - first > i + 1:
-            _cascade_block(p + i, stop - i, depth - i, stop <= plain, &survive, work, out + i, steps)
+            _cascade_block(p + i, stop - i, of.depth - i, stop <= plain, &survive, of.work, out + i, &of.steps)
         elif i < plain:
             survive.value *= _cascade_turn(p + i, stop - i, survive.value, out + i)
         elif survive.value < NEGLIGIBLE:

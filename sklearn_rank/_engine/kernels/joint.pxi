@@ -118,8 +118,8 @@ cdef void _joint_of_packed(
     const numbers_t* packed, const uint8_t* grade, const int64_t* tie_end, int64_t first, int64_t n, double* out,
 ) noexcept nogil:
     """As `_joint_of_whole`, of sums of whole numbers that no addition of doubles waits for."""
-    cdef int64_t i = 0, j, stop, within
-    cdef double m, sum_x, sum_y, sum_xy, level, slope
+    cdef int64_t i = 0, j, stop
+    cdef double level, slope
     cdef int64_t[N_PLAIN + 1] above
     cdef double[N_PLAIN + FEW] found
     above[0] = 0
@@ -128,11 +128,7 @@ cdef void _joint_of_packed(
     i = 0
     while i < n:
         stop = tie_end[i] - first
-        m = stop - i
-        within = above[stop] - above[i]
-        sum_x, sum_y, sum_xy = within & (LOW - 1), (within >> 21) & (LOW - 1), within >> 42
-        level = (sum_x * ((above[i] >> 21) & (LOW - 1)) + sum_xy) / m
-        slope = (sum_x * sum_y - sum_xy) / max(m * (m - 1), 1.0)
+        _find_line(above[i], above[stop], stop - i, &level, &slope)
         for j in range(FEW):
             found[i + j] = level + slope * STEP[j]
         for j in range(i + FEW, stop):

@@ -210,8 +210,8 @@ cdef inline bint _sum_means_of_ties(
     Differences of sums down the list say what a block has, and means are written eight at a time, those of the next
     block over the last of them: half of the time, as no branch depends on what is tied.
     """
-    cdef int64_t c, i, j, k, stop, packed, first = lists.ptr[q]
-    cdef double m, pairs, sum_x, sum_y, sum_xy, level, slope
+    cdef int64_t c, i, j, k, stop, first = lists.ptr[q]
+    cdef double m, level, slope
     cdef int64_t[(N_PLAIN + 1) * MOST_MEANS] above
     cdef double[(N_PLAIN + TURN) * MOST_MEANS] mean
     cdef double[MOST_MEANS] total
@@ -229,14 +229,8 @@ cdef inline bint _sum_means_of_ties(
         if stop - i > TURN:
             return False
         m = stop - i
-        pairs = max(m * (m - 1), 1)
         for k in range(n_runs):
-            packed = above[n_runs * stop + k] - above[n_runs * i + k]
-            sum_x = packed & (LOW - 1)
-            sum_y = (packed >> 21) & (LOW - 1)
-            sum_xy = packed >> 42
-            level = (sum_x * ((above[n_runs * i + k] >> 21) & (LOW - 1)) + sum_xy) / m
-            slope = (sum_x * sum_y - sum_xy) / pairs
+            _find_line(above[n_runs * i + k], above[n_runs * stop + k], m, &level, &slope)
             for j in range(FEW):
                 mean[(N_PLAIN + TURN) * k + i + j] = level + slope * STEP[j]
             if stop - i > FEW:
@@ -255,6 +249,17 @@ cdef inline bint _sum_means_of_ties(
         for k in range(n_runs):
             _put(&lists[k], q, c, total[k])
     return True
+
+
+cdef inline void _find_line(int64_t above, int64_t down_to, double m, double* level, double* slope) noexcept nogil:
+    """Expectation of x times the sum of y down to it, in a block of m tied items: at its start, and its rise.
+
+    Sums of x, y and x * y, packed, are those above the block and those down to its end.
+    """
+    cdef int64_t within = down_to - above
+    cdef double sum_x = within & (LOW - 1), sum_y = (within >> 21) & (LOW - 1), sum_xy = within >> 42
+    level[0] = (sum_x * ((above >> 21) & (LOW - 1)) + sum_xy) / m
+    slope[0] = (sum_x * sum_y - sum_xy) / max(m * (m - 1), 1)
 
 
 cdef inline void _put(const lists_t* lists, int64_t q, int64_t c, double x) noexcept nogil:

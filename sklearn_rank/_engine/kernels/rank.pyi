@@ -200,7 +200,6 @@ class BoundJoint:
     def __call__(self) -> None: ...
 
 class BoundMeans:
-    by_grade: bool
     has_other: bool
     def __init__(
         self, order: BoundLists, relevant: Array, value: Array, by_grade: bool, cutoffs: Index, out: Array
