@@ -3,6 +3,7 @@
 import gc
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from registry import METRICS, each_metric
 
 from sklearn_rank import evaluate, prepare
 from sklearn_rank._engine.block_labels import BlockLabels
+from sklearn_rank._engine.check import check_queries
 from sklearn_rank._engine.kernels.rank import BoundPlan
 from sklearn_rank._engine.plan import BlockOrder, Curve, Plan
 from sklearn_rank._engine.queries import Rows
@@ -369,6 +371,20 @@ def test_a_plan_keeps_no_function_of_the_user():
 
 
 # --- steps ---------------------------------------------------------------------------------------------------
+
+
+def test_values_are_one_piece_of_memory():
+    """Of which no two metrics, and no two of their cutoffs, share a part."""
+    specs = [cached_spec(name) for name in ("ndcg@3", "ndcg", "map", "err@5")]
+    y = np.arange(20) % 3
+    queries = check_queries(y, -y * 1.0, qid=np.arange(20) // 10)
+    curves = plans.planned(queries, specs, plans.curves_of(queries, specs)).empty(1000)
+    for parts in zip(*[(curve.numerator, curve.undefined) for curve in curves], strict=True):
+        assert len({id(part.base) for part in parts}) == 1
+        columns = [column for part in parts for column in part.T]
+        assert len(columns) == 4
+        assert all(column.flags.c_contiguous for column in columns)
+        assert not any(np.shares_memory(a, b) for a, b in combinations(columns, 2))
 
 
 def test_each_metric_has_room_for_its_values():

@@ -15,7 +15,7 @@ from sklearn_rank._engine.plan import Curve, Plan, can_be_planned
 from sklearn_rank._engine.queries import DataSummary, Queries
 from sklearn_rank._engine.ranking import N_GRADES
 from sklearn_rank._engine.traced import NotTraced
-from sklearn_rank._engine.values import PerQuery
+from sklearn_rank._engine.values import PerQuery, rooms_for_values
 from sklearn_rank._metric.spec import MetricSpec
 
 LONGEST = 2**16
@@ -84,7 +84,11 @@ class PlannedMetrics:
 
     def empty(self, n_queries: int) -> list[PerQuery]:
         """Room for the values of so many queries."""
-        return [PerQuery.empty(spec, cutoffs, n_queries) for spec, cutoffs in self._curves]
+        rooms = rooms_for_values(n_queries, [len(cutoffs) for _, cutoffs in self._curves])
+        return [
+            PerQuery.empty(spec, cutoffs, n_queries, room)
+            for (spec, cutoffs), room in zip(self._curves, rooms, strict=True)
+        ]
 
 
 def curves_of(queries: Queries, specs: Sequence[MetricSpec]) -> dict[Any, Curve]:

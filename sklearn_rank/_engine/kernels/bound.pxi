@@ -286,7 +286,7 @@ cdef class BoundStops:
         self.n_left, self.kept = MOST_STOP_SUMS, []
 
     def add(self, const double[::1] discount, bint per_rank, const int64_t[::1] cutoffs, double[:, :] out):
-        """Write one more sum from now on."""
+        """Write one more sum from now on, of finite weights."""
         cdef stop_sum_t* of = &self.sums[MOST_STOP_SUMS - self.n_left]
         if self.n_left == 0:
             raise ValueError("there is no room for another sum")

@@ -62,7 +62,9 @@ cdef bint _sum_cascade(
     cdef cascade_t of = _cascade_of(p, grade, ptr, tie_end, depth, room, &few)
     cdef items_t ones
     cdef int64_t[2] bounds
+    cdef bint may_be_few
     cdef stop_sum_t[MOST_STOP_SUMS] of_list
+    may_be_few = of.known and of.items.value[0] == 0.0
     ones.value, ones.grade, ones.step = &one, NULL, 0
     bounds[0] = 0
     with nogil:
@@ -71,12 +73,14 @@ cdef bint _sum_cascade(
             of_list[k].lists.ptr, of_list[k].lists.n = bounds, 1
         for q in range(ptr.shape[0] - 1):
             n = ptr[q + 1] - ptr[q]
-            bounds[1] = _cascade_of_list(&of, ptr[q], n, stops) if n > 0 else 0
+            if not may_be_few or not _sum_few_of_cascade(&of, ptr[q], n, of_list, n_sums):
+                bounds[1] = _cascade_of_list(&of, ptr[q], n, stops) if n > 0 else 0
+                for k in range(n_sums):
+                    if bounds[1] <= N_FIRST:
+                        _sum_few_stops(stops, bounds[1], &of_list[k])
+                    else:
+                        _sum_untied(&ones, stops, 1, sums[k].by_rank, sums[k].per_rank, &of_list[k].lists, 0)
             for k in range(n_sums):
-                if bounds[1] <= N_FIRST:
-                    _sum_few_stops(stops, bounds[1], &of_list[k])
-                else:
-                    _sum_untied(&ones, stops, 1, sums[k].by_rank, sums[k].per_rank, &of_list[k].lists, 0)
                 of_list[k].lists.out += sums[k].lists.of_query
     return of.valid
 

@@ -30,6 +30,7 @@ cdef struct lists_t:
     char* out
     int64_t of_query, of_cutoff
     double* product             # of the weight of each of the first ranks with the value of each grade; may be NULL
+    bint may_be_few             # whether grade 0 adds nothing at any rank, so that few others can be summed alone
 
 
 cpdef void cumsum(
@@ -57,10 +58,13 @@ cpdef void cumsum(
         return
     lists = _lists(ptr, cutoffs, out)
     lists.tie_end = _pointer(tie_end)
-    if items.grade != NULL and lists.n > N_GRADES and weight.shape[0] == 1 and weights[0] == 1.0 and not per_rank:
-        lists.product = product
-        for i in range(n_ranks * N_GRADES):
-            product[i] = items.value[i % N_GRADES] * (by_rank[i // N_GRADES] if by_rank != NULL else 1.0)
+    if items.grade != NULL and weight.shape[0] == 1 and weights[0] == 1.0 and not per_rank:
+        if by_rank != NULL and items.value[0] == 0.0:
+            lists.may_be_few = _are_finite_weights(by_rank, discount.shape[0])
+        if lists.n > N_GRADES:
+            lists.product = product
+            for i in range(n_ranks * N_GRADES):
+                product[i] = items.value[i % N_GRADES] * (by_rank[i // N_GRADES] if by_rank != NULL else 1.0)
     with nogil:
         _sum_all(&items, weights, weight.shape[0] > 1, by_rank, per_rank, &lists)
 
@@ -69,7 +73,7 @@ cdef lists_t _lists(const int64_t[::1] ptr, const int64_t[::1] cutoffs, double[:
     cdef lists_t lists
     lists.ptr, lists.n, lists.cutoffs, lists.n_cutoffs = &ptr[0], ptr.shape[0] - 1, &cutoffs[0], cutoffs.shape[0]
     lists.out, lists.of_query, lists.of_cutoff = <char*> &out[0, 0], out.strides[0], out.strides[1]
-    lists.tie_end, lists.product = NULL, NULL
+    lists.tie_end, lists.product, lists.may_be_few = NULL, NULL, False
     return lists
 
 
@@ -78,19 +82,27 @@ cdef void _sum_all(
 ) noexcept nogil:
     """As `cumsum`, of operands that were looked at."""
     cdef int64_t q = 0
+    cdef lists_t run = lists[0]
     cdef bint unweighted = w == 0 and by_rank == NULL and not per_rank and weight[0] == 1.0
     if items.grade == NULL and items.step == 0:  # where all have one value, that is the mean of tied ones
-        lists.tie_end = NULL
+        lists.tie_end = run.tie_end = NULL
+    if lists.may_be_few:
+        run.n = 0
     while q < lists.n:
         if lists.product != NULL:
             q = _sum_few(items, by_rank, lists, q)
             if q == lists.n:
                 break
+        if lists.may_be_few and not _is_tied(lists, q) and _sum_few_grades(items, by_rank, lists, q):
+            q += 1
+            continue
         if unweighted and (items.whole or _is_tied(lists, q)) and _sum_unweighted(items, lists, q):
             q += 1
             continue
         if not _is_tied(lists, q):
-            q = _sum_untied(items, weight, w, by_rank, per_rank, lists, q)
+            if run.n <= q:
+                run.n = _end_of_many(items, lists, q)
+            q = _sum_untied(items, weight, w, by_rank, per_rank, &run, q)
             continue
         if lists.ptr[q + 1] - lists.ptr[q] <= N_PLAIN:
             _sum_tied(items, weight, w, by_rank, per_rank, lists, q)
@@ -115,6 +127,7 @@ cdef void _sum_tied(
     cdef lists_t list_of_means = lists[0]
     means.value, means.grade, means.step = mean, NULL, 1
     list_of_means.ptr, list_of_means.n, list_of_means.tie_end, list_of_means.product = bounds, 1, NULL, NULL
+    list_of_means.may_be_few = False
     list_of_means.out += q * lists.of_query
     _find_means(items, lists.tie_end + first, first, n, min(n, lists.cutoffs[lists.n_cutoffs - 1]), mean)
     _sum_untied(&means, weight + w * first, w, by_rank, per_rank, &list_of_means, 0)
