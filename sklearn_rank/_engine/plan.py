@@ -12,7 +12,6 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sklearn_rank._engine.bound import BoundOrder
 from sklearn_rank._engine.kernels import rank as rank_kernels
@@ -21,11 +20,9 @@ from sklearn_rank._engine.queries import Queries, Rows
 from sklearn_rank._engine.ranking import N_GRADES, NO_CUTOFF, TIE_POLICIES
 from sklearn_rank._engine.sorted_queries import SortedQueries
 from sklearn_rank._engine.traced import GRADES, CurveOfSteps, NotTraced, Steps, TracedQueries, operand
+from sklearn_rank._engine.values import Out
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Index
-
-Out = tuple[Array, NDArray[np.bool_]]
-"""Values of queries at each cutoff, and whether they are undefined, to be written."""
 
 
 class Curve(NamedTuple):

@@ -21,8 +21,8 @@ from sklearn_rank._utils.typing import Array, Index
 
 Transform = Callable[[Any], Any]
 
-Room = tuple[Array, NDArray[np.bool_]]
-"""Array of values that are to be written, and one of no undefined ones; a cutoff is contiguous."""
+Out = tuple[Array, NDArray[np.bool_]]
+"""Values of queries at each cutoff, and whether they are undefined, to be written."""
 
 
 FLOOR = 1e-5
@@ -76,7 +76,7 @@ class PerQuery:
     undefined: NDArray[np.bool_]
 
     @classmethod
-    def empty(cls, spec: MetricRequest, cutoffs: Index, n_queries: int, room: Room | None = None) -> PerQuery:
+    def empty(cls, spec: MetricRequest, cutoffs: Index, n_queries: int, room: Out | None = None) -> PerQuery:
         """Room for a curve, which may have more cutoffs than the metric that asks for it; a cutoff is contiguous."""
         values, undefined = room or room_for_values(n_queries, len(cutoffs))
         denominator = np.empty_like(values) if spec["average"] == "micro" else _ones(*values.shape)
@@ -297,12 +297,12 @@ class PartialSums:
         return np.exp(mean) if average == "geometric" else mean
 
 
-def room_for_values(n_queries: int, n_cutoffs: int) -> Room:
-    """Room for a curve."""
+def room_for_values(n_queries: int, n_cutoffs: int) -> Out:
+    """Room for a curve: values that are to be written, and none that are undefined; a cutoff is contiguous."""
     return np.empty((n_queries, n_cutoffs), FLOAT64, "F"), np.zeros((n_queries, n_cutoffs), BOOL, "F")
 
 
-def rooms_for_values(n_queries: int, n_cutoffs: Sequence[int]) -> list[Room]:
+def rooms_for_values(n_queries: int, n_cutoffs: Sequence[int]) -> list[Out]:
     """Rooms for curves in one piece of memory, which has larger pages: made in half of the time of small ones."""
     values, undefined = room_for_values(n_queries, sum(n_cutoffs))
     rooms, end = [], 0

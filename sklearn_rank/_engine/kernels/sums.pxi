@@ -82,7 +82,7 @@ cdef void _sum_all(
 ) noexcept nogil:
     """As `cumsum`, of operands that were looked at."""
     cdef int64_t q = 0
-    cdef lists_t run = lists[0]
+    cdef lists_t run = lists[0]  # up to the next list that may have few grades
     cdef bint unweighted = w == 0 and by_rank == NULL and not per_rank and weight[0] == 1.0
     if items.grade == NULL and items.step == 0:  # where all have one value, that is the mean of tied ones
         lists.tie_end = run.tie_end = NULL
