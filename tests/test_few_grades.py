@@ -36,8 +36,8 @@ def few(rng, counts, times):
     return grade, ptr
 
 
-def ends_of_pairs(rng, ptr):
-    """Ends of tie blocks, in every third list, where some positions are tied with the next."""
+def ends_of_ties(rng, ptr):
+    """Ends of tie blocks, in every third list, of blocks of random sizes."""
     tie_end = np.zeros(ptr[-1], dtype=np.int64)
     for start, stop in [*pairwise(ptr)][::3]:
         starts = np.unique(np.append(start, rng.integers(start, stop, stop - start))) if start < stop else []
@@ -66,7 +66,7 @@ def test_few_are_summed_as_all_are(counts, gain, tied, cutoffs):
     """Lists beside longer, tied and full ones, and alone."""
     rng, value, discount = np.random.default_rng(5), GAINS[gain], discounts(cutoffs)
     grade, ptr = few(rng, [*counts], 2)
-    tie_end = ends_of_pairs(rng, ptr) if tied else None
+    tie_end = ends_of_ties(rng, ptr) if tied else None
     found = sums(value, grade, discount, ptr, cutoffs, tie_end)
     assert_array_equal(found, sums(value[grade], None, discount, ptr, cutoffs, tie_end))
     for q in range(0, len(ptr) - 1, 3 + tied):

@@ -370,9 +370,6 @@ def test_a_plan_keeps_no_function_of_the_user():
     assert alive() is None
 
 
-# --- steps ---------------------------------------------------------------------------------------------------
-
-
 def test_values_are_one_piece_of_memory():
     """Of which no two metrics, and no two of their cutoffs, share a part."""
     specs = [cached_spec(name) for name in ("ndcg@3", "ndcg", "map", "err@5")]
@@ -385,6 +382,9 @@ def test_values_are_one_piece_of_memory():
         assert len(columns) == 4
         assert all(column.flags.c_contiguous for column in columns)
         assert not any(np.shares_memory(a, b) for a, b in combinations(columns, 2))
+
+
+# --- steps ---------------------------------------------------------------------------------------------------
 
 
 def test_each_metric_has_room_for_its_values():

@@ -4,39 +4,17 @@
 # `_sum_lists`, and shares of users who go on are multiplied as in `_cascade_plainly`, so that all bits are the same. Of
 # lists of 100 with one that is not 0, sums take 0.4 to 0.7 of the time, and cascades with their sums 0.3 to 0.6.
 
-cdef enum:
-    FEW_GRADES = 12             # that are not 0
-    MOST_PLACES = FEW_GRADES + OF_WORD
-
-
 cdef inline int64_t _find_few(const uint8_t* grade, int64_t n, int64_t* place) noexcept nogil:
-    """Write which grades of a list are not 0, and count them; -1 if they are many, or seem to be.
-
-    There is room for `MOST_PLACES`.
-    """
-    cdef int64_t i = 0, k, n_found = 0
-    cdef uint64_t word
+    """Write which grades of a list are not 0, at most `FEW_LABELS`, and count them; -1 if they are, or seem, more."""
     if n > N_PLAIN or not _seem_few(grade, n):
         return -1
-    while i + OF_WORD <= n:
-        memcpy(&word, grade + i, OF_WORD)
-        if word != 0:
-            for k in range(i, i + OF_WORD):
-                place[n_found] = k
-                n_found += grade[k] != 0
-            if n_found > FEW_GRADES:
-                return -1
-        i += OF_WORD
-    for k in range(i, n):
-        place[n_found] = k
-        n_found += grade[k] != 0
-    return n_found
+    return _find_few_labels(grade, n, FEW_LABELS, place)
 
 
 cdef inline bint _seem_few(const uint8_t* grade, int64_t n) noexcept nogil:
     """Whether eight grades a quarter down a list are 0: they hardly are where many are not, least in the best order."""
     cdef uint64_t word
-    if n < 2 * OF_WORD:
+    if n < LEAST_ROWS:
         return False
     memcpy(&word, grade + n // 4, OF_WORD)
     return word == 0
@@ -62,8 +40,8 @@ cdef bint _are_finite_weights(const double* weight, int64_t n) noexcept:
 cdef bint _sum_few_grades(const items_t* items, const double* by_rank, const lists_t* lists, int64_t q) noexcept nogil:
     """Sums down one list, weighted by rank; return whether it has few."""
     cdef int64_t i, n, first = lists.ptr[q]
-    cdef int64_t[MOST_PLACES] place
-    cdef double[MOST_PLACES] term
+    cdef int64_t[FEW_LABELS] place
+    cdef double[FEW_LABELS] term
     n = _find_few(items.grade + first, lists.ptr[q + 1] - first, place)
     if n < 0:
         return False
@@ -79,12 +57,14 @@ cdef bint _sum_few_of_cascade(
 ) noexcept nogil:
     """Sums of the probabilities to stop in one list; return whether it is not tied and has few."""
     cdef int64_t i, k, n_down
-    cdef int64_t[MOST_PLACES] place
-    cdef double[MOST_PLACES] stop, term
+    cdef int64_t[FEW_LABELS] place
+    cdef double[FEW_LABELS] stop, term
     cdef double p, survive = 1.0, within = 1.0
     if _ties_of(of.tie_end, first, first + n) != NULL:
         return False
     n = _find_few(of.items.grade + first, n, place)
+    if n < 0:
+        return False
     for i in range(n):
         if i > 0 and place[i] // TOGETHER != place[i - 1] // TOGETHER:
             survive *= within
@@ -92,14 +72,14 @@ cdef bint _sum_few_of_cascade(
         p = of.items.value[of.items.grade[first + place[i]]]
         stop[i] = survive * within * p
         within *= 1.0 - p
-    for k in range(n_sums if n >= 0 else 0):
+    for k in range(n_sums):
         n_down = _down_to(sums[k].lists.cutoffs[sums[k].lists.n_cutoffs - 1], place, n)
         for i in range(n_down):
             term[i] = stop[i] * sums[k].by_rank[place[i]] if sums[k].by_rank != NULL else stop[i]
             if sums[k].per_rank:
                 term[i] /= place[i] + 1.0
         _sum_few_terms(place, term, n_down, &sums[k].lists, sums[k].lists.out)
-    return n >= 0
+    return True
 
 
 cdef inline int64_t _down_to(int64_t cutoff, const int64_t* place, int64_t n) noexcept nogil:
