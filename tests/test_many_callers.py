@@ -1,23 +1,39 @@
 """Threads that call at the same time: each gets what one gets, to the last bit, and warnings stay as they are."""
 
+import os
+import subprocess
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from queue import SimpleQueue
 from threading import Barrier, Event
+from time import sleep
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from sklearn_rank import QueryKFold, RankingAccumulator, compare_systems, evaluate, evaluate_run, parse_metric, prepare
+from sklearn_rank import (
+    LeaveOneQueryOut,
+    QueryKFold,
+    QueryShuffleSplit,
+    RankingAccumulator,
+    RepeatedQueryKFold,
+    compare_systems,
+    evaluate,
+    evaluate_run,
+    parse_metric,
+    prepare,
+)
 from sklearn_rank._entry_points import system_sources
 from sklearn_rank._metric import names, plans
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._utils import kept_threads
 from sklearn_rank.io import read_trec_run
 from sklearn_rank.metrics import map_score, ndcg_score
+from sklearn_rank.retrieval import evaluate_retrieval
+from sklearn_rank.stats import power_of
 
 N_THREADS = 8
 METRICS = ["ndcg@10", "map", "err", "auc", "p@5"]
@@ -123,6 +139,68 @@ def test_warnings_go_to_the_user_after_calls_that_overlap(monkeypatch):
         first_in_first_out(inside)
     assert len(told) == 2
     assert (warnings.filters, vars(warnings)["_showwarnmsg_impl"]) == before
+
+
+def features(rows):
+    return np.arange(3.0 * rows).reshape(rows, 3) % 4
+
+
+CHANGE_FILTERS = {
+    **{cv.__class__.__name__: lambda cv=cv: [*cv.split(MANY[0], groups=MANY[2])]
+       for cv in (QueryKFold(3), RepeatedQueryKFold(3, n_repeats=2), QueryShuffleSplit(3), LeaveOneQueryOut())},
+    "retrieval": lambda: evaluate_retrieval(features(4) + 1, features(9) + 1, [0, 1, 0, 1], np.arange(9) % 2),
+    "power": lambda: power_of(0.3, 1, 20),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("call", CHANGE_FILTERS.values(), ids=CHANGE_FILTERS)
+def test_filters_of_warnings_are_changed_by_one_thread_at_a_time(call, monkeypatch):
+    """scikit-learn changes them too, where it checks groups and matrices."""
+    inside, most = [], []
+
+    class Watched(warnings.catch_warnings):
+        def __enter__(self):
+            inside.append(self)
+            most.append(len(inside))
+            sleep(0.01)  # the other threads come
+            return super().__enter__()
+
+        def __exit__(self, *error):
+            super().__exit__(*error)
+            inside.remove(self)
+
+    call()
+    monkeypatch.setattr(warnings, "catch_warnings", Watched)
+    with ThreadPoolExecutor(3) as pool:
+        for done in [pool.submit(call) for _ in range(3)]:
+            done.result()
+    assert len(most) >= 3
+    assert max(most) <= 2  # this library's and, of the same thread, scikit-learn's
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is forked")
+def test_a_fork_while_another_thread_changes_filters():
+    """Run in a process of its own: pytest's has threads, of which Python warns."""
+    program = """
+import os, threading, time
+from sklearn_rank._utils.filters import own_filters
+
+def change():
+    with own_filters():
+        changing.set()
+        time.sleep(0.2)
+
+changing = threading.Event()
+threading.Thread(target=change).start()
+changing.wait(20)
+child = os.fork()
+if child == 0:
+    threading.Timer(20, os._exit, [1]).start()
+    with own_filters():
+        os._exit(0)
+raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True, timeout=60)
 
 
 def test_a_metric_is_defined_while_a_name_is_looked_up():

@@ -19,6 +19,7 @@ from sklearn_rank._engine.grouping import group_rows, query_numbers
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import BOOL, COUNT, RANDOM_STATE, Constraint, is_count, is_real
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.filters import own_filters
 from sklearn_rank._utils.lengths import n_rows_of
 from sklearn_rank._utils.random_state import random_of
 from sklearn_rank._utils.typing import Index, MatrixLike, RandomState
@@ -55,7 +56,7 @@ class _QuerySplitter:
         """
         number = unit_numbers(X, y, groups, clusters)
         refuse_many_folds(getattr(self, "n_splits", 2), number)  # one query left out leaves one
-        yield from super().split(X, y, number)  # type: ignore[misc]
+        yield from checked_folds(super().split(X, y, number))  # type: ignore[misc]
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, clusters: Any = None) -> int:
         """Number of folds; the arguments, which searches hand on, are not used."""
@@ -68,6 +69,14 @@ def unit_numbers(X: MatrixLike, y: Any, groups: Any, clusters: ArrayLike | None)
     qid, n_rows = find_routed_qid(y, groups), n_rows_of(X, "X")
     clusters = find_attribute(X, y, groups, clusters, "clusters")
     return query_numbers(qid, n_rows) if clusters is None else clusters_of_rows(clusters, qid, n_rows)
+
+
+def checked_folds(folds: Folds) -> Folds:
+    """Folds of scikit-learn, which checks groups with `check_array` before the first one."""
+    with own_filters():
+        first = next(folds)
+    yield first
+    yield from folds
 
 
 def refuse_many_folds(n_splits: int, number: Index) -> None:
@@ -89,7 +98,7 @@ def check_size(name: str, size: Any, class_name: str) -> None:
 def random_halves(splitter: GroupShuffleSplit, number: Index) -> Folds:
     """Random halves, as scikit-learn draws them; an error counts queries."""
     try:
-        yield from splitter.split(number, groups=number)
+        yield from checked_folds(splitter.split(number, groups=number))
     except ValueError:
         raise ValueError(
             f"Sizes count queries, or clusters, not rows, and there are {len(np.unique(number))} of them; each side "
@@ -173,7 +182,8 @@ class RepeatedQueryKFold(_QuerySplitter, BaseCrossValidator):
         number, random = unit_numbers(X, y, groups, clusters), random_of(self.random_state, "RepeatedQueryKFold")
         refuse_many_folds(self.n_splits, number)
         for _ in range(self.n_repeats):
-            yield from GroupKFold(self.n_splits, shuffle=True, random_state=random).split(X, y, number)
+            one = GroupKFold(self.n_splits, shuffle=True, random_state=random)
+            yield from checked_folds(one.split(X, y, number))
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, clusters: Any = None) -> int:
         """Number of folds of all repetitions; the arguments, which searches hand on, are not used."""

@@ -20,6 +20,7 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn_rank._engine.kernels import bits as bits_kernels
 from sklearn_rank._engine.kernels import nearness as nearness_kernels
 from sklearn_rank._utils.echo import echo, one_line
+from sklearn_rank._utils.filters import own_filters
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.lengths import n_rows_of
 from sklearn_rank._utils.numbers import refuse_masked
@@ -147,7 +148,9 @@ def _features(features: Any, name: str, numeric: bool) -> Any:
     n_rows_of(features, name)
     dtype = np.float64 if numeric else None
     try:
-        return check_array(as_numpy(features), accept_sparse="csr", dtype=dtype, input_name=name)
+        matrix = as_numpy(features)
+        with own_filters():
+            return check_array(matrix, accept_sparse="csr", dtype=dtype, input_name=name)
     except (TypeError, ValueError) as error:
         got = (
             f"{type(features).__name__} of shape {np.shape(features)}" if hasattr(features, "shape") else echo(features)

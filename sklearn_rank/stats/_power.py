@@ -8,6 +8,7 @@ import warnings
 from scipy import optimize, stats
 
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.filters import own_filters
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._samples import ratio
 
@@ -156,7 +157,7 @@ def _power(delta: float, df: float, alpha: float, alternative: str) -> float:
 
 def _above(critical: float, df: float, delta: float) -> float:
     """Probability that the t statistic is above its critical value."""
-    with warnings.catch_warnings():
+    with own_filters():
         warnings.simplefilter("ignore", RuntimeWarning)  # SciPy returns nan, with a warning, close to 0 and 1
         probability = float(stats.nct.sf(critical, df, delta))
     return float(delta > critical) if math.isnan(probability) else probability
