@@ -104,13 +104,27 @@ def test_few_labels(metric, in_general, used):
     """Where few grades are not 0, the others are not put in order, and their ties not told."""
     top = metric.labels[1] if isinstance(metric.labels[1], int | float) else 4
     names = [metric.name + at for at in (["@3", ""] if metric.has_cutoff else [""])]
-    names += [f"{metric.name}(ties={ties})" for ties in ("worst", "best", "stable") if metric in PLANNED]
+    policies = ("worst", "best", "stable") if metric in PLANNED and "ties" in metric.defaults else ()
+    names += [f"{metric.name}(ties={ties})" for ties in policies]
     for seed, decimals in ((0, 9), (1, 1), (2, 0)) if metric in PLANNED else ():
         y_true, y_score, qid = rows(seed, min(top, 4), decimals)
         y_true[np.random.default_rng(seed).random(len(y_true)) < 0.98] = 0
         given = {"qid": qid, "metrics": names}
         assert_same(evaluate(y_true, y_score, **given), in_general(y_true, y_score, **given))
     assert len(used) == (3 if metric in PLANNED else 0)
+
+
+@pytest.mark.parametrize("first", ["ndcg@3", "kendall", "spearman"])
+def test_few_labels_for_metrics_that_read_all_ties_and_others(first, in_general, used):
+    y_true, y_score, qid = rows(2, decimals=0)
+    y_true[np.random.default_rng(2).random(len(y_true)) < 0.98] = 0
+    names = {first: first, "ndcg@3": "ndcg@3", "map": "map", "kendall": "kendall", "spearman": "spearman", "opa": "opa"}
+    found = evaluate(y_true, y_score, qid=qid, metrics=names)
+    assert_same(found, in_general(y_true, y_score, qid=qid, metrics=names))
+    alone = evaluate(y_true + 0.5, y_score, qid=qid, metrics=["kendall", "spearman", "opa"])  # which are no grades
+    for name, values in alone.per_query.items():
+        assert_array_equal(found.per_query[name], values)
+    assert len(used) == 1
 
 
 @pytest.mark.filterwarnings("ignore:ndcg is not defined for any query:UserWarning")

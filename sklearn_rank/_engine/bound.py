@@ -72,6 +72,11 @@ class BoundOrder:
         """Probability of each position to be the last one seen; a step returns False if p are no probabilities."""
         return Cascade(self, p)
 
+    def cascade_upwards(self, p: Values) -> Array:
+        """The same for a user who goes up from the end; an array, as no sum needs it for one list at a time."""
+        room = np.empty((5, self.room.shape[1]))
+        return self.of_items(rank_kernels.BoundCascadeUpwards, *p, room)
+
     def look_up(self, table: Array) -> Array:
         """Entry of a table for the grade at each position."""
         return self.of_items(rank_kernels.BoundGrades, table)

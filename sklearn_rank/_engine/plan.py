@@ -185,6 +185,20 @@ class BlockOrder(BoundOrder):
         """Rows of each query with a label of at least `least`, shape (n_queries, 1)."""
         return self.of_queries(rank_kernels.BoundCount, 1, math.ceil(min(max(least, 0.0), N_GRADES)))
 
+    def pairs(self) -> Array:
+        """Pairs of each query, shape (4, n_queries)."""
+        self.lists.read_all_ties()
+        out = np.empty((4, self.n_queries))
+        self.steps.append(rank_kernels.BoundPairs(self.lists, self._highest, out))
+        return out
+
+    def centred_ranks(self, *, of_labels: bool) -> Array:
+        """Rank of each item by label or score less the mean rank of the query, equal ones sharing theirs."""
+        if of_labels:
+            return self.of_items(rank_kernels.BoundCentredRanks, self._highest)
+        self.lists.read_all_ties()
+        return self.of_items(rank_kernels.BoundCentredRanks, None)
+
     def at_ranks_of_best(self, x: Array) -> Array:
         """Number of each position of the best order, at the same rank of this one, which may end below it."""
         if self._depth == NO_CUTOFF:

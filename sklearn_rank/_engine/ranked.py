@@ -291,17 +291,17 @@ class Ranked:
         return self._kept("cascade", self._cascade, p, upwards)
 
     def _cascade(self, p: ArrayLike, upwards: bool) -> Array:
-        p, ptr, tie_end, n = self._flat(p), self._ranking.ptr, self._ranking.tie_end, self._n_positions
-        if upwards:  # the lists turned round
+        p, ranking, out = self._flat(p), self._ranking, np.empty(self._n_positions)
+        room = np.empty((5 if upwards else 1, ranking.longest + 1))
+        if upwards:
             self._refuse_ties_at_the_cutoff("cascade(upwards=True) of a formula")
-            p, ptr = np.ascontiguousarray(p[::-1]), n - ptr[::-1]
-            ends = self._ranking.tie_ends
-            tie_end = None if ends is None else n - np.searchsorted(ends, ends)[::-1]
-        out, room = np.empty(n), np.empty((1, self._ranking.longest + 1))
-        if not rank_kernels.cascade(p, None, ptr, tie_end, self._ranking.depth, room, out):
+            valid = rank_kernels.cascade_upwards(p, None, ranking.ptr, ranking.tie_end, room, out)
+        else:
+            valid = rank_kernels.cascade(p, None, ranking.ptr, ranking.tie_end, ranking.depth, room, out)
+        if not valid:
             wrong = p[~((p >= 0) & (p <= 1))][0]
             raise ValueError(f"What cascade() of a formula takes must be probabilities, from 0 to 1. Got {wrong:g}.")
-        return out[::-1] if upwards else out
+        return out
 
     def at_tie_end(self, x: Array) -> Array:
         """Value of `x` at the end of the tie block around each position."""
@@ -368,15 +368,23 @@ class Ranked:
     def pairs(self) -> Pairs:
         """Number of pairs of items ranked as their labels are, the other way, or tied in score or label alone."""
         self._refuse_ties_at_the_cutoff("pairs() of a formula")
-        out = np.empty((4, self.shape[0]))
-        rank_kernels.pairs(self.label, self._ranking.ptr, self._ranking.tie_end, out, *self._room())
+        ranking, out = self._ranking, np.empty((4, self.shape[0]))
+        if ranking.grade is not None:
+            rank_kernels.pairs_of_grades(ranking.grade, ranking.ptr, ranking.tie_end, ranking.labels.highest, out)
+        else:
+            rank_kernels.pairs(self.label, ranking.ptr, ranking.tie_end, out, *self._room())
         return Pairs(*out[..., None])
 
     def centred_ranks(self, x: ArrayLike) -> Array:
         """Rank of each item by `x`, highest first, equal ones sharing their mean rank, less the query's mean rank."""
         self._refuse_ties_at_the_cutoff("centred_ranks() of a formula")
-        out = np.empty(self._n_positions)
-        rank_kernels.centred_ranks(self._flat(x), self._ranking.ptr, out, *self._room())
+        ranking, out = self._ranking, np.empty(self._n_positions)
+        if ranking.has_all_ties and x is ranking.score:
+            rank_kernels.centred_ranks_of_ties(ranking.ptr, ranking.tie_end, out)
+        elif ranking.grade is not None and x is self.label:
+            rank_kernels.centred_ranks_of_grades(ranking.grade, ranking.ptr, ranking.labels.highest, out)
+        else:
+            rank_kernels.centred_ranks(self._flat(x), ranking.ptr, out, *self._room())
         return out
 
     def _room(self) -> tuple[Array, Array, Index, Index]:

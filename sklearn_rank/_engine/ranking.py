@@ -50,6 +50,9 @@ class Ranking:
     holds_all = False
     """Whether it is known that each row that was retrieved, and no other, has a position."""
 
+    has_all_ties = False
+    """Whether it is known that equal scores are tied, and no others."""
+
     def __init__(
         self,
         row_label: Array | None,
@@ -107,6 +110,7 @@ class Ranking:
             grade=None if out_grade is None else _read_only(out_grade[:n]),
         )  # fmt: skip
         ranking.holds_all = depth == NO_CUTOFF and not keep_unretrieved
+        ranking.has_all_ties = ties == "average"
         return ranking
 
     @classmethod

@@ -18,7 +18,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from sklearn_rank._engine.bound import BoundOrder, Cascade, Values
 from sklearn_rank._engine.kernels import rank as rank_kernels
-from sklearn_rank._engine.ranked import Ranked
+from sklearn_rank._engine.ranked import Pairs, Ranked
 from sklearn_rank._engine.ranking import N_GRADES, NO_CUTOFF
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Index
@@ -183,6 +183,15 @@ def _array_at(place: int) -> Callable[[Found], Array]:
     return find
 
 
+def _row_at(place: int, row: int) -> Computation:
+    """A row of the array of a step, a number for each query, as a column."""
+    table = _array_at(place)
+    return lambda _, values: table(values)[row][:, None]
+
+
+SCORE = object()
+"""Scores, as a formula gets them."""
+
 ONE = operand(1.0)[0]
 """Key of the value 1 for all items."""
 
@@ -261,12 +270,20 @@ class TracedRanked:
             per_item=False,
         )
 
-    def cascade(self, p: Any) -> Step:
+    def cascade(self, p: Any, *, upwards: bool = False) -> Step:
         """Probability of each position to be the last one seen."""
         if not isinstance(p, (Step, OfGrade)):
             raise NotTraced
         key, of_p = self._values(p)
-        return self.step(("cascade", key), lambda order, values: order.cascade(of_p(values)))
+        if not upwards:
+            return self.step(("cascade", key), lambda order, values: order.cascade(of_p(values)))
+        self._need_whole_lists()
+        return self.step(("cascade upwards", key), lambda order, values: order.cascade_upwards(of_p(values)))
+
+    def _need_whole_lists(self) -> None:
+        """Leave lists that may end inside a tie block to the general path."""
+        if self._cutoffs[0] < NO_CUTOFF:
+            raise NotTraced
 
 
 class TracedScores(TracedRanked):
@@ -356,6 +373,32 @@ class TracedQueries(TracedRanked):
         table: Array = np.zeros(N_GRADES)
         table[self._grades.astype(np.int64)] = function(self._grades)
         return OfGrade(self, table)
+
+    @property
+    def score(self) -> object:
+        """What stands for the scores, of which there is no step."""
+        return SCORE
+
+    def pairs(self) -> Pairs:
+        """Number of pairs of items of each query by how they are ordered."""
+        self._need_scores_of_whole_lists()
+        place = self.steps.once(("pairs",), lambda order, _: order.pairs()).place
+        counts: list[Any] = [self.steps.once(("pairs", i), _row_at(place, i)) for i in range(len(Pairs._fields))]
+        return Pairs(*counts)
+
+    def centred_ranks(self, x: Any) -> Step:
+        """Rank of each item by score or label less the query's mean rank."""
+        self._need_scores_of_whole_lists()
+        of_labels = isinstance(x, OfGrade) and np.array_equal(x.table, GRADES)
+        if not of_labels and x is not SCORE:
+            raise NotTraced
+        return self.step(("centred ranks", of_labels), lambda order, _: order.centred_ranks(of_labels=of_labels))
+
+    def _need_scores_of_whole_lists(self) -> None:
+        """Leave the best order, too, to the general path."""
+        self._need_whole_lists()
+        if self.is_best:
+            raise NotTraced
 
     @property
     def rank(self) -> Step:

@@ -246,7 +246,8 @@ def spearman_score(r: Ranked) -> Curve:
     0.738
     """
     a, b = r.centred_ranks(r.score), r.centred_ranks(r.label)
-    return r.cumsum(a * b), np.sqrt(r.cumsum(a * a) * r.cumsum(b * b))
+    products, squares, others = (r.cumsum(weight=x) for x in (a * b, a * a, b * b))
+    return products, np.sqrt(squares * others)
 
 
 @metric(

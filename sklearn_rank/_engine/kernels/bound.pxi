@@ -27,6 +27,7 @@ cdef class BoundScores(BoundLists):
     cdef int64_t[::1] ends
     cdef double[::1] room
     cdef int64_t ties, longest
+    cdef bint only_grades       # ties of rows of grade 0 with each other need not be written
 
     cdef int rank(
         self, const double[::1] score, const float[::1] narrow_score, const double[::1] label,
@@ -35,7 +36,7 @@ cdef class BoundScores(BoundLists):
         """Rank rows as `rank_queries` does."""
         cdef bint tied = rank_queries(
             score, narrow_score, label, row_grade, indptr, self.depth, self.ties, False, self.longest, order,
-            self.ends, self.ptr, grade, self.room, order is None,
+            self.ends, self.ptr, grade, self.room, self.only_grades,
         )
         self.tie_end = None
         if tied:
@@ -51,7 +52,7 @@ cdef class BoundRanking(BoundScores):
 
     def __init__(self, label, indptr, depth, ties, longest, order, tie_end, ptr, room):
         self.label, self.indptr, self.depth, self.ties, self.longest = label, indptr, depth, ties, longest
-        self.order, self.ends, self.ptr, self.room = order, tie_end, ptr, room
+        self.order, self.ends, self.ptr, self.room, self.only_grades = order, tie_end, ptr, room, False
 
     def __call__(self, const double[::1] score):
         self.rank(score, None, self.label, None, self.indptr, self.order, None)
@@ -66,7 +67,11 @@ cdef class BoundBlock(BoundScores):
 
     def __init__(self, depth, ties, longest, grade, tie_end, ptr, room):
         self.depth, self.ties, self.longest = depth, ties, longest
-        self.all_grades, self.ends, self.all_ptr, self.room = grade, tie_end, ptr, room
+        self.all_grades, self.ends, self.all_ptr, self.room, self.only_grades = grade, tie_end, ptr, room, True
+
+    def read_all_ties(self):
+        """Write all ties from now on, as someone reads them."""
+        self.only_grades = False
 
     cdef int take(
         self, const double[::1] score, const float[::1] narrow_score, const double[::1] label,
@@ -270,6 +275,14 @@ cdef class BoundCascade:
         )
 
 
+cdef class BoundCascadeUpwards(BoundCascade):
+    def __call__(self):
+        cdef BoundLists of = self.order
+        return cascade_upwards(
+            self.p, of.grade if self.by_grade else None, of.ptr, of.tie_end, self.room, self.out,
+        )
+
+
 cdef class BoundStops:
     """Sums of the probability to stop at each position, times a weight by rank, of one cascade."""
     cdef BoundLists order
@@ -302,6 +315,35 @@ cdef class BoundStops:
             self.p, of.grade if self.by_grade else None, of.ptr, of.tie_end, of.depth, self.room, &self.stops[0],
             self.sums, MOST_STOP_SUMS - self.n_left,
         )
+
+
+cdef class BoundPairs:
+    """Pairs of each list, labels being the grades."""
+    cdef BoundLists order
+    cdef int64_t highest
+    cdef double[:, ::1] out
+
+    def __init__(self, order, highest, out):
+        self.order, self.highest, self.out = order, highest, out
+
+    def __call__(self):
+        pairs_of_grades(self.order.grade, self.order.ptr, self.order.tie_end, self.highest, self.out)
+
+
+cdef class BoundCentredRanks:
+    """Centred ranks by what the lists are in the order of, or by grades of at most `highest` if there is one."""
+    cdef BoundLists order
+    cdef int64_t highest
+    cdef double[::1] out
+
+    def __init__(self, order, highest, out):
+        self.order, self.highest, self.out = order, -1 if highest is None else highest, out
+
+    def __call__(self):
+        if self.highest < 0:
+            centred_ranks_of_ties(self.order.ptr, self.order.tie_end, self.out)
+        else:
+            centred_ranks_of_grades(self.order.grade, self.order.ptr, self.highest, self.out)
 
 
 cdef class BoundRatio:

@@ -48,6 +48,52 @@ cpdef bint cascade(
     return of.valid
 
 
+cpdef bint cascade_upwards(
+    const double[::1] p, const uint8_t[::1] grade, const int64_t[::1] ptr, const int64_t[::1] tie_end,
+    double[:, ::1] room, double[::1] out,
+) except -1:
+    """The same for a user who goes up from the end of each list, which is turned round; lists are whole.
+
+    `room` has five rows for the longest list and one more.
+    """
+    cdef int64_t q, i, stop, first, n, reached
+    cdef few_stops_t few
+    cdef const int64_t* all_ends = _pointer(tie_end)
+    cdef const int64_t* ends
+    cdef double* turned = &room[2, 0]
+    cdef uint8_t* turned_grade = <uint8_t*> turned
+    cdef int64_t* turned_end = <int64_t*> &room[3, 0]
+    cdef double* stops = &room[4, 0]
+    cdef cascade_t of = _cascade_of(p, grade, ptr, tie_end, INT64_MAX, room, &few)
+    if grade is not None:
+        of.items.grade = turned_grade
+    else:
+        of.items.value = turned
+    with nogil:
+        for q in range(ptr.shape[0] - 1):
+            first, n = ptr[q], ptr[q + 1] - ptr[q]
+            if n == 0:
+                continue
+            ends = _ties_of(all_ends, first, first + n)
+            of.tie_end = turned_end if ends != NULL else NULL
+            i = 0
+            while ends != NULL and i < n:
+                stop = ends[first + i] - first
+                turned_end[n - stop] = n - i
+                i = stop
+            if of.items.grade != NULL:
+                for i in range(n):
+                    turned_grade[i] = grade[first + n - 1 - i]
+            else:
+                for i in range(n):
+                    turned[i] = p[first + n - 1 - i]
+            reached = _cascade_of_list(&of, 0, n, stops)
+            for i in range(reached):
+                out[first + n - 1 - i] = stops[i]
+            memset(&out[first], 0, (n - reached) * sizeof(double))
+    return of.valid
+
+
 cdef bint _sum_cascade(
     const double[::1] p, const uint8_t[::1] grade, const int64_t[::1] ptr, const int64_t[::1] tie_end, int64_t depth,
     double[:, ::1] room, double* stops, const stop_sum_t* sums, int64_t n_sums,

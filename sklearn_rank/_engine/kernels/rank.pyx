@@ -12,7 +12,7 @@ and looks now and then whether to go on.
 """
 from libc.float cimport DBL_MAX, FLT_MAX
 from libc.math cimport INFINITY, ceil, exp, exp2, expm1, fabs, floor, log, log1p
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
 cdef extern from "<math.h>" nogil:
@@ -356,70 +356,6 @@ def longest(const int64_t[::1] indptr):
     return most
 
 
-# --- pairs ------------------------------------------------------------------------------------------------
-
-def pairs(
-    const double[::1] label, const int64_t[::1] ptr, const int64_t[::1] tie_end, double[:, ::1] out,
-    double[::1] key, double[::1] spare_key, int64_t[::1] item, int64_t[::1] spare,
-):
-    """Count the pairs of each query: in the right order, the wrong one, tied in score alone, in label alone."""
-    cdef int64_t q, i, m, n, wrong, equal_scores, equal_labels, equal_both, steps = 0
-    cdef const int64_t* all_ends = _pointer(tie_end)
-    cdef const int64_t* ends
-    with nogil:
-        for q in range(ptr.shape[0] - 1):
-            n = ptr[q + 1] - ptr[q]
-            ends = _ties_of(all_ends, ptr[q], ptr[q + 1])
-            equal_scores = equal_both = 0
-            for i in range(n):
-                key[i] = label[ptr[q] + i]
-            i = 0
-            while i < n:
-                m = ends[ptr[q] + i] - ptr[q] - i if ends != NULL else 1
-                _merge_sort(&key[i], &item[0], m, &spare_key[0], &spare[0], &steps)
-                equal_scores += m * (m - 1) // 2
-                equal_both += _equal_pairs(&key[i], m)
-                i += m
-            wrong = _merge_sort(&key[0], &item[0], n, &spare_key[0], &spare[0], &steps)
-            equal_labels = _equal_pairs(&key[0], n)
-            out[0, q] = n * (n - 1) // 2 - wrong - equal_scores - equal_labels + equal_both
-            out[1, q] = wrong
-            out[2, q] = equal_scores - equal_both
-            out[3, q] = equal_labels - equal_both
-
-
-cdef int64_t _equal_pairs(const double* x, int64_t n) noexcept nogil:
-    """Count the pairs of equal values in sorted order."""
-    cdef int64_t i, run = 0, n_equal = 0
-    for i in range(1, n):
-        run = run + 1 if x[i] == x[i - 1] else 0
-        n_equal += run
-    return n_equal
-
-
-def centred_ranks(
-    const double[::1] x, const int64_t[::1] ptr, double[::1] out,
-    double[::1] key, double[::1] spare_key, int64_t[::1] item, int64_t[::1] spare,
-):
-    """Rank the items of each query by x, highest first, equal ones alike, less the mean rank of the query."""
-    cdef int64_t q, i, j, begin, n, steps = 0
-    with nogil:
-        for q in range(ptr.shape[0] - 1):
-            n = ptr[q + 1] - ptr[q]
-            for i in range(n):
-                key[i] = x[ptr[q] + i]
-                item[i] = i
-            _merge_sort(&key[0], &item[0], n, &spare_key[0], &spare[0], &steps)
-            i = 0
-            while i < n:
-                begin = i
-                i += 1
-                while i < n and key[i] == key[begin]:
-                    i += 1
-                for j in range(begin, i):
-                    out[ptr[q] + item[j]] = (begin + i - n) / 2.0
-
-
 # --- scans ------------------------------------------------------------------------------------------------
 
 include "grades.pxi"
@@ -433,5 +369,6 @@ include "few_stops.pxi"
 include "cascade.pxi"
 include "few_grades.pxi"
 include "overlap.pxi"
+include "agreement.pxi"
 include "curves.pxi"
 include "bound.pxi"
