@@ -8,8 +8,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from sklearn_rank import evaluate
+from sklearn_rank._engine.block_labels import BlockLabels
 from sklearn_rank._engine.kernels import rank as kernels
-from sklearn_rank._engine.ranking import NO_CUTOFF
+from sklearn_rank._engine.ranked import Ranked
+from sklearn_rank._engine.ranking import NO_CUTOFF, TIE_POLICIES, Ranking
 
 LENGTHS = [0, 1, 2, 3, 7, 8, 9, 40, 0, 100, 1025, 1500]
 
@@ -65,6 +67,18 @@ def test_centred_ranks_are_those_that_a_sort_gives(n_grades, mean_block):
     kernels.centred_ranks_of_ties(ptr, tie_end, found)
     kernels.centred_ranks(-ends.astype(float), ptr, expected, *room_of_sorts())
     assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("ties", TIE_POLICIES)
+@pytest.mark.parametrize("of_grades", [True, False])
+def test_ranks_are_of_equal_scores_whatever_their_order(ties, of_grades):
+    rng = np.random.default_rng(1)
+    grade, score, indptr = rng.integers(0, 5, 300).astype(np.uint8), rng.integers(0, 40, 300) / 7, np.array([0, 300])
+    labels = BlockLabels(grade.astype(float), indptr, grade=grade if of_grades else None, highest=4)
+    ranking = Ranking.by_score(labels.label, score, indptr, ties=ties, grade=labels.grade).sharing(labels)
+    r = Ranked(ranking, np.array([NO_CUTOFF]))
+    for x in (r.score, r.label):
+        assert_array_equal(r.centred_ranks(x), stats.rankdata(-x) - 150.5)
 
 
 @each_list

@@ -41,8 +41,20 @@ def bench():
             sys.modules.pop(name, None)
 
 
-PEERS = ["lightgbm", "xgboost", "catboost", "scikit-learn", "pytrec_eval", "ranx", "polars", "polars_ds", "pandas"]
+PEERS = [
+    "lightgbm",
+    "xgboost",
+    "catboost",
+    "scikit-learn",
+    "scipy",
+    "pytrec_eval",
+    "ranx",
+    "polars",
+    "polars_ds",
+    "pandas",
+]
 METRICS = ["ndcg@10", "ndcg@1", "ndcg@100", "map", "auc", "err@10", "pfound@10", "group", "sort", "suite"]
+METRICS += ["coverage", "kendall", "spearman"]
 SHAPES = ["mslr", "tiny", "huge", "shuffled", "strings", "shuffled_strings", "shuffled_objects", "narrow", "ties"]
 SHAPES += ["constant", "recommender", "rare", "no_relevant", "float32_scores", "zipf", "single"]
 SHAPES += ["probabilities", "far_out", "mostly_zero", "ranked"]
@@ -204,8 +216,8 @@ def test_memory_is_judged_on_all_rows(bench, capsys, monkeypatch):
     [
         ("mslr", False, PEERS),
         ("shuffled_strings", False, ["polars", "polars_ds", "pandas"]),
-        ("single", False, ["catboost", "scikit-learn", "polars", "polars_ds", "pandas"]),
-        ("single", True, ["lightgbm", "xgboost", "catboost", "scikit-learn", "pytrec_eval", "ranx"]),
+        ("single", False, ["catboost", "scikit-learn", "scipy", "polars", "polars_ds", "pandas"]),
+        ("single", True, ["lightgbm", "xgboost", "catboost", "scikit-learn", "scipy", "pytrec_eval", "ranx"]),
     ],
 )
 def test_peers_that_do_the_same_work(bench, shape, prepared, judged):

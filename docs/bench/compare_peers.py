@@ -20,12 +20,12 @@ import numpy as np
 from load import load
 from measure import alternate, memory_of, one_read
 from peers import PEERS, Impossible, our_call
-from shapes import DEPTHS, LENGTHS, SHAPES, SUITE, Data, make, rows_by_default
+from shapes import AGREEMENT, DEPTHS, LENGTHS, SHAPES, SUITE, Data, make, rows_by_default
 from tables import Judged, Lines, machine, ms, options_of, verdict
 from targets import judge_memory, judge_ratio, judge_suite
 
 METRICS = ["ndcg@10", "ndcg@1", "ndcg@100", "map", "group", "sort"]
-ALL_METRICS = [*dict.fromkeys([*METRICS, "suite", "auc", "pfound@10", *SUITE, f"map@{DEPTHS[-1]}"])]
+ALL_METRICS = [*dict.fromkeys([*METRICS, "suite", "auc", "pfound@10", *AGREEMENT, *SUITE, f"map@{DEPTHS[-1]}"])]
 COLUMNS = {"shape": 16, "metric": 8, "peer": 20, "rows": 10, "value": 11, "ours, ms": 16, "peer, ms": 16, "ratio": 6}
 COLUMNS |= {
     "ns/row": 7,

@@ -13,9 +13,10 @@ from functools import partial
 from importlib import import_module
 from importlib.metadata import packages_distributions, version
 from typing import Any, NamedTuple
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
-from shapes import DEPTHS, SUITE, Data
+from shapes import AGREEMENT, DEPTHS, SUITE, Data
 
 from sklearn_rank import evaluate, parse_metric
 from sklearn_rank._engine.check import check_queries
@@ -226,6 +227,8 @@ def _scikit_learn(data: Data, names: list[str], theirs: list[str], n_jobs: int) 
     """A matrix, one row a query, filled up with documents of no gain below the others."""
     import sklearn.metrics
 
+    if "coverage" in names:  # of binary labels
+        data = data._replace(y_true=(data.y_true >= 1).astype(data.y_true.dtype))
     queries = by_query(data)
     place = np.arange(queries.sizes.max()) < queries.sizes[:, None]
     gain, score = np.zeros(place.shape), np.full(place.shape, queries.score.min() - 1)
@@ -233,9 +236,28 @@ def _scikit_learn(data: Data, names: list[str], theirs: list[str], n_jobs: int) 
     calls = []
     for name in theirs:
         function, _, k = name.partition("@")
-        calls.append(partial(getattr(sklearn.metrics, function), gain, score, k=int(k) if k else None))
+        depth = {"k": int(k) if k else None} if "coverage" not in name else {}
+        calls.append(partial(getattr(sklearn.metrics, function), gain, score, **depth))
     ours = our_call(data, names, n_jobs, convention="sklearn")
     return Contest(lambda: [call() for call in calls], ours)
+
+
+def _scipy(data: Data, names: list[str], theirs: list[str], n_jobs: int) -> Contest:
+    """A call for each query; 0 where there is no correlation."""
+    import scipy.stats
+
+    queries = by_query(data)
+    lists = [(queries.label[a:b], queries.score[a:b]) for a, b in queries.bounds() if b > a + 1]
+
+    def mean(name: str) -> float:
+        function = getattr(scipy.stats, name)
+        with catch_warnings():
+            simplefilter("ignore", scipy.stats.ConstantInputWarning)
+            values = [function(label, score).statistic for label, score in lists]
+        return float(np.nansum(values)) / len(queries.sizes)
+
+    ours = our_call(data, names, n_jobs, replace_undefined_by=0.0)
+    return Contest(lambda: [mean(name) for name in theirs], ours)
 
 
 def _dictionaries(queries: Queries, kind: type) -> tuple[list[dict[str, Any]], list[dict[str, float]]]:
@@ -426,7 +448,7 @@ CATBOOST = {"ndcg": "NDCG", "dcg": "DCG", "map": "MAP", "mrr": "MRR", "precision
 CATBOOST_ONLY = {"err@10": "ERR:top=10", "pfound@10": "PFound:top=10;decay=0.85", "auc": "QueryAUC:type=Ranking"}
 TREC = {"ndcg": "ndcg_cut", "map": "map_cut", "precision": "P", "recall": "recall", "hit": "success"}
 TREC_WHOLE = same("ndcg", "map") | {"mrr": "recip_rank", "precision": "set_P", "recall": "set_recall"}
-OURS = [*SUITE, "ndcg@100", "auc", "pfound@10"]
+OURS = [*SUITE, "ndcg@100", "auc", "pfound@10", *AGREEMENT]
 RANX = same("dcg", "ndcg", "map", "mrr", "precision", "recall", "f1") | {"hit": "hit_rate"}
 
 PEERS: dict[str, Peer] = {
@@ -441,9 +463,10 @@ PEERS: dict[str, Peer] = {
     ),
     "scikit-learn": Peer(
         "scikit-learn", "sklearn",
-        each_cutoff({"ndcg": "ndcg_score", "dcg": "dcg_score"}, "{}@{k}", "{}"), _scikit_learn, 1_000_000,
-        Start.GROUPED,
+        each_cutoff({"ndcg": "ndcg_score", "dcg": "dcg_score"}, "{}@{k}", "{}") | {"coverage": "coverage_error"},
+        _scikit_learn, 1_000_000, Start.GROUPED,
     ),
+    "scipy": Peer("SciPy", "scipy", {"kendall": "kendalltau", "spearman": "spearmanr"}, _scipy, 200_000, Start.GROUPED),
     "pytrec_eval": Peer(
         "pytrec_eval", "pytrec_eval", each_cutoff(TREC, "{}_{k}", None) | TREC_WHOLE, _pytrec_eval, 200_000
     ),

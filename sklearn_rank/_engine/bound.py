@@ -85,6 +85,10 @@ class BoundOrder:
         """Rank at each position."""
         return self.of_items(rank_kernels.BoundRanks)
 
+    def spread(self, x: Array) -> Array:
+        """A number of each query, shape (n_queries, 1), at each of its positions."""
+        return self.of_items(rank_kernels.BoundSpread, x)
+
     def of_items(self, kernel: Callable[..., Callable[[], object]], *operands: Any) -> Array:
         """Array of a number for each position; nobody reads what is beyond the lists."""
         return self._bind(kernel, np.empty(self.n_rows), operands)

@@ -189,6 +189,14 @@ def _row_at(place: int, row: int) -> Computation:
     return lambda _, values: table(values)[row][:, None]
 
 
+def _of_queries(x: Any) -> tuple[Hashable, Operand]:
+    """The same as `operand` of a number for each query, shape (n_queries, 1)."""
+    is_step, is_array = isinstance(x, Step) and x.of_best is None, isinstance(x, np.ndarray) and x.ndim == 2
+    if not (is_step or is_array):
+        raise NotTraced
+    return operand(x)
+
+
 SCORE = object()
 """Scores, as a formula gets them."""
 
@@ -250,14 +258,15 @@ class TracedRanked:
 
         return self.step(("cumsum", *keys), compute, per_item=False)
 
-    def joint(self, x: Any, y: Any, most: Array | None = None) -> Step:
+    def joint(self, x: Any, y: Any, most: Any = None) -> Step:
         """`x` of the item at each position times the sum of `y` over the items down to it."""
         (x_key, of_x), (y_key, of_y) = self._values(x), self._values(y)
-        if isinstance(most, (Step, OfGrade)):
-            raise NotTraced
-        limits = None if most is None else most.ravel()
-        keys = x_key, y_key, None if limits is None else limits.tobytes()
-        return self.step(("joint", *keys), lambda order, values: order.joint(of_x(values), of_y(values), limits))
+        most_key, limits = (None, None) if most is None else _of_queries(most)
+
+        def compute(order: BoundOrder, values: Found) -> Array:
+            return order.joint(of_x(values), of_y(values), None if limits is None else limits(values)[:, 0])
+
+        return self.step(("joint", x_key, y_key, most_key), compute)
 
     def sums_of_means(self, *, of_labels: bool = False) -> Step:
         """Sum over the relevant items down to each cutoff of the mean down to each."""
@@ -373,6 +382,16 @@ class TracedQueries(TracedRanked):
         table: Array = np.zeros(N_GRADES)
         table[self._grades.astype(np.int64)] = function(self._grades)
         return OfGrade(self, table)
+
+    @property
+    def judged(self) -> OfGrade:
+        """Whether each item has a label, as all do."""
+        return OfGrade(self, np.ones(N_GRADES))
+
+    def of_query(self, x: Any) -> Step:
+        """A value of each query at each of its positions."""
+        key, of = _of_queries(x)
+        return self.step(("of query", key), lambda order, values: order.spread(of(values)))
 
     @property
     def score(self) -> object:

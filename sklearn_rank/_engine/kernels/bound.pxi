@@ -175,6 +175,24 @@ cdef class BoundBeside:
                     self.out[ptr[q] + i] = self.x[others[q] + min(i, n - 1)]
 
 
+cdef class BoundSpread:
+    """A number of each query, at each of its positions."""
+    cdef BoundLists order
+    cdef const double[:, :] x
+    cdef double[::1] out
+
+    def __init__(self, order, x, out):
+        self.order, self.x, self.out = order, x, out
+
+    def __call__(self):
+        cdef const int64_t[::1] ptr = self.order.ptr
+        cdef int64_t q, i
+        with nogil:
+            for q in range(ptr.shape[0] - 1):
+                for i in range(ptr[q], ptr[q + 1]):
+                    self.out[i] = self.x[q, 0]
+
+
 cdef class BoundCount:
     """Rows of each query of a block whose grade is at least `least`."""
     cdef BoundBlock block
