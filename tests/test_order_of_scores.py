@@ -39,11 +39,12 @@ SCORES = {
 
 
 @pytest.mark.parametrize("drawn", SCORES)
+@pytest.mark.parametrize("labels", [(-1000, 1000), (0, 32)])
 @together("n", [1, 2, 8, 9, 10, 16, 17, 130, 1000, 3000])
-def test_the_order_is_that_of_a_stable_sort(drawn, n):
-    """CG of random integers tells which documents stand above each rank."""
+def test_the_order_is_that_of_a_stable_sort(drawn, labels, n):
+    """CG of random integers, which may be grades, tells which documents stand above each rank."""
     rng = np.random.default_rng([n, len(drawn)])
-    score, label = SCORES[drawn](rng, n), rng.integers(-1000, 1000, size=n)
+    score, label = SCORES[drawn](rng, n), rng.integers(*labels, size=n)
     tie_break = {"stable": np.arange(n), "worst": label, "best": -label}
     for ties, second in tie_break.items():
         order = np.lexsort([second, -score])

@@ -144,7 +144,7 @@ def rank_block(
         score = score[labels.kept]
     if key.pointwise:
         return Ranking.as_given(labels.label, score, labels.indptr).sharing(labels)
-    label = labels.label if labels.grade is None or key.ties in ("worst", "best") else None
+    label = labels.label if labels.grade is None else None
     return Ranking.by_score(
         label, score, labels.indptr, depth=depth, ties=key.ties, keep_unretrieved=key.keep_unretrieved,
         unlisted=labels.unlisted, grade=labels.grade,

@@ -84,16 +84,17 @@ class Ranking:
         unlisted: DocumentsWithoutRow | None = None,
         grade: Grade | None = None,
     ) -> Ranking:
-        """Rank rows by falling score; equal ones as the tie policy says, which may need the labels and not grades."""
+        """Rank rows by falling score; equal ones as the tie policy says, which may need the labels or grades."""
         n_rows, longest, ptr = len(score), rank_kernels.longest(indptr), np.empty(len(indptr), dtype=np.int64)
         tie_end = np.empty(n_rows if ties == "average" else 0, dtype=np.int64)
-        is_narrow, by_label = score.dtype == np.float32, label is not None and label.ndim == 1
+        is_narrow, by_label = score.dtype == np.float32, grade is None and label is not None and label.ndim == 1
+        has_order = by_label or grade is not None or ties == "average"  # subtopics have none
         out_grade = None if grade is None else np.empty(n_rows, dtype=np.uint8)
 
         def rank(order: Index | None, tie_end: Index, ptr: Index) -> bool:
             return rank_kernels.rank_queries(
                 None if is_narrow else score, score if is_narrow else None, label if by_label else None, grade, indptr,
-                depth, TIE_POLICIES[ties if by_label or ties == "average" else "stable"], keep_unretrieved, longest,
+                depth, TIE_POLICIES[ties if has_order else "stable"], keep_unretrieved, longest,
                 order, tie_end, ptr, out_grade, np.empty(rank_kernels.room_for(longest)),
             )  # fmt: skip
 

@@ -74,8 +74,8 @@ cdef class BoundBlock(BoundScores):
         self.only_grades = False
 
     cdef int take(
-        self, const double[::1] score, const float[::1] narrow_score, const double[::1] label,
-        const uint8_t[::1] grade, const int64_t[::1] indptr, bint is_constant,
+        self, const double[::1] score, const float[::1] narrow_score, const uint8_t[::1] grade,
+        const int64_t[::1] indptr, bint is_constant,
     ) except -1:
         """Rank the rows of a block."""
         self.row_grade, self.indptr, self.ptr = grade, indptr, self.all_ptr[:indptr.shape[0]]
@@ -87,7 +87,7 @@ cdef class BoundBlock(BoundScores):
             _take_first(grade, indptr, self.depth, self.all_grades, self.ptr)
             self.grade, self.tie_end = self.all_grades[:self.ptr[indptr.shape[0] - 1]], None
             return 0
-        self.rank(score, narrow_score, label, grade, indptr, None, self.all_grades)
+        self.rank(score, narrow_score, None, grade, indptr, None, self.all_grades)
         self.grade = self.all_grades[:self.ptr[indptr.shape[0] - 1]]
         return 0
 
@@ -395,7 +395,7 @@ cdef class BoundPlan:
 
     def __call__(self, grade, score, const int64_t[::1] indptr, bint is_constant, outs):
         cdef const uint8_t[::1] grades = grade
-        cdef const double[::1] wide = None, label = None
+        cdef const double[::1] wide = None
         cdef const float[::1] narrow = None
         cdef BoundBlock order
         cdef BoundRatio ratio
@@ -407,8 +407,7 @@ cdef class BoundPlan:
             narrow = score
         try:
             for order in self.orders:
-                label = grade.astype("d") if order.ties == WORST or order.ties == BEST else None
-                order.take(wide, narrow, label, grades, indptr, is_constant)
+                order.take(wide, narrow, grades, indptr, is_constant)
             for step in self.steps:
                 if step() is False:
                     return False
