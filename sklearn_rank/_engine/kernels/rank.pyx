@@ -229,7 +229,7 @@ cdef int _order_ties_by_label(
 
 
 cdef void _order_ties_by_grade(const uint8_t* grade, bint best_first, int64_t n, room_t* work) noexcept nogil:
-    """Inside each tie block, sort by grade: one block of 120 rows takes a seventh of the time."""
+    """Inside each tie block, sort by grade: one block of 120 rows takes a sixth of the time."""
     cdef int64_t begin = 0, end
     while begin < n:
         end = begin + 1
