@@ -236,7 +236,7 @@ cdef void _order_ties_by_grade(const uint8_t* grade, bint best_first, int64_t n,
         while end < n and work.key[end] == work.key[begin]:
             end += 1
         if end - begin > FEW:
-            _count_into_order(grade, 0 if best_first else N_GRADES - 1, work.place + begin, end - begin, work.spare)
+            _count_into_order(grade, best_first, work.place + begin, end - begin, work.spare)
         elif end - begin > 1:
             _insert_into_order(grade, 1 if best_first else -1, work.place + begin, end - begin)
         begin = end
@@ -254,16 +254,16 @@ cdef inline void _insert_into_order(const uint8_t* grade, int64_t sign, int64_t*
 
 
 cdef void _count_into_order(
-    const uint8_t* grade, int64_t last, int64_t* place, int64_t n, int64_t* spare
+    const uint8_t* grade, bint best_first, int64_t* place, int64_t n, int64_t* spare
 ) noexcept nogil:
-    """Many places by grade, so that the grade `last`, the lowest or the highest, comes last."""
+    """Many places by grade, highest or lowest first."""
     cdef int64_t i, g, before = 0, count
     cdef int64_t[N_GRADES] start
     memset(start, 0, sizeof(start))
     for i in range(n):
         start[grade[place[i]]] += 1
     for i in range(N_GRADES - 1, -1, -1):
-        g = i if last == 0 else last - i
+        g = i if best_first else N_GRADES - 1 - i
         count = start[g]
         start[g] = before
         before += count
