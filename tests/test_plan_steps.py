@@ -128,6 +128,9 @@ def assert_no_steps(formula, cutoffs):
         lambda r: r.cumsum(r.ideal.centred_ranks(r.ideal.score)),
         lambda r: r.cumsum(r.centred_ranks(r.relevant)),
         lambda r: r.cumsum(r.score * 2),
+        lambda r: r.cumsum((r.score == 0) * 1.0),
+        lambda r: r.cumsum(r.relevant * (r.score > 0)),
+        lambda r: r.cumsum(weight=r.score),
     ],
 )
 def test_what_has_no_steps_on_whole_lists(formula):

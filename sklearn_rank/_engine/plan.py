@@ -194,10 +194,9 @@ class BlockOrder(BoundOrder):
 
     def centred_ranks(self, *, of_labels: bool) -> Array:
         """Rank of each item by label or score less the mean rank of the query, equal ones sharing theirs."""
-        if of_labels:
-            return self.of_items(rank_kernels.BoundCentredRanks, self._highest)
-        self.lists.read_all_ties()
-        return self.of_items(rank_kernels.BoundCentredRanks, None)
+        if not of_labels:
+            self.lists.read_all_ties()
+        return self.of_items(rank_kernels.BoundCentredRanks, of_labels, self._highest)
 
     def at_ranks_of_best(self, x: Array) -> Array:
         """Number of each position of the best order, at the same rank of this one, which may end below it."""

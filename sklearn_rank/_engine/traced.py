@@ -92,6 +92,16 @@ class OfGrade(NDArrayOperatorsMixin):
     __array__ = __bool__ = __len__ = __iter__ = __getitem__ = __float__ = Step.__array__
 
 
+class OfScore(NDArrayOperatorsMixin):
+    """The score at each position, of which nothing but ranks has a step."""
+
+    def __array_ufunc__(self, *_: Any, **__: Any) -> NoReturn:
+        """Refuse functions of scores."""
+        raise NotTraced
+
+    __array__ = __bool__ = __len__ = __iter__ = __getitem__ = __float__ = Step.__array__
+
+
 class Steps:
     """Steps of formulas, in turn."""
 
@@ -196,9 +206,6 @@ def _of_queries(x: Any) -> tuple[Hashable, Operand]:
         raise NotTraced
     return operand(x)
 
-
-SCORE = object()
-"""Scores, as a formula gets them."""
 
 ONE = operand(1.0)[0]
 """Key of the value 1 for all items."""
@@ -394,9 +401,9 @@ class TracedQueries(TracedRanked):
         return self.step(("of query", key), lambda order, values: order.spread(of(values)))
 
     @property
-    def score(self) -> object:
-        """What stands for the scores, of which there is no step."""
-        return SCORE
+    def score(self) -> OfScore:
+        """Score of each item."""
+        return OfScore()
 
     def pairs(self) -> Pairs:
         """Number of pairs of items of each query by how they are ordered."""
@@ -409,7 +416,7 @@ class TracedQueries(TracedRanked):
         """Rank of each item by score or label less the query's mean rank."""
         self._need_scores_of_whole_lists()
         of_labels = isinstance(x, OfGrade) and np.array_equal(x.table, GRADES)
-        if not of_labels and x is not SCORE:
+        if not of_labels and not isinstance(x, OfScore):
             raise NotTraced
         return self.step(("centred ranks", of_labels), lambda order, _: order.centred_ranks(of_labels=of_labels))
 

@@ -349,19 +349,20 @@ cdef class BoundPairs:
 
 
 cdef class BoundCentredRanks:
-    """Centred ranks by what the lists are in the order of, or by grades of at most `highest` if there is one."""
+    """Centred ranks by grade, none above `highest`, or by what the lists are in the order of."""
     cdef BoundLists order
+    cdef bint by_grade
     cdef int64_t highest
     cdef double[::1] out
 
-    def __init__(self, order, highest, out):
-        self.order, self.highest, self.out = order, -1 if highest is None else highest, out
+    def __init__(self, order, by_grade, highest, out):
+        self.order, self.by_grade, self.highest, self.out = order, by_grade, highest, out
 
     def __call__(self):
-        if self.highest < 0:
-            centred_ranks_of_ties(self.order.ptr, self.order.tie_end, self.out)
-        else:
+        if self.by_grade:
             centred_ranks_of_grades(self.order.grade, self.order.ptr, self.highest, self.out)
+        else:
+            centred_ranks_of_ties(self.order.ptr, self.order.tie_end, self.out)
 
 
 cdef class BoundRatio:
