@@ -327,7 +327,7 @@ cdef int _sort_part(
         for i in range(n):
             sorted_key[i] = key[i]
             sorted_item[i] = i
-    _count_steps(steps, 24 * n)
+    count_steps(steps, 24 * n)
     if _insertion_sort(sorted_key, sorted_item, n, PATIENCE * n) > PATIENCE * n:
         _merge_sort(sorted_key, sorted_item, n, work.spare_key, work.spare, steps)
     return 0
@@ -463,7 +463,7 @@ cdef int64_t _merge_sort(
         n_wrong += _insertion_sort(key + begin, item + begin, min(RUN, n - begin), RUN * RUN)
         begin += RUN
     while width < n:
-        _count_steps(steps, 4 * n)
+        count_steps(steps, 4 * n)
         begin = 0
         while begin + width < n:
             middle = begin + width

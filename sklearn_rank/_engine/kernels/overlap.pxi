@@ -27,7 +27,7 @@ def overlap(
                 stop = ends[i] if ends != NULL else i + 1
                 block_above = block_equal = 0.0  # the same for items of the block
                 for j in range(i, stop):
-                    _count_steps(&steps, 64)  # a search, twice
+                    count_steps(&steps, 64)  # a search, twice
                     b = _begins(bests + best_ptr[q], n_best, label[j])
                     count[1, b] += 1
                     block_above += b < start

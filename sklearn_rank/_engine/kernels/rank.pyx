@@ -19,10 +19,9 @@ cdef extern from "<math.h>" nogil:
     bint isgreater(double x, double y)
     bint islessgreater(double x, double y)
 
-include "avx2.pxi"
-include "fetch.pxi"
-include "lengths.pxi"
-include "steps.pxi"
+from libc.stdint cimport uintptr_t
+
+from sklearn_rank._engine.kernels.common cimport PREFETCH, count_steps, fetch_ahead, longest_of
 
 cdef double ALIKE = 1 + 1e-12   # what a row adds must be more than this times what another adds, to count as more
 cdef double NEGLIGIBLE = 1e-18  # a probability of survival below this changes no double that it is added to
@@ -131,10 +130,10 @@ cpdef bint rank_queries(
             start, at = indptr[q], ptr[q]
             n = indptr[q + 1] - start
             if wide != NULL:
-                _fetch_many_ahead(wide + start, n * sizeof(double))
+                fetch_ahead(wide + start, n * sizeof(double))
                 equal = not by_label and _is_one_block(wide + start, n, bar)
             else:
-                _fetch_many_ahead(narrow + start, n * sizeof(float))
+                fetch_ahead(narrow + start, n * sizeof(float))
                 equal = not by_label and _is_one_block(narrow + start, n, bar)
             if equal:  # and so sorted already
                 if ties == AVERAGE:
@@ -315,7 +314,7 @@ def rank_greedily(
         ptr[0] = 0
         for q in range(indptr.shape[0] - 1):
             n = min(depth, indptr[q + 1] - indptr[q])
-            _count_steps(&steps, (indptr[q + 1] - indptr[q]) * worth.shape[0])
+            count_steps(&steps, (indptr[q + 1] - indptr[q]) * worth.shape[0])
             for t in range(worth.shape[0]):
                 worth[t] = 1.0
             n_kinds = 0
@@ -326,12 +325,12 @@ def rank_greedily(
                     n_kinds += 1
                 kind[1, n_kinds - 1] = row + 1
             for i in range(n):
-                _count_steps(&steps, n_kinds)
+                count_steps(&steps, n_kinds)
                 best = -1
                 most = -1.0
                 for g in range(n_kinds):
                     if bound[g] > most * ALIKE:
-                        _count_steps(&steps, worth.shape[0])
+                        count_steps(&steps, worth.shape[0])
                         bound[g] = _worth_of(relevant, kind[0, g], worth)
                         if bound[g] > most * ALIKE:
                             most = bound[g]

@@ -63,7 +63,7 @@ cdef inline int64_t _rank_alike(const score_t* score, const few_t* few, int64_t 
     cdef uint8_t* out = NULL
     while q < few.n and indptr[q + 1] - indptr[q] == n:
         start = indptr[q]
-        _fetch_ahead(score + start, 2 * n * sizeof(score_t))
+        fetch_ahead(score + start, 2 * n * sizeof(score_t))
         if few.order != NULL:
             order = few.order + at
         if few.grade != NULL:
@@ -165,7 +165,7 @@ cdef inline bint _rank_some(const score_t* score, few_t* few, int64_t q, int64_t
     cdef int64_t i, n_kept = min(few.depth, n), n_before, start = few.indptr[q], at = few.ptr[q]
     if score[start] == score[start + n - 1] and _is_one_block(score + start, n, few.bar):
         return False
-    _fetch_ahead(score + start, n * sizeof(score_t))
+    fetch_ahead(score + start, n * sizeof(score_t))
     for i in range(n):
         x[i] = score[start + i]     # read once, as other threads may write
     n_before = _count_all(x, n, few.bar, place)

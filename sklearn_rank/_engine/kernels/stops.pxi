@@ -36,7 +36,7 @@ cdef int _cascade_block(
         n_certain += p[t] == 1.0
         n_never += p[t] == 0.0
     mean /= m
-    _count_steps(steps, m)
+    count_steps(steps, m)
     if n_certain + n_never == m:
         if n_certain > 0:
             survive.value = survive.lost = 0.0
@@ -51,7 +51,7 @@ cdef int _cascade_block(
     else:
         top = max(<int64_t> min(<double> m, ceil(LOG_NEGLIGIBLE / log1p(-mean))), 1)
         least = _divide_stops(&stops, m, top)
-        _count_steps(steps, 8 * stops.n)
+        count_steps(steps, 8 * stops.n)
     s[0] = 1.0
     if least >= 0.0:
         n_items = _start_block(&stops, least, top, min(depth, top), s, out)
@@ -61,7 +61,7 @@ cdef int _cascade_block(
             if stops.p[t] > least and (stops.p[t] > 0.5) == likely:
                 for i in range(_times(&stops, t)):
                     n_items += 1
-                    _count_steps(steps, min(n_items, top))
+                    count_steps(steps, min(n_items, top))
                     _add_item(stops.p[t], n_items, top, s, out)
     for j in range(top):
         out[j] *= before
