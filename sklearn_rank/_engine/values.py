@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._engine.kernels.curves import divide
 from sklearn_rank._engine.protocols import MetricRequest
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import Ranking
@@ -87,15 +87,10 @@ class PerQuery:
         """Values that are no pooled ones, at the cutoffs of the metric."""
         return cls(spec, spec.cutoffs, values, _ones(*values.shape), undefined)
 
-    def fill(
-        self, first: int, last: int, ranking: Ranking, keywords: Mapping[str, Any], *, keeps_results: bool = False
-    ) -> None:
-        """Compute the queries from `first` up to `last`, and write them to the arrays.
-
-        With `keeps_results` other curves of the same ranking find what was computed for this one.
-        """
+    def fill(self, first: int, last: int, ranking: Ranking, keywords: Mapping[str, Any]) -> None:
+        """Compute the queries from `first` up to `last`, and write them to the arrays."""
         write = self._write_parts if self.spec["average"] == "micro" else self._write_ratio
-        for points, ranked in self._ranked_at(ranking, keeps_results):
+        for points, ranked in self._ranked_at(ranking):
             write((slice(first, last), points), *self.spec.metric.ratio(ranked, keywords), self._needed(ranked))
 
     def put(self, first: int, last: int, part: PerQuery) -> None:
@@ -111,7 +106,7 @@ class PerQuery:
         if needed is denominator:
             needed = None
         otherwise = self.spec["replace_undefined_by"]
-        in_range = rank_kernels.divide(
+        in_range = divide(
             _table(numerator),
             _table(denominator),
             needed,
@@ -140,11 +135,11 @@ class PerQuery:
             first = [np.broadcast_to(part, lost.shape)[lost][0] for part in (numerator, denominator)]
             refuse_range(self.spec.metric.function_name, f"{first[0]:g} over {first[1]:g} for a query")
 
-    def _ranked_at(self, ranking: Ranking, keeps_results: bool) -> Iterator[tuple[slice, Ranked]]:
+    def _ranked_at(self, ranking: Ranking) -> Iterator[tuple[slice, Ranked]]:
         """Points of the curve with the queries for the formula; an author's formula gets lists cut at each point."""
         least = self.spec["min_relevance"]
         if self.spec.metric.is_built_in:
-            yield slice(None), Ranked(ranking, self.cutoffs, least, keeps_results=keeps_results)
+            yield slice(None), Ranked(ranking, self.cutoffs, least)
             return
         for i, cutoff in enumerate(self.cutoffs.tolist()):
             yield slice(i, i + 1), Ranked(ranking.cut(cutoff), self.cutoffs[i : i + 1], least)
