@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.kernels.checks import read_rows
-from sklearn_rank._engine.unlisted import DocumentsWithoutRow
+from sklearn_rank._engine.queries import DocumentsWithoutRow
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Grade, Index
 

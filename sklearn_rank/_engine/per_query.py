@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.block_labels import BlockLabels
-from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.plan import Plan
 from sklearn_rank._engine.protocols import MetricRequest
-from sklearn_rank._engine.queries import Queries, Rows, rows_of
+from sklearn_rank._engine.queries import LazyQueries, Queries, Rows, rows_of
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._engine.sorted_queries import SortedQueries
 from sklearn_rank._engine.values import PerQuery

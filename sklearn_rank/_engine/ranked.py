@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.block_labels import rows_at_least
 from sklearn_rank._engine.kernels import rank as rank_kernels
-from sklearn_rank._engine.pooled import is_pooled
+from sklearn_rank._engine.queries import is_pooled
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.threads import heed

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.block_labels import MOST_GRADE, BlockLabels, as_grades
 from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._engine.queries import DocumentsWithoutRow, take_rows
 from sklearn_rank._engine.shared import SharedArrays
-from sklearn_rank._engine.take_rows import take_rows
-from sklearn_rank._engine.unlisted import DocumentsWithoutRow
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Grade, Index
 

@@ -7,10 +7,9 @@ from contextlib import suppress
 
 import numpy as np
 
-from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.per_query import KnownLabels, depth_of, fill
 from sklearn_rank._engine.plan import can_be_planned
-from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.queries import LazyQueries, Queries
 from sklearn_rank._engine.quick import QuickMeans
 from sklearn_rank._engine.traced import NotTraced
 from sklearn_rank._engine.values import PerQuery

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.at_once import NotPlain, PlainBlock, falls_somewhere, read_block, whole_queries
+from sklearn_rank._engine.check import NotPlain, PlainBlock, falls_somewhere, read_block, whole_queries
 from sklearn_rank._engine.plan import Out, Plan, Room
 from sklearn_rank._engine.values import PerQuery, places_of, room_for_values, totals
 from sklearn_rank._metric.plans import ANY_FEW, FEW_ROWS, LONGEST_REMEMBERED, SHORT, Kind, plan_of

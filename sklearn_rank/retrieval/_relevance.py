@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_rank._engine.block_labels import MOST_GRADE
-from sklearn_rank._engine.qid import ids_of
-from sklearn_rank._engine.relevance import Grades, Groups, Judgements, csr
+from sklearn_rank._engine.ids import ids_of
+from sklearn_rank._engine.sparse import Grades, Groups, Judgements, csr
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import refuse_masked
 from sklearn_rank._utils.tensors import as_numpy

@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.kernels import bits as bits_kernels
 from sklearn_rank._engine.kernels import nearness as nearness_kernels
-from sklearn_rank._engine.queries import Queries
-from sklearn_rank._engine.relevance import Grades
-from sklearn_rank._engine.sparse import as_queries, cut_rows, drop_self
+from sklearn_rank._engine.queries import LazyQueries, Queries
+from sklearn_rank._engine.sparse import Grades, as_queries, cut_rows, drop_self
 from sklearn_rank._utils.typing import Index
 from sklearn_rank.retrieval._lists import sorted_codes, sorted_scores
 from sklearn_rank.retrieval._similarity import Codes, Similarity, Write
