@@ -219,7 +219,7 @@ def test_a_cascade_is_of_probabilities(p, score):
 
 def test_overlap_needs_all_labels():
     """Where documents have no row, a metric must say that it reads their labels."""
-    from sklearn_rank._engine.unlisted import DocumentsWithoutRow
+    from sklearn_rank._engine.queries import DocumentsWithoutRow
 
     arrays = np.array([0]), np.array([2.0]), np.array([3]), np.array([3])
     ranking = Ranking.by_score(

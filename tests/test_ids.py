@@ -12,8 +12,7 @@ import pytest
 from registry import together
 
 from sklearn_rank import evaluate, evaluate_batches, group_sizes, stats
-from sklearn_rank._engine.id_order import id_order
-from sklearn_rank._engine.qid import joined_ids
+from sklearn_rank._engine.ids import id_order, joined_ids
 from sklearn_rank.display import DifferenceDisplay
 from sklearn_rank.io import read_entries, read_table
 

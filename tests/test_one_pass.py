@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from registry import METRICS, each_metric
 
-from sklearn_rank._engine.at_once import NotPlain, next_start
+from sklearn_rank._engine.check import NotPlain, next_start
 from sklearn_rank._metric import one_pass, plans, value
 from sklearn_rank._metric.names import cached_spec
 from sklearn_rank._utils import threads

@@ -353,7 +353,7 @@ def test_ids_that_are_exchanged_are_other_queries():
 
 def test_arrays_are_not_looked_at_for_labels(monkeypatch):
     """No cost where there is nothing to compare."""
-    monkeypatch.setattr("sklearn_rank._engine.rows._equal", lambda a, b: pytest.fail("compared"))
+    monkeypatch.setattr("sklearn_rank._engine.columns._equal", lambda a, b: pytest.fail("compared"))
     assert ndcg_score(Y, Ss, qid=Q, sample_weight=W) == EXPECTED
 
 

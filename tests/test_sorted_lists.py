@@ -6,8 +6,7 @@ import pytest
 from sklearn_rank import evaluate
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.kernels import bits as bits_kernels
-from sklearn_rank._engine.queries import Queries
-from sklearn_rank._engine.unlisted import DocumentsWithoutRow
+from sklearn_rank._engine.queries import DocumentsWithoutRow, Queries
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank.retrieval import evaluate_retrieval

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.kernels import order as order_kernels
+from sklearn_rank._engine.kernels import sorting as sorting_kernels
 from sklearn_rank._engine.kernels import plan as kernels
 from sklearn_rank._engine.primitives import (
     AT_RANKS, CASCADE, CASCADE_UPWARDS, CENTRED_RANKS, COUNT, CUMSUM, LOOK_UP, PAIRS, RANKS, SPREAD, ByGrade, Call, Work,
@@ -401,7 +401,7 @@ class Buffers:
     def _order(self, ties: str, depth: int) -> kernels.ScoreOrder:
         grade, tie_end = np.empty(self.n_rows, dtype=np.uint8), np.empty(self.n_rows, dtype=np.int64)
         ptr, longest = np.empty(self.n_queries + 1, dtype=np.int64), self._plan.longest
-        work = np.empty(order_kernels.room_for(longest))
+        work = np.empty(sorting_kernels.room_for(longest))
         return kernels.ScoreOrder(depth, TIE_POLICIES[ties], longest, grade, tie_end, ptr, work)
 
     def _bind(self, recording: Recording, order: kernels.ScoreOrder) -> list[Array]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_rank._engine.kernels import agreement as agreement_kernels
-from sklearn_rank._engine.pooled import is_pooled
+from sklearn_rank._engine.queries import is_pooled
 from sklearn_rank._engine.primitives import (
     AT_RANKS, CASCADE, CASCADE_UPWARDS, CENTRED_RANKS, CUMSUM, JOINT, MEANS, PAIRS, SPREAD, Call,
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_rank._engine.kernels import grades as grade_kernels
 from sklearn_rank._engine.kernels import order as order_kernels
 from sklearn_rank._engine.kernels import plan as plan_kernels
+from sklearn_rank._engine.kernels import sorting as sorting_kernels
 from sklearn_rank._engine.kernels.checks import read_rows
 from sklearn_rank._engine.primitives import AT_RANKS, CUMSUM, JOINT, Call, Work
-from sklearn_rank._engine.queries import Queries, rows_of
-from sklearn_rank._engine.take_rows import take_rows
-from sklearn_rank._engine.unlisted import DocumentsWithoutRow
+from sklearn_rank._engine.queries import DocumentsWithoutRow, LazyQueries, Queries, rows_of, take_rows
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.threads import for_each, query_blocks
 from sklearn_rank._utils.typing import Array, Grade, Index
@@ -101,7 +100,7 @@ class Labels:
 def rows_at_least(x: Array, indptr: Index, threshold: float) -> Array:
     """Rows of each query with a value of at least `threshold`, shape (n_queries, 1)."""
     count = np.empty((len(indptr) - 1, 1))
-    order_kernels.count_at_least(x, indptr, threshold, count)
+    grade_kernels.count_at_least(x, indptr, threshold, count)
     return count
 
 
@@ -172,7 +171,7 @@ class Ranking:
             return order_kernels.rank_queries(
                 None if is_narrow else score, score if is_narrow else None, label, grade, indptr,
                 depth, TIE_POLICIES[ties if has_policy else "stable"], keep_unretrieved, longest,
-                order, tie_end, ptr, out_grade, np.empty(order_kernels.room_for(longest)),
+                order, tie_end, ptr, out_grade, np.empty(sorting_kernels.room_for(longest)),
             )  # fmt: skip
 
         def rank_again() -> Index:  # few formulas read it; it takes 8 bytes a row to write
@@ -192,7 +191,7 @@ class Ranking:
         """Rank all rows by falling label: the ideal order."""
         longest, ptr = order_kernels.longest(indptr), np.empty(len(indptr), dtype=np.int64)
         out = np.empty(len(label))
-        order_kernels.rank_labels(label, indptr, depth, longest, out, ptr, np.empty(order_kernels.room_for(longest)))
+        order_kernels.rank_labels(label, indptr, depth, longest, out, ptr, np.empty(sorting_kernels.room_for(longest)))
         return cls(Labels(label, indptr), label, ptr, sorted_label=out[: ptr[-1]], depth=depth)
 
     @classmethod
@@ -458,8 +457,16 @@ def _labels_of(queries: Queries, first: int, last: int, unjudged: str | None, ne
     return Labels(label, indptr, unlisted, judged)
 
 
-def tied_across(queries: Queries, spec: Any, n_jobs: int | None) -> NDArray[np.bool_]:
+def depth_of(specs: Sequence[Any]) -> int | None:
+    """Depth to which documents must have a row for some metrics, None for all of them."""
+    return None if any(spec.needs_all_documents for spec in specs) else max(spec.depth for spec in specs)
+
+
+def tied_across(queries: Queries | LazyQueries, spec: Any, n_jobs: int | None) -> NDArray[np.bool_]:
     """Whether equal scores stand on both sides of the deepest cutoff, query by query; anywhere, for whole lists."""
+    if isinstance(queries, LazyQueries):
+        blocks = queries.for_each(lambda first, last, block: tied_across(block, spec, 1), depth_of([spec]), n_jobs)
+        return np.concatenate(blocks)
     depth = spec.depth
     key = RankingKey.of(spec, queries)._replace(pointwise=False, ties="average")
 

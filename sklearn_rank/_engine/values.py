@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.kernels.curves import divide
+from sklearn_rank._engine.kernels.plan import divide
 from sklearn_rank._engine.protocols import MetricRequest
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import Ranking

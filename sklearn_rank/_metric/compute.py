@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.check import check_queries
 from sklearn_rank._engine.kernels import grades as grade_kernels
 from sklearn_rank._engine.plan import Curve, Plan, can_be_planned, fill
-from sklearn_rank._engine.queries import DataSummary, Queries
+from sklearn_rank._engine.queries import DataSummary, LazyQueries, Queries
+from sklearn_rank._engine.ranking import depth_of
 from sklearn_rank._engine.values import PerQuery, rooms_for_values
 from sklearn_rank._metric.metric import Metric
 from sklearn_rank._metric.spec import MetricSpec, spec_of
@@ -69,13 +69,12 @@ def compute(queries: Queries | LazyQueries, specs: Sequence[MetricSpec], n_jobs:
 
 def _compute_lazily(queries: LazyQueries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
     results = [PerQuery.empty(spec, spec.cutoffs, len(queries.n_documents)) for spec in specs]
-    all_documents = any(spec.needs_all_documents for spec in specs)
 
     def compute_block(first: int, last: int, block: Queries) -> None:
         for result, part in zip(results, compute(block, specs, 1), strict=True):
             result.put(first, last, part)
 
-    queries.for_each(compute_block, None if all_documents else max(spec.depth for spec in specs), n_jobs)
+    queries.for_each(compute_block, depth_of(specs), n_jobs)
     return results
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.attributes import QueryRows, of_queries
+from sklearn_rank._engine.columns import labels_of
 from sklearn_rank._engine.grouping import number_of_rows, number_together
-from sklearn_rank._engine.rows import labels_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Index
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._engine.rows import check_rows
+from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank.stats._arguments import check_arguments, numbers
 from sklearn_rank.stats._intervals import Interval, t_interval

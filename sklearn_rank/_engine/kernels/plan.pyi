@@ -78,3 +78,11 @@ class Program:
         is_constant: bool,
         outs: Sequence[tuple[Array, NDArray[np.bool_]]],
     ) -> bool: ...
+def divide(
+    numerator: Array,
+    denominator: Array,
+    needed: Array | None,
+    otherwise: float,
+    out: Array,
+    undefined: NDArray[np.uint8] | NDArray[np.bool_],
+) -> bool: ...

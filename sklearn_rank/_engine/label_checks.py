@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sklearn_rank._engine.pooled import is_pooled
-from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.queries import Queries, is_pooled
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.ma import MaskedArray
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.rows import one_column
+from sklearn_rank._engine.columns import one_column
 from sklearn_rank._utils.tensors import as_numpy, is_tensor
+from sklearn_rank._utils.typing import Index
 
 NO_QID = (
     "Ranking metrics are computed query by query, so the query of each row must be known: pass qid=, or give "
@@ -164,3 +167,92 @@ def as_text(distinct: NDArray[Any]) -> NDArray[Any]:
     """Array of strings; of objects if one has a NUL, which NumPy drops at the end."""
     strings = distinct.tolist()
     return distinct if "\0" in "".join(strings) else np.asarray([*map(str.__str__, strings)])  # also of an Enum of str
+
+
+TEXT = ("string", "large_string", "string_view", "String", "str", "string[pyarrow]", "large_string[pyarrow]")
+"""Names of types of text."""
+
+
+def arrow_text(x: Any) -> ArrowText | None:
+    """Text of a Series or array in the memory of Arrow; None for anything else, and without pyarrow."""
+    dtype = getattr(x, "dtype", getattr(x, "type", None))
+    if isinstance(dtype, np.dtype) or getattr(dtype, "storage", None) == "python" or str(dtype) not in TEXT:
+        return None
+    try:
+        import pyarrow
+    except ImportError:
+        return None
+    of_polars = hasattr(x, "to_arrow")
+    array = x.to_arrow() if of_polars else getattr(x, "array", x)  # what a Series or an Index of pandas holds
+    array = array if isinstance(array, pyarrow.ChunkedArray) else pyarrow.array(array)
+    array = array.cast(pyarrow.large_string())
+    array = array.combine_chunks() if isinstance(array, pyarrow.ChunkedArray) else array
+    return ArrowText(array, as_text if of_polars else as_they_are)
+
+
+class ArrowText:
+    """Strings one after the other in one `text`: row i has the bytes from `edges[i]` up to `edges[i + 1]`.
+
+    Objects go through `to_qid`, so that ids have the type that NumPy gives to their container.
+    """
+
+    def __init__(self, array: Any, to_qid: Callable[[NDArray[Any]], NDArray[Any]]) -> None:
+        self.array, self.to_qid = array, to_qid
+        _, edges, text = array.buffers()
+        self.edges: Index = np.frombuffer(edges, dtype=np.int64, count=len(array) + 1, offset=8 * array.offset)
+        is_empty = text is None or text.size == 0
+        self.text = np.empty(0, dtype=np.uint8) if is_empty else np.frombuffer(text, dtype=np.uint8)
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getitem__(self, rows: slice | Index) -> ArrowText:
+        return ArrowText(self.array[rows] if isinstance(rows, slice) else self.array.take(rows), self.to_qid)
+
+    def pieces(self, begin: int, end: int) -> tuple[NDArray[np.uint8], Index]:
+        """Text of some rows, and where in it each of them ends."""
+        start = self.edges[begin]
+        return self.text[start : self.edges[end]], self.edges[begin + 1 : end + 1] - start
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether a row has no text."""
+        return bool(self.array.null_count)
+
+    def ids(self) -> NDArray[Any]:
+        """The strings as ids."""
+        return self.to_qid(np.asarray(self.array, dtype=object))
+
+
+def id_order(ids: NDArray[Any]) -> NDArray[np.int64]:
+    """Places of distinct ids in their order: numbers before text, each sorted; other ids by type, then by repr."""
+    if ids.dtype != object:
+        return np.argsort(ids, kind="stable")
+    values = ids.tolist()
+    if not all(type(value) is str for value in values):  # text alone sorts much faster without keys
+        values = [_key(value) for value in values]
+    try:
+        return np.array(sorted(range(len(values)), key=values.__getitem__), dtype=np.int64)
+    except TypeError:  # dates of one type that do not compare, say
+        values = [_key(value, by_repr=True) for value in ids.tolist()]
+        return np.array(sorted(range(len(values)), key=values.__getitem__), dtype=np.int64)
+
+
+def _key(value: Any, by_repr: bool = False) -> Any:
+    """Key that sorts an id among ids of any types; equal for equal ids."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, Real):
+        return "", value
+    if isinstance(value, (str, bytes)):
+        return "str" if isinstance(value, str) else "bytes", value
+    if isinstance(value, tuple):
+        return "tuple", tuple(_key(part, by_repr) for part in value)
+    if isinstance(value, frozenset):
+        return "frozenset", tuple(sorted(_key(part, by_repr) for part in value))
+    if isinstance(value, (datetime.date, datetime.timedelta)) and not by_repr:
+        return "datetime", value
+    if hasattr(value, "left") and hasattr(value, "right") and not by_repr:  # an Interval of pandas.cut
+        return type(value).__name__, (value.left, value.right)
+    named = type(value).__repr__ is not object.__repr__  # else the repr is an address
+    return type(value).__name__, repr(value) if named else ""
