@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._engine.kernels import grades as grades_kernels
 from sklearn_rank._engine.kernels.checks import read_rows
 from sklearn_rank._engine.unlisted import DocumentsWithoutRow
 from sklearn_rank._utils.lazy import cached_property
@@ -70,14 +70,14 @@ class BlockLabels:
         else:
             count = np.empty((len(self.indptr) - 1, 1))
             least = math.ceil(min(max(threshold, 0.0), MOST_GRADE + 1.0))
-            rank_kernels.count_grades_at_least(self.grade, self.indptr, least, count)
+            grades_kernels.count_grades_at_least(self.grade, self.indptr, least, count)
         return count if self.unlisted is None else count + self.unlisted.count_at_least(threshold)
 
 
 def rows_at_least(x: Array, indptr: Index, threshold: float) -> Array:
     """Rows of each query with a value of at least `threshold`, shape (n_queries, 1)."""
     count = np.empty((len(indptr) - 1, 1))
-    rank_kernels.count_at_least(x, indptr, threshold, count)
+    grades_kernels.count_at_least(x, indptr, threshold, count)
     return count
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._engine.kernels import plan as plan_kernels
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Index
 
@@ -31,7 +31,7 @@ class BoundOrder:
     ) -> None:
         self.lists, self.n_rows, self.n_queries, self.steps = lists, n_rows, n_queries, steps
         self.room = np.empty((2, longest + 1))
-        self._means: dict[tuple[bytes, bytes], rank_kernels.BoundMeans] = {}
+        self._means: dict[tuple[bytes, bytes], plan_kernels.BoundMeans] = {}
 
     def apply(self, ufunc: np.ufunc, operands: list[Array]) -> Array:
         """A function of each entry."""
@@ -49,22 +49,22 @@ class BoundOrder:
         self, value: Values, weight: Array, discount: Array | None, over_rank: bool, cutoffs: Index
     ) -> Array:  # fmt: skip
         """Sum of value times weight of each query down to each cutoff."""
-        return self.of_queries(rank_kernels.BoundSum, len(cutoffs), *value, weight, discount, over_rank, cutoffs)
+        return self.of_queries(plan_kernels.BoundSum, len(cutoffs), *value, weight, discount, over_rank, cutoffs)
 
     def joint(self, x: Values, y: Values, most: Array | None) -> Array:
         """`x` at each position times the sum of `y` down to it."""
-        return self.of_items(rank_kernels.BoundJoint, *x, *y, most, self.room)
+        return self.of_items(plan_kernels.BoundJoint, *x, *y, most, self.room)
 
     def sums_of_means(self, relevant: Values, value: Values, cutoffs: Index) -> Array:
         """Sum over the relevant items of the mean value down to each; two such sums by grade are one step."""
         if not value.by_grade:
-            return self.of_queries(rank_kernels.BoundMeans, len(cutoffs), relevant.of, *value, cutoffs)
+            return self.of_queries(plan_kernels.BoundMeans, len(cutoffs), relevant.of, *value, cutoffs)
         key = relevant.of.tobytes(), cutoffs.tobytes()
         means, out = self._means.get(key), np.empty((self.n_queries, len(cutoffs)), order="F")
         if means is not None and not means.has_other:
             means.add(value.of, out)
             return out
-        means = self._means[key] = rank_kernels.BoundMeans(self.lists, relevant.of, *value, cutoffs, out)
+        means = self._means[key] = plan_kernels.BoundMeans(self.lists, relevant.of, *value, cutoffs, out)
         self.steps.append(means)
         return out
 
@@ -75,19 +75,19 @@ class BoundOrder:
     def cascade_upwards(self, p: Values) -> Array:
         """The same for a user who goes up from the end; an array, as no sum needs it for one list at a time."""
         room = np.empty((5, self.room.shape[1]))
-        return self.of_items(rank_kernels.BoundCascadeUpwards, *p, room)
+        return self.of_items(plan_kernels.BoundCascadeUpwards, *p, room)
 
     def look_up(self, table: Array) -> Array:
         """Entry of a table for the grade at each position."""
-        return self.of_items(rank_kernels.BoundGrades, table)
+        return self.of_items(plan_kernels.BoundGrades, table)
 
     def ranks(self) -> Array:
         """Rank at each position."""
-        return self.of_items(rank_kernels.BoundRanks)
+        return self.of_items(plan_kernels.BoundRanks)
 
     def spread(self, x: Array) -> Array:
         """A number of each query, shape (n_queries, 1), at each of its positions."""
-        return self.of_items(rank_kernels.BoundSpread, x)
+        return self.of_items(plan_kernels.BoundSpread, x)
 
     def of_items(self, kernel: Callable[..., Callable[[], object]], *operands: Any) -> Array:
         """Array of a number for each position; nobody reads what is beyond the lists."""
@@ -107,19 +107,19 @@ class Cascade:
 
     def __init__(self, order: BoundOrder, p: Values) -> None:
         self._order, self._p = order, p
-        self._sums: rank_kernels.BoundStops | None = None
+        self._sums: plan_kernels.BoundStops | None = None
 
     @cached_property
     def array(self) -> Array:
         """Array of a number for each position."""
-        return self._order.of_items(rank_kernels.BoundCascade, *self._p, self._order.room)
+        return self._order.of_items(plan_kernels.BoundCascade, *self._p, self._order.room)
 
     def sum(self, discount: Array | None, over_rank: bool, cutoffs: Index) -> Array:
         """Sum of each query down to each cutoff, times a weight by rank: the probabilities are found once for all."""
         order = self._order
         if self._sums is None or self._sums.n_left == 0:
             stops = np.empty(order.room.shape[1])
-            self._sums = rank_kernels.BoundStops(order.lists, *self._p, order.room, stops)
+            self._sums = plan_kernels.BoundStops(order.lists, *self._p, order.room, stops)
             order.steps.append(self._sums)
         out = np.empty((order.n_queries, len(cutoffs)), order="F")
         self._sums.add(discount, over_rank, cutoffs, out)

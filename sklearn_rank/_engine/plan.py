@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sklearn_rank._engine.bound import BoundOrder
-from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._engine.kernels import plan as plan_kernels
+from sklearn_rank._engine.kernels import sorting as sorting_kernels
 from sklearn_rank._engine.protocols import MetricRequest
 from sklearn_rank._engine.queries import Queries, Rows
 from sklearn_rank._engine.ranking import N_GRADES, NO_CUTOFF, TIE_POLICIES
@@ -122,7 +123,7 @@ class Plan:
                     kept.append(room)
         self._rooms.extend(kept)
 
-    def bind(self, orders: Mapping[str, BlockOrder]) -> list[rank_kernels.BoundRatio]:
+    def bind(self, orders: Mapping[str, BlockOrder]) -> list[plan_kernels.BoundRatio]:
         """Quotients of each metric, of steps that are bound to orders."""
         values = {ties: steps.take(orders[ties]) for ties, steps in self._steps.items()}
         ratios = []
@@ -148,7 +149,7 @@ class Room:
             for ties, depth in plan.depth.items()
         }
         ratios = plan.bind(orders)
-        self._fill = rank_kernels.BoundPlan([order.lists for order in orders.values()], steps, ratios)
+        self._fill = plan_kernels.BoundPlan([order.lists for order in orders.values()], steps, ratios)
         self._has_ufuncs = plan.has_ufuncs
         self.n_numbers = n_rows * (len(steps) + len(orders))
 
@@ -168,38 +169,38 @@ class BlockOrder(BoundOrder):
         steps: list[Callable[[], object]],
     ) -> None:  # fmt: skip
         self.ties, self._depth, self._longest, self._highest = ties, depth, longest, highest
-        grade, room = np.empty(n_rows, dtype=np.uint8), np.empty(rank_kernels.room_for(longest))
+        grade, room = np.empty(n_rows, dtype=np.uint8), np.empty(sorting_kernels.room_for(longest))
         tie_end, ptr = np.empty(n_rows, dtype=np.int64), np.empty(n_queries + 1, dtype=np.int64)
-        block = rank_kernels.BoundBlock(depth, TIE_POLICIES[ties], longest, grade, tie_end, ptr, room)
+        block = plan_kernels.BoundBlock(depth, TIE_POLICIES[ties], longest, grade, tie_end, ptr, room)
         super().__init__(block, n_rows, n_queries, longest, steps)
 
     @cached_property
     def ideal(self) -> BoundOrder:
         """The best order."""
         grade, ptr = np.empty(self.n_rows, dtype=np.uint8), np.empty(self.n_queries + 1, dtype=np.int64)
-        best = rank_kernels.BoundBest(self.lists, self._highest, grade, ptr)
+        best = plan_kernels.BoundBest(self.lists, self._highest, grade, ptr)
         self.steps.append(best)
         return BoundOrder(best, self.n_rows, self.n_queries, self._longest, self.steps)
 
     def count_at_least(self, least: float) -> Array:
         """Rows of each query with a label of at least `least`, shape (n_queries, 1)."""
-        return self.of_queries(rank_kernels.BoundCount, 1, math.ceil(min(max(least, 0.0), N_GRADES)))
+        return self.of_queries(plan_kernels.BoundCount, 1, math.ceil(min(max(least, 0.0), N_GRADES)))
 
     def pairs(self) -> Array:
         """Pairs of each query, shape (4, n_queries)."""
         self.lists.read_all_ties()
         out = np.empty((4, self.n_queries))
-        self.steps.append(rank_kernels.BoundPairs(self.lists, self._highest, out))
+        self.steps.append(plan_kernels.BoundPairs(self.lists, self._highest, out))
         return out
 
     def centred_ranks(self, *, of_labels: bool) -> Array:
         """Rank of each item by label or score less the mean rank of the query, equal ones sharing theirs."""
         if not of_labels:
             self.lists.read_all_ties()
-        return self.of_items(rank_kernels.BoundCentredRanks, of_labels, self._highest)
+        return self.of_items(plan_kernels.BoundCentredRanks, of_labels, self._highest)
 
     def at_ranks_of_best(self, x: Array) -> Array:
         """Number of each position of the best order, at the same rank of this one, which may end below it."""
         if self._depth == NO_CUTOFF:
             return x
-        return self.of_items(rank_kernels.BoundBeside, self.ideal.lists, x)
+        return self.of_items(plan_kernels.BoundBeside, self.ideal.lists, x)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._engine.kernels import order as order_kernels
 from sklearn_rank._engine.pooled import pooled_if_negative
 from sklearn_rank._engine.take_rows import take_rows
 from sklearn_rank._engine.unlisted import DocumentsWithoutRow
@@ -95,7 +95,7 @@ class Queries:
     def longest(self) -> int:
         """Length of the longest query, with the documents that only its ideal list holds."""
         if self.unlisted is None:
-            return rank_kernels.longest(self.indptr)
+            return order_kernels.longest(self.indptr)
         return int((np.diff(self.indptr) + self.unlisted.n_kept[:, 0].astype(np.int64)).max())
 
     @cached_property

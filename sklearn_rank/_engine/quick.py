@@ -14,7 +14,9 @@ import numpy as np
 
 from sklearn_rank._engine.block_labels import BlockLabels
 from sklearn_rank._engine.bound import BoundOrder
-from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._engine.kernels import order as order_kernels
+from sklearn_rank._engine.kernels import plan as plan_kernels
+from sklearn_rank._engine.kernels import sorting as sorting_kernels
 from sklearn_rank._engine.per_query import RankingKey, labels_of, ranking_key
 from sklearn_rank._engine.plan import Curve
 from sklearn_rank._engine.queries import Queries
@@ -145,15 +147,15 @@ class RankRoom(BoundOrder):
 
     def __init__(self, labels: BlockLabels, ties: str, depth: int) -> None:
         indptr, n_rows = labels.indptr, len(labels.label)
-        longest = rank_kernels.longest(indptr)
+        longest = order_kernels.longest(indptr)
         label = labels.label if ties in ("worst", "best") else None
         order, tie_end = np.empty((2, n_rows), dtype=np.int64)
-        ptr, room = np.empty(len(indptr), dtype=np.int64), np.empty(rank_kernels.room_for(longest))
-        self.rank = rank_kernels.BoundRanking(
+        ptr, room = np.empty(len(indptr), dtype=np.int64), np.empty(sorting_kernels.room_for(longest))
+        self.rank = plan_kernels.BoundRanking(
             label, indptr, depth, TIE_POLICIES[ties], longest, order, tie_end, ptr, room
         )
         super().__init__(self.rank, n_rows, len(indptr) - 1, longest, [])
 
     def of_rows(self, values: Array) -> Array:
         """Values of rows, at each position."""
-        return self.of_items(rank_kernels.BoundRows, values)
+        return self.of_items(plan_kernels.BoundRows, values)

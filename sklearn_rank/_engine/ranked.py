@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.block_labels import rows_at_least
-from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._engine.kernels import agreement as agreement_kernels
+from sklearn_rank._engine.kernels import cascade as cascade_kernels
+from sklearn_rank._engine.kernels import sums as sums_kernels
 from sklearn_rank._engine.pooled import is_pooled
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._utils.lazy import cached_property
@@ -250,7 +252,7 @@ class Ranked:
         by_rank: Callable[[Index], Any] | None, over_rank: bool,
     ) -> Array:  # fmt: skip
         out = np.empty(self.shape[::-1]).T  # sums over queries read a cutoff at a time
-        rank_kernels.cumsum(
+        sums_kernels.cumsum(
             *self._values(value, by_label),
             self._one_or_flat(weight),
             None if by_rank is None else self._of_ranks(by_rank),
@@ -295,9 +297,9 @@ class Ranked:
         room = np.empty((5 if upwards else 1, ranking.longest + 1))
         if upwards:
             self._refuse_ties_at_the_cutoff("cascade(upwards=True) of a formula")
-            valid = rank_kernels.cascade_upwards(p, None, ranking.ptr, ranking.tie_end, room, out)
+            valid = cascade_kernels.cascade_upwards(p, None, ranking.ptr, ranking.tie_end, room, out)
         else:
-            valid = rank_kernels.cascade(p, None, ranking.ptr, ranking.tie_end, ranking.depth, room, out)
+            valid = cascade_kernels.cascade(p, None, ranking.ptr, ranking.tie_end, ranking.depth, room, out)
         if not valid:
             wrong = p[~((p >= 0) & (p <= 1))][0]
             raise ValueError(f"What cascade() of a formula takes must be probabilities, from 0 to 1. Got {wrong:g}.")
@@ -319,7 +321,7 @@ class Ranked:
     def _joint(self, x: ArrayLike, y: ArrayLike, most: Array | None) -> Array:
         out, most = np.empty(self._n_positions), None if most is None else most.ravel()
         x, y, ranking = self._one_or_flat(x), self._one_or_flat(y), self._ranking
-        rank_kernels.joint(x, None, y, None, most, ranking.ptr, ranking.tie_end, None, out)
+        sums_kernels.joint(x, None, y, None, most, ranking.ptr, ranking.tie_end, None, out)
         return out
 
     def sums_of_means(self, *, of_labels: bool = False) -> Array:
@@ -335,7 +337,7 @@ class Ranked:
 
     def _sums_of_means(self, relevant: Array, value: Array) -> Array:
         out = np.empty(self.shape[::-1]).T
-        rank_kernels.means_of_items(
+        sums_kernels.means_of_items(
             self._flat(relevant), self._flat(value), self._ranking.ptr, self._cutoffs, self._ranking.tie_end, out
         )
         return out
@@ -362,7 +364,8 @@ class Ranked:
             )
         best = Ranking.by_label(self._ranking.row_label, self._ranking.indptr, NO_CUTOFF)
         out, count = np.empty(self._n_positions), np.empty((2, int(best.length.max(initial=0))), dtype=np.int64)
-        rank_kernels.overlap(self.label, best.label, self._ranking.ptr, best.ptr, self._ranking.tie_end, count, out)
+        ranking = self._ranking
+        agreement_kernels.overlap(self.label, best.label, ranking.ptr, best.ptr, ranking.tie_end, count, out)
         return out
 
     def pairs(self) -> Pairs:
@@ -370,9 +373,9 @@ class Ranked:
         self._refuse_ties_at_the_cutoff("pairs() of a formula")
         ranking, out = self._ranking, np.empty((4, self.shape[0]))
         if ranking.grade is not None:
-            rank_kernels.pairs_of_grades(ranking.grade, ranking.ptr, ranking.tie_end, ranking.labels.highest, out)
+            agreement_kernels.pairs_of_grades(ranking.grade, ranking.ptr, ranking.tie_end, ranking.labels.highest, out)
         else:
-            rank_kernels.pairs(self.label, ranking.ptr, ranking.tie_end, out, *self._room())
+            agreement_kernels.pairs(self.label, ranking.ptr, ranking.tie_end, out, *self._room())
         return Pairs(*out[..., None])
 
     def centred_ranks(self, x: ArrayLike) -> Array:
@@ -380,11 +383,11 @@ class Ranked:
         self._refuse_ties_at_the_cutoff("centred_ranks() of a formula")
         ranking, out = self._ranking, np.empty(self._n_positions)
         if ranking.has_all_ties and x is ranking.score:
-            rank_kernels.centred_ranks_of_ties(ranking.ptr, ranking.tie_end, out)
+            agreement_kernels.centred_ranks_of_ties(ranking.ptr, ranking.tie_end, out)
         elif ranking.grade is not None and x is self.label:
-            rank_kernels.centred_ranks_of_grades(ranking.grade, ranking.ptr, ranking.labels.highest, out)
+            agreement_kernels.centred_ranks_of_grades(ranking.grade, ranking.ptr, ranking.labels.highest, out)
         else:
-            rank_kernels.centred_ranks(self._flat(x), ranking.ptr, out, *self._room())
+            agreement_kernels.centred_ranks(self._flat(x), ranking.ptr, out, *self._room())
         return out
 
     def _room(self) -> tuple[Array, Array, Index, Index]:

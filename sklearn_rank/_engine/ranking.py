@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.block_labels import MOST_GRADE, BlockLabels, as_grades
-from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._engine.kernels import grades as grades_kernels
+from sklearn_rank._engine.kernels import order as order_kernels
+from sklearn_rank._engine.kernels import sorting as sorting_kernels
+from sklearn_rank._engine.kernels import sums as sums_kernels
 from sklearn_rank._engine.shared import SharedArrays
 from sklearn_rank._engine.take_rows import take_rows
 from sklearn_rank._engine.unlisted import DocumentsWithoutRow
@@ -26,10 +29,10 @@ FEW = 2**9
 """Labels that a function takes as soon as a table is made."""
 
 TIE_POLICIES = {
-    "average": rank_kernels.AVERAGE,
-    "stable": rank_kernels.STABLE,
-    "worst": rank_kernels.WORST,
-    "best": rank_kernels.BEST,
+    "average": order_kernels.AVERAGE,
+    "stable": order_kernels.STABLE,
+    "worst": order_kernels.WORST,
+    "best": order_kernels.BEST,
 }
 
 
@@ -85,17 +88,17 @@ class Ranking:
         grade: Grade | None = None,
     ) -> Ranking:
         """Rank rows by falling score; equal ones as the tie policy says, which may need the labels or grades."""
-        n_rows, longest, ptr = len(score), rank_kernels.longest(indptr), np.empty(len(indptr), dtype=np.int64)
+        n_rows, longest, ptr = len(score), order_kernels.longest(indptr), np.empty(len(indptr), dtype=np.int64)
         tie_end = np.empty(n_rows if ties == "average" else 0, dtype=np.int64)
         is_narrow, by_label = score.dtype == np.float32, grade is None and label is not None and label.ndim == 1
         has_order = by_label or grade is not None or ties == "average"  # subtopics have none
         out_grade = None if grade is None else np.empty(n_rows, dtype=np.uint8)
 
         def rank(order: Index | None, tie_end: Index, ptr: Index) -> bool:
-            return rank_kernels.rank_queries(
+            return order_kernels.rank_queries(
                 None if is_narrow else score, score if is_narrow else None, label if by_label else None, grade, indptr,
                 depth, TIE_POLICIES[ties if has_order else "stable"], keep_unretrieved, longest,
-                order, tie_end, ptr, out_grade, np.empty(rank_kernels.room_for(longest)),
+                order, tie_end, ptr, out_grade, np.empty(sorting_kernels.room_for(longest)),
             )  # fmt: skip
 
         def rank_again() -> Index:  # few formulas read it; it takes 8 bytes a row to write
@@ -117,16 +120,16 @@ class Ranking:
     @classmethod
     def by_label(cls, label: Array, indptr: Index, depth: int) -> Ranking:
         """Rank all rows by falling label: the ideal order."""
-        longest, ptr = rank_kernels.longest(indptr), np.empty(len(indptr), dtype=np.int64)
+        longest, ptr = order_kernels.longest(indptr), np.empty(len(indptr), dtype=np.int64)
         out = np.empty(len(label))
-        rank_kernels.rank_labels(label, indptr, depth, longest, out, ptr, np.empty(rank_kernels.room_for(longest)))
+        order_kernels.rank_labels(label, indptr, depth, longest, out, ptr, np.empty(sorting_kernels.room_for(longest)))
         return cls(label, label, indptr, ptr, sorted_label=out[: ptr[-1]], depth=depth)
 
     @classmethod
     def by_grade(cls, grade: Grade, indptr: Index, depth: int, highest: int = MOST_GRADE) -> Ranking:
         """Rank all rows by falling label, labels being grades of at most `highest`: the ideal order."""
         out, ptr = np.empty(len(grade), dtype=np.uint8), np.empty(len(indptr), dtype=np.int64)
-        rank_kernels.rank_grades(grade, indptr, depth, highest, out, ptr)
+        grades_kernels.rank_grades(grade, indptr, depth, highest, out, ptr)
         best = _read_only(out[: ptr[-1]])
         ranking = cls(None, grade, indptr, ptr, sorted_label=best, depth=depth, grade=best)
         return ranking.sharing(BlockLabels(None, indptr, grade=grade, highest=highest))
@@ -144,7 +147,7 @@ class Ranking:
         query = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
         by_labels = np.lexsort([*-relevant.T[::-1], query])
         order, ptr = np.empty(len(label), dtype=np.int64), np.empty(len(indptr), dtype=np.int64)
-        rank_kernels.rank_greedily(
+        order_kernels.rank_greedily(
             relevant[by_labels], indptr, depth, 1.0 - alpha, order, ptr,
             np.empty(relevant.shape[1]), np.empty(len(label)), np.empty((2, len(label)), dtype=np.int64),
         )  # fmt: skip
@@ -209,7 +212,7 @@ class Ranking:
         if self.tie_end is None:
             return None
         ends = np.empty(len(self.tie_end), dtype=np.int64)
-        rank_kernels.spread_tie_ends(self.ptr, self.tie_end, ends)
+        order_kernels.spread_tie_ends(self.ptr, self.tie_end, ends)
         return ends
 
     @cached_property
@@ -232,7 +235,7 @@ class Ranking:
         if grade is None:
             return values
         out = np.empty(len(grade))
-        rank_kernels.look_up(values, grade, out)
+        grades_kernels.look_up(values, grade, out)
         return out
 
     def values_of_label(self, function: Callable[[Array], Array]) -> tuple[Array, Grade | None]:
@@ -242,7 +245,7 @@ class Ranking:
         """
         if self.grade is None or len(self.grade) <= FEW:
             return function(self.label), None
-        found = rank_kernels.find_grades(self.grade, self.labels.highest)
+        found = grades_kernels.find_grades(self.grade, self.labels.highest)
         grades = np.flatnonzero([found >> g & 1 for g in range(N_GRADES)])
         table: Array = np.zeros(N_GRADES)
         table[grades] = function(grades.astype(np.float64))
@@ -263,13 +266,13 @@ class Ranking:
     @cached_property
     def longest(self) -> int:
         """Positions of the query that has most."""
-        return rank_kernels.longest(self.ptr)
+        return order_kernels.longest(self.ptr)
 
     @cached_property
     def rank(self) -> Index:
         """Rank at each position."""
         rank = np.empty(self.ptr[-1], dtype=np.int64)
-        rank_kernels.number(self.ptr, rank)
+        order_kernels.number(self.ptr, rank)
         return _read_only(rank)
 
     def sums_of_means(self, cutoffs: Index, min_relevance: float, of_labels: bool) -> Array | None:
@@ -277,7 +280,7 @@ class Ranking:
         if self.grade is None:
             return None
         out, tables = np.empty((len(self.ptr) - 1, len(cutoffs))), tables_of_grades(min_relevance, of_labels)
-        rank_kernels.means_of_grades(self.grade, *tables, self.ptr, cutoffs, self.tie_end, out)
+        sums_kernels.means_of_grades(self.grade, *tables, self.ptr, cutoffs, self.tie_end, out)
         return out
 
     @cached_property

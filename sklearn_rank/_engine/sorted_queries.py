@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.block_labels import BlockLabels
-from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._engine.kernels import sums as sums_kernels
 from sklearn_rank._engine.queries import DataSummary, InputNames, Origin, Queries
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking, tables_of_grades
 from sklearn_rank._utils.lazy import cached_property
@@ -150,7 +150,7 @@ class SortedRanking(Ranking):
             return super().sums_of_means(cutoffs, min_relevance, of_labels)
         relevant, value = tables_of_grades(min_relevance, of_labels)
         out = np.empty((self._last - self._first, len(cutoffs)))
-        rank_kernels.means_of_counts(count_ties()[self._first : self._last], relevant, value, cutoffs, out)
+        sums_kernels.means_of_counts(count_ties()[self._first : self._last], relevant, value, cutoffs, out)
         return out
 
 

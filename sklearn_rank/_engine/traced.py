@@ -17,7 +17,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from sklearn_rank._engine.bound import BoundOrder, Cascade, Values
-from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._engine.kernels import plan as plan_kernels
 from sklearn_rank._engine.ranked import Pairs, Ranked
 from sklearn_rank._engine.ranking import N_GRADES, NO_CUTOFF
 from sklearn_rank._utils.lazy import cached_property
@@ -160,12 +160,12 @@ class CurveOfSteps(NamedTuple):
 
     def bind(
         self, values: Found, otherwise: float, out: Array | None = None, undefined: Any = None
-    ) -> rank_kernels.BoundRatio:  # fmt: skip
+    ) -> plan_kernels.BoundRatio:  # fmt: skip
         """Quotient of the arrays of steps, where it is defined."""
         numerator, denominator, needed = (part(values) for part in self)
         if needed is denominator:
             needed = None
-        return rank_kernels.BoundRatio(numerator, denominator, needed, otherwise, out, undefined)
+        return plan_kernels.BoundRatio(numerator, denominator, needed, otherwise, out, undefined)
 
 
 def _table(part: Any) -> Operand:

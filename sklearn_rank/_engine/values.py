@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._engine.kernels import plan as plan_kernels
 from sklearn_rank._engine.protocols import MetricRequest
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import Ranking
@@ -111,7 +111,7 @@ class PerQuery:
         if needed is denominator:
             needed = None
         otherwise = self.spec["replace_undefined_by"]
-        in_range = rank_kernels.divide(
+        in_range = plan_kernels.divide(
             _table(numerator),
             _table(denominator),
             needed,

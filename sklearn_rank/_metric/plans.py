@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._engine.kernels import grades as grades_kernels
 from sklearn_rank._engine.per_query import fill_by_plan
 from sklearn_rank._engine.plan import Curve, Plan, can_be_planned
 from sklearn_rank._engine.queries import DataSummary, Queries
@@ -146,7 +146,7 @@ def _kind_of(queries: Queries) -> Kind:
 
 def _grades_of(queries: Queries) -> int:
     assert queries.grade is not None
-    return rank_kernels.find_grades(queries.grade, int(queries.summary.label_range[1]))
+    return grades_kernels.find_grades(queries.grade, int(queries.summary.label_range[1]))
 
 
 def planned_for_any(specs: Sequence[MetricSpec], kind: Kind) -> PlannedMetrics | None:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.kernels import bits as bits_kernels
+from sklearn_rank._engine.kernels import grades as grades_kernels
 from sklearn_rank._engine.kernels import nearness as nearness_kernels
-from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.queries import DataSummary, Queries
 from sklearn_rank._engine.sorted_queries import SortedQueries
 from sklearn_rank._engine.sparse import summary_of
@@ -86,7 +86,7 @@ def count_each(label: NDArray[np.uint8], indptr: Index) -> Index:
     n_grades, grade = int(label.max()) + 1, label.reshape(-1)  # a copy, if each query has left out itself
     at_least = np.zeros((n_grades + 1, len(label), 1))
     for least in range(n_grades):
-        rank_kernels.count_grades_at_least(grade, indptr, least, at_least[least])
+        grades_kernels.count_grades_at_least(grade, indptr, least, at_least[least])
     return -np.diff(at_least[:, :, 0], axis=0).T.astype(np.int64)
 
 

@@ -1,10 +1,23 @@
-# Selection and sorting of one query: the part of `rank.pyx`, which includes it, that knows nothing of rows and labels.
-#
-# Loops without a branch inside are written so that compilers use vectors: the highest number, say, is kept for several
-# lanes at once, as the order of the numbers makes no difference to it.
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: freethreading_compatible=True
+"""Sorting of the keys of one query, which know nothing of rows and labels.
+
+In: keys, and room for as many. Out: the keys, highest first, and where each stood; equal keys keep their order.
+Up to 40 keys are counted, others dealt out to buckets. Loops without a branch inside are written so that compilers use
+vectors: the highest number, say, is kept for several lanes at once, as the order of the numbers makes no difference to
+it.
+"""
+from libc.math cimport INFINITY, fabs
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from sklearn_rank._engine.kernels.common cimport LOW_BYTES_FIRST, count_steps
+from sklearn_rank._engine.kernels.lanes cimport (
+    COUNT_ABOVE, COUNT_BELOW, LANE, NO_COUNTS, SUM_OF, TWO, find_range, two_counts, two_numbers,
+)
 
 cdef enum:
-    LANES = 16                  # lanes that rows are dealt out to, or a multiple of that
+    PAIRS = 8                   # pairs of rows whose counts stay in registers
     RUN = 16                    # keys of runs that are merged first
     PATIENCE = 8                # moves per item that insertion is given before merging takes over
     MOST_KEYS = 1 << 30         # that can be counted, with twice as many buckets, in 32 bits
@@ -24,17 +37,7 @@ ctypedef fused count_t:
     uint8_t
     uint16_t
     uint32_t
-
-# Room to sort the longest query in.
-cdef struct room_t:
-    double* key                 # once; the sorted ones
-    double* chosen              # once; those to be sorted
-    double* spare_key           # once; of keys that are merged, or sorted part by part
-    int64_t* item               # once
-    int64_t* spare              # once; the same of items
-    int64_t* place              # once; of rows in the query, in their order
-    int32_t* bucket             # once
-    uint64_t* count             # once; of counts of fewer bytes, several stand in each
+cdef int64_t TOO_LOW = -SHORT * SHORT   # less than a sum can make up for
 
 
 def room_for(int64_t longest):
@@ -42,7 +45,7 @@ def room_for(int64_t longest):
     return 8 * longest + 4
 
 
-cdef room_t _divide(double* room, int64_t longest) noexcept nogil:
+cdef room_t divide_room(double* room, int64_t longest) noexcept nogil:
     cdef room_t work
     work.key = room
     work.chosen = work.key + longest
@@ -55,152 +58,7 @@ cdef room_t _divide(double* room, int64_t longest) noexcept nogil:
     return work
 
 
-cdef bint _are_equal(const score_t* score, int64_t n) noexcept nogil:
-    """Whether all scores are equal: most often each has the bytes of the one before it, else zeros have both signs."""
-    cdef int64_t i = 1
-    if n > 1 and score[0] == score[n - 1] and memcmp(score, score + 1, (n - 1) * sizeof(score_t)) == 0:
-        return True
-    while i < n and score[i] == score[0]:
-        i += 1
-    return i >= n
-
-
-cdef bint _is_one_block(const score_t* score, int64_t n, double bar) noexcept nogil:
-    """Whether a query of several rows is one tie block, which reaches the bar."""
-    return n > 1 and score[0] >= bar and _are_equal(score, n)
-
-
-cdef int64_t _take_in_order(
-    const score_t* score, int64_t n, int64_t depth, double bar, const room_t* work,
-) noexcept nogil:
-    """Take the best `depth` rows, and those tied with the last, of scores that fall or rise all the way; count them.
-
-    Scores fall in a run, and rise where they are negated distances, say. Return 0 for others, as the first 5 mostly
-    tell, and where a score is below the bar. Among scores that rise none are tied.
-    """
-    cdef int64_t i = 0, k, n_taken = depth
-    cdef bint rises = False, falls = False
-    while i + 4 < n and not (rises and falls):
-        for k in range(4):
-            rises |= not score[i + k] >= score[i + k + 1]   # NaN, which another thread may write, does both
-            falls |= not score[i + k] < score[i + k + 1]
-        i += 4
-    while i + 1 < n and not (rises and falls):
-        rises |= not score[i] >= score[i + 1]
-        falls |= not score[i] < score[i + 1]
-        i += 1
-    if (rises and falls) or score[0] < bar or score[n - 1] < bar:
-        return 0
-    while n_taken < n and score[n_taken] == score[n_taken - 1]:
-        n_taken += 1
-    for i in range(n_taken):
-        work.place[i] = n - 1 - i if rises else i
-        work.key[i] = score[work.place[i]]
-    return n_taken
-
-
-cdef int64_t _choose(
-    const score_t* score, int64_t n, int64_t depth, double bar, double* key, int64_t* item, double* best,
-) noexcept nogil:
-    """Copy keys of at least `bar`, as far as they may be among the best `depth`, and where each stands; count them."""
-    cdef int64_t i, n_chosen = 0, n_lanes = LANES * (1 + depth // LANES)
-    cdef double value
-    cdef score_t least
-    if 2 * n_lanes <= n:
-        bar = max(bar, _reached_by(score, n, depth, n_lanes, best))
-    elif _copy(score, n, key):
-        return n
-    if score_t is float and bar > -INFINITY:
-        bar = max(bar, -FLT_MAX)    # as a float, so that no score is widened to be compared
-    least = <score_t> bar
-    for i in range(n):
-        item[n_chosen] = i
-        n_chosen += score[i] >= least
-    for i in range(n_chosen):
-        value = score[item[i]]
-        key[i] = value if value > bar else bar  # where another thread has written less, or NaN, which has no order
-    return n_chosen
-
-
-cdef inline bint _copy(const score_t* score, int64_t n, double* key) noexcept nogil:
-    """Copy scores; whether all are finite, and so reach any bar: x - x of others is NaN."""
-    cdef double[4] sums
-    cdef int64_t i, k, n_in_lanes = n - n % 4
-    for k in range(4):
-        sums[k] = 0.0
-    for i in range(0, n_in_lanes, 4):
-        for k in range(4):
-            key[i + k] = score[i + k]
-            sums[k] += key[i + k] - key[i + k]
-    for i in range(n_in_lanes, n):
-        key[i] = score[i]
-        sums[0] += key[i] - key[i]
-    return sums[0] + sums[1] + sums[2] + sums[3] == 0.0
-
-
-cdef double _reached_by(
-    const score_t* score, int64_t n, int64_t depth, int64_t n_lanes, double* best,
-) noexcept nogil:
-    """A score that at least `depth` rows reach: deal rows out to lanes, and take what `depth` of their best reach.
-
-    NaN is below all: no lane starts with it.
-    """
-    cdef int64_t lane, row = 0
-    if n_lanes == LANES:
-        _best_of_lanes(score, n, best)
-    else:
-        for lane in range(n_lanes):
-            best[lane] = -INFINITY
-        while row + n_lanes <= n:
-            for lane in range(n_lanes):
-                best[lane] = score[row + lane] if score[row + lane] > best[lane] else best[lane]
-            row += n_lanes
-    return _reached_by_best(best, n_lanes, depth)
-
-
-cdef double _reached_by_best(double* x, int64_t n, int64_t depth) noexcept nogil:
-    """A number that at least `depth` of x reach, and not many more; x changes its order.
-
-    Of each pair the higher one goes to the first half. What is asked of more than this half, all of it must reach, and
-    for the others the second half is halved in turn.
-    """
-    cdef int64_t i, n_high
-    cdef double low, high, bar = INFINITY
-    while depth < n:
-        n_high = n - n // 2
-        for i in range(n // 2):
-            high = max(x[i], x[n_high + i])
-            low = min(x[i], x[n_high + i])
-            x[i] = high
-            x[n_high + i] = low
-        if depth <= n_high:
-            n = n_high
-        else:
-            for i in range(n_high):
-                bar = min(bar, x[i])
-            x += n_high
-            n -= n_high
-            depth -= n_high
-    for i in range(n):
-        bar = min(bar, x[i])
-    return bar
-
-
-cdef void _best_of_lanes(const score_t* score, int64_t n, double* best) noexcept nogil:
-    """Best of each of `LANES` lanes, which stay in registers."""
-    cdef score_t[LANES] top
-    cdef int64_t row = 0, lane
-    for lane in range(LANES):
-        top[lane] = -INFINITY
-    while row + LANES <= n:
-        for lane in range(LANES):
-            top[lane] = score[row + lane] if score[row + lane] > top[lane] else top[lane]
-        row += LANES
-    for lane in range(LANES):
-        best[lane] = top[lane]
-
-
-cdef inline int _sort(
+cdef int sort(
     double* key, int64_t n, double* sorted_key, int64_t* sorted_item, room_t* work, int64_t* steps,
 ) except -1 nogil:
     """Write keys, highest first, and where each stood; equal keys keep their order. `key` may be overwritten."""
@@ -252,7 +110,7 @@ cdef int _sort_in_place(
     """Sort keys and what stands beside them, at most half as many as there is room for."""
     cdef int64_t i
     cdef int64_t* place = <int64_t*> work.count + n     # counts of as many keys take the first half of the room
-    _sort(key, n, spare_key, place, work, steps)
+    sort(key, n, spare_key, place, work, steps)
     for i in range(n):
         work.spare[i] = item[place[i]]
     memcpy(key, spare_key, n * sizeof(double))
@@ -311,7 +169,7 @@ cdef int _sort_part(
     """
     cdef int64_t i, n_buckets = 2 * n
     if n <= SHORT:
-        _sort_few(key, n, sorted_key, sorted_item)
+        sort_few(key, n, sorted_key, sorted_item)
         return 0
     if LOW_BYTES_FIRST and n < MANY_KEYS:
         n_buckets = 8 * n if n < 1 << 8 else 4 * n
@@ -329,7 +187,7 @@ cdef int _sort_part(
             sorted_item[i] = i
     count_steps(steps, 24 * n)
     if _insertion_sort(sorted_key, sorted_item, n, PATIENCE * n) > PATIENCE * n:
-        _merge_sort(sorted_key, sorted_item, n, work.spare_key, work.spare, steps)
+        merge_sort(sorted_key, sorted_item, n, work.spare_key, work.spare, steps)
     return 0
 
 
@@ -340,7 +198,7 @@ cdef inline bint _find_buckets(const double* key, int64_t n, int64_t n_buckets, 
     """
     cdef int64_t i
     cdef double low, high, scale, crowded
-    _find_range(key, n, &low, &high)
+    find_range(key, n, &low, &high)
     scale = (n_buckets - 1) / (high - low)
     if not (0 < scale < INFINITY and n < MOST_KEYS):
         return False
@@ -450,7 +308,7 @@ cdef int64_t _insertion_sort(double* key, int64_t* item, int64_t n, int64_t pati
     return n_moves
 
 
-cdef int64_t _merge_sort(
+cdef int64_t merge_sort(
     double* key, int64_t* item, int64_t n, double* spare_key, int64_t* spare, int64_t* steps,
 ) except -1 nogil:
     """Sort by key, highest first; equal keys keep their order. O(n log n) whatever the keys.
@@ -492,3 +350,77 @@ cdef int64_t _merge_sort(
             begin += 2 * width
         width *= 2
     return n_wrong
+
+
+cdef int64_t count_all(double* x, int64_t n, double bar, int64_t* place) noexcept nogil:
+    """Write how many rows are above each, and return their sum; it is negative if a row is below the bar, or NaN.
+
+    Both arrays have room for 4 more. With a number of pairs that the compiler knows, their counts stay in registers.
+    """
+    cdef int64_t i, first = 0, n_left, n_before = 0
+    for i in range(n, n + 4):
+        x[i] = INFINITY             # which nothing is above
+    while n - first > 2 * PAIRS:
+        n_before += _count_above(x, n, x + first, PAIRS, bar, place + first)
+        first += 2 * PAIRS
+    n_left = n - first
+    if n_left <= 4:
+        return n_before + _count_above(x, n, x + first, 2, bar, place + first)
+    if n_left <= 6:
+        return n_before + _count_above(x, n, x + first, 3, bar, place + first)
+    if n_left <= 8:
+        return n_before + _count_above(x, n, x + first, 4, bar, place + first)
+    if n_left <= 10:
+        return n_before + _count_above(x, n, x + first, 5, bar, place + first)
+    if n_left <= 12:
+        return n_before + _count_above(x, n, x + first, 6, bar, place + first)
+    if n_left <= 14:
+        return n_before + _count_above(x, n, x + first, 7, bar, place + first)
+    return n_before + _count_above(x, n, x + first, 8, bar, place + first)
+
+
+cdef inline int64_t _count_above(
+    const double* x, int64_t n, const double* those, int64_t n_pairs, double bar, int64_t* place
+) noexcept nogil:
+    """The same of some pairs of rows, each of which is compared with one row after the other."""
+    cdef two_numbers[PAIRS] pair
+    cdef two_counts[PAIRS] above
+    cdef two_counts total = NO_COUNTS(), n_low = NO_COUNTS()
+    cdef two_numbers one, bars = TWO(bar, bar)
+    cdef int64_t i, j
+    for i in range(n_pairs):
+        pair[i] = TWO(those[2 * i], those[2 * i + 1])
+        n_low = COUNT_BELOW(n_low, pair[i], bars)
+        above[i] = NO_COUNTS()
+    for j in range(n):
+        one = TWO(x[j], x[j])
+        for i in range(n_pairs):
+            above[i] = COUNT_ABOVE(above[i], one, pair[i])
+    for i in range(n_pairs):
+        total = SUM_OF(total, above[i])
+        place[2 * i] = LANE(above[i], 0)
+        place[2 * i + 1] = LANE(above[i], 1)
+    return TOO_LOW if LANE(n_low, 0) + LANE(n_low, 1) else LANE(total, 0) + LANE(total, 1)
+
+
+cdef void part_alike(int64_t n, int64_t* place, int64_t* n_alike) noexcept nogil:
+    """Change numbers of rows above each to places, and write to the first place of equal rows how many they are."""
+    cdef int64_t i
+    memset(n_alike, 0, n * sizeof(int64_t))
+    for i in range(n):
+        n_alike[place[i]] += 1
+        place[i] += n_alike[place[i]] - 1
+
+
+cdef void sort_few(const double* key, int64_t n, double* sorted_key, int64_t* sorted_item) noexcept nogil:
+    """Write up to 40 keys, highest first, and where each stood; equal keys keep their order."""
+    cdef double[SHORT + 4] x
+    cdef int64_t[SHORT + 4] place
+    cdef int64_t[SHORT] n_alike
+    cdef int64_t i
+    memcpy(x, key, n * sizeof(double))
+    if count_all(x, n, -INFINITY, place) != n * (n - 1) // 2:
+        part_alike(n, place, n_alike)
+    for i in range(n):
+        sorted_key[place[i]] = key[i]
+        sorted_item[place[i]] = i

@@ -1,6 +1,22 @@
-# How the order agrees with that by label: pairs, and ranks less their mean; `rank.pyx` includes it.
-#
-# Labels that are grades need no sort.
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: freethreading_compatible=True
+"""How an order agrees with that by label: pairs, ranks less their mean, and how much of the best order is above.
+
+In: labels or grades at the positions of lists with ties. Out: counts of pairs of each query, or a number for each
+position. Labels that are grades need no sort.
+"""
+from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memset
+
+from sklearn_rank._engine.kernels.common cimport N_GRADES, count_steps
+from sklearn_rank._engine.kernels.order cimport pointer_of, ties_of
+from sklearn_rank._engine.kernels.sorting cimport merge_sort
+
+cdef int64_t[N_GRADES][N_GRADES] IS_BELOW  # whether the second grade is below the first
+for one_grade in range(N_GRADES):
+    for other_grade in range(N_GRADES):
+        IS_BELOW[one_grade][other_grade] = other_grade < one_grade
+
 
 def pairs(
     const double[::1] label, const int64_t[::1] ptr, const int64_t[::1] tie_end, double[:, ::1] out,
@@ -8,23 +24,23 @@ def pairs(
 ):
     """Count the pairs of each query: in the right order, the wrong one, tied in score alone, in label alone."""
     cdef int64_t q, i, m, n, wrong, equal_scores, equal_labels, equal_both, steps = 0
-    cdef const int64_t* all_ends = _pointer(tie_end)
+    cdef const int64_t* all_ends = pointer_of(tie_end)
     cdef const int64_t* ends
     with nogil:
         for q in range(ptr.shape[0] - 1):
             n = ptr[q + 1] - ptr[q]
-            ends = _ties_of(all_ends, ptr[q], ptr[q + 1])
+            ends = ties_of(all_ends, ptr[q], ptr[q + 1])
             equal_scores = equal_both = 0
             for i in range(n):
                 key[i] = label[ptr[q] + i]
             i = 0
             while i < n:
                 m = ends[ptr[q] + i] - ptr[q] - i if ends != NULL else 1
-                _merge_sort(&key[i], &item[0], m, &spare_key[0], &spare[0], &steps)
+                merge_sort(&key[i], &item[0], m, &spare_key[0], &spare[0], &steps)
                 equal_scores += m * (m - 1) // 2
                 equal_both += _equal_pairs(&key[i], m)
                 i += m
-            wrong = _merge_sort(&key[0], &item[0], n, &spare_key[0], &spare[0], &steps)
+            wrong = merge_sort(&key[0], &item[0], n, &spare_key[0], &spare[0], &steps)
             equal_labels = _equal_pairs(&key[0], n)
             out[0, q] = n * (n - 1) // 2 - wrong - equal_scores - equal_labels + equal_both
             out[1, q] = wrong
@@ -53,7 +69,7 @@ def centred_ranks(
             for i in range(n):
                 key[i] = x[ptr[q] + i]
                 item[i] = i
-            _merge_sort(&key[0], &item[0], n, &spare_key[0], &spare[0], &steps)
+            merge_sort(&key[0], &item[0], n, &spare_key[0], &spare[0], &steps)
             i = 0
             while i < n:
                 begin = i
@@ -62,12 +78,6 @@ def centred_ranks(
                     i += 1
                 for j in range(begin, i):
                     out[ptr[q] + item[j]] = (begin + i - n) / 2.0
-
-
-cdef int64_t[N_GRADES][N_GRADES] IS_BELOW  # whether the second grade is below the first
-for one_grade in range(N_GRADES):
-    for other_grade in range(N_GRADES):
-        IS_BELOW[one_grade][other_grade] = other_grade < one_grade
 
 
 cpdef void pairs_of_grades(
@@ -80,13 +90,13 @@ cpdef void pairs_of_grades(
     cdef int64_t q, i, j, g, m, n, stop, start, right, equal_scores, equal_labels, equal_both
     cdef int64_t[N_GRADES + 4] n_above  # counted four at a time
     cdef int64_t[N_GRADES] of_block
-    cdef const int64_t* all_ends = _pointer(tie_end)
+    cdef const int64_t* all_ends = pointer_of(tie_end)
     cdef const int64_t* ends
     memset(of_block, 0, sizeof(of_block))
     with nogil:
         for q in range(ptr.shape[0] - 1):
             start, n = ptr[q], ptr[q + 1] - ptr[q]
-            ends = _ties_of(all_ends, start, start + n)
+            ends = ties_of(all_ends, start, start + n)
             memset(n_above, 0, (highest + 4) * sizeof(int64_t))
             right = equal_scores = equal_labels = equal_both = 0
             i = start
@@ -152,13 +162,13 @@ cpdef void centred_ranks_of_ties(const int64_t[::1] ptr, const int64_t[::1] tie_
     """The ranks of `centred_ranks` by what the items are in the order of, ties being all that are equal."""
     cdef int64_t q, i, stop, twice
     cdef double rank
-    cdef const int64_t* all_ends = _pointer(tie_end)
+    cdef const int64_t* all_ends = pointer_of(tie_end)
     cdef const int64_t* ends
     with nogil:
         for q in range(ptr.shape[0] - 1):
             i = ptr[q]
             twice = ptr[q] + ptr[q + 1]
-            ends = _ties_of(all_ends, ptr[q], ptr[q + 1])
+            ends = ties_of(all_ends, ptr[q], ptr[q + 1])
             if ends == NULL:
                 for i in range(ptr[q], ptr[q + 1]):
                     out[i] = (2 * i + 1 - twice) / 2.0
@@ -169,3 +179,69 @@ cpdef void centred_ranks_of_ties(const int64_t[::1] ptr, const int64_t[::1] tie_
                 while i < stop:
                     out[i] = rank
                     i += 1
+
+
+def overlap(
+    const double[::1] label, const double[::1] best, const int64_t[::1] ptr, const int64_t[::1] best_ptr,
+    const int64_t[::1] tie_end, int64_t[:, ::1] count, double[::1] out,
+):
+    """Expected number of items down to each position that the best order has down to it too.
+
+    `best` holds the labels of all judged items, highest first; orders of tied items, and of equal labels in the best
+    order, are independent and equally likely. `count` is room to count labels in, by where they begin in `best`.
+    """
+    cdef int64_t q, i, j, b, d, stop, start, end, n_best, steps = 0
+    cdef double above, equal, block_above, block_equal, share
+    cdef const int64_t* all_ends = pointer_of(tie_end)
+    cdef const int64_t* ends
+    cdef const double* bests = &best[0] if best.shape[0] > 0 else NULL
+    with nogil:
+        for q in range(ptr.shape[0] - 1):
+            ends = ties_of(all_ends, ptr[q], ptr[q + 1])
+            n_best = best_ptr[q + 1] - best_ptr[q]
+            for j in range(n_best):
+                count[0, j] = count[1, j] = 0
+            above = equal = 0.0  # items above the tie block here whose label is above that of `best` here, or equal
+            start = end = 0
+            i = ptr[q]
+            while i < ptr[q + 1]:
+                stop = ends[i] if ends != NULL else i + 1
+                block_above = block_equal = 0.0  # the same for items of the block
+                for j in range(i, stop):
+                    count_steps(&steps, 64)  # a search, twice
+                    b = _begins(bests + best_ptr[q], n_best, label[j])
+                    count[1, b] += 1
+                    block_above += b < start
+                    block_equal += b == start and end > start
+                for j in range(i, stop):
+                    d = j - ptr[q]
+                    if d == end:  # `best` goes on to its next label
+                        above += equal
+                        block_above += block_equal
+                        start = end
+                        while end < n_best and best[best_ptr[q] + end] == best[best_ptr[q] + start]:
+                            end += 1
+                        equal = count[0, start]
+                        block_equal = count[1, start]
+                    share = <double> (d - start + 1) / (end - start)
+                    out[j] = above + share * equal
+                    out[j] += (j - i + 1) * (block_above + share * block_equal) / (stop - i)
+                for j in range(i, stop):
+                    b = _begins(bests + best_ptr[q], n_best, label[j])
+                    count[0, b] += 1
+                    count[1, b] -= 1
+                above += block_above
+                equal += block_equal
+                i = stop
+
+
+cdef int64_t _begins(const double* best, int64_t n, double label) noexcept nogil:
+    """First place of a label in a falling sequence that holds it, else a place in it all the same."""
+    cdef int64_t low = 0, high = n - 1, middle
+    while low < high:
+        middle = (low + high) // 2
+        if best[middle] > label:
+            low = middle + 1
+        else:
+            high = middle
+    return low

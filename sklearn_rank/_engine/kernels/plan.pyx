@@ -1,8 +1,28 @@
-# Kernels and the arrays that they read and write, looked at once; `rank.pyx` includes it.
-#
-# To look at its arrays takes a kernel ten times as long as to work on ten rows, and Python, which one thread at a time
-# can run, longer than to work on a hundred. Each class has the operands of the kernel that it calls, but for what the
-# order has. Values `by_grade` are those of each grade, which are looked up.
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: freethreading_compatible=True, auto_pickle=False
+"""Kernels and the arrays that they read and write, looked at once, and the quotients in which a plan ends.
+
+In: the operands of a kernel, and the order whose lists it reads. Out: a call that writes its results for the lists that
+the order has now. To look at its arrays takes a kernel ten times as long as to work on ten rows, and Python, which one
+thread at a time can run, longer than to work on a hundred. Each class has the operands of the kernel that it calls, but
+for what the order has. Values `by_grade` are those of each grade, which are looked up.
+"""
+from libc.float cimport DBL_MAX
+from libc.math cimport INFINITY, fabs
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+from sklearn_rank._engine.kernels.agreement cimport centred_ranks_of_grades, centred_ranks_of_ties, pairs_of_grades
+from sklearn_rank._engine.kernels.cascade cimport MOST_STOP_SUMS, cascade, cascade_upwards, stop_sum_t, sum_cascade
+from sklearn_rank._engine.kernels.common cimport bits_of
+from sklearn_rank._engine.kernels.grades cimport count_grades_at_least, look_up, rank_grades
+from sklearn_rank._engine.kernels.order cimport AVERAGE, STABLE, number, rank_queries, take_first, tie_queries
+from sklearn_rank._engine.kernels.sums cimport cumsum, joint, lists_of, means_of_grades, means_of_items, means_of_two
+
+cdef enum:
+    TAKEN_AT_ONCE = 512         # queries of which all columns are divided before the next ones
+
+cdef double LEAST = 1e-292      # least denominator that has all its digits
+
 
 cdef class BoundLists:
     """The lists of an order: where they begin, where ties end, and the grade at each position."""
@@ -80,11 +100,11 @@ cdef class BoundBlock(BoundScores):
         """Rank the rows of a block."""
         self.row_grade, self.indptr, self.ptr = grade, indptr, self.all_ptr[:indptr.shape[0]]
         if is_constant and self.ties == AVERAGE:
-            _tie_queries(indptr, self.ptr, self.ends)
+            tie_queries(indptr, self.ptr, self.ends)
             self.grade, self.tie_end = grade, self.ends    # in order as they stand
             return 0
         if is_constant and self.ties == STABLE:            # and so are these; no score is read again
-            _take_first(grade, indptr, self.depth, self.all_grades, self.ptr)
+            take_first(grade, indptr, self.depth, self.all_grades, self.ptr)
             self.grade, self.tie_end = self.all_grades[:self.ptr[indptr.shape[0] - 1]], None
             return 0
         self.rank(score, narrow_score, None, grade, indptr, None, self.all_grades)
@@ -266,7 +286,7 @@ cdef class BoundMeans:
     def __call__(self):
         cdef BoundLists of = self.order
         if self.has_other:
-            _means_of_two(
+            means_of_two(
                 of.grade, self.relevant, self.value, self.other, of.ptr, self.cutoffs, of.tie_end, self.out,
                 self.out_of_other,
             )
@@ -321,7 +341,7 @@ cdef class BoundStops:
         cdef stop_sum_t* of = &self.sums[MOST_STOP_SUMS - self.n_left]
         if self.n_left == 0:
             raise ValueError("there is no room for another sum")
-        of.by_rank, of.per_rank, of.lists = NULL, per_rank, _lists(cutoffs, cutoffs, out)  # no lists are known yet
+        of.by_rank, of.per_rank, of.lists = NULL, per_rank, lists_of(cutoffs, cutoffs, out)  # no lists are known yet
         if discount is not None:
             of.by_rank = &discount[0]
         self.kept.append((discount, cutoffs, out))
@@ -329,7 +349,7 @@ cdef class BoundStops:
 
     def __call__(self):
         cdef BoundLists of = self.order
-        return _sum_cascade(
+        return sum_cascade(
             self.p, of.grade if self.by_grade else None, of.ptr, of.tie_end, of.depth, self.room, &self.stops[0],
             self.sums, MOST_STOP_SUMS - self.n_left,
         )
@@ -419,3 +439,122 @@ cdef class BoundPlan:
             for order in self.orders:
                 order.forget()
         return True
+
+
+cpdef bint divide(
+    const double[:, :] numerator, const double[:, :] denominator, const double[:, :] needed, double otherwise,
+    double[:, :] out, uint8_t[:, :] undefined,
+) noexcept:
+    """Write the ratio of each query (row) and cutoff, or `otherwise` where it is undefined; one pass for all checks.
+
+    It is undefined where the denominator, or what is `needed` of a query, is 0: such places are marked in `undefined`,
+    which is written to nowhere else. A row or a column that stands alone counts for all, and columns of `out` are
+    contiguous. Return whether all numbers of the others are finite and no denominator is too small for its digits.
+    """
+    cdef int64_t c, first = 0, n, i, n_undefined = 0, n_queries = out.shape[0], n_step = 0, d_step = 0, needed_step = 0
+    cdef bint valid = True, in_range, any_zero, known
+    cdef double once
+    cdef const double* x
+    cdef const double* y
+    cdef const double* z = NULL
+    cdef double* to
+    cdef int32_t[TAKEN_AT_ONCE] place
+    if n_queries == 0:
+        return True
+    if numerator.shape[0] > 1:
+        n_step = numerator.strides[0] // <int64_t> sizeof(double)
+    if denominator.shape[0] > 1:
+        d_step = denominator.strides[0] // <int64_t> sizeof(double)
+    if needed is not None:
+        needed_step = needed.strides[0] // <int64_t> sizeof(double)
+    with nogil:
+        while first < n_queries:
+            n = min(n_queries - first, <int64_t> TAKEN_AT_ONCE)
+            known = False
+            if needed is not None:
+                z = &needed[0, 0] + needed_step * first
+            for c in range(out.shape[1]):
+                x = &numerator[0, c if numerator.shape[1] > 1 else 0] + n_step * first
+                y = &denominator[0, c if denominator.shape[1] > 1 else 0] + d_step * first
+                to = &out[first, c]
+                once = y[0]  # which nothing is written to, as the compiler can see
+                if n_step == d_step == 1:  # which it has to know, to take two queries at once
+                    in_range = _divide_all(x, 1, y, 1, n, to, &any_zero)
+                elif n_step == 1 and d_step == 0 and once == 1.0:
+                    in_range = _copy_all(x, n, to)
+                    any_zero = False
+                elif n_step == 1 and d_step == 0:
+                    in_range = _divide_all(x, 1, &once, 0, n, to, &any_zero)
+                else:
+                    in_range = _divide_all(x, n_step, y, d_step, n, to, &any_zero)
+                if z != NULL or any_zero:
+                    if not known:
+                        n_undefined = _find_undefined(y, d_step, z, needed_step, n, place)
+                        known = denominator.shape[1] == 1
+                    for i in range(n_undefined):
+                        to[place[i]] = otherwise
+                        undefined[first + place[i], c] = True
+                    in_range = in_range or _are_others_in_range(x, n_step, y, d_step, n, place, n_undefined)
+                valid &= in_range
+            first += n
+    return valid
+
+
+cdef inline bint _divide_all(
+    const double* x, int64_t x_step, const double* y, int64_t y_step, int64_t n, double* out, bint* any_zero
+) noexcept nogil:
+    """Ratios, whether a denominator is 0, and whether all numbers of the others are in range.
+
+    Bits of numbers that are not negative rise with them, so differences from those of the bounds have the sign bit
+    where one is out of range, and so has 0 less 1. Compilers vectorize this, and no comparison: half the time.
+    """
+    cdef int64_t q, a, b, wrong = 0, zero = 0, infinite = bits_of(INFINITY), least = bits_of(LEAST)
+    for q in range(n):
+        out[q] = x[x_step * q] / y[y_step * q]
+        a = bits_of(fabs(x[x_step * q]))
+        b = bits_of(fabs(y[y_step * q]))
+        zero |= b - 1
+        wrong |= ((infinite - 1 - a) | (infinite - 1 - b) | (b - least)) & ~(b - 1)
+    any_zero[0] = zero < 0
+    return wrong >= 0
+
+
+cdef inline bint _copy_all(const double* x, int64_t n, double* out) noexcept nogil:
+    """The same where each denominator is 1."""
+    cdef int64_t q, wrong = 0, infinite = bits_of(INFINITY)
+    for q in range(n):
+        out[q] = x[q]
+        wrong |= infinite - 1 - bits_of(fabs(x[q]))
+    return wrong >= 0
+
+
+cdef inline int64_t _find_undefined(
+    const double* y, int64_t y_step, const double* needed, int64_t needed_step, int64_t n, int32_t* place,
+) noexcept nogil:
+    """Write places where a ratio is undefined, and return how many there are: without a branch for each place."""
+    cdef int64_t q, n_found = 0
+    cdef bint zero
+    for q in range(n):
+        place[n_found] = q
+        zero = y[y_step * q] == 0.0
+        if needed != NULL:
+            zero |= needed[needed_step * q] == 0.0
+        n_found += zero
+    return n_found
+
+
+cdef bint _are_others_in_range(
+    const double* x, int64_t x_step, const double* y, int64_t y_step, int64_t n, const int32_t* place,
+    int64_t n_undefined,
+) noexcept nogil:
+    """Whether all numbers are in range but those at places where the ratio is undefined."""
+    cdef int64_t q, i = 0
+    cdef bint valid = True
+    for q in range(n):
+        if i < n_undefined and place[i] == q:
+            i += 1
+        else:
+            valid &= (fabs(x[x_step * q]) <= DBL_MAX) & (LEAST <= fabs(y[y_step * q])) & (
+                fabs(y[y_step * q]) <= DBL_MAX
+            )
+    return valid
