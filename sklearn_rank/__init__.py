@@ -1,9 +1,9 @@
 """Ranking metrics, scorers and cross-validation for scikit-learn, query by query."""
 
 try:
-    import sklearn_rank._engine.kernels.order  # noqa: F401
+    import sklearn_rank._engine.kernels.common  # noqa: F401
 except ModuleNotFoundError as error:
-    if error.name != "sklearn_rank._engine.kernels.order":
+    if error.name != "sklearn_rank._engine.kernels.common":
         raise
     raise ImportError(
         f"sklearn_rank has a compiled part, which is not in {__path__[0]}: these are its sources. Python takes them "

@@ -9,7 +9,9 @@ from scipy import stats
 
 from sklearn_rank import evaluate
 from sklearn_rank._engine.block_labels import BlockLabels
-from sklearn_rank._engine.kernels import rank as kernels
+from sklearn_rank._engine.kernels import agreement as agreement_kernels
+from sklearn_rank._engine.kernels import cascade as cascade_kernels
+from sklearn_rank._engine.kernels import order as order_kernels
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import NO_CUTOFF, TIE_POLICIES, Ranking
 
@@ -48,8 +50,8 @@ each_scale = pytest.mark.parametrize("n_grades", [1, 2, 4, 5, 6, 12, 32])
 def test_pairs_of_grades_are_those_that_a_sort_counts(n_grades, mean_block):
     grade, ptr, tie_end = lists(n_grades, mean_block)
     found, expected = np.full((2, 4, len(LENGTHS)), 7.0)
-    kernels.pairs_of_grades(grade, ptr, tie_end, n_grades - 1, found)
-    kernels.pairs(grade.astype(float), ptr, tie_end, expected, *room_of_sorts())
+    agreement_kernels.pairs_of_grades(grade, ptr, tie_end, n_grades - 1, found)
+    agreement_kernels.pairs(grade.astype(float), ptr, tie_end, expected, *room_of_sorts())
     assert_array_equal(found, expected)
 
 
@@ -58,14 +60,14 @@ def test_pairs_of_grades_are_those_that_a_sort_counts(n_grades, mean_block):
 def test_centred_ranks_are_those_that_a_sort_gives(n_grades, mean_block):
     grade, ptr, tie_end = lists(n_grades, mean_block)
     found, expected = np.full((2, len(grade)), 7.0)
-    kernels.centred_ranks_of_grades(grade, ptr, n_grades - 1, found)
-    kernels.centred_ranks(grade.astype(float), ptr, expected, *room_of_sorts())
+    agreement_kernels.centred_ranks_of_grades(grade, ptr, n_grades - 1, found)
+    agreement_kernels.centred_ranks(grade.astype(float), ptr, expected, *room_of_sorts())
     assert_array_equal(found, expected)
     ends = np.arange(1, len(grade) + 1)
     if tie_end is not None:
-        kernels.spread_tie_ends(ptr, tie_end, ends)
-    kernels.centred_ranks_of_ties(ptr, tie_end, found)
-    kernels.centred_ranks(-ends.astype(float), ptr, expected, *room_of_sorts())
+        order_kernels.spread_tie_ends(ptr, tie_end, ends)
+    agreement_kernels.centred_ranks_of_ties(ptr, tie_end, found)
+    agreement_kernels.centred_ranks(-ends.astype(float), ptr, expected, *room_of_sorts())
     assert_array_equal(found, expected)
 
 
@@ -90,20 +92,20 @@ def test_a_cascade_upwards_is_one_down_lists_turned_round(worth, of_grades, mean
     n, longest = len(grade), max(LENGTHS) + 1
     found, expected = np.full((2, n), 7.0)
     given = (p, grade) if of_grades else (p[grade], None)
-    assert kernels.cascade_upwards(*given, ptr, tie_end, np.empty((5, longest)), found)
+    assert cascade_kernels.cascade_upwards(*given, ptr, tie_end, np.empty((5, longest)), found)
 
     turned = np.concatenate([np.arange(start, stop)[::-1] for start, stop in pairwise(ptr)])
     ends = None
     if tie_end is not None:
         all_ends, ends = np.empty(n, dtype=np.int64), np.full(n, -1)
-        kernels.spread_tie_ends(ptr, tie_end, all_ends)
+        order_kernels.spread_tie_ends(ptr, tie_end, all_ends)
         for start, stop in pairwise(ptr):
             for first in np.unique(all_ends[start:stop], return_index=True)[1] + start:
                 ends[start + stop - all_ends[first]] = start + stop - first
             if start < stop and tie_end[start] == NO_TIES:
                 ends[start] = NO_TIES
     given = (p, grade[turned]) if of_grades else (p[grade][turned], None)
-    assert kernels.cascade(*given, ptr, ends, NO_CUTOFF, np.empty((2, longest)), expected)
+    assert cascade_kernels.cascade(*given, ptr, ends, NO_CUTOFF, np.empty((2, longest)), expected)
     assert_array_equal(found[turned], expected)
 
 
@@ -113,7 +115,7 @@ def test_a_cascade_upwards_says_what_is_no_probability(of_grades):
     for ends in (None, np.array([2, 2])):
         table = np.append(p, np.zeros(30)) if of_grades else p
         given = table, grade if of_grades else None, ptr, ends
-        assert not kernels.cascade_upwards(*given, np.empty((5, 3)), np.empty(2))
+        assert not cascade_kernels.cascade_upwards(*given, np.empty((5, 3)), np.empty(2))
 
 
 @pytest.mark.parametrize("n_levels", [3, 40, 10**9])

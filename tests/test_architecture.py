@@ -226,7 +226,7 @@ def loaded_without(absent, module, monkeypatch):
 @pytest.mark.parametrize(
     ("absent", "module", "message"),
     [
-        ("sklearn_rank._engine.kernels.rank", "sklearn_rank", f"which is not in {re.escape(str(PACKAGE))}: these are"),
+        ("sklearn_rank._engine.kernels.common", "sklearn_rank", f"not in {re.escape(str(PACKAGE))}: these are"),
         ("ir_measures", "sklearn_rank.compat.ir_measures", "needs ir_measures: pip install ir-measures"),
     ],
 )

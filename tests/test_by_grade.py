@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from sklearn_rank._engine.block_labels import BlockLabels, as_grades
-from sklearn_rank._engine.kernels.rank import cascade, joint
+from sklearn_rank._engine.kernels.cascade import cascade
+from sklearn_rank._engine.kernels.sums import joint
 from sklearn_rank._engine.quick import RankRoom
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import FEW, NO_CUTOFF, Ranking

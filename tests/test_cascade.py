@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_rank._engine.block_labels import BlockLabels
-from sklearn_rank._engine.kernels.rank import BoundPlan, cascade
+from sklearn_rank._engine.kernels.cascade import cascade
+from sklearn_rank._engine.kernels.plan import BoundPlan
 from sklearn_rank._engine.plan import BlockOrder
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking

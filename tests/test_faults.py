@@ -7,7 +7,7 @@ from registry import together
 
 sys.path.insert(0, str(Path(__file__).parent / "faults"))
 
-from plant import ROOT, read_faults, replaced, with_choices, with_chosen
+from plant import CHOSEN, ROOT, read_faults, replaced, with_choices, with_chosen
 
 FAULTS = read_faults()
 
@@ -31,8 +31,7 @@ def test_faults_of_a_kernel_are_chosen_at_run_time():
         FAULTS[0].__class__(line="        n -= 1", planted="        n = 0", **one),
     ]
     assert with_chosen(with_choices(text, [*enumerate(faults, start=1)])) == (
-        '"""Doc."""\nfrom libc.math cimport exp\n\nimport os\n\n'
-        'cdef int CHOSEN_FAULT = int(os.environ.get("SKLEARN_RANK_FAULT", "0"))\n\n'
+        f'"""Doc."""\nfrom libc.math cimport exp\n\n{CHOSEN}'
         "cdef int f(int n):\n"
         "    while ((n > 3) if CHOSEN_FAULT == 1 else (n > 2)):\n"
         "        if CHOSEN_FAULT == 2:\n            n -= 2\n"

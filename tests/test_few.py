@@ -12,7 +12,7 @@ from registry import METRICS, data_for, each_metric, tie_policy
 from sklearn_rank import evaluate, parse_metric, prepare
 from sklearn_rank._engine import bound as bound_order
 from sklearn_rank._engine import traced
-from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._engine.kernels import plan as plan_kernels
 from sklearn_rank._metric import one_pass, plans
 from sklearn_rank._metric.names import cached_spec
 from sklearn_rank.metrics import err_score, map_score, ndcg_score, precision_at_k_score, rbp_score
@@ -342,13 +342,13 @@ def test_numbers_that_the_general_path_says_more_of(bound, monkeypatch):
 
     class Refusing:
         def __getattr__(self, asked):
-            return make if asked == bound else getattr(rank_kernels, asked)
+            return make if asked == bound else getattr(plan_kernels, asked)
 
     def make(numerator, denominator, *others):
         if bound == "BoundStops":
             return RefusingSums()
         called.append(bound)
-        return rank_kernels.BoundRatio(numerator, np.full_like(denominator, 1e-300), *others)
+        return plan_kernels.BoundRatio(numerator, np.full_like(denominator, 1e-300), *others)
 
     class RefusingSums:
         n_left = 1
@@ -365,7 +365,7 @@ def test_numbers_that_the_general_path_says_more_of(bound, monkeypatch):
     in_one_pass = err_score(*data[:2], qid=np.sort(data[2]))
     monkeypatch.setattr(plans, "_PLANS", {})
     for module in (bound_order, traced):
-        monkeypatch.setattr(module, "rank_kernels", Refusing())
+        monkeypatch.setattr(module, "plan_kernels", Refusing())
     prepared = prepare(data[0], qid=data[2], metrics="err")
     assert_same(evaluate(*data[:2], qid=data[2], metrics="err"), expected)
     assert called == [bound] * (2 if bound == "BoundStops" else 3)  # and by the plan of these very rows

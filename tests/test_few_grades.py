@@ -7,7 +7,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from sklearn_rank._engine.block_labels import BlockLabels
-from sklearn_rank._engine.kernels.rank import BoundPlan, cumsum
+from sklearn_rank._engine.kernels.plan import BoundPlan
+from sklearn_rank._engine.kernels.sums import cumsum
 from sklearn_rank._engine.plan import BlockOrder
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking

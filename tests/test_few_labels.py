@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from sklearn_rank._engine.kernels.rank import rank_queries, room_for
+from sklearn_rank._engine.kernels.order import rank_queries
+from sklearn_rank._engine.kernels.sorting import room_for
 from sklearn_rank._engine.ranking import NO_CUTOFF, TIE_POLICIES
 
 LENGTHS = [1, 2, 15, 16, 17, 18, 19, 20, 21, 23, 24, 31, 40, 41, 42, 43, 44, 64, 100, 127, 128, 129, 300, 1000, 1001]

@@ -14,17 +14,12 @@ from registry import together
 
 from sklearn_rank._engine.block_labels import MOST_GRADE, BlockLabels, as_grades
 from sklearn_rank._engine.check import queries_of
-from sklearn_rank._engine.kernels.rank import (
-    cascade,
-    centred_ranks,
-    count_grades_at_least,
-    cumsum,
-    divide,
-    joint,
-    longest,
-    overlap,
-    rank_grades,
-)
+from sklearn_rank._engine.kernels.agreement import centred_ranks, overlap
+from sklearn_rank._engine.kernels.cascade import cascade
+from sklearn_rank._engine.kernels.grades import count_grades_at_least, rank_grades
+from sklearn_rank._engine.kernels.order import longest
+from sklearn_rank._engine.kernels.plan import divide
+from sklearn_rank._engine.kernels.sums import cumsum, joint
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._metric.gains import exp2_minus_1

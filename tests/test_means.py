@@ -7,7 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_rank._engine.bound import Values
-from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._engine.kernels import plan as plan_kernels
+from sklearn_rank._engine.kernels import sums as sums_kernels
 from sklearn_rank._engine.plan import BlockOrder
 from sklearn_rank._engine.ranking import NO_CUTOFF, tables_of_grades
 
@@ -54,9 +55,9 @@ def ways(blocks, cutoffs):
     tie_end, ptr = np.repeat(ends, [size for size, _ in blocks]), np.array([0, len(grade)])
     cutoffs, count = np.array(cutoffs), np.array([[[size - n, n] for size, n in blocks]])
     out = np.empty((3, 1, len(cutoffs)))
-    rank_kernels.means_of_items(*[grade.astype(float)] * 2, ptr, cutoffs, tie_end, out[0])
-    rank_kernels.means_of_grades(grade, *tables, ptr, cutoffs, tie_end, out[1])
-    rank_kernels.means_of_counts(count, *tables, cutoffs, out[2])
+    sums_kernels.means_of_items(*[grade.astype(float)] * 2, ptr, cutoffs, tie_end, out[0])
+    sums_kernels.means_of_grades(grade, *tables, ptr, cutoffs, tie_end, out[1])
+    sums_kernels.means_of_counts(count, *tables, cutoffs, out[2])
     return out[:, 0]
 
 
@@ -100,9 +101,9 @@ def test_queries_do_not_see_each_other():
         for row, b in zip(count, blocks, strict=True):
             row[: len(b)] = [(size - n, n) for size, n in b]
         out = np.empty((3, len(blocks), len(cutoffs)))
-        rank_kernels.means_of_items(*[grade.astype(float)] * 2, ptr, cutoffs, tie_end, out[0])
-        rank_kernels.means_of_grades(grade, *tables, ptr, cutoffs, tie_end, out[1])
-        rank_kernels.means_of_counts(count, *tables, cutoffs, out[2])
+        sums_kernels.means_of_items(*[grade.astype(float)] * 2, ptr, cutoffs, tie_end, out[0])
+        sums_kernels.means_of_grades(grade, *tables, ptr, cutoffs, tie_end, out[1])
+        sums_kernels.means_of_counts(count, *tables, cutoffs, out[2])
         assert_array_equal(out, np.stack([ways(b, cutoffs) for b in blocks], axis=1))
 
 
@@ -128,8 +129,8 @@ def test_lists_of_each_length_have_the_sums_of_their_items(least, tied, of_label
         for cutoffs in ([NO_CUTOFF], [7], [8], [100], [256], [16, 200], several):
             out, asked = np.empty((2, len(sizes), len(cutoffs))), np.array(cutoffs)
             ends = tie_end if tied else None
-            rank_kernels.means_of_items(relevant[grade], value[grade], ptr, asked, ends, out[0])
-            rank_kernels.means_of_grades(grade, relevant, value, ptr, asked, ends, out[1])
+            sums_kernels.means_of_items(relevant[grade], value[grade], ptr, asked, ends, out[0])
+            sums_kernels.means_of_grades(grade, relevant, value, ptr, asked, ends, out[1])
             assert_array_equal(*out)
 
 
@@ -139,8 +140,8 @@ def test_each_quotient_of_up_to_255():
     counts = np.array([(n, rank) for rank in range(8, 256) for n in range(1, rank + 1)])
     grade = np.concatenate([np.repeat([0, 1], [rank - n, n]) for n, rank in counts]).astype(np.uint8)
     ptr, cutoffs, out = np.append(0, np.cumsum(counts[:, 1])), np.array([NO_CUTOFF]), np.empty((2, len(counts), 1))
-    rank_kernels.means_of_items(*[grade.astype(float)] * 2, ptr, cutoffs, None, out[0])
-    rank_kernels.means_of_grades(grade, *tables, ptr, cutoffs, None, out[1])
+    sums_kernels.means_of_items(*[grade.astype(float)] * 2, ptr, cutoffs, None, out[0])
+    sums_kernels.means_of_grades(grade, *tables, ptr, cutoffs, None, out[1])
     assert_array_equal(*out)
 
 
@@ -164,7 +165,7 @@ def test_two_values_beside_each_other_have_the_sums_of_each_alone(least, scores,
     def sums(tables):
         order = BlockOrder(n, len(sizes), 3000, NO_CUTOFF, "average", 31, [])
         found = [order.sums_of_means(*(Values(table, True) for table in pair), asked) for pair in tables]
-        rank_kernels.BoundPlan([order.lists], order.steps, [])(grade, score, indptr, scores == "constant", [])
+        plan_kernels.BoundPlan([order.lists], order.steps, [])(grade, score, indptr, scores == "constant", [])
         return found, len(order.steps)
 
     together, n_steps = sums(tables)

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from sklearn_rank._engine.block_labels import BlockLabels
-from sklearn_rank._engine.kernels.rank import BoundPlan
+from sklearn_rank._engine.kernels.plan import BoundPlan
 from sklearn_rank._engine.plan import BlockOrder, Curve, Plan
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking

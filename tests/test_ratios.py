@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from sklearn_rank._engine.kernels.rank import divide
+from sklearn_rank._engine.kernels.plan import divide
 
 N = [1, 2, 511, 512, 513, 1300]
 

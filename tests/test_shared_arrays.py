@@ -154,7 +154,7 @@ def test_shared_arrays_are_read_only_views():
 
 def quotient(numerator, denominator, needed=None, otherwise=-1.0):
     """Values, undefined places, and whether all is in range."""
-    from sklearn_rank._engine.kernels.rank import divide
+    from sklearn_rank._engine.kernels.plan import divide
 
     shape = np.broadcast_shapes(numerator.shape, denominator.shape, (5, 1))
     out, undefined = np.full(shape[::-1], np.nan).T, np.zeros(shape[::-1], dtype=np.uint8).T
