@@ -13,6 +13,7 @@ import inspect
 import json
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 
@@ -117,13 +118,11 @@ def cases():
     yield case("text ids", grades(rng, n), rng.normal(size=n).round(1), ids[qid][order])
     yield case("object ids", grades(rng, n), rng.normal(size=n).round(1), list(ids[qid][order]))
 
-    sizes = [1700] * 12
-    n = sum(sizes)
+    n = sum(sizes := [1700] * 12)
     yield case("recommender", positives(rng, sizes), rng.normal(size=n), queries(sizes))
     yield case("recommender ties", positives(rng, sizes), rng.normal(size=n).round(1), queries(sizes))
 
-    sizes = [3, 65_537, 40]
-    n = sum(sizes)
+    n = sum(sizes := [3, 65_537, 40])
     yield case("65537", grades(rng, n), rng.normal(size=n), queries(sizes))
     yield case("65537 ties", grades(rng, n), rng.integers(0, 3000, size=n), queries(sizes))
 
@@ -228,18 +227,17 @@ def golden(chosen, n_jobs):
 def main():
     parser = argparse.ArgumentParser(prog="python -m tests.golden", description=__doc__.split("\n")[0])
     parser.add_argument("action", choices=["write", "compare"])
-    parser.add_argument("file")
+    parser.add_argument("file", type=Path)
     parser.add_argument("case", nargs="*", help="cases to compare; default: all")
     parser.add_argument("--n-jobs", type=int)
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     found = golden(asked.case, asked.n_jobs)
     if asked.action == "write":
-        with open(asked.file, "w") as file:
-            json.dump(found, file, indent=0)
+        asked.file.write_text(json.dumps(found, indent=0))
         return 0
-    with open(asked.file) as file:
-        kept = {k: v for k, v in json.load(file).items() if not asked.case or k.partition(" | ")[0] in asked.case}
+    kept = json.loads(asked.file.read_text())
+    kept = {key: value for key, value in kept.items() if not asked.case or key.partition(" | ")[0] in asked.case}
     different = [key for key in kept | found if kept.get(key) != found.get(key)]
     for key in different:
         print(f"{key}\n  was {kept.get(key)}\n  is  {found.get(key)}")
