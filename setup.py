@@ -15,7 +15,7 @@ KERNELS = sorted(Path("sklearn_rank/_engine/kernels").glob("*.pyx"))
 # A compiler that fuses a product and a sum in one loop and not in another would give ways of computing the same number
 # different last bits, so it must not fuse any. Microsoft's compiler fuses none under /fp:precise, its default.
 # Where a loop begins would depend on the code before it, and its time, by 2 to 5 %, on where it begins.
-FLAGS = ["-O3", "-g0", "-falign-functions=64", "-falign-loops=32", "--param=inline-unit-growth=100", "-ffp-contract=off"]
+FLAGS = "-O3 -g0 -ffp-contract=off -falign-functions=64 -falign-loops=32 --param=inline-unit-growth=100".split()
 NEEDS = """{}
 
 sklearn_rank is compiled here, as it is installed from its sources. That needs a C compiler and the headers of Python:
