@@ -18,7 +18,7 @@ from forks import Forks
 import sklearn_rank
 from sklearn_rank._metric.metric import REGISTRY
 
-PACKAGE, TESTS = Path(sklearn_rank.__file__).parent, Path(__file__).parent
+PACKAGE, TESTS = Path(sklearn_rank.__file__).parent, Path(__file__).parents[1]
 RANKERS = ("xgboost", "lightgbm", "catboost")
 OPTIONAL = (
     "pandas",
