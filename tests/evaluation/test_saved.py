@@ -13,7 +13,7 @@ import pytest
 import sklearn_rank
 from sklearn_rank import Comparison, Evaluation
 
-SAVED = Path(__file__).parent / "saved"
+SAVED = Path(__file__).parents[1] / "saved"
 sys.path.insert(0, str(SAVED))
 
 from results import RESULTS, numbers_of  # noqa: E402

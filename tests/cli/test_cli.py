@@ -481,7 +481,7 @@ def test_the_program_is_found_where_the_package_says():
 
 def test_as_a_program(files):
     """The module runs, reads its standard input, and is quiet when nobody reads on."""
-    command, here = [sys.executable, "-m", "sklearn_rank"], Path(__file__).parents[1]
+    command, here = [sys.executable, "-m", "sklearn_rank"], Path(__file__).parents[2]
     words = [*command, "evaluate", str(files / "qrels"), "-", "-q", "--missing-from-qrels", "zero"]
     given, env = RUN.replace("304", "ä").encode(), {**os.environ, "PYTHONIOENCODING": "ascii"}
     done = subprocess.run(words, input=given, capture_output=True, check=True, timeout=120, cwd=here, env=env)

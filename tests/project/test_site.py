@@ -9,7 +9,7 @@ import pytest
 import sklearn_rank
 
 PACKAGE = Path(sklearn_rank.__file__).parent
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [page for page in DOCS.glob("**/*.md") if not {"_build", "auto_gallery", "bench", "extending"} & {*page.parts}]
 CODE = re.compile(r"^(`{3,})(?!text|sh|none|mermaid)\w+\n(.*?)^\1$", re.MULTILINE | re.DOTALL)

@@ -12,7 +12,7 @@ import pytest
 
 import sklearn_rank
 
-ROOT, PACKAGE = Path(__file__).parents[1], Path(sklearn_rank.__file__).parent
+ROOT, PACKAGE = Path(__file__).parents[2], Path(sklearn_rank.__file__).parent
 
 BLOCK = re.compile(r"((?:[^\n]+\n)+)\n(`{3,})(\w+)\n(.*?)^\2$", re.MULTILINE | re.DOTALL)
 """A paragraph and the fenced block below it."""

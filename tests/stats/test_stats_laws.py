@@ -146,7 +146,7 @@ def test_a_constant_difference(test):
 @pytest.fixture
 def error_rates():
     """The script of docs/statistics.md."""
-    path = Path(__file__).parents[1] / "docs" / "bench" / "error_rates.py"
+    path = Path(__file__).parents[2] / "docs" / "bench" / "error_rates.py"
     spec = spec_from_file_location("error_rates", path)
     module = module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -10,7 +10,7 @@ import pytest
 
 import sklearn_rank
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 RIGHT = """
 from typing import assert_type

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from registry import about
 
-BENCH = Path(__file__).parents[1] / "docs" / "bench"
+BENCH = Path(__file__).parents[2] / "docs" / "bench"
 SCRIPTS = [
     "batches",
     "compare_peers",

@@ -22,7 +22,7 @@ from sklearn_rank._metric.conventions import CONVENTIONS
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.metrics import ndcg_score
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FOLDERS = (".", "coming_from", "data_sets", "questions", "start", "tools")
 INDEX = ROOT / "docs" / "index.md"
 """Page of the site that includes the code of README, and shows what it prints."""

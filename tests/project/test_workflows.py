@@ -12,7 +12,7 @@ import sklearn_rank
 
 yaml = pytest.importorskip("yaml")
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 COMMANDS = "pip", "npm", "sudo"

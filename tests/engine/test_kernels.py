@@ -9,6 +9,7 @@ from itertools import accumulate, pairwise, product
 
 import numpy as np
 import pytest
+from naive import expected_ranking
 from numpy.testing import assert_allclose, assert_array_equal
 from registry import together
 
@@ -92,25 +93,6 @@ def rows_of_queries(rng, make, kind):
     lengths = rng.permutation(LENGTHS)
     parts = [np.asarray(make(rng, n), dtype=np.float32 if kind == "float32" else None) for n in lengths]
     return np.concatenate(parts), np.append(0, np.cumsum(lengths))
-
-
-def expected_ranking(score, label, indptr, depth, ties, keep_unretrieved):
-    """Order, ends of tie blocks and starts of queries, by sorting each query with NumPy."""
-    order, tie_end, ptr = [], [], [0]
-    for start, stop in zip(indptr[:-1], indptr[1:], strict=True):
-        row = np.arange(start, stop)
-        if not keep_unretrieved:
-            row = row[score[row] > -np.inf]
-        decides = np.nan_to_num(label[row], nan=-1e9) * {"best": -1, "worst": 1}.get(ties, 0)
-        row = row[np.lexsort((row, decides, -score[row].astype(float)))]
-        n = min(depth, len(row))
-        if ties == "average" and n:
-            n = np.searchsorted(-score[row], -score[row[n - 1]], side="right")
-        row = row[:n]
-        tie_end.extend(ptr[-1] + np.searchsorted(-score[row], -score[row], side="right"))
-        order.extend(row)
-        ptr.append(len(order))
-    return order, tie_end, ptr
 
 
 def check_ranking(score, label, indptr, depth, ties, keep_unretrieved):

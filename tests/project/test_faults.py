@@ -5,7 +5,7 @@ from pathlib import Path
 
 from registry import together
 
-sys.path.insert(0, str(Path(__file__).parent / "faults"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "faults"))
 
 from plant import CHOSEN, ROOT, read_faults, replaced, with_choices, with_chosen
 
