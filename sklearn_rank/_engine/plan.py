@@ -29,7 +29,7 @@ from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import N_GRADES, NO_CUTOFF, TIE_POLICIES, RankingKey, least_grade, rank_block
 from sklearn_rank._engine.values import Out, PerQuery
 from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.threads import for_each, heed, query_blocks
+from sklearn_rank._utils.threads import for_each, heed, is_one_block, query_blocks
 from sklearn_rank._utils.typing import Array, Grade, Index
 
 GRADES = np.arange(float(N_GRADES))
@@ -322,31 +322,42 @@ class Plan:
         self.recordings[ties] = recording
         return parts
 
-    def run(self, queries: Queries, values: Sequence[PerQuery], n_jobs: int | None) -> bool:
+    def run(self, queries: Queries, outs: Sequence[Out], n_jobs: int | None) -> bool:
         """Write the values of each recorded curve; return False where a formula must say what is wrong."""
-        indptr, order, grade, score = queries.indptr, queries.order, queries.grade, queries.score
-        assert grade is not None
+        if is_one_block(len(queries.score)):
+            n_rows, n_queries = len(queries.score), len(queries.indptr) - 1
+            sizes = 1 << (n_rows - 1).bit_length(), 1 << (n_queries - 1).bit_length()  # so that other calls fit
+            return self._run_block(queries, 0, n_queries, outs, *sizes)
+        indptr = queries.indptr
         blocks = query_blocks(indptr, n_jobs, largest=2.0 if len(self.curves) == 1 else 0.75)
         n_rows = max([int(indptr[last] - indptr[first]) for first, last in blocks])
         n_queries = max([last - first for first, last in blocks])
-        if len(blocks) == 1:  # so that there is room for other calls
-            n_rows, n_queries = 1 << (n_rows - 1).bit_length(), 1 << (n_queries - 1).bit_length()
 
         def run_block(first: int, last: int) -> bool:
             heed()
-            rows = [rows_of(x, indptr, order, first, last) for x in (grade, score)]
-            starts = indptr[first : last + 1] - indptr[first]
-            outs = [(curve.numerator[first:last], curve.undefined[first:last]) for curve in values]
-            buffers = self._take_buffers(n_rows, n_queries)
-            try:
-                return buffers.run(*rows, starts, queries.has_one_score, outs)
-            finally:
-                self._kept.append(buffers)
+            parts = [(values[first:last], undefined[first:last]) for values, undefined in outs]
+            return self._run_block(queries, first, last, parts, n_rows, n_queries)
 
         try:
             return all(for_each(run_block, blocks, n_jobs))
         finally:
             self._let_go()
+
+    def _run_block(
+        self, queries: Queries, first: int, last: int, outs: Sequence[Out], n_rows: int, n_queries: int
+    ) -> bool:  # fmt: skip
+        """Run on some queries, in buffers for at least so many rows and queries."""
+        indptr, order, grade = queries.indptr, queries.order, queries.grade
+        assert grade is not None
+        score = rows_of(queries.score, indptr, order, first, last)
+        starts = indptr[first : last + 1] - indptr[first] if first else indptr[: last + 1]
+        buffers = self._take_buffers(n_rows, n_queries)
+        try:
+            rows = rows_of(grade, indptr, order, first, last), score, starts
+            return buffers.run(*rows, queries.has_one_score, outs)
+        finally:
+            if buffers.n_numbers <= self._most_kept or n_rows < len(queries.score):
+                self._kept.append(buffers)
 
     def _take_buffers(self, n_rows: int, n_queries: int) -> Buffers:
         """Buffers that no other thread has, with room for a block."""
@@ -421,7 +432,7 @@ class Buffers:
                 )
             else:
                 ufunc, operands = call
-                step, out = _bound_ufunc(lists, ufunc, [_array_of(x, arrays) for x in operands])
+                step, out = _bound_ufunc(lists, ufunc, operands, arrays)
             self._steps.append(step)
             arrays.append(out)
         return arrays
@@ -439,15 +450,16 @@ def _array_of(x: Any, arrays: Sequence[Array]) -> Any:
 
 
 def _bound_ufunc(
-    lists: kernels.Lists, ufunc: np.ufunc, operands: Sequence[Array]
+    lists: kernels.Lists, ufunc: np.ufunc, operands: Sequence[Any], arrays: Sequence[Array]
 ) -> tuple[Callable[[], object], Array]:  # fmt: skip
-    """A function of each entry of arrays of which the first entries count, and the array that it writes."""
-    out = np.empty(np.broadcast_shapes(*[x.shape for x in operands]), order="F")
+    """A function of each entry of arrays of which the first ones count, and of constants; and the array of results."""
+    known = [(_array_of(x, arrays), isinstance(x, Recorded)) for x in operands]
+    out = np.empty(np.broadcast_shapes(*[x.shape for x, _ in known]), order="F")
     of_items = out.ndim == 1
 
     def step() -> None:
         n = lists.n_positions if of_items else lists.n_queries
-        ufunc(*[x if len(x) == 1 else x[:n] for x in operands], out=out[:n])
+        ufunc(*[x[:n] if is_recorded else x for x, is_recorded in known], out=out[:n])
 
     return step, out
 

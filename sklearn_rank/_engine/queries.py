@@ -189,6 +189,8 @@ class Queries:
         """Whether there are several labels per row."""
         return self.label.ndim == 2
 
+    has_one_score = False
+
     @cached_property
     def longest(self) -> int:
         """Length of the longest query, with the documents that only its ideal list holds."""

@@ -109,7 +109,7 @@ class Ranked:
     @cached_property
     def k(self) -> Array:
         """Cutoff at each point of the curve; a list read to its end is cut at its length (at least 1)."""
-        whole = self._cutoffs == NO_CUTOFF
+        whole = (self._cutoffs == NO_CUTOFF)[None]
         if not whole.any():
             return self.cutoff
         lengths = np.maximum(self.n, 1.0)

@@ -76,8 +76,8 @@ class PreparedMetrics:
         TypeError
             If scores are no real numbers.
         """
-        _, values = self._compute(*self._rows.read(y_score, self._n_jobs))
-        means = [float(one.average(self._queries.weight)[0]) for one in values]
+        queries = self._with_scores(y_score)
+        means = [float(mean[0]) for mean in self._bound.means(queries, self._n_jobs)]
         return means[0] if self._is_single else dict(zip(self._specs, means, strict=True))
 
     def evaluate(self, y_score: MatrixLike) -> Evaluation:
@@ -98,17 +98,18 @@ class PreparedMetrics:
         ValueError, TypeError
             As a call does.
         """
-        queries, values = self._compute(*self._rows.read(y_score, self._n_jobs))
-        metrics = dict(zip(self._specs, values, strict=True))
+        queries = self._with_scores(y_score)
+        metrics = dict(zip(self._specs, self._bound.compute(queries, self._n_jobs), strict=True))
         weight = None if queries.weight is None else queries.weight.copy()  # who gets them may write to them
         return Evaluation(queries.qid.copy(), weight, metrics, RankedData(queries, self._n_jobs), *self._properties)
 
-    def _compute(self, score: Array, has_unretrieved: bool) -> tuple[Queries, list[PerQuery]]:
-        """Queries with these scores, and the values of each metric."""
+    def _with_scores(self, y_score: MatrixLike) -> Queries:
+        """Queries with these scores, which are checked."""
+        score, has_unretrieved = self._rows.read(y_score, self._n_jobs)
         queries = self._queries.with_scores(score, has_unretrieved)
         if has_unretrieved:
             self._bound.check_scores(queries)
-        return queries, self._bound.compute(queries, self._n_jobs)
+        return queries
 
     def __repr__(self) -> str:
         """Metrics and the number of queries."""

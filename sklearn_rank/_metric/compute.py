@@ -18,7 +18,7 @@ from sklearn_rank._engine.kernels import grades as grade_kernels
 from sklearn_rank._engine.plan import Curve, Plan, can_be_planned, fill
 from sklearn_rank._engine.queries import DataSummary, LazyQueries, Queries
 from sklearn_rank._engine.ranking import depth_of
-from sklearn_rank._engine.values import PerQuery, rooms_for_values
+from sklearn_rank._engine.values import Out, PerQuery, arrays_of_values, places_of, simple_mean
 from sklearn_rank._metric.metric import Metric
 from sklearn_rank._metric.spec import MetricSpec, spec_of
 from sklearn_rank._utils.echo import echo
@@ -53,8 +53,11 @@ def value_of(
         raise ValueError(f"tie_break is read with ties='stable' only. Got ties={echo(spec['ties'])}.")
     data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break, "mask": mask}
     queries = check_queries(y_true, y_score, n_jobs=n_jobs, keeps_narrow=True, **data)
-    (result,), at = compute(queries, [spec], n_jobs), spec.curve_index
-    value = result.values() if spec["average"] is None else result.average(queries.weight)
+    at = spec.curve_index
+    if spec["average"] is None:
+        value = compute(queries, [spec], n_jobs)[0].values()
+    else:
+        (value,) = compute_means(queries, [spec], n_jobs)
     return value.take(at, axis=-1) if at.ndim or value.ndim > 1 else value.item(at)
 
 
@@ -62,13 +65,17 @@ def compute(queries: Queries | LazyQueries, specs: Sequence[MetricSpec], n_jobs:
     """Compute all metrics on all queries; those that differ in their cutoff alone are points of one curve."""
     if isinstance(queries, LazyQueries):
         return _compute_lazily(queries, specs, n_jobs)
-    metrics = _remembered(queries, specs)
-    values = None if metrics is None else metrics.by_plan(queries, n_jobs)
+    values = metrics.by_plan(queries, n_jobs) if (metrics := _remembered(queries, specs)) else None
     return BoundMetrics.of(queries, specs).compute(queries, n_jobs) if values is None else values
 
 
+def compute_means(queries: Queries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[Array]:
+    """Mean over queries of all metrics, each at its cutoffs."""
+    return (_remembered(queries, specs) or BoundMetrics.of(queries, specs)).means(queries, n_jobs)
+
+
 def _compute_lazily(queries: LazyQueries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
-    results = [PerQuery.empty(spec, spec.cutoffs, len(queries.n_documents)) for spec in specs]
+    results = [PerQuery.empty(spec, len(queries.n_documents)) for spec in specs]
 
     def compute_block(first: int, last: int, block: Queries) -> None:
         for result, part in zip(results, compute(block, specs, 1), strict=True):
@@ -111,39 +118,62 @@ class BoundMetrics:
         """Values of each metric, by a plan as far as there is one."""
         values = self.by_plan(queries, n_jobs) if can_be_planned(queries) else None
         if values is None:
-            curves = self._empty([*self.curves.values()], len(queries.indptr) - 1)
-            self._fill(queries, [*self.curves.values()], curves, n_jobs)
-            values = self._points(dict(zip(self.curves, curves, strict=True)))
+            curves = [*self.curves.values()]
+            results = self._results(curves, arrays_for(curves, len(queries.indptr) - 1))
+            fill(queries, results, n_jobs)
+            values = self._points(results)
         return values
 
     def by_plan(self, queries: Queries, n_jobs: int | None) -> list[PerQuery] | None:
         """Values of each metric, or None where a formula must say what is wrong."""
         plan = self._plan
-        curves = self._empty([*plan.curves, *plan.others], len(queries.indptr) - 1)
-        n_planned = len(plan.curves)
-        if n_planned and not plan.run(queries, curves[:n_planned], n_jobs):
+        curves, n_planned = [*plan.curves, *plan.others], len(plan.curves)
+        outs = arrays_for(curves, len(queries.indptr) - 1)
+        if n_planned and not plan.run(queries, outs[:n_planned], n_jobs):
             return None
+        results = self._results(curves, outs)
         if plan.others:
-            self._fill(queries, plan.others, curves[n_planned:], n_jobs)
-        return self._points({curve.spec.curve_key: curve for curve in curves})
+            fill(queries, results[n_planned:], n_jobs)
+        return self._points(results)
+
+    def means(self, queries: Queries, n_jobs: int | None) -> list[Array]:
+        """Mean of each metric at its cutoffs; where it is that of ratios, without an object for each."""
+        if self._averages_ratios and can_be_planned(queries) and not (plan := self._plan).others:
+            outs = arrays_for(plan.curves, len(queries.indptr) - 1)
+            if plan.run(queries, outs, n_jobs):
+                means = [simple_mean(values, queries.weight) for values, _ in outs]
+                if None not in means:
+                    return [np.array(means[curve])[at] for curve, at in self._places]
+        return [values.average(queries.weight) for values in self.compute(queries, n_jobs)]
+
+    @cached_property
+    def _averages_ratios(self) -> bool:
+        return all(spec.averages_ratios for spec in self.specs)
+
+    @cached_property
+    def _places(self) -> list[tuple[int, Any]]:
+        """Curve of each metric, and the places of its cutoffs there."""
+        numbers, curves = {key: number for number, key in enumerate(self.curves)}, self.curves
+        return [(numbers[s.curve_key], places_of(s.cutoffs, curves[s.curve_key].cutoffs)) for s in self.specs]
 
     @cached_property
     def _plan(self) -> Plan:
         return Plan([*self.curves.values()], self._longest, self._grades(), most_kept=self._most_kept)
 
-    def _empty(self, curves: Sequence[Curve], n_queries: int) -> list[PerQuery]:
-        """Arrays for the values of curves."""
-        rooms = rooms_for_values(n_queries, [len(curve.cutoffs) for curve in curves])
-        return [PerQuery.empty(c.spec, c.cutoffs, n_queries, room) for c, room in zip(curves, rooms, strict=True)]
+    @staticmethod
+    def _results(curves: Sequence[Curve], outs: Sequence[Out]) -> list[tuple[PerQuery, Mapping[str, Any]]]:
+        """Values of curves, which are written to arrays, and the keywords of their formulas."""
+        return [(PerQuery.of_curve(c.spec, c.cutoffs, *out), c.keywords) for c, out in zip(curves, outs, strict=True)]
 
-    def _fill(
-        self, queries: Queries, curves: Sequence[Curve], values: Sequence[PerQuery], n_jobs: int | None
-    ) -> None:  # fmt: skip
-        fill(queries, [(value, curve.keywords) for value, curve in zip(values, curves, strict=True)], n_jobs)
-
-    def _points(self, values: Mapping[Any, PerQuery]) -> list[PerQuery]:
+    def _points(self, results: Sequence[tuple[PerQuery, Any]]) -> list[PerQuery]:
         """Values of each metric, from those of the curves."""
+        values = {result.spec.curve_key: result for result, _ in results}
         return [values[spec.curve_key].at(spec) for spec in self.specs]
+
+
+def arrays_for(curves: Sequence[Curve], n_queries: int) -> list[Out]:
+    """Arrays for the values of curves, and for whether they are undefined."""
+    return arrays_of_values(n_queries, [len(curve.cutoffs) for curve in curves])
 
 
 def _curves_of(queries: Queries, specs: Sequence[MetricSpec]) -> dict[Any, Curve]:
