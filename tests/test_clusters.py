@@ -8,7 +8,7 @@ import pytest
 from scipy import stats as scipy_stats
 from test_stats_laws import error_rates  # noqa: F401, a fixture
 
-from sklearn_rank import Evaluation
+from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_all, confidence_interval, power_of
 from sklearn_rank.stats._samples import sample_of
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from sklearn_rank import Evaluation, QueryRanker, RankingEvaluator, evaluate, metric
+from sklearn_rank import QueryRanker, RankingEvaluator, evaluate, metric
 from sklearn_rank import display as displays
 from sklearn_rank.display import (
     CriticalDifferenceDisplay,
@@ -22,6 +22,7 @@ from sklearn_rank.display import (
 )
 from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._input import paired
+from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_all
 
 OF_ONE = [CutoffDisplay, DistributionDisplay, ListLengthDisplay, QueryPrecisionRecallDisplay, QuerySizeDisplay]

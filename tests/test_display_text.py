@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from sklearn.ensemble import GradientBoostingRegressor
 
-from sklearn_rank import Evaluation, QueryRanker, compare_systems, evaluate
+from sklearn_rank import QueryRanker, compare_systems, evaluate
 from sklearn_rank.datasets import make_ranking
+from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_all, confidence_interval
 from sklearn_rank.stats._significance import TESTS
 
