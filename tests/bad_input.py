@@ -307,6 +307,7 @@ ALSO = {
     "results.Evaluation.segments": {"by"},
     "stats.compare": {"metric"},
     "stats.compare_all": {"metric"},
+    "stats.power_of": {"difference", "n"},
     **{f"display.{name}Display.from_result": {"metric"} for name in ("Distribution", "QuerySize")},
     **{
         f"display.{name}Display.from_results": {"metric"}

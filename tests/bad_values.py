@@ -247,6 +247,7 @@ KIND_AT = {
     "*Evaluation.from_values(greater_is_better)": "yes or no per metric", "*Evaluation.from_values(n_documents)":
     "numbers or None", "io.write_trec_run(doc_id)": "documents", "stats.confidence_interval(values)":
     "numbers of queries", "stats.*pvalues(pvalues)": "pvalues", "*.get_n_splits(*)": "unused",
+    "stats.power_of(power)": "level or nothing",
     "dask.[emp]*(y_true)": "columns", "spark.[emp]*(y_true)": "columns", "evaluate_*(y_true)": "columns",
     "io.read_table(y_true)": "column", **dict.fromkeys(["dask.*(y_score)", "spark.*(y_score)",
     "evaluate_frame(y_score)", "evaluate_batches(y_score)", "io.read_table(y_score)", "dask.*(qid)", "spark.*(qid)",

@@ -59,7 +59,8 @@ def test_power_follows_from_the_standard_error():
     x, cluster = clustered()
     result = compare(x, 0 * x, clusters=cluster)
     difference = result.minimal_detectable_difference(power=0.8)
-    assert power_of(difference, result.standard_error * np.sqrt(7), 7) == pytest.approx(0.8)  # as of seven queries
+    std = result.standard_error * np.sqrt(7)  # as of seven queries
+    assert power_of(std, difference=difference, n=7) == pytest.approx(0.8)
 
 
 @pytest.mark.parametrize("test", CLUSTERED)
