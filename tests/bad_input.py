@@ -181,9 +181,8 @@ DISPLAYS = {
     "DifferenceDisplay": lambda c: c([0.1, 0.2]),
     "DistributionDisplay": lambda c: c([0.1, 0.2]),
     "EvalCurveDisplay": lambda c: c([0.1, 0.2]),
-    "ListLengthDisplay": lambda c: c([1, 2], [0.1, 0.2], [0.3, 0.4]),
+    "ListLengthDisplay": lambda c: c([1, 2], [0.1, 0.2]),
     "QueryPrecisionRecallDisplay": lambda c: c([0.1, 0.2], [0.3, 0.4]),
-    "QuerySizeDisplay": lambda c: c([1, 2], [0.1, 0.2]),
     "SegmentsDisplay": lambda c: c(["x"], {"a": [0.1]}, {"a": 0.1}),
 }
 
@@ -308,10 +307,10 @@ ALSO = {
     "stats.compare": {"metric"},
     "stats.compare_all": {"metric"},
     "stats.power_of": {"difference", "n"},
-    **{f"display.{name}Display.from_result": {"metric"} for name in ("Distribution", "QuerySize")},
+    **{f"display.{name}Display.from_result": {"metric"} for name in ("Distribution", "ListLength")},
     **{
         f"display.{name}Display.from_results": {"metric"}
-        for name in ("CriticalDifference", "Difference", "Distribution", "QuerySize", "Segments")
+        for name in ("CriticalDifference", "Difference", "Distribution", "ListLength", "Segments")
     },
     "display.SegmentsDisplay.from_comparison": {"by"},
     "display.SegmentsDisplay.from_results": {"by", "metric"},

@@ -216,7 +216,7 @@ KIND_OF = {
 }  # fmt: skip
 
 KIND_AT = {
-    "display.EvalCurveDisplay(best_iteration)": "round", "*from_results(show_points)": "bool or None",
+    "display.EvalCurveDisplay(best_iteration)": "round", "*from_*(show_points)": "bool or None",
     **dict.fromkeys(["QueryRanker.predict(X)", "QueryRanker.score(X)", "QueryRanker.partial_fit(classes)",
     "QueryRanker.set_output(*)", "QueryRanker.fit(sample_weight)", "QueryRanker.partial_fit(sample_weight)"],
     "of the model"), "RankingAccumulator.update(sample_weight)": "weights of a part", "metrics.*(average)":
@@ -236,12 +236,12 @@ KIND_AT = {
     "display.SegmentsDisplay(confidence_level)": "level or nothing", "RankingScorers.prepare(rows)": "nothing",
     "group_sizes(qid)": "ids", "display.Cutoff*(confidence_level)": "level or nothing",
     **{f"display.{name}Display({argument})": "numbers to draw" for name, arguments in {"Cutoff": "k mean",
-    "Difference": "difference", "Distribution": "values", "EvalCurve": "curve", "ListLength": "k precision recall",
-    "QueryPrecisionRecall": "recall precision", "QuerySize": "n_documents values"}.items() for argument in
+    "Difference": "difference", "Distribution": "values", "EvalCurve": "curve", "ListLength":
+    "n_documents values", "QueryPrecisionRecall": "recall precision"}.items() for argument in
     arguments.split() }, "display.*Display(greater_is_better)": "bool", "display.Difference*Display(qid)":
     "nothing", "display.*Display(baseline)": "text or None", "display.*Display(difference_from)": "text or None",
     "display.CriticalDifferenceDisplay(pvalues)": "mapping", "display.SegmentsDisplay(values)": "mapping",
-    "display.SegmentsDisplay(n_queries)": "nothing", "display.QuerySizeDisplay(confidence_level)":
+    "display.SegmentsDisplay(n_queries)": "nothing", "display.ListLengthDisplay(confidence_level)":
     "level or nothing", "*Evaluation.from_values(values)": "mapping", "*Evaluation.from_values(means)":
     "mapping or None", "*Evaluation.from_values(average)": "mapping or None", "*Evaluation.from_values(qid)": "ids",
     "*Evaluation.from_values(greater_is_better)": "yes or no per metric", "*Evaluation.from_values(n_documents)":

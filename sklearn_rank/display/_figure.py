@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 import warnings
 from collections.abc import Sequence
@@ -26,6 +27,16 @@ LARGE, SMALLEST = (330.0, 180.0), 0.65
 
 MANY = 2000
 """Most points that are drawn: the eye cannot separate more."""
+
+TEST_NAMES = {"wilcoxon": "Wilcoxon", "welch": "Welch's t", "mannwhitney": "Mann-Whitney"}
+CORRECTION_NAMES = {
+    "holm": "Holm-corrected",
+    "bonferroni": "Bonferroni-corrected",
+    "bh": "Benjamini-Hochberg-corrected",
+    None: "not corrected",
+}
+MINUS = "\N{MINUS SIGN}"
+"""Sign that Matplotlib writes at ticks."""
 
 
 class Fit(NamedTuple):
@@ -154,6 +165,11 @@ def set_labels(ax: Any, x: str, y: str) -> None:
         ax.tick_params("both" if y else "x", labelsize=size)
 
 
+def label_there(ax: Any) -> str:
+    """Label of the y axis on one line; "" where nothing is drawn yet."""
+    return " ".join(ax.get_ylabel().split()) if ax.lines else ""
+
+
 def _filled(text: str, per_line: int) -> str:
     """Text with no line longer than this, unless a word is."""
     return "\n".join(textwrap.fill(line, per_line) for line in text.split("\n"))
@@ -256,3 +272,34 @@ def _legible(k: Any, at: Any) -> Any:
 def thin(n: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Which of n sorted points to draw: all, or `MANY` of them at equal distances, the ends among them."""
     return np.linspace(0, n - 1, min(n, MANY)).round().astype(np.int64)
+
+
+# --- numbers and tests in the words of a paper ---------------------------------------------------------------
+
+
+def test_in_words(test: str) -> str:
+    """A test: "t test", "Wilcoxon test"."""
+    return f"{TEST_NAMES.get(test, test)} test"
+
+
+def in_words(test: str, correction: str | None) -> str:
+    """A test and the correction of its p-values: "t test, Holm-corrected"."""
+    return "Tukey's HSD test" if correction == "tukey" else f"{test_in_words(test)}, {CORRECTION_NAMES[correction]}"
+
+
+def p_in_words(pvalue: float) -> str:
+    """A p-value as papers write it: "p = 0.012", "p < 0.001"."""
+    return "p < 0.001" if pvalue < 0.001 else f"p = {pvalue:.{2 if pvalue >= 0.0995 else 3}f}"
+
+
+def signed(value: float, width: float) -> str:
+    """A difference with its sign, to two digits of the width of its interval, or to three of its own."""
+    if 0 < width < math.inf:
+        digits = max(0, 1 - math.floor(math.log10(width)))
+        return f"{round(value, digits) + 0.0:+.{digits}f}".replace("-", MINUS)
+    return f"{value:+#.3g}".replace("-", MINUS)
+
+
+def percent(confidence_level: float) -> str:
+    """A level as a share of a hundred: "95 %"."""
+    return f"{100 * confidence_level:g} %"
