@@ -12,13 +12,13 @@ from sklearn_rank.display._arguments import mapping
 from sklearn_rank.display._display import PredictionsDisplay
 from sklearn_rank.display._figure import (
     in_words,
-    make_room,
     percent,
-    room_beside,
     set_labels,
     set_rows,
     set_ticks,
     value_label,
+    widen_margins,
+    width_beside_rows,
 )
 from sklearn_rank.display._signature import completed
 from sklearn_rank.display._systems import COLORS
@@ -114,7 +114,7 @@ class CriticalDifferenceDisplay(PredictionsDisplay):
         self._draw_bars(ax, size)
         ax.grid(axis="y", linestyle=":", color="0.85")
         ax.set_axisbelow(True)
-        make_room(ax)
+        widen_margins(ax)
         return self
 
     def _draw_means(self, ax: Any, size: float, kwargs: dict[str, Any]) -> None:
@@ -133,7 +133,7 @@ class CriticalDifferenceDisplay(PredictionsDisplay):
         row = {name: i for i, name in enumerate(self.order_)}
         columns = _columns([(row[group[0]], row[group[-1]]) for group in self.groups_])
         n_columns = max(columns, default=-1) + 1
-        width = room_beside(ax, size)
+        width = width_beside_rows(ax, size)
         numbers = 3 * size + 10
         bar = min(BAR, max(NARROW, (MOST * width - numbers) / max(n_columns, 1)))
         room, step = min(MOST, (numbers + bar * (n_columns + 0.5)) / width), bar / width

@@ -19,7 +19,6 @@ from sklearn_rank.display._arguments import points, required
 from sklearn_rank.display._display import PredictionsDisplay, SystemDisplay
 from sklearn_rank.display._figure import (
     in_words,
-    make_room,
     open_axes,
     p_in_words,
     percent,
@@ -28,6 +27,7 @@ from sklearn_rank.display._figure import (
     signed,
     test_in_words,
     thin,
+    widen_margins,
 )
 from sklearn_rank.display._input import name_in, paired
 from sklearn_rank.display._signature import completed
@@ -128,7 +128,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         if self.as_row:
             self._draw_row(ax, d, kwargs)
             if self._names:
-                make_room(ax)
+                widen_margins(ax)
         else:
             self._draw_areas(ax, d, kwargs)
             self._name_systems()

@@ -22,14 +22,14 @@ FEWEST = 12
 """Fewest characters on a line of a name."""
 AROUND = 70.0
 """Height of what surrounds axes (label, ticks, margins), in points."""
-LARGE, SMALLEST = (330.0, 180.0), 0.65
+FULL_SIZE, SMALLEST = (330.0, 180.0), 0.65
 """Width and height in points below which labels are smaller, and how small they get, as a share of their size."""
 
-MANY = 2000
+MOST_POINTS = 2000
 """Most points that are drawn: the eye cannot separate more."""
 
-TEST_NAMES = {"wilcoxon": "Wilcoxon", "welch": "Welch's t", "mannwhitney": "Mann-Whitney"}
-CORRECTION_NAMES = {
+TEST_LABELS = {"wilcoxon": "Wilcoxon", "welch": "Welch's t", "mannwhitney": "Mann-Whitney"}
+CORRECTION_LABELS = {
     "holm": "Holm-corrected",
     "bonferroni": "Bonferroni-corrected",
     "bh": "Benjamini-Hochberg-corrected",
@@ -68,11 +68,11 @@ def cell_of(ax: Any) -> tuple[float, float]:
 
 
 def is_laid_out(ax: Any) -> bool:
-    """Whether the figure makes room around these axes, or `make_room` can."""
+    """Whether the figure makes room around these axes, or `widen_margins` can."""
     return _engine_of(ax) is not None or _is_loose(ax)
 
 
-def make_room(ax: Any) -> None:
+def widen_margins(ax: Any) -> None:
     """Widen the margins of a figure that has no layout engine, so that nothing overlaps."""
     if not _is_loose(ax):
         return
@@ -157,7 +157,7 @@ def set_labels(ax: Any, x: str, y: str) -> None:
     from matplotlib import rcParams
 
     width, height = cell_of(ax)
-    share = min(1.0, max(SMALLEST, min(width / LARGE[0], height / LARGE[1])))
+    share = min(1.0, max(SMALLEST, min(width / FULL_SIZE[0], height / FULL_SIZE[1])))
     size = rcParams["font.size"] * share
     for label, text, length in ((ax.set_xlabel, x, 0.6 * width), (ax.set_ylabel, y, height - AROUND)):
         label(_filled(text, max(FEWEST, int(length / (0.55 * size)))), parse_math=False, fontsize=size)
@@ -185,7 +185,7 @@ def set_rows(ax: Any, names: Sequence[str]) -> float:
     return fitted.size
 
 
-def room_beside(ax: Any, size: float) -> float:
+def width_beside_rows(ax: Any, size: float) -> float:
     """Width in points that is left for axes beside the names of rows, which are written in this size."""
     longest = max(len(line) for label in ax.get_yticklabels() for line in label.get_text().split("\n"))
     return max(80.0, cell_of(ax)[0] - WIDE * size * longest - 30)
@@ -214,7 +214,7 @@ def set_count_axis(ax: Any, counts: ArrayLike) -> None:
     low, high = np.min(counts), np.max(counts)
     if low > 0 and high >= 100 * low:
         ax.set_xscale("log")
-        ax.xaxis.set_major_formatter(FuncFormatter(_plain))
+        ax.xaxis.set_major_formatter(FuncFormatter(_as_number))
         ax.xaxis.set_minor_formatter(NullFormatter())
     elif ax.get_xscale() == "linear":
         ax.xaxis.set_major_locator(MaxNLocator(nbins="auto", steps=[1, 2, 5, 10], integer=True))
@@ -235,7 +235,7 @@ def set_cutoff_axis(ax: Any, cutoffs: ArrayLike) -> None:
     ax.xaxis.set_major_formatter(FuncFormatter(Numbers(ax, k)))
 
 
-def _plain(x: float, position: int | None) -> str:
+def _as_number(x: float, position: int | None) -> str:
     return f"{x:g}"
 
 
@@ -270,8 +270,8 @@ def _legible(k: Any, at: Any) -> Any:
 
 
 def thin(n: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Which of n sorted points to draw: all, or `MANY` of them at equal distances, the ends among them."""
-    return np.linspace(0, n - 1, min(n, MANY)).round().astype(np.int64)
+    """Which of n sorted points to draw: all, or `MOST_POINTS` of them at equal distances, the ends among them."""
+    return np.linspace(0, n - 1, min(n, MOST_POINTS)).round().astype(np.int64)
 
 
 # --- numbers and tests in the words of a paper ---------------------------------------------------------------
@@ -279,12 +279,12 @@ def thin(n: int) -> np.ndarray[Any, np.dtype[np.int64]]:
 
 def test_in_words(test: str) -> str:
     """A test: "t test", "Wilcoxon test"."""
-    return f"{TEST_NAMES.get(test, test)} test"
+    return f"{TEST_LABELS.get(test, test)} test"
 
 
 def in_words(test: str, correction: str | None) -> str:
     """A test and the correction of its p-values: "t test, Holm-corrected"."""
-    return "Tukey's HSD test" if correction == "tukey" else f"{test_in_words(test)}, {CORRECTION_NAMES[correction]}"
+    return "Tukey's HSD test" if correction == "tukey" else f"{test_in_words(test)}, {CORRECTION_LABELS[correction]}"
 
 
 def p_in_words(pvalue: float) -> str:

@@ -19,7 +19,7 @@ from sklearn_rank.display._input import specs_in
 from sklearn_rank.display._signature import completed
 from sklearn_rank.display._systems import label_of, line_style
 
-LEVELS = tuple(i / 10 for i in range(11))
+RECALL_LEVELS = tuple(i / 10 for i in range(11))
 
 
 @completed
@@ -101,7 +101,7 @@ class QueryPrecisionRecallDisplay(ResultDisplay):
 
     @classmethod
     def _evaluate(
-        cls, y_true: ArrayLike, y_score: Any, *, levels: Iterable[float] = LEVELS, **keywords: Any
+        cls, y_true: ArrayLike, y_score: Any, *, levels: Iterable[float] = RECALL_LEVELS, **keywords: Any
     ) -> Evaluation:
         """Interpolated precision at levels of recall.
 

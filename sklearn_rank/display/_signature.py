@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from sklearn_rank._utils.arguments import checked_arguments
 from sklearn_rank._utils.docstring import join_sections, split_sections
-from sklearn_rank.display._arguments import OF_CONSTRUCTORS, RULES
+from sklearn_rank.display._arguments import OF_CONSTRUCTORS, OF_METHODS
 
 Class = TypeVar("Class", bound=type)
 
@@ -55,7 +55,7 @@ OF_METHOD = {
 }
 """Entries by method and parameter."""
 
-RAISES = {
+METHOD_ERRORS = {
     "from_result": "ValueError\n    If the result has no such metric.",
     "from_results": """ValueError
     If a result has no such metric, or the metric was computed otherwise in one of them.
@@ -66,7 +66,7 @@ TypeError
 }
 """Errors of methods whose own docstrings name none."""
 
-SHARED = {
+KEYWORDS_FROM = {
     "from_result": ("_metrics_in", "_of_metrics"),
     "from_results": ("_metrics_in", "_of_metrics"),
     "from_predictions": ("_evaluate", "_drawn_by"),
@@ -88,16 +88,16 @@ def take_options(keywords: dict[str, Any], function: Callable[..., Any]) -> dict
 
 def completed(display: Class) -> Class:
     """Complete a Display: explicit signatures, checked arguments, and a description of each parameter."""
-    for name in SHARED:
+    for name in KEYWORDS_FROM:
         if hasattr(display, name) and name not in vars(display):
             setattr(display, name, classmethod(_explicit(display, name)))
     for name, member in {**vars(display)}.items():
         if name == "__init__":
             setattr(display, name, checked_arguments(OF_CONSTRUCTORS)(member))
         elif name == "plot":
-            setattr(display, name, checked_arguments(RULES)(member))
+            setattr(display, name, checked_arguments(OF_METHODS)(member))
         elif name.startswith("from_"):
-            setattr(display, name, classmethod(checked_arguments(RULES)(member.__func__)))
+            setattr(display, name, classmethod(checked_arguments(OF_METHODS)(member.__func__)))
     # Python removes docstrings with -OO.
     if display.__doc__:
         _describe(display)
@@ -106,7 +106,7 @@ def completed(display: Class) -> Class:
 
 def _sources(display: Any, method: str) -> list[Callable[..., Any]]:
     """Functions of a Display whose keywords a method of the base classes takes too."""
-    members = (getattr(display, name) for name in SHARED.get(method, ()) if hasattr(display, name))
+    members = (getattr(display, name) for name in KEYWORDS_FROM.get(method, ()) if hasattr(display, name))
     return [getattr(display, member) if isinstance(member, str) else member for member in members]
 
 
@@ -137,7 +137,7 @@ def _describe(display: Any) -> None:
             getattr(display, name),
             {"Returns": "self" if name == "plot" else f"display : {display.__name__}"},
         )
-        sections |= {"Raises": RAISES[name]} if name in RAISES else {}
+        sections |= {"Raises": METHOD_ERRORS[name]} if name in METHOD_ERRORS else {}
         first, *others = [_entries(source) for source in _sources(display, name)] or [{}]
         text = _filled(method, [first, OF_METHOD[name], *others, of_class], **sections)
         getattr(method, "__func__", method).__doc__ = text

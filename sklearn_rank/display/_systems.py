@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._utils.typing import Array
-from sklearn_rank.display._figure import AROUND, TALL, Fit, cell_of, fit, is_laid_out, make_room, shortened
+from sklearn_rank.display._figure import AROUND, TALL, Fit, cell_of, fit, is_laid_out, shortened, widen_margins
 
 COLORS = (
     "#14213d", "#d55e00", "#56b4e9", "#661100", "#888888", "#f0a080", "#0072b2", "#000000", "#9acd32", "#a63a26",
@@ -29,7 +29,7 @@ HANDLE = 5.0
 """Width of the line beside a name in a legend and of the gaps around it, in sizes of the font."""
 GAP = 8.0
 """Distance of a name from the axes, in points."""
-SHARE = 0.4
+NAME_SHARE = 0.4
 """Share of the width that names may take."""
 
 
@@ -122,7 +122,7 @@ def name_systems(ax: Any, *, on_curves: bool = False) -> None:
         _label_ends(ax, lines, fitted)
     elif names:
         _add_legend(ax, handles, names)
-    make_room(ax)
+    widen_margins(ax)
 
 
 def label_of(name: str | None) -> str | None:
@@ -154,7 +154,7 @@ def _fit_at_ends(ax: Any, lines: Sequence[Any], names: Sequence[str]) -> Fit | N
     if np.ptp(ends) > 0.03 * ax.bbox.width:
         return None
     width, height = cell_of(ax)
-    return fit(names, SHARE * width - GAP, height - AROUND)
+    return fit(names, NAME_SHARE * width - GAP, height - AROUND)
 
 
 def _label_ends(ax: Any, lines: Sequence[Any], fitted: Fit) -> None:
@@ -176,7 +176,7 @@ def _add_legend(ax: Any, handles: Sequence[Any], names: Sequence[str]) -> None:
     """Legend beside the axes where the figure has room, else inside."""
     beside = is_laid_out(ax)
     width, height = cell_of(ax)
-    room, tall = (SHARE * width, height - AROUND) if beside else (0.7 * width, 0.6 * height)
+    room, tall = (NAME_SHARE * width, height - AROUND) if beside else (0.7 * width, 0.6 * height)
     fitted = fit(names, room, tall, lines=0.2, handle=HANDLE) or shortened(names, room, HANDLE)
     place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if beside else {"loc": "best"}
     legend = ax.legend(

@@ -100,10 +100,10 @@ class ComparisonResult(TableReport):
 
     def _tables(self) -> list[Table]:
         row = self.row()
-        return [Table(COLUMNS[: len(row)], (row,))]
+        return [Table(PAIR_COLUMNS[: len(row)], (row,))]
 
 
-COLUMNS = ("difference", "low", "high", "p", "effect", "won", "tied", "lost")
+PAIR_COLUMNS = ("difference", "low", "high", "p", "effect", "won", "tied", "lost")
 
 
 def compare(

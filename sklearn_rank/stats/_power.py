@@ -57,8 +57,8 @@ def power_of(
     Raises
     ------
     ValueError
-        If not exactly one is left out, or no number of queries is enough because the difference is 0, next to nothing,
-        or on the other side.
+        If not exactly one is left out, or no number of queries is enough because the difference is 0, too small, or on
+        the other side.
 
     Examples
     --------
