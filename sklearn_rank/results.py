@@ -1,4 +1,4 @@
-"""Classes of what `evaluate`, `prepare`, `parse_metric` and their like return, for type hints and `Evaluation.load`."""
+"""Classes that `evaluate`, `prepare`, `parse_metric` and others return; `Evaluation` also loads and makes results."""
 
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._evaluation.result import Evaluation

@@ -18,7 +18,7 @@ RESULT = Constraint(
     lambda v: hasattr(type(v), "per_query") and not isinstance(v, type),
     "",
 )
-OF_METHODS = {
+METHOD_RULES = {
     "show_points": Constraint("a bool or None", lambda v: v is None or isinstance(v, (bool, np.bool_)), ""),
     "name": STR_OR_NONE,
     "ax": Constraint("axes of Matplotlib or None", lambda v: v is None or hasattr(v, "figure"), ""),
@@ -28,8 +28,8 @@ OF_METHODS = {
 }
 """Rules of the arguments that have one meaning in all methods of the Displays."""
 
-OF_CONSTRUCTORS = {
-    **OF_METHODS,
+CONSTRUCTOR_RULES = {
+    **METHOD_RULES,
     "note": STR,
     "metric": STR,
     "greater_is_better": BOOL,

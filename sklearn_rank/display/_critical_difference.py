@@ -129,18 +129,18 @@ class CriticalDifferenceDisplay(PredictionsDisplay):
             ax.annotate(f"{mean:#.3g}", (right, row), (5, 0), textcoords="offset points", va="center", fontsize=size)
 
     def _draw_bars(self, ax: Any, size: float) -> None:
-        """Bars inside the frame, right of the numbers; those that lie beside no other one share a place."""
+        """Bars inside the frame, right of the numbers; bars of different rows share a column."""
         row = {name: i for i, name in enumerate(self.order_)}
         columns = _columns([(row[group[0]], row[group[-1]]) for group in self.groups_])
         n_columns = max(columns, default=-1) + 1
         width = width_beside_rows(ax, size)
         numbers = 3 * size + 10
         bar = min(BAR, max(NARROW, (MOST * width - numbers) / max(n_columns, 1)))
-        room, step = min(MOST, (numbers + bar * (n_columns + 0.5)) / width), bar / width
+        share_taken, step = min(MOST, (numbers + bar * (n_columns + 0.5)) / width), bar / width
         low, high = ax.dataLim.intervalx
         span = (high - low) or abs(high) or 1.0
         if np.isfinite(span):
-            ax.set_xlim(low - 0.06 * span, low + 1.06 * span / (1 - room))
+            ax.set_xlim(low - 0.06 * span, low + 1.06 * span / (1 - share_taken))
             set_ticks(ax, low - 0.06 * span, high, width)
         share = min(1.0, 2 * bar / BAR)
         look: dict[str, Any] = {

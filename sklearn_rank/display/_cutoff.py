@@ -26,8 +26,8 @@ from sklearn_rank.display._systems import label_of, line_style
 class CutoffDisplay(ResultDisplay):
     """A metric at several cutoffs: mean over queries, with a band of confidence.
 
-    Plot another system, or another metric such as recall beside precision, on ``ax=display.ax_`` to compare them. Bands
-    that overlap do not say that there is no difference: queries are the same for both systems, see `DifferenceDisplay`.
+    Plot another system on ``ax=display.ax_`` to compare them, or another metric, such as recall after precision. Bands
+    that overlap do not say that there is no difference: both systems have the same queries, see `DifferenceDisplay`.
 
     Parameters
     ----------

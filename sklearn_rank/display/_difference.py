@@ -50,7 +50,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
     Parameters
     ----------
     difference : array-like of shape (n_queries,)
-        Value of the first system minus that of the second, of each query; NaN is left out.
+        For each query, the value of the first system minus the value of the second one; NaN is left out.
     qid : array-like of shape (n_queries,), default=None
         Query ids.
     names : tuple of two str, default=("first", "second")
@@ -60,7 +60,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
     confidence_level : float or None, default=None
         Its level, for the label.
     pvalue : float, default=None
-        Of the mean difference.
+        P-value of the mean difference.
     note : str, default=""
         How the p-value was obtained, for the label.
     as_row : bool, default=False

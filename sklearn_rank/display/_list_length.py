@@ -37,7 +37,7 @@ class ListLengthDisplay(ResultDisplay):
     confidence_level : float, default=0.95
         Level of the confidence intervals.
     show_points : bool, default=True
-        Whether queries are drawn, or the means alone.
+        Whether queries are drawn, or only the means.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class ListLengthDisplay(ResultDisplay):
         Parameters
         ----------
         show_points : bool or None, default=None
-            Whether queries are drawn, or the means alone. None: those of a single system are.
+            Whether queries are drawn, or only the means. None: the queries of a single system are drawn.
         """
         (metric,) = names
         return cls(

@@ -39,7 +39,7 @@ class SegmentsDisplay(PredictionsDisplay):
     segments : sequence of str
         Names of the segments, from top to bottom.
     values : dict of str to array-like of shape (n_segments, 3)
-        Of each system by its name: value, lower and upper end of the interval, NaN where there is none.
+        For each system by its name: value, lower and upper end of the interval, NaN where there is none.
     overall : dict of str to float
         Value of each system over all queries.
     n_queries : array-like of shape (n_segments,), default=None

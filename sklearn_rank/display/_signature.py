@@ -15,19 +15,19 @@ from typing import Any, TypeVar
 
 from sklearn_rank._utils.arguments import checked_arguments
 from sklearn_rank._utils.docstring import join_sections, split_sections
-from sklearn_rank.display._arguments import OF_CONSTRUCTORS, OF_METHODS
+from sklearn_rank.display._arguments import CONSTRUCTOR_RULES, METHOD_RULES
 
 Class = TypeVar("Class", bound=type)
 
 AX = "ax : Matplotlib Axes, default=None\n    Axes to draw on. None: those of a new figure."
 NAME = "name : str, default=None\n    Name in the legend."
 
-OF_CLASS = {
+CLASS_TEXTS = {
     "metric": 'metric : str, default="metric"\n    Name of the metric, for the label.',
     "greater_is_better": "greater_is_better : bool, default=True\n    Whether a higher value of the metric is better.",
     "name": NAME,
 }
-OF_METHOD = {
+METHOD_TEXTS = {
     "plot": {"ax": AX, "name": NAME + " None: the one of the display."},
     "from_result": {
         "result": "result : Evaluation",
@@ -55,7 +55,7 @@ OF_METHOD = {
 }
 """Entries by method and parameter."""
 
-METHOD_ERRORS = {
+ERROR_TEXTS = {
     "from_result": "ValueError\n    If the result has no such metric.",
     "from_results": """ValueError
     If a result has no such metric, or the metric was computed otherwise in one of them.
@@ -93,11 +93,11 @@ def completed(display: Class) -> Class:
             setattr(display, name, classmethod(_explicit(display, name)))
     for name, member in {**vars(display)}.items():
         if name == "__init__":
-            setattr(display, name, checked_arguments(OF_CONSTRUCTORS)(member))
+            setattr(display, name, checked_arguments(CONSTRUCTOR_RULES)(member))
         elif name == "plot":
-            setattr(display, name, checked_arguments(OF_METHODS)(member))
+            setattr(display, name, checked_arguments(METHOD_RULES)(member))
         elif name.startswith("from_"):
-            setattr(display, name, classmethod(checked_arguments(OF_METHODS)(member.__func__)))
+            setattr(display, name, classmethod(checked_arguments(METHOD_RULES)(member.__func__)))
     # Python removes docstrings with -OO.
     if display.__doc__:
         _describe(display)
@@ -130,16 +130,14 @@ def _explicit(display: Any, name: str) -> Callable[..., Any]:
 
 def _describe(display: Any) -> None:
     """Complete the docstrings of a Display."""
-    display.__doc__ = _filled(display, [OF_CLASS])
+    display.__doc__ = _filled(display, [CLASS_TEXTS])
     of_class = _entries(display)
-    for name in [name for name in OF_METHOD if name in vars(display)]:
-        method, sections = (
-            getattr(display, name),
-            {"Returns": "self" if name == "plot" else f"display : {display.__name__}"},
-        )
-        sections |= {"Raises": METHOD_ERRORS[name]} if name in METHOD_ERRORS else {}
+    for name in [name for name in METHOD_TEXTS if name in vars(display)]:
+        method = getattr(display, name)
+        sections = {"Returns": "self" if name == "plot" else f"display : {display.__name__}"}
+        sections |= {"Raises": ERROR_TEXTS[name]} if name in ERROR_TEXTS else {}
         first, *others = [_entries(source) for source in _sources(display, name)] or [{}]
-        text = _filled(method, [first, OF_METHOD[name], *others, of_class], **sections)
+        text = _filled(method, [first, METHOD_TEXTS[name], *others, of_class], **sections)
         getattr(method, "__func__", method).__doc__ = text
         if name == "plot":
             of_class |= {"**kwargs": _entries(method)["**kwargs"]}

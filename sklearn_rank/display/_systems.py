@@ -26,7 +26,7 @@ LIGHT = "#8fa3cc"
 READABLE = 0.18
 """Luminance of the lightest text that is legible on white: a contrast of 4.5."""
 HANDLE = 5.0
-"""Width of the line beside a name in a legend and of the gaps around it, in sizes of the font."""
+"""Width of the line before a name in a legend and of the gaps around it, in sizes of the font."""
 GAP = 8.0
 """Distance of a name from the axes, in points."""
 NAME_SHARE = 0.4
@@ -67,13 +67,13 @@ def ink(color: Any) -> tuple[float, ...]:
 
 
 class Ends:
-    """Places of names beside the right ends of curves, moved apart."""
+    """Positions of names at the right ends of curves, moved apart."""
 
     def __init__(self, ax: Any, ends: Any, heights: Sequence[float]) -> None:
         self.ax, self.ends, self.heights = ax, ends, np.array(heights)
         self.key, self.spread = (b"", 0.0, 0.0), self.heights
 
-    def places(self) -> Array:
+    def positions(self) -> Array:
         """Vertical middle of each name, in pixels: near the end of its curve, and none on another."""
         at = self.ax.transData.transform(self.ends)[:, 1]
         key = (at.tobytes(), self.ax.bbox.y0, self.ax.bbox.y1)
@@ -86,16 +86,17 @@ class Ends:
 
         heights = self.heights * self.ax.figure.dpi / 72
         order = np.argsort(at, kind="stable")
-        below = np.cumsum(heights[order]) - heights[order] / 2  # where each would be in one pile
+        # The middle of each name if all were one pile.
+        below = np.cumsum(heights[order]) - heights[order] / 2
         low, high = self.ax.bbox.y0, self.ax.bbox.y1 - heights.sum()
         pile = isotonic_regression(at[order] - below, y_min=low, y_max=max(low, high))
-        places = np.empty(len(at))
-        places[order] = pile + below
-        return places
+        positions = np.empty(len(at))
+        positions[order] = pile + below
+        return positions
 
 
 class AtEnd:
-    """Place of one of these names, which Matplotlib asks for whenever it draws."""
+    """Position of one of these names, which Matplotlib asks for whenever it draws."""
 
     def __init__(self, ends: Ends, number: int) -> None:
         self.ends, self.number = ends, number
@@ -106,11 +107,11 @@ class AtEnd:
 
         ax = self.ends.ax
         x = ax.bbox.x1 + GAP * ax.figure.dpi / 72
-        return Bbox.from_bounds(x, self.ends.places()[self.number], 1, 1)
+        return Bbox.from_bounds(x, self.ends.positions()[self.number], 1, 1)
 
 
 def name_systems(ax: Any, *, on_curves: bool = False) -> None:
-    """Name what is drawn, in place of the names that were there before, and make room."""
+    """Name what is drawn, in place of the names that were there before, and widen the margins."""
     for text in [text for text in ax.texts if isinstance(getattr(text, "anncoords", None), AtEnd)]:
         text.remove()
     if ax.get_legend() is not None:
@@ -147,7 +148,7 @@ def _line_of(handle: Any) -> Any:
 
 
 def _fit_at_ends(ax: Any, lines: Sequence[Any], names: Sequence[str]) -> Fit | None:
-    """Names that fit beside the ends of their curves, if these end together at the right."""
+    """Names that fit at the ends of their curves, if these end together at the right."""
     if any(line is None or np.isnan(last_point(line)).any() for line in lines):
         return None
     ends = ax.transData.transform([last_point(line) for line in lines])[:, 0]
@@ -173,14 +174,13 @@ def _label_ends(ax: Any, lines: Sequence[Any], fitted: Fit) -> None:
 
 
 def _add_legend(ax: Any, handles: Sequence[Any], names: Sequence[str]) -> None:
-    """Legend beside the axes where the figure has room, else inside."""
-    beside = is_laid_out(ax)
-    width, height = cell_of(ax)
-    room, tall = (NAME_SHARE * width, height - AROUND) if beside else (0.7 * width, 0.6 * height)
-    fitted = fit(names, room, tall, lines=0.2, handle=HANDLE) or shortened(names, room, HANDLE)
-    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if beside else {"loc": "best"}
+    """Legend at the right of the axes where the figure can have it, else inside."""
+    outside, (width, height) = is_laid_out(ax), cell_of(ax)
+    width, height = (NAME_SHARE * width, height - AROUND) if outside else (0.7 * width, 0.6 * height)
+    fitted = fit(names, width, height, lines=0.2, handle=HANDLE) or shortened(names, width, HANDLE)
+    where: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if outside else {"loc": "best"}
     legend = ax.legend(
-        handles, fitted.names, fontsize=fitted.size, frameon=not beside, handlelength=3, labelspacing=0.25, **place
+        handles, fitted.names, fontsize=fitted.size, frameon=not outside, handlelength=3, labelspacing=0.25, **where
     )
     for text in legend.get_texts():
         text.set_parse_math(False)
