@@ -147,7 +147,7 @@ def compare_all(
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         As in `compare`.
     confidence_level : float, default=0.95
-        Of each interval by itself.
+        Level of each interval by itself.
     missing : "raise" or float, default="raise"
         Value of a query that a system lacks; ``nan`` leaves it out.
     greater_is_better : bool, default=None

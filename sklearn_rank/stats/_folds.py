@@ -25,7 +25,7 @@ class FoldComparison(TableReport):
     difference : float
         Mean over folds of the score of a minus the score of b.
     pvalue, statistic : float
-        Of the corrected resampled t test.
+        Result of the corrected resampled t test.
     confidence_interval : (float, float)
     standard_error : float
         With the correction.
