@@ -23,9 +23,9 @@ class FoldComparison(TableReport):
     Attributes
     ----------
     difference : float
-        Mean over folds of the score of a less that of b.
+        Mean over folds of the score of a minus the score of b.
     pvalue, statistic : float
-        Of the corrected resampled t test.
+        Result of the corrected resampled t test.
     confidence_interval : (float, float)
     standard_error : float
         With the correction.

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
-from sklearn_rank import Evaluation, RankingEvaluator, Table, evaluate, evaluate_run
+from sklearn_rank import RankingEvaluator, evaluate, evaluate_run
 from sklearn_rank.io import read_trec_qrels, read_trec_run, write_trec_run
 from sklearn_rank.model_selection._routing import with_index
+from sklearn_rank.results import Evaluation, Table
 
 CAFE = b"caf\xe9".decode("utf-8", "surrogateescape")
 NAMES = [CAFE, "tea"]

@@ -12,7 +12,8 @@ import pytest
 from batch_cases import NAMES, assert_same, make
 from registry import METRICS, Data, each, rough_data_for, tie_policy
 
-from sklearn_rank import Evaluation, RankingAccumulator, evaluate, parse_metric
+from sklearn_rank import RankingAccumulator, evaluate, parse_metric
+from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare
 
 

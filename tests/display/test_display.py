@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from sklearn_rank import Evaluation, QueryRanker, RankingEvaluator, evaluate, metric
+from sklearn_rank import QueryRanker, RankingEvaluator, evaluate, metric
 from sklearn_rank import display as displays
 from sklearn_rank.display import (
     CriticalDifferenceDisplay,
@@ -18,17 +18,17 @@ from sklearn_rank.display import (
     DistributionDisplay,
     ListLengthDisplay,
     QueryPrecisionRecallDisplay,
-    QuerySizeDisplay,
 )
-from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._input import paired
+from sklearn_rank.display._signature import completed
+from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_all
 
-OF_ONE = [CutoffDisplay, DistributionDisplay, ListLengthDisplay, QueryPrecisionRecallDisplay, QuerySizeDisplay]
+OF_ONE = [CutoffDisplay, DistributionDisplay, ListLengthDisplay, QueryPrecisionRecallDisplay]
 CUTOFFS = [1, 3, 5]
 METRICS = [f"{name}@{k}" for name in ("ndcg", "p", "r") for k in CUTOFFS] + ["iprec(recall=0)", "iprec(recall=1)"]
 CHOICE = {CutoffDisplay: {"metric": "ndcg"}, DistributionDisplay: {"metric": "ndcg@3"}}
-CHOICE[QuerySizeDisplay] = CHOICE[DistributionDisplay]
+CHOICE[ListLengthDisplay] = CHOICE[DistributionDisplay]
 
 
 def shown_names(ax):
@@ -161,18 +161,14 @@ def test_a_cutoff_is_given_once(data):
         CutoffDisplay.from_predictions(*data[:2], qid=data[2], metric="auc")
 
 
-def test_list_lengths(result):
-    display = ListLengthDisplay.from_result(result)
-    mean = result.mean()
-    np.testing.assert_array_equal(display.precision_line_.get_ydata(), [mean[f"p@{k}"] for k in CUTOFFS])
-    np.testing.assert_array_equal(display.recall_line_.get_ydata(), [mean[f"r@{k}"] for k in CUTOFFS])
-
-
-def test_list_lengths_are_the_same_for_both(data):
-    y, s, qid = data
-    result = evaluate(y, s, qid=qid, metrics=["p@1", "r@1", "r@2"])
-    with pytest.raises(ValueError, match=r"Got \[1\] for precision and \[1, 2\] for recall"):
-        ListLengthDisplay.from_result(result)
+def test_two_metrics_on_the_same_axes(result):
+    """What a longer list gains in recall and costs in precision."""
+    ax = CutoffDisplay.from_result(result, "precision", name="precision").ax_
+    assert ax.get_ylabel() == "mean Precision@k, 95 % interval"
+    display = CutoffDisplay.from_result(result, "recall", name="recall", ax=ax)
+    np.testing.assert_array_equal(display.line_.get_ydata(), [result.mean()[f"r@{k}"] for k in CUTOFFS])
+    assert ax.get_ylabel() == "mean at k, 95 % interval"
+    assert shown_names(ax) == ["precision", "recall"]
 
 
 def test_precision_at_levels_of_recall(data, result):
@@ -213,13 +209,13 @@ def test_undefined_queries_are_left_out():
     y, s, qid = [1, 0, 0, 0, 0, 1], [2, 1, 2, 1, 2, 1], list("aabbcc")
     result = evaluate(y, s, qid=qid, metrics="map", replace_undefined_by=np.nan)
     assert len(DistributionDisplay.from_result(result).line_.get_xdata()) == 1 + 2
-    assert len(QuerySizeDisplay.from_result(result).points_.get_offsets()) == 2
+    assert len(ListLengthDisplay.from_result(result).points_.get_offsets()) == 2
     display = DifferenceDisplay.from_results({"a": result, "b": result})
     assert display.n_equal_ == 2
     nothing = evaluate([0, 0], [2, 1], qid=[0, 0], metrics="map", replace_undefined_by=np.nan)
     for show in (
         lambda: DistributionDisplay.from_result(nothing),
-        lambda: QuerySizeDisplay.from_result(nothing),
+        lambda: ListLengthDisplay.from_result(nothing),
         lambda: DifferenceDisplay.from_results({"a": nothing, "b": nothing}),
     ):
         with pytest.raises(ValueError, match=r"needs a query with a value.*Got none"):
@@ -285,34 +281,34 @@ def test_scores_of_several_systems_have_names(display_class, data):
         display_class.from_predictions(y, s, qid=qid)
 
 
-@pytest.mark.parametrize("display_class", [DistributionDisplay, QuerySizeDisplay])
+@pytest.mark.parametrize("display_class", [DistributionDisplay, ListLengthDisplay])
 def test_the_metric_must_be_one_of_the_result(display_class, result):
     for asked in (None, "map"):
         with pytest.raises(ValueError, match=rf"one of the result's metrics: 'ndcg@1', .* Got {asked!r} instead"):
             display_class.from_result(result, asked)
 
 
-def test_query_sizes(data, result):
-    display = QuerySizeDisplay.from_result(result, "ndcg@3", n_bins=5)
+def test_list_lengths(data, result):
+    display = ListLengthDisplay.from_result(result, "ndcg@3", n_bins=5)
     size, values = result.n_documents, result.per_query["ndcg@3"]
     np.testing.assert_array_equal(size, np.bincount(data[2]))
     assert sorted(map(tuple, display.points_.get_offsets())) == sorted(zip(size, values, strict=True))
     assert len(display.bin_mean_) <= 5
     smallest = size <= np.quantile(size, 0.2, method="inverted_cdf")
-    assert display.bin_size_[0] == pytest.approx(size[smallest].mean())
+    assert display.bin_length_[0] == pytest.approx(size[smallest].mean())
     assert display.bin_mean_[0] == pytest.approx(values[smallest].mean())
-    one = QuerySizeDisplay.from_result(result, "ndcg@3", n_bins=1, confidence_level=0.9)
+    one = ListLengthDisplay.from_result(result, "ndcg@3", n_bins=1, confidence_level=0.9)
     low, high = result.confidence_interval(0.9)["ndcg@3"]
     assert one.bin_mean_ - one.bin_reach_ == pytest.approx([low])
     assert one.bin_mean_ + one.bin_reach_ == pytest.approx([high])
-    alone = QuerySizeDisplay([1] * 19 + [5], np.arange(20) / 20).plot()  # a single query has no interval
+    alone = ListLengthDisplay([1] * 19 + [5], np.arange(20) / 20).plot()  # a single query has no interval
     assert np.isnan(alone.bin_reach_).tolist() == [False, True]
 
 
 @pytest.mark.parametrize("wrong", [{"n_bins": 0}, {"confidence_level": 1}, {"confidence_level": None}])
 def test_bins_and_level_are_checked(result, wrong):
     with pytest.raises(ValueError, match=r"'n_bins'.* an int >= 1|'confidence_level'.* between 0 and 1"):
-        QuerySizeDisplay.from_result(result, "ndcg@3", **wrong)
+        ListLengthDisplay.from_result(result, "ndcg@3", **wrong)
     assert not plt.get_fignums()
 
 
@@ -329,7 +325,7 @@ def test_many_queries_are_few_points(rng):
     y, s = rng.integers(0, 2, len(qid)), rng.normal(size=len(qid))
     result = evaluate(y, s, qid=qid, metrics="mrr")
     assert len(DistributionDisplay.from_result(result).line_.get_xdata()) == 2001
-    assert len(QuerySizeDisplay.from_result(result).points_.get_offsets()) == 2000
+    assert len(ListLengthDisplay.from_result(result).points_.get_offsets()) == 2000
     other = evaluate(y, -s, qid=qid, metrics="mrr")
     display = DifferenceDisplay.from_results({"a": result, "b": other})
     assert len(display.steps_[0].get_data().values) == 2000
@@ -392,7 +388,7 @@ def test_metrics_under_names_of_ones_own(data):
     metrics = {"map": "mae", "mine@1": "ndcg@1", "ndcg@3": "ndcg@3", "iprec": "p@2"}
     far, near = (evaluate(y, score, qid=qid, metrics=metrics) for score in (s + 9, y + 0.0))
     assert "lower is better" in DistributionDisplay.from_result(far, "map").ax_.get_xlabel()
-    assert "lower is better" in QuerySizeDisplay.from_result(far, "map").ax_.get_ylabel()
+    assert "lower is better" in ListLengthDisplay.from_result(far, "map").ax_.get_ylabel()
     systems = {"far": far, "near": near}
     assert DifferenceDisplay.from_results(systems, "map").n_worse_ == 60
     assert CriticalDifferenceDisplay.from_results(systems, "map").order_ == ["near", "far"]
@@ -496,5 +492,5 @@ def test_a_given_interval_is_drawn():
 
 def test_a_class_without_a_docstring_stays_so():
     bare = type("Bare", (), {})
-    assert documented(bare) is bare
+    assert completed(bare) is bare
     assert bare.__doc__ is None

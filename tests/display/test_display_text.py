@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from sklearn.ensemble import GradientBoostingRegressor
 
-from sklearn_rank import Evaluation, QueryRanker, compare_systems, evaluate
+from sklearn_rank import QueryRanker, compare_systems, evaluate
 from sklearn_rank.datasets import make_ranking
+from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_all, confidence_interval
 from sklearn_rank.stats._significance import TESTS
 
@@ -24,13 +25,11 @@ from sklearn_rank.display import (  # noqa: E402
     EvalCurveDisplay,
     ListLengthDisplay,
     QueryPrecisionRecallDisplay,
-    QuerySizeDisplay,
     SegmentsDisplay,
     _figure,
 )
-from sklearn_rank.display._naming import _fit_at_ends  # noqa: E402
-from sklearn_rank.display._palette import ink, look, luminance  # noqa: E402
-from sklearn_rank.display._words import in_words, p_in_words, signed  # noqa: E402
+from sklearn_rank.display._figure import in_words, p_in_words, signed  # noqa: E402
+from sklearn_rank.display._systems import _fit_at_ends, ink, look, luminance  # noqa: E402
 
 CUTOFFS = [1, 2, 3, 5, 10, 20]
 METRICS = [f"{name}@{k}" for name in ("ndcg", "p", "r") for k in CUTOFFS] + ["iprec(recall=0)", "iprec(recall=1)"]
@@ -43,8 +42,8 @@ RESULTS = {
     for i, noise in enumerate(NOISE)
 }
 ARGUMENT = {
-    CutoffDisplay: ["ndcg"], DistributionDisplay: ["ndcg@5"], ListLengthDisplay: [], QueryPrecisionRecallDisplay: [],
-    QuerySizeDisplay: ["ndcg@5"], DifferenceDisplay: ["ndcg@5"], CriticalDifferenceDisplay: ["ndcg@5"],
+    CutoffDisplay: ["ndcg"], DistributionDisplay: ["ndcg@5"], ListLengthDisplay: ["ndcg@5"],
+    QueryPrecisionRecallDisplay: [], DifferenceDisplay: ["ndcg@5"], CriticalDifferenceDisplay: ["ndcg@5"],
     SegmentsDisplay: ["ndcg@5"],
 }  # fmt: skip
 
@@ -187,7 +186,7 @@ def test_several_systems_are_one_and_one(display_class):
         display_class.from_results([*some(2).values()], *ARGUMENT[display_class])
 
 
-@pytest.mark.parametrize("display_class", [CutoffDisplay, DistributionDisplay, QuerySizeDisplay])
+@pytest.mark.parametrize("display_class", [CutoffDisplay, DistributionDisplay, ListLengthDisplay])
 def test_systems_of_another_meaning_are_refused_before_drawing(display_class):
     one, other = (
         evaluate(Y, NOISE[0], qid=QID, metrics=["ndcg@5", "ndcg@9"], gain=gain) for gain in ("exp2", "linear")
@@ -217,8 +216,7 @@ def test_ticks_are_the_cutoffs():
     assert display.ax_.get_xticks().tolist() == [1, 2, 30]
     assert CutoffDisplay([1, 7], [0.1, 0.2]).plot(display.ax_).ax_.get_xticks().tolist() == [1, 2, 7, 30]
     assert [t.get_text() for t in display.ax_.get_xticklabels()] == ["1", "2", "7", "30"]
-    lengths = ListLengthDisplay.from_results(some(2)).ax_
-    assert lengths.get_xticks().tolist() == CUTOFFS
+    assert CutoffDisplay.from_results(some(2), "ndcg").ax_.get_xticks().tolist() == CUTOFFS
     wide = CutoffDisplay([1, 10, 100, 1000], [0.1, 0.2, 0.3, 0.4]).plot().ax_
     assert (wide.get_xscale(), wide.get_xticks().tolist()) == ("log", [1, 10, 100, 1000])
 
@@ -242,13 +240,7 @@ def test_one_of_several_systems_is_named_where_it_is_drawn_alone():
     assert first.plot().ax_.get_legend() is not None
 
 
-def test_precision_and_recall_are_of_the_same_cutoffs():
-    result = evaluate([1, 0], [2, 1], qid=[1, 1], metrics=["p@1", "p@2", "r@1", "r@3"])
-    with pytest.raises(ValueError, match=r"same cutoffs. Got \[1, 2\] for precision and \[1, 3\] for recall"):
-        ListLengthDisplay.from_result(result)
-
-
-def test_the_level_of_intervals_is_told_where_one_system_has_none():
+def test_the_level_of_intervals_is_written_where_one_system_has_none():
     values = {"new": [1, 2, 4, 3], "one query": [np.nan, np.nan, np.nan, 2], "old": [0, 1, 2, 0]}
     results = {name: Evaluation.from_values(range(4), {"mrr": mrr}) for name, mrr in values.items()}
     display = DifferenceDisplay.from_results(results)
@@ -348,7 +340,7 @@ def test_names_that_do_not_fit_are_left_out():
     assert _figure.fit(["a name"], width=500, height=100).size == 9.0
 
 
-def test_counts_over_two_decades_have_plain_numbers():
+def test_counts_over_two_decades_have_numbers_without_exponents():
     _, ax = plt.subplots()
     _figure.set_count_axis(ax, [1, 200])
     assert (ax.get_xscale(), ax.xaxis.get_major_formatter()(100.0)) == ("log", "100")
@@ -370,7 +362,7 @@ def test_a_curve_without_an_end_is_named_elsewhere():
     assert {"ends early", "ends late"} <= {name.partition(":")[0] for name in names}
 
 
-def test_few_ticks_where_there_is_room_for_none():
+def test_two_ticks_where_none_fits():
     ax = plt.figure().gca()
     ax.set_xlim(0, 1)
     _figure.set_ticks(ax, 0.0, 1.0, 2.0)

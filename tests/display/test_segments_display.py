@@ -6,9 +6,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from sklearn_rank import Evaluation, compare_systems, evaluate
+from sklearn_rank import compare_systems, evaluate
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.display import SegmentsDisplay
+from sklearn_rank.results import Evaluation
 
 X, Y, QID = make_ranking(n_queries=40, random_state=0)
 COUNTRY = np.array(["it", "de", "fr"])[QID % 3]

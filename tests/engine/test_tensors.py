@@ -4,18 +4,11 @@ import numpy as np
 import pytest
 from registry import Data, data_for
 
-from sklearn_rank import (
-    Evaluation,
-    RankingAccumulator,
-    evaluate,
-    evaluate_batches,
-    group_sizes,
-    qid_from_group_sizes,
-    rank_within,
-)
+from sklearn_rank import RankingAccumulator, evaluate, evaluate_batches, group_sizes, qid_from_group_sizes, rank_within
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._utils.numbers import as_floats, as_reals
 from sklearn_rank.metrics import ndcg_score
+from sklearn_rank.results import Evaluation
 from sklearn_rank.retrieval import evaluate_retrieval
 from sklearn_rank.stats import compare
 

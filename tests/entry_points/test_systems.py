@@ -6,8 +6,10 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 
-from sklearn_rank import Comparison, Evaluation, compare_systems, evaluate, stats
+from sklearn_rank import compare_systems, evaluate, stats
 from sklearn_rank._engine.grouping import group_rows
+from sklearn_rank.model_selection import Comparison
+from sklearn_rank.results import Evaluation
 
 METRICS = ["ndcg@5", "map", "rmse"]
 

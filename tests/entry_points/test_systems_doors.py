@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from sklearn_rank import Comparison, compare_systems, evaluate_frame, evaluate_run
+from sklearn_rank import compare_systems, evaluate_frame, evaluate_run
+from sklearn_rank.model_selection import Comparison
 
 METRICS = ["ndcg@5", "map"]
 

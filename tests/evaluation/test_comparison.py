@@ -12,8 +12,10 @@ from sklearn.dummy import DummyRegressor
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import Ridge
 
-from sklearn_rank import Comparison, Evaluation, RankingEvaluator, evaluate, stats
+from sklearn_rank import RankingEvaluator, evaluate, stats
 from sklearn_rank._utils.table import Table, cell
+from sklearn_rank.model_selection import Comparison
+from sklearn_rank.results import Evaluation
 
 METRICS = ["ndcg@5", "map", "rmse", "p(average=micro)@5"]
 

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from sklearn_rank import Evaluation, evaluate
+from sklearn_rank import evaluate
+from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare
 
 QID, LABELS, SCORES = list("aabbbcc"), [1, 0, 0, 1, 0, 0, 0], [2, 1, 3, 2, 1, 1, 2]

@@ -6,8 +6,10 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_rank import Comparison, Evaluation, RankingEvaluator, compare_systems
+from sklearn_rank import RankingEvaluator, compare_systems
 from sklearn_rank.datasets import make_ranking
+from sklearn_rank.model_selection import Comparison
+from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import adjust_pvalues, compare
 from sklearn_rank.stats._heterogeneity import equal_means
 

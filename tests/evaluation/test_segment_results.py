@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 from scipy import stats as scipy_stats
 
-from sklearn_rank import Evaluation, evaluate
+from sklearn_rank import evaluate
 from sklearn_rank.datasets import make_ranking
+from sklearn_rank.results import Evaluation
 from sklearn_rank.stats._heterogeneity import WALD, WELCH, equal_means
 
 X, Y, QID = make_ranking(n_queries=60, random_state=0)

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
-from sklearn_rank import Evaluation, evaluate
+from sklearn_rank import evaluate
+from sklearn_rank.results import Evaluation
 
 Y, S, QID = [0, 1, 1, 0, 0, 1], [2, 1, 2, 1, 1, 1], ["a", "b", "a", "b", "c", "c"]
 COUNTRY = ["de", "fr", "de", "fr", "de", "de"]

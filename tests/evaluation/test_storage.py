@@ -15,10 +15,12 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from sklearn_rank import Comparison, Evaluation, RankingEvaluator, evaluate
+from sklearn_rank import RankingEvaluator, evaluate
 from sklearn_rank._utils.storage import SavedArrays
 from sklearn_rank._utils.writing import written_whole
 from sklearn_rank.datasets import make_ranking
+from sklearn_rank.model_selection import Comparison
+from sklearn_rank.results import Evaluation
 
 X, Y, QID = make_ranking(n_queries=12, random_state=0)
 
@@ -223,7 +225,8 @@ def test_names_may_not_be_there_twice(saved, tmp_path):
 
 LIMITED = """
 import resource, sys
-from sklearn_rank import Comparison, Evaluation
+from sklearn_rank.model_selection import Comparison
+from sklearn_rank.results import Evaluation
 resource.setrlimit(resource.RLIMIT_DATA, (2**29, 2**29))
 for path in sys.argv[1:]:
     for kind in (Comparison, Evaluation):

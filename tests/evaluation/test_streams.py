@@ -5,8 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sklearn_rank import Evaluation, evaluate
+from sklearn_rank import evaluate
 from sklearn_rank._utils.writing import written_whole
+from sklearn_rank.results import Evaluation
 
 
 def small_evaluation():

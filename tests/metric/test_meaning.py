@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sklearn_rank import Evaluation, RankingEvaluator, evaluate, evaluate_batches, metric, parse_metric
+from sklearn_rank import RankingEvaluator, evaluate, evaluate_batches, metric, parse_metric
 from sklearn_rank._chunks.parts import join_parts
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._metric.meaning import text_of
 from sklearn_rank._utils.storage import load, save
+from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_all
 
 Y, S, QID = [0, 1, 2, 0, 1, 0], [3.0, 2.0, 1.0, 1.0, 2.0, 3.0], ["a", "a", "a", "b", "b", "b"]

@@ -7,19 +7,12 @@ import numpy as np
 import pytest
 from sklearn.dummy import DummyRegressor
 
-from sklearn_rank import (
-    Evaluation,
-    RankingAccumulator,
-    RankingEvaluator,
-    compare_systems,
-    evaluate,
-    evaluate_batches,
-    parse_metric,
-)
+from sklearn_rank import RankingAccumulator, RankingEvaluator, compare_systems, evaluate, evaluate_batches, parse_metric
 from sklearn_rank._evaluation.all_relevant import OF_RELEVANCE
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.metrics import dcg_score, ndcg_score
+from sklearn_rank.results import Evaluation
 
 SPAM = {-1: 0, 0: 0, 1: 1, 2: 3}
 LABELS = [2, 1, 0, -1, -1]

@@ -10,7 +10,6 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, GroupShuffleSplit, LeavePGroupsOut, PredefinedSplit
 
 from sklearn_rank import (
-    Comparison,
     QueryKFold,
     QueryShuffleSplit,
     QueryTimeSeriesSplit,
@@ -21,6 +20,7 @@ from sklearn_rank import (
     stats,
 )
 from sklearn_rank.datasets import make_ranking
+from sklearn_rank.model_selection import Comparison
 
 MODELS = {"constant": DummyRegressor(), "ridge": Ridge()}
 METRICS = ["ndcg@5", "map", "rmse"]

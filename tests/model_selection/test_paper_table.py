@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from sklearn_rank import Evaluation
 from sklearn_rank.model_selection._paper_table import CORRECTION_NAMES, TEST_NAMES, paper_table
+from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare_all
 from sklearn_rank.stats._arguments import RULES
 from sklearn_rank.stats._significance import TESTS

@@ -43,7 +43,7 @@ FLOORS = [
     ("metrics", "_evaluation"),
     ("_chunks", "boosting"),
     ("model_selection",),
-    ("batches", "dask", "spark", "display", "inspection", "io", "retrieval"),
+    ("batches", "dask", "spark", "display", "inspection", "io", "results", "retrieval"),
     ("_entry_points",),
     ("_cli", "compat"),
     ("__main__",),
@@ -111,7 +111,7 @@ def test_only_packages_are_public():
         room, *inside = path.relative_to(PACKAGE).with_suffix("").parts
         if inside and not room.startswith("_") and room not in ("metrics", "compat"):
             assert inside[-1].startswith("_"), path
-    assert {p.stem for p in PACKAGE.glob("[a-z]*.py")} == {"datasets", "inspection"}
+    assert {p.stem for p in PACKAGE.glob("[a-z]*.py")} == {"datasets", "inspection", "results"}
 
 
 def test_no_function_has_the_name_of_a_module_beside_it():
@@ -224,7 +224,9 @@ def test_import_is_light(imported_alone):
     imported_alone.check(f"assert not loaded & set({OPTIONAL + late}), loaded")
 
 
-@pytest.mark.parametrize("package", "batches datasets display inspection io model_selection retrieval stats".split())
+@pytest.mark.parametrize(
+    "package", "batches datasets display inspection io model_selection results retrieval stats".split()
+)
 def test_public_packages_come_on_demand(imported_alone, package):
     """Each in a process of its own, where no other is loaded."""
     imported_alone.check(f"""
@@ -252,11 +254,13 @@ for name in ("stat", "_no_such_module", "compare"):
 
 
 def test_what_is_returned_is_public():
-    from sklearn_rank.metrics import Metric, MetricSpec, Ranked
-    from sklearn_rank.model_selection import CrossValidation, RankingScorers, Summary
+    from sklearn_rank.metrics import Metric, Ranked
+    from sklearn_rank.model_selection import Comparison, CrossValidation, RankingScorers, Summary
 
-    for public in (Metric, MetricSpec, Ranked, CrossValidation, RankingScorers, Summary, sklearn_rank.Table):
+    returned = [getattr(sklearn_rank.results, name) for name in sklearn_rank.results.__all__]
+    for public in (*returned, Metric, Ranked, Comparison, CrossValidation, RankingScorers, Summary):
         assert public.__doc__
+        assert not hasattr(sklearn_rank, public.__name__)
 
 
 def test_sources_without_the_compiled_part_say_so(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats as scipy_stats
 from test_stats_laws import error_rates  # noqa: F401, a fixture
 
-from sklearn_rank import Evaluation
+from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_all, confidence_interval, power_of
 from sklearn_rank.stats._samples import sample_of
 
@@ -59,7 +59,8 @@ def test_power_follows_from_the_standard_error():
     x, cluster = clustered()
     result = compare(x, 0 * x, clusters=cluster)
     difference = result.minimal_detectable_difference(power=0.8)
-    assert power_of(difference, result.standard_error * np.sqrt(7), 7) == pytest.approx(0.8)  # as of seven queries
+    std = result.standard_error * np.sqrt(7)  # as of seven queries
+    assert power_of(std, difference=difference, n=7) == pytest.approx(0.8)
 
 
 @pytest.mark.parametrize("test", CLUSTERED)

@@ -21,7 +21,6 @@ from sklearn_rank.stats import (
     compare_folds,
     confidence_interval,
     power_of,
-    queries_needed,
 )
 from sklearn_rank.stats._significance import TESTS
 
@@ -319,11 +318,15 @@ def test_data_that_are_refused(values):
     with pytest.raises(ValueError, match="use compare_all"):
         adjust_pvalues([0.5], "tukey")
     with pytest.raises(ValueError, match="on the side of the alternative"):
-        queries_needed(0.1, 1, alternative="less")
+        power_of(1, difference=0.1, power=0.8, alternative="less")
     with pytest.raises(ValueError, match=r"More than 1e\+15 queries would be needed. Got difference=1e-300"):
-        queries_needed(1e-300, 1.0)
+        power_of(1.0, difference=1e-300, power=0.8)
     with pytest.raises(ValueError, match="'n' parameter of power_of must be an int from 2 to 2"):
-        power_of(0.1, 1, 1)
+        power_of(1, difference=0.1, n=1)
+    with pytest.raises(ValueError, match=r"two of difference, n and power, and returns the third. Got n\."):
+        power_of(1, n=10)
+    with pytest.raises(ValueError, match=r"Got difference and n and power\."):
+        power_of(1, difference=0.1, n=10, power=0.8)
     with pytest.raises(
         ValueError, match="'method' parameter of confidence_interval must be 't', 'percentile' or 'bca'"
     ):
