@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 from registry import about, together
 from shared_cases import NAMES, READS_UNJUDGED, SHARED, needs_shared, numbers, read, translate
 
-from sklearn_rank import parse_metric
+from sklearn_rank import evaluate, parse_metric
 
 # --- what cannot be said -------------------------------------------------------------------------------------
 
@@ -43,7 +43,7 @@ def call_for(case):
 
 def all_cases():
     files = sorted((SHARED / "cases").glob("*.json")) if SHARED.is_dir() else []
-    apart = {"tie_cases.json", "extra_tf_ranking_subtopic.json"}
+    apart = {"tie_cases.json", "extra_tf_ranking_subtopic.json", "peer_tests.json", "references.json"}
     return [case for file in files if file.name not in apart for case in read(f"cases/{file.name}")["cases"]]
 
 
@@ -226,3 +226,26 @@ def test_tied_lists_averaged_over_queries(case):
             if policies[policy] is not None:
                 found = tie_call(name)(*data, replace_undefined_by=replacement)
                 assert_allclose(found, policies[policy], rtol=1e-12, err_msg=f"{name}, {policy}")
+
+
+# --- values of peers' own tests, in the words of our calls ---------------------------------------------------
+
+PEER_CASES = [case for case in read("cases/peer_tests.json") or () if case["call"] == "evaluate"]
+
+
+@needs_shared
+def test_peers_own_tests():
+    for case in PEER_CASES:
+        keywords = {name: np.nan if value == "nan" else value for name, value in case["keywords"].items()}
+        score = numbers([None if s == "-inf" else s for s in case["y_score"]], -np.inf)
+        result = evaluate(case["y_true"], score, qid=case["qid"], metrics=case["metric"], **keywords)
+        (name,) = result.per_query
+        if case["kind"] == "mean":
+            assert_allclose(result.mean()[name], case["expected"], atol=case["tolerance"], err_msg=case["source"])
+        else:
+            values = dict(zip(map(str, result.qid), result.per_query[name], strict=True))
+            expected = {query: np.nan if value == "nan" else value for query, value in case["expected"].items()}
+            assert values.keys() == expected.keys()
+            assert_allclose(
+                [*values.values()], [expected[query] for query in values], atol=case["tolerance"], err_msg=case["source"]
+            )
