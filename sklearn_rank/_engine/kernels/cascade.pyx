@@ -2,55 +2,47 @@
 # cython: freethreading_compatible=True
 """The cascade: a user goes down a list and stops at an item with some probability, else goes on.
 
-In: the probability to stop at each position, or at each grade, and lists with ties. Out: the probability that each
-position is the last one seen, in expectation over tied items, or sums of these.
-A block of tied items is in random order: a sum over all orders that never subtracts.
+In: the probability to stop at each position, or at each grade, and lists whose tie blocks end at `tie_end`.
+Out: the probability that each position is the last one seen, in expectation over the orders of tied items, and whether
+all that was read are probabilities.
+Why: an alternating sum over the items of a block would cancel, so both what stops and what goes on are sums of what is
+not negative; and where hardly anyone is left, rounding changes nothing, so that most long lists end early.
 """
 from libc.math cimport INFINITY, ceil, exp, fabs, log, log1p
-from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT64_MAX, int64_t, uint8_t
 from libc.string cimport memset
 
-from sklearn_rank._engine.kernels.common cimport FEW, N_GRADES, bits_of, count_steps
-from sklearn_rank._engine.kernels.lanes cimport EITHER, NUMBER, TWO, two_numbers
+from sklearn_rank._engine.kernels.common cimport N_GRADES, bits_of, count_steps
 from sklearn_rank._engine.kernels.order cimport pointer_of, ties_of
 from sklearn_rank._engine.kernels.sums cimport (
-    FEW_LABELS, N_FIRST, N_PLAIN, TOGETHER, add, down_to_cutoff, end_of_turn, find_few, go_on, items_of, items_t, multiply,
-    pair_t, sum_few_terms, sum_untied, values_from,
+    PIECE, add, items_of, items_t, multiply, pair_t, values_from,
 )
 
 cdef double NEGLIGIBLE = 1e-18  # a probability of survival below this changes no double that it is added to
 cdef double LOG_NEGLIGIBLE = log(NEGLIGIBLE)
-
-cdef enum:
-    TERMS = 64                  # of a series that has less than 50 which matter
-
 cdef double HALF = 0.5 + 1e-9   # how far from 1/2 a probability may be, up to rounding
 
 cdef enum:
+    TERMS = 64                  # terms of a series that has less than 50 which matter
     N_VALUES = 16               # distinct probabilities of a tie block that are counted
+    TURN = 4                    # positions that are computed together
+    ITEM_BY_ITEM = 8            # items of a tie block that are added one after the other, without a series
 
 cdef double[TERMS] LOG          # of 0, 1, ...
-for number_of_log in range(TERMS):
-    LOG[number_of_log] = log(number_of_log)
-
-cdef enum:
-    MOST_TABLED = 3             # tied items that the table has an entry for, in any order
-    N_TABLED = 8                # grades of these, from 0
-    N_ENTRIES = N_TABLED + N_TABLED * N_TABLED + N_TABLED * N_TABLED * N_TABLED
-    SHARES = MOST_TABLED + 1    # numbers of an entry
-    N_KEPT = 256                # entries for more items, those that were needed last
-    BITS_OF_COUNT = 4           # of the key of these, for each grade
-    WORTH_A_TABLE = 4096        # positions from which on there are tables
-
-cdef int64_t[SHARES] FIRST_ENTRY = [0, 0, N_TABLED, N_TABLED + N_TABLED * N_TABLED]  # of so many items
-cdef uint64_t SPREAD = 0x9E3779B97F4A7C15   # odd: its product spreads a key over the upper bits
+cdef double[ITEM_BY_ITEM + 1][ITEM_BY_ITEM] N_WAYS  # to choose one of so many items, and so many of the others
 
 
-# By the grades of a block, shares of users who stop at each of its positions, and at the end of those who go on.
-cdef struct few_stops_t:
-    double[SHARES * N_ENTRIES] of           # of up to three items; the end is -1 until the entry is needed
-    double[(FEW + 1) * N_KEPT] of_more      # of up to eight
-    uint64_t[N_KEPT] key                    # how many of these have each grade, or 0
+cdef void _fill_tables() noexcept:
+    cdef int64_t m, j
+    for m in range(TERMS):
+        LOG[m] = log(m)
+    for m in range(1, ITEM_BY_ITEM + 1):
+        N_WAYS[m][0] = m
+        for j in range(1, m):
+            N_WAYS[m][j] = N_WAYS[m][j - 1] * (m - j) / j
+
+
+_fill_tables()
 
 
 # Operands of a cascade, and whether all that were read so far are probabilities.
@@ -59,7 +51,6 @@ cdef struct cascade_t:
     const int64_t* tie_end      # NULL if nothing is tied
     int64_t depth
     bint known, valid           # known: those of all grades are
-    few_stops_t* few            # NULL if there is no table
     double* looked_up
     double* work
     int64_t steps
@@ -67,7 +58,8 @@ cdef struct cascade_t:
 
 cpdef bint cascade(
     const double[::1] p, const uint8_t[::1] grade, const int64_t[::1] ptr, const int64_t[::1] tie_end, int64_t depth,
-    double[:, ::1] room, double[::1] out,
+    double[:, ::1] room,
+    double[::1] out,  # OUT
 ) except -1:
     """Probability to stop at each position, if a user stops at an item with probability p, else goes on.
 
@@ -76,8 +68,7 @@ cpdef bint cascade(
     whether all of p are probabilities.
     """
     cdef int64_t q, n, reached
-    cdef few_stops_t few
-    cdef cascade_t of = _cascade_of(p, grade, ptr, tie_end, depth, room, &few)
+    cdef cascade_t of = _cascade_of(p, grade, tie_end, depth, room)
     with nogil:
         for q in range(ptr.shape[0] - 1):
             n = ptr[q + 1] - ptr[q]
@@ -89,21 +80,21 @@ cpdef bint cascade(
 
 cpdef bint cascade_upwards(
     const double[::1] p, const uint8_t[::1] grade, const int64_t[::1] ptr, const int64_t[::1] tie_end,
-    double[:, ::1] room, double[::1] out,
+    double[:, ::1] room,
+    double[::1] out,  # OUT
 ) except -1:
     """The same for a user who goes up from the end of each list, which is turned round; lists are whole.
 
     `room` has five rows for the longest list and one more.
     """
     cdef int64_t q, i, stop, first, n, reached
-    cdef few_stops_t few
     cdef const int64_t* all_ends = pointer_of(tie_end)
     cdef const int64_t* ends
     cdef double* turned = &room[2, 0]
     cdef uint8_t* turned_grade = <uint8_t*> turned
     cdef int64_t* turned_end = <int64_t*> &room[3, 0]
     cdef double* stops = &room[4, 0]
-    cdef cascade_t of = _cascade_of(p, grade, ptr, tie_end, INT64_MAX, room, &few)
+    cdef cascade_t of = _cascade_of(p, grade, tie_end, INT64_MAX, room)
     if grade is not None:
         of.items.grade = turned_grade
     else:
@@ -133,151 +124,74 @@ cpdef bint cascade_upwards(
     return of.valid
 
 
-cdef bint sum_cascade(
-    const double[::1] p, const uint8_t[::1] grade, const int64_t[::1] ptr, const int64_t[::1] tie_end, int64_t depth,
-    double[:, ::1] room, double* stops, const stop_sum_t* sums, int64_t n_sums,
-) except -1:
-    """Sum these probabilities times a weight by rank, down to the last position of each list at which anyone may stop.
-
-    They are kept for one list at a time, in `stops`.
-    """
-    cdef int64_t q, k, n
-    cdef double one = 1.0
-    cdef few_stops_t few
-    cdef cascade_t of = _cascade_of(p, grade, ptr, tie_end, depth, room, &few)
-    cdef items_t ones
-    cdef int64_t[2] bounds
-    cdef bint may_be_few
-    cdef stop_sum_t[MOST_STOP_SUMS] of_list
-    may_be_few = of.known and of.items.value[0] == 0.0
-    ones.value, ones.grade, ones.step = &one, NULL, 0
-    bounds[0] = 0
-    with nogil:
-        for k in range(n_sums):
-            of_list[k] = sums[k]
-            of_list[k].lists.ptr, of_list[k].lists.n = bounds, 1
-        for q in range(ptr.shape[0] - 1):
-            n = ptr[q + 1] - ptr[q]
-            if not may_be_few or not _sum_few_of_cascade(&of, ptr[q], n, of_list, n_sums):
-                bounds[1] = _cascade_of_list(&of, ptr[q], n, stops) if n > 0 else 0
-                for k in range(n_sums):
-                    if bounds[1] <= N_FIRST:
-                        _sum_few_stops(stops, bounds[1], &of_list[k])
-                    else:
-                        sum_untied(&ones, stops, 1, sums[k].by_rank, sums[k].per_rank, &of_list[k].lists, 0)
-            for k in range(n_sums):
-                of_list[k].lists.out += sums[k].lists.of_query
-    return of.valid
-
-
-cdef inline void _sum_few_stops(const double* stops, int64_t n, const stop_sum_t* sum) noexcept nogil:
-    """Sums of one list in which no one comes below rank 16, as `_sum_lists` takes them."""
-    cdef int64_t c, i
-    cdef double total = 0.0
-    cdef double[N_FIRST] term
-    cdef char* at = sum.lists.out
-    n = min(n, sum.lists.cutoffs[sum.lists.n_cutoffs - 1])  # there need be no weight below
-    if sum.by_rank != NULL:
-        for i in range(n):
-            term[i] = stops[i] * sum.by_rank[i]
-        stops = term
-    i = 0
-    for c in range(sum.lists.n_cutoffs):
-        while i < min(n, sum.lists.cutoffs[c]):
-            total += stops[i] / (i + 1.0) if sum.per_rank else stops[i]
-            i += 1
-        (<double*> at)[0] = total
-        at += sum.lists.of_cutoff
-
-
 cdef cascade_t _cascade_of(
-    const double[::1] p, const uint8_t[::1] grade, const int64_t[::1] ptr, const int64_t[::1] tie_end, int64_t depth,
-    double[:, ::1] room, few_stops_t* few,
+    const double[::1] p, const uint8_t[::1] grade, const int64_t[::1] tie_end, int64_t depth, double[:, ::1] room
 ) noexcept:
     cdef cascade_t of
     of.items, of.tie_end, of.depth = items_of(p, grade), pointer_of(tie_end), depth
-    of.known, of.valid, of.few, of.looked_up, of.work, of.steps = False, True, NULL, NULL, &room[0, 0], 0
+    of.known, of.valid, of.work, of.looked_up, of.steps = False, True, &room[0, 0], NULL, 0
     if of.items.grade != NULL:
-        of.known, of.looked_up = are_probabilities(&p[0], N_GRADES), &room[1, 0]
-        if of.tie_end != NULL and of.known and ptr[ptr.shape[0] - 1] >= WORTH_A_TABLE:
-            of.few = few
-            _forget_stops(few)
+        of.known, of.looked_up = _are_probabilities(&p[0], N_GRADES), &room[1, 0]
     return of
 
 
 cdef inline int64_t _cascade_of_list(cascade_t* of, int64_t first, int64_t n, double* out) except -1 nogil:
     """Write probabilities of one list down to where anyone may stop, and return where that is."""
-    cdef const int64_t* ends = ties_of(of.tie_end, first, first + n)
-    if of.items.grade == NULL:
-        of.valid &= are_probabilities(of.items.value + of.items.step * first, n)
-    elif not of.known:
-        of.valid &= are_probabilities(values_from(&of.items, first, n, of.looked_up), n)
-    if ends == NULL and n <= N_PLAIN:
-        return _cascade_plainly(&of.items, first, n, out)
+    cdef int64_t i = 0, j, stop, n_items, rough = min(n, <int64_t> PIECE)
+    cdef const int64_t* tie_end = ties_of(of.tie_end, first, first + n)
+    cdef const uint8_t* grade = of.items.grade
+    cdef const double* p = of.items.value
+    cdef const double* block
+    cdef double once, within, left = 1.0, lost = 0.0
+    cdef pair_t survive
+    if grade != NULL:
+        grade += first
+    else:
+        p += of.items.step * first
+    if not of.known:
+        of.valid &= _are_probabilities(values_from(&of.items, first, n, of.looked_up), n)
     if not of.valid:  # which is said in the end
         return 0
-    return _cascade_list(of, ends, first, n, out)
-
-
-cdef int64_t _cascade_list(
-    cascade_t* of, const int64_t* tie_end, int64_t first, int64_t n, double* out
-) except -1 nogil:
-    """A list that is long or has ties, whose first position has this number; return down to where anyone may stop.
-
-    Where hardly anyone is left, rounding changes nothing: lists of 5,000 rows take 0.4 of the time.
-    """
-    cdef int64_t i = 0, stop, n_known = 0, plain = min(n, N_PLAIN)
-    cdef const items_t* items = &of.items
-    cdef const double* p = of.looked_up
-    cdef pair_t survive
-    if items.grade == NULL:
-        p = items.value + items.step * first
-    survive.value, survive.lost = 1.0, 0.0
-    while i < n and survive.value != 0.0:
-        if of.few != NULL and tie_end != NULL and i < plain:
-            i = _cascade_few_of_grades(items, tie_end + first, first, i, plain, of.few, &survive.value, out)
-            if i == n or survive.value == 0.0:
-                break
+    while i < n and left != 0.0:
+        if tie_end == NULL and i + TURN <= rough:   # so that only each fourth product waits for those before
+            within = 1.0
+            for j in range(i, i + TURN):
+                once = p[grade[j]] if grade != NULL else p[j]
+                out[j] = left * within * once
+                within *= 1.0 - once
+            left *= within
+            i += TURN
+            continue
         stop = tie_end[first + i] - first if tie_end != NULL else i + 1
-        if stop == i + 1:
-            stop = end_of_turn(tie_end, first + i, first + (plain if i < plain else n)) - first
-        n_known = _look_up_to(items, first, max(n_known, i), stop, of.looked_up)
-        if tie_end != NULL and tie_end[first + i] - first > i + 1:
-            _cascade_block(p + i, stop - i, of.depth - i, stop <= plain, &survive, of.work, out + i, &of.steps)
-        elif i < plain:
-            survive.value *= _cascade_turn(p + i, stop - i, survive.value, out + i)
-        elif survive.value < NEGLIGIBLE:
-            survive.value *= _cascade_turn(p + i, stop - i, survive.value, out + i)
-            survive.lost = 0.0
+        n_items = stop - i
+        if n_items == 1:
+            once = p[grade[i]] if grade != NULL else p[i]
+            out[i] = (left + lost) * once
+        if n_items == 1 and (i < rough or left < NEGLIGIBLE):
+            left *= 1.0 - once
+            lost = 0.0
         else:
-            _cascade_exactly(p + i, stop - i, &survive, out + i)
+            survive.value, survive.lost = left, lost
+            if n_items == 1:
+                _go_on(&survive, once)
+            elif n_items <= ITEM_BY_ITEM:
+                _stop_at_few(
+                    p if grade != NULL else p + i, grade + i if grade != NULL else NULL, n_items, &survive, stop <= rough,
+                    out + i,
+                )
+            else:
+                block = values_from(&of.items, first + i, n_items, of.looked_up)
+                _stop_in_block(block, n_items, of.depth - i, stop <= rough, &survive, of.work, out + i, &of.steps)
+            left, lost = survive.value, survive.lost
         i = stop
-    while i > 0 and out[i - 1] == 0.0:
-        i -= 1
     return i
 
 
-cdef inline int64_t _look_up_to(
-    const items_t* items, int64_t first, int64_t n_known, int64_t stop, double* looked_up
-) noexcept nogil:
-    """Look up values of grades as far as they are needed, as many a list is left before its end; return how far."""
-    cdef int64_t i
-    if items.grade != NULL:
-        for i in range(n_known, stop):
-            looked_up[i] = items.value[items.grade[first + i]]
-    return stop
-
-
-cdef inline void _cascade_exactly(const double* p, int64_t n, pair_t* survive, double* out) noexcept nogil:
-    """As `_cascade_turn`, with what each product rounds away: only the last one waits for the items before."""
-    cdef int64_t i
-    cdef pair_t within
-    cdef double before = survive.value + survive.lost
-    within.value, within.lost = 1.0, 0.0
-    for i in range(n):
-        out[i] = before * (within.value + within.lost) * p[i]
-        go_on(&within, p[i])
-    _go_through(survive, &within)
+cdef inline void _go_on(pair_t* survive, double p) noexcept nogil:
+    """Multiply by 1 - p, and keep what both operations round away."""
+    cdef double x = 1.0 - p
+    survive.lost = survive.lost * x + survive.value * ((1.0 - x) - p)
+    survive.lost += multiply(&survive.value, x)
 
 
 cdef inline void _go_through(pair_t* survive, const pair_t* through) noexcept nogil:
@@ -286,78 +200,16 @@ cdef inline void _go_through(pair_t* survive, const pair_t* through) noexcept no
     survive.lost += multiply(&survive.value, through.value)
 
 
-cdef int64_t _cascade_plainly(const items_t* items, int64_t first, int64_t n, double* out) noexcept nogil:
-    """Few items, none of them tied, four at a time, as in `_joint_plainly`; return how many are taken.
-
-    These go down to one that stops everyone, or to the end.
-    """
-    cdef int64_t i = 0, k, n_turn
-    cdef double survive = 1.0
-    cdef double[TOGETHER] looked_up
-    cdef const double* p = looked_up
-    while i < n and survive != 0.0:
-        n_turn = min(<int64_t> TOGETHER, n - i)
-        if items.grade == NULL:
-            p = items.value + items.step * first + i
-        else:
-            for k in range(n_turn):
-                looked_up[k] = items.value[items.grade[first + i + k]]
-        if n_turn == TOGETHER:  # which the compiler writes out
-            survive *= _cascade_turn(p, TOGETHER, survive, out + i)
-        else:
-            _cascade_turn(p, n_turn, survive, out + i)
-        i += n_turn
-    return i
-
-
-cdef inline double _cascade_turn(const double* p, int64_t n, double survive, double* out) noexcept nogil:
-    cdef int64_t i
-    cdef double within = 1.0
-    for i in range(n):
-        out[i] = survive * within * p[i]
-        within *= 1.0 - p[i]
-    return within
-
-
-cdef bint are_probabilities(const double* p, int64_t m) noexcept nogil:
+cdef bint _are_probabilities(const double* p, int64_t m) noexcept nogil:
     """Whether all are from 0 to 1, up to rounding. NaN, as bits, is further from 1/2 than any number."""
     cdef int64_t t, wrong = 0
     for t in range(m):
-        wrong |= bits_of(HALF) - bits_of(fabs(p[t] - 0.5))  # a difference below 0 has the sign bit, as in `_divide_all`
+        wrong |= bits_of(HALF) - bits_of(fabs(p[t] - 0.5))  # a difference below 0 has the sign bit
     return wrong >= 0
 
 
-cdef bint _sum_few_of_cascade(
-    const cascade_t* of, int64_t first, int64_t n, const stop_sum_t* sums, int64_t n_sums,
-) noexcept nogil:
-    """Sums of the probabilities to stop in one list; return whether it is not tied and has few."""
-    cdef int64_t i, k, n_down
-    cdef int64_t[FEW_LABELS] place
-    cdef double[FEW_LABELS] stop, term
-    cdef double p, survive = 1.0, within = 1.0
-    if ties_of(of.tie_end, first, first + n) != NULL:
-        return False
-    n = find_few(of.items.grade + first, n, place)
-    if n < 0:
-        return False
-    for i in range(n):
-        if i > 0 and place[i] // TOGETHER != place[i - 1] // TOGETHER:
-            survive *= within
-            within = 1.0
-        p = of.items.value[of.items.grade[first + place[i]]]
-        stop[i] = survive * within * p
-        within *= 1.0 - p
-    for k in range(n_sums):
-        n_down = down_to_cutoff(sums[k].lists.cutoffs[sums[k].lists.n_cutoffs - 1], place, n)
-        for i in range(n_down):
-            term[i] = stop[i] * sums[k].by_rank[place[i]] if sums[k].by_rank != NULL else stop[i]
-            if sums[k].per_rank:
-                term[i] /= place[i] + 1.0
-        sum_few_terms(place, term, n_down, &sums[k].lists, sums[k].lists.out)
-    return True
+# --- stops among tied items in random order, in expectation over the orders ---------------------------------------
 
-
-# --- stops among tied items in random order, in expectation over the orders
 
 cdef struct stops_t:            # probabilities of tied items to be the last one seen
     const double* p
@@ -365,8 +217,8 @@ cdef struct stops_t:            # probabilities of tied items to be the last one
     int64_t n
 
 
-cdef int _cascade_block(
-    const double* p, int64_t m, int64_t depth, bint plain, pair_t* survive, double* s, double* out, int64_t* steps,
+cdef int _stop_in_block(
+    const double* p, int64_t m, int64_t depth, bint rough, pair_t* survive, double* s, double* out, int64_t* steps,
 ) except -1 nogil:
     """One block of m tied items in random order: s_j survives the first j of them, out_j stops at the next.
 
@@ -378,9 +230,6 @@ cdef int _cascade_block(
     cdef double[N_VALUES] value
     cdef int64_t[N_VALUES] count
     cdef stops_t stops
-    if m <= FEW:
-        _cascade_few(p, m, survive, plain, out)
-        return 0
     for t in range(m):
         out[t] = 0.0
         mean += p[t]
@@ -394,7 +243,7 @@ cdef int _cascade_block(
             _stop_at_certain(m, n_certain, min(max(depth, <int64_t> 1), n_never + 1), before, out)
         return 0
     stops = _distinct_of(p, m, s, value, count)
-    _go_past(survive, &stops, plain)
+    _go_past(survive, &stops, rough)
     if before == 0.0:
         return 0
     if mean >= 1.0:
@@ -465,18 +314,18 @@ cdef void _stop_at_certain(int64_t m, int64_t n_certain, int64_t top, double sur
         j += 1
 
 
-cdef void _go_past(pair_t* survive, const stops_t* stops, bint plain) noexcept nogil:
+cdef void _go_past(pair_t* survive, const stops_t* stops, bint rough) noexcept nogil:
     """Multiply by 1 - p of each item: by one product of them all."""
     cdef int64_t t, i
     cdef pair_t through
     through.value, through.lost = 1.0, 0.0
     for t in range(stops.n):
         for i in range(_times(stops, t)):
-            if plain:
+            if rough:
                 through.value *= 1.0 - stops.p[t]
             else:
-                go_on(&through, stops.p[t])
-    if plain:
+                _go_on(&through, stops.p[t])
+    if rough:
         survive.value *= through.value
     else:
         _go_through(survive, &through)
@@ -543,22 +392,22 @@ cdef double _divide_stops(const stops_t* stops, int64_t m, int64_t top) noexcept
     2 at most. So less than some 2,000 need be left out, whatever they are.
     """
     cdef int64_t n, cost, least_cost = m
-    cdef double most = 1.0 + 1e-9, found = -1.0, mean, reach, spread
+    cdef double most = 1.0 + 1e-9, chosen = -1.0, mean, reach, spread
     while True:
         mean = _mean_up_to(stops, most, &n)
-        if n <= FEW:
-            return found
+        if n <= ITEM_BY_ITEM:
+            return chosen
         if mean <= 0.5:
             reach = min(top, n)
             spread = _spread_up_to(stops, most, mean, reach / n / (1.0 - mean))
             if spread <= 2.0:
                 cost = m - n + _n_terms(spread, NEGLIGIBLE * min(1.0, mean * reach))
                 if cost >= least_cost:
-                    return found
+                    return chosen
                 least_cost = cost
-                found = most
+                chosen = most
                 if cost * top <= 16 * m:  # a search for less takes longer
-                    return found
+                    return chosen
         most = 0.5 if most > 1.0 else most / 2
 
 
@@ -575,7 +424,7 @@ cdef int64_t _start_block(
     cdef double mean = _mean_up_to(stops, most, &n), c = 1.0 - mean, log_c = log1p(-mean), reach = min(top, n)
     cdef double share = reach / n, spread = _spread_up_to(stops, most, mean, share / c), d, x
     cdef double[TERMS] power, e, step, of_more
-    cdef double[TOGETHER] f, falling, survive, more
+    cdef double[TURN] f, falling, survive, more
     n_terms = _n_terms(spread, NEGLIGIBLE * min(1.0, mean * reach))
     memset(power, 0, sizeof(power))
     if n_terms > 1:
@@ -597,161 +446,57 @@ cdef int64_t _start_block(
     depth = min(depth, n + 1)
     j = 0
     while j < depth:  # four at a time, none of which waits for another
-        for k in range(TOGETHER):
+        for k in range(TURN):
             survive[k] = more[k] = 0.0
             f[k] = 1.0
             falling[k] = j + k
-        for r in range(min(n_terms, j + TOGETHER - 1) + 1):
-            for k in range(TOGETHER):
+        for r in range(min(n_terms, j + TURN - 1) + 1):
+            for k in range(TURN):
                 survive[k] += f[k] * e[r]
                 more[k] += f[k] * of_more[r]
                 f[k] *= falling[k] * step[r]  # 0 from r = j + k on
                 falling[k] -= 1.0
         x = exp(j * log_c)
-        for k in range(min(<int64_t> TOGETHER, depth - j)):
+        for k in range(min(<int64_t> TURN, depth - j)):
             s[j + k] = x * survive[k]
             if j + k < n:
                 out[j + k] = x * (mean * survive[k] - c * more[k])
             x *= c
-        j += TOGETHER
+        j += TURN
     return n
 
 
-# --- few tied items, and tables of them by grade
-
-cdef void _forget_stops(few_stops_t* few) noexcept nogil:
-    """Begin without an entry."""
-    cdef int64_t i
-    for i in range(N_ENTRIES):
-        few.of[SHARES * i + MOST_TABLED] = -1.0
-    memset(few.key, 0, sizeof(few.key))
-
-
-cdef int64_t _cascade_few_of_grades(
-    const items_t* items, const int64_t* tie_end, int64_t first, int64_t i, int64_t stop, few_stops_t* few,
-    double* survive, double* out,
+cdef void _stop_at_few(
+    const double* p, const uint8_t* grade, int64_t m, pair_t* survive, bint rough, double* out
 ) noexcept nogil:
-    """Go on from position `i` of a list up to `stop`, or to what tables do not have; return where that is.
-
-    What happens in a block is looked up, and little waits for a branch that nobody could foresee: shares of the next
-    block are written over those that a block has not. Items that are not tied are taken in turns of up to four, and a
-    turn that ends elsewhere is given back, so that all numbers have the bits that they have without a table.
-    """
-    cdef int64_t j, end, key, n_turn = 0, start = i
-    cdef int64_t last = stop - 1    # whose block does not end below it
-    cdef double before = survive[0], within = 1.0, here
-    cdef two_numbers both
-    cdef bint done
-    cdef const double* entry
-    while i + FEW <= stop and before != 0.0:
-        end = tie_end[i] - first
-        if end - i <= MOST_TABLED:
-            key = _key_of(items.grade + first + i, end - i)
-            if key < 0:
-                break
-            entry = few.of + SHARES * key
-            if entry[MOST_TABLED] < 0.0:
-                _fill_stops(items, first + i, end - i, few.of + SHARES * key, MOST_TABLED)
-            here = before * within
-            for j in range(SHARES):
-                out[i + j] = here * entry[j]
-            within *= entry[MOST_TABLED]
-        else:
-            if end - i > FEW:
-                break
-            entry = _entry_of_more(items, first + i, end - i, few)
-            if entry == NULL:
-                break
-            for j in range(FEW):
-                out[i + j] = before * entry[j]
-            within = entry[FEW]
-        n_turn += 1
-        done = (end > i + 1) | (n_turn == TOGETHER) | (tie_end[min(end, last)] - first != end + 1)
-        both = EITHER(done, TWO(before * within, 1.0), TWO(before, within))
-        before, within = NUMBER(both, 0), NUMBER(both, 1)
-        n_turn &= done - 1
-        start = end if done else start
-        i = end
-    survive[0] = before
-    return start
-
-
-cdef inline const double* _entry_of_more(
-    const items_t* items, int64_t i, int64_t n, few_stops_t* few
-) noexcept nogil:
-    """Entry for four to eight items; NULL if there is none. They need not be in one order to have one entry."""
-    cdef int64_t k, highest = 0, place
-    cdef uint64_t key = 0
-    for k in range(i, i + n):
-        highest |= items.grade[k]
-        key += <uint64_t> 1 << (BITS_OF_COUNT * (items.grade[k] & (N_TABLED - 1)))
-    if highest >= N_TABLED:
-        return NULL
-    place = (key * SPREAD) >> 56
-    if few.key[place] != key:
-        few.key[place] = key
-        _fill_stops(items, i, n, few.of_more + (FEW + 1) * place, FEW)
-    return few.of_more + (FEW + 1) * place
-
-
-cdef inline int64_t _key_of(const uint8_t* grade, int64_t n) noexcept nogil:
-    """Number of the entry for the first `n` of four grades; -1 if there is none."""
-    cdef int64_t first, second, third
-    if n > MOST_TABLED:
-        return -1
-    first, second, third = grade[0], grade[1] & -(n > 1), grade[2] & -(n > 2)
-    if (first | second | third) >= N_TABLED:
-        return -1
-    return FIRST_ENTRY[n] + first + N_TABLED * (second + N_TABLED * third)
-
-
-cdef void _fill_stops(const items_t* items, int64_t i, int64_t n, double* entry, int64_t most) noexcept nogil:
-    """Write the entry for some items, of those who all come to them: shares of up to `most` positions, and the end."""
-    cdef int64_t k
-    cdef double[FEW] p
-    cdef pair_t survive
-    survive.value, survive.lost = 1.0, 0.0
-    for k in range(n):
-        p[k] = items.value[items.grade[i + k]]
-    for k in range(most):
-        entry[k] = 0.0
-    if n == 1:
-        survive.value = _cascade_turn(p, 1, 1.0, entry)
-    else:
-        _cascade_few(p, n, &survive, True, entry)
-    entry[most] = survive.value
-
-
-cdef void _cascade_few(const double* p, int64_t m, pair_t* survive, bint plain, double* out) noexcept nogil:
-    """A block of few tied items; for a number that the compiler knows it writes out the loops: 0.7 of the time."""
-    cdef double before = survive.value + survive.lost
-    cdef double[FEW] rising
-    cdef stops_t stops
+    """One block of 2 to 8 items; of a number that the compiler knows it writes out the loops."""
     if m == 2:
-        _stop_among(p, 2, before, rising, out)
+        _stop_among(p, grade, 2, survive, rough, out)
     elif m == 3:
-        _stop_among(p, 3, before, rising, out)
+        _stop_among(p, grade, 3, survive, rough, out)
     elif m == 4:
-        _stop_among(p, 4, before, rising, out)
+        _stop_among(p, grade, 4, survive, rough, out)
     elif m == 5:
-        _stop_among(p, 5, before, rising, out)
+        _stop_among(p, grade, 5, survive, rough, out)
     else:
-        _stop_among(p, m, before, rising, out)
-    stops.p, stops.count, stops.n = rising, NULL, m
-    _go_past(survive, &stops, plain)
+        _stop_among(p, grade, m, survive, rough, out)
 
 
-cdef inline void _stop_among(const double* p, int64_t m, double before, double* rising, double* out) noexcept nogil:
+cdef inline void _stop_among(
+    const double* p, const uint8_t* grade, int64_t m, pair_t* survive, bint rough, double* out
+) noexcept nogil:
     """Stops among m items in random order. Their p are taken rising, so that the order they came in decides no digit.
 
     Of any j items e_j is the sum of the products of their 1 - p, and stop_j the same with the p of one more item: both
     grow by an item at a time, and nothing is subtracted. At j stop a share stop_j / (m * binomial(m - 1, j)).
     """
     cdef int64_t t, j
-    cdef double low, x, ways = m
-    cdef double[FEW + 1] e, stop  # of each number of items
+    cdef double low, x, before = survive.value + survive.lost
+    cdef double[ITEM_BY_ITEM] rising
+    cdef double[ITEM_BY_ITEM + 1] e, stop  # of each number of items
+    cdef stops_t stops
     for t in range(m):
-        rising[t] = p[t]
+        rising[t] = p[grade[t]] if grade != NULL else p[t]
     for t in range(m - 1):
         for j in range(m - 1 - t):
             low = min(rising[j], rising[j + 1])
@@ -767,5 +512,9 @@ cdef inline void _stop_among(const double* p, int64_t m, double before, double* 
             e[j] += x * e[j - 1]
         stop[0] += rising[t]
     for j in range(m):
-        out[j] = before * (stop[j] / ways)
-        ways = ways * (m - 1 - j) / (j + 1)
+        out[j] = before * (stop[j] / N_WAYS[m][j])
+    if rough:
+        survive.value *= e[m]
+    else:
+        stops.p, stops.count, stops.n = rising, NULL, m
+        _go_past(survive, &stops, rough)

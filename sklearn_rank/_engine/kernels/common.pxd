@@ -33,7 +33,6 @@ cdef extern from *:
 cdef enum:
     NO_TIES = 0                 # what stands at the first position of a query without ties
     N_GRADES = 32               # whole labels from 0 that are kept as bytes
-    FEW = 8                     # labels not worth counting by grade, and tied items not worth taking together
     OF_WORD = 8                 # bytes
 
 

@@ -1,27 +1,28 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 # cython: freethreading_compatible=True
-"""Orders of rows by their scores: plain loops over typed memoryviews, without the GIL.
+"""Orders of rows by their scores, query by query.
 
-In: scores of all rows, and where each query begins. Out: rows, or their grades, best score first, and where ties end.
-Every array is flat. Query q owns rows `indptr[q]:indptr[q+1]` of the data and, once ranked, positions
-`ptr[q]:ptr[q+1]`. A tie block is a run of positions with equal scores; `tie_end[i]` is where the block ends that
-starts at position i, and `tie_end is None` says that the order is taken as it stands. Of a query without ties only the
-first entry is written: `NO_TIES`, so that it takes the steps that it takes alone.
-
-Outputs are passed in; nothing here validates, allocates or knows a metric. What may take a second counts its `steps`,
-and looks now and then whether to go on.
+In: the score of each row, and where each query begins: query q has the rows `indptr[q]:indptr[q + 1]`.
+Out: the rows at the positions `ptr[q]:ptr[q + 1]`, or their grades, best score first, and where ties end. A tie block is
+a run of positions with equal scores: `tie_end[i]` is where the block ends that starts at position i. `tie_end is None`
+says that no query has ties; of a query without ties only the first entry is written, `NO_TIES`.
+Why: of long queries only rows that may be among the best are sorted; of short ones, and of the few rows that have a
+label, it is counted how many rows are above each. Nothing here validates, allocates or knows a metric. What may take a
+second counts its `steps`, and looks now and then whether to go on.
 """
 from libc.float cimport DBL_MAX, FLT_MAX
 from libc.math cimport INFINITY
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcmp, memcpy, memset
 
-from sklearn_rank._engine.kernels.common cimport FEW, N_GRADES, NO_TIES, count_steps, fetch_ahead, longest_of
-from sklearn_rank._engine.kernels.grades cimport find_few_labels
+from sklearn_rank._engine.kernels.common cimport N_GRADES, NO_TIES, count_steps, fetch_ahead, longest_of
+from sklearn_rank._engine.kernels.grades cimport find_labelled
 from sklearn_rank._engine.kernels.lanes cimport (
     COUNT_ABOVE, LANE, NO_COUNTS, SUM_OF, TWO, count_beside, two_counts, two_numbers,
 )
-from sklearn_rank._engine.kernels.sorting cimport SHORT, count_all, divide_room, merge_sort, part_alike, room_t, sort
+from sklearn_rank._engine.kernels.sorting cimport (
+    COUNTED_MEMORY, MOST_COUNTED, count_all, merge_sort, part_alike, sort, work_of, work_t,
+)
 
 cdef extern from "<math.h>" nogil:
     bint isgreater(double x, double y)
@@ -31,129 +32,114 @@ cdef double ALIKE = 1 + 1e-12   # what a row adds must be more than this times w
 
 cdef enum:
     LANES = 16                  # lanes that rows are dealt out to, or a multiple of that
-    FEW_LABELS = 12             # grades that are put in their places in less time than all rows are
-    FEW_BEST = 3                # the same, than the best rows are found and put in order
-    LEAST_ROWS = 16             # of such a list
+    MOST_INSERTED = 8           # tied rows that are put in order by label one after the other
+    MOST_LABELLED = 12          # rows with a label that are put in their places without a sort
+    MOST_LABELLED_ABOVE = 3     # the same, where not all rows would be sorted
+    LEAST_UNLABELLED = 16       # rows of such a query
 
 ctypedef fused score_t:
     float
     double
 
 # Queries whose rows are put in order, and what is written of it; see `rank_queries`.
-cdef struct few_t:
+cdef struct ranking_t:
     const int64_t* indptr
-    int64_t* ptr
+    int64_t* ptr                # OUT
     int64_t n, depth, ties
-    double bar
-    const uint8_t* grade        # NULL, as what follows, if not asked for
-    uint8_t* out
-    int64_t* order
-    int64_t* tie_end            # NULL as long as nothing is tied, under the average policy
-    int64_t* tie_room           # what it is then
-    bint only_grades            # are asked for
+    double bar                  # what a score must reach
+    const double* label         # NULL, as what follows, if there are none
+    const uint8_t* grade
+    uint8_t* out                # OUT, the grades at the positions
+    int64_t* order              # OUT
+    int64_t* tie_end            # OUT, NULL as long as nothing is tied, under the average policy
+    int64_t* ends               # what it is then
+    bint only_grades            # are read
 
 
 cpdef bint rank_queries(
     const double[::1] score, const float[::1] narrow_score, const double[::1] label, const uint8_t[::1] grade,
     const int64_t[::1] indptr, int64_t depth, int64_t ties, bint keep_unretrieved, int64_t longest,
-    int64_t[::1] order, int64_t[::1] tie_end, int64_t[::1] ptr, uint8_t[::1] out_grade, double[::1] room,
-    bint only_grades=False,
+    int64_t[::1] order, int64_t[::1] tie_end, int64_t[::1] ptr, uint8_t[::1] out_grade,  # OUT
+    double[::1] memory, bint only_grades=False,
 ) except -1:
     """Write the rows of each query, best score first, down to `depth`; return whether scores are tied.
 
     Under the average policy a list goes on to the end of the tie block that holds rank `depth`. `tie_end` is written
     where a tie block starts, a single item being one; nothing is if no query has ties. `order` may be None. Scores are
     `narrow_score` if `score` is None. Labels are read under the policies worst and best alone, and not if there are
-    grades, which are those of the rows and of the positions. `room` is that of `room_for`.
+    grades, which are those of the rows and of the positions. `memory` is as long as `room_for` says.
 
     If `only_grades` are read, and each row has a rank, ties of rows of grade 0 with each other may not be written.
     """
-    cdef const double* wide = NULL
-    cdef const float* narrow = NULL
-    cdef const double* labels = NULL
-    cdef const uint8_t* grades = NULL
-    cdef uint8_t* out = NULL
-    cdef int64_t q = 0, i, start, n, at, steps = 0
-    cdef bint equal, by_label = ties == WORST or ties == BEST
-    cdef double bar = -INFINITY if keep_unretrieved else -DBL_MAX  # what a row must reach
-    cdef room_t work = divide_room(&room[0], longest)
-    cdef few_t few
-    cdef int64_t* rows = NULL
-    cdef int64_t step = 0
+    cdef work_t work = work_of(&memory[0], longest)
+    cdef ranking_t to
     if indptr[indptr.shape[0] - 1] == 0:  # without a row there is nothing to point to
         ptr[:] = 0
         return False
+    to.indptr, to.ptr, to.n, to.depth, to.ties = &indptr[0], &ptr[0], indptr.shape[0] - 1, depth, ties
+    to.bar = -INFINITY if keep_unretrieved else -DBL_MAX
+    to.label = to.grade = to.out = to.order = to.tie_end = NULL
+    to.ends, to.only_grades = &tie_end[0], only_grades
     if order is not None:
-        rows = &order[0]
-        step = 1
-    if score is None:
-        narrow = &narrow_score[0]
-    else:
-        wide = &score[0]
+        to.order = &order[0]
     if label is not None:
-        labels = &label[0]
+        to.label = &label[0]
     if grade is not None:
-        grades = &grade[0]
-        out = &out_grade[0]
+        to.grade, to.out = &grade[0], &out_grade[0]
     with nogil:
         ptr[0] = 0
-        few.indptr, few.ptr, few.n, few.depth, few.bar = &indptr[0], &ptr[0], indptr.shape[0] - 1, depth, bar
-        few.grade, few.out, few.order, few.ties = grades, out, rows, ties
-        few.tie_end, few.tie_room, few.only_grades = NULL, &tie_end[0], only_grades
-        while q < few.n:
-            if indptr[q + 1] - indptr[q] <= SHORT:
-                q = _rank_few(wide, &few, q) if wide != NULL else _rank_few(narrow, &few, q)
-                if q == few.n:
-                    break
-            if _place_few_labels(wide, &few, q) if wide != NULL else _place_few_labels(narrow, &few, q):
-                q += 1
-                continue
-            start, at = indptr[q], ptr[q]
-            n = indptr[q + 1] - start
-            if wide != NULL:
-                fetch_ahead(wide + start, n * sizeof(double))
-                equal = not by_label and _is_one_block(wide + start, n, bar)
-            else:
-                fetch_ahead(narrow + start, n * sizeof(float))
-                equal = not by_label and _is_one_block(narrow + start, n, bar)
-            if equal:  # and so sorted already
-                if ties == AVERAGE:
-                    _tie(&few, q)
-                    tie_end[at] = at + n
-                else:
-                    n = min(depth, n)
-                for i in range(step * n):
-                    rows[at + i] = start + i
-                if grades != NULL:
-                    memcpy(out + at, grades + start, n)
-            else:
-                if wide != NULL:
-                    n = _rank_query(wide, labels, grades, start, n, depth, ties, bar, &work, &steps)
-                else:
-                    n = _rank_query(narrow, labels, grades, start, n, depth, ties, bar, &work, &steps)
-                if ties == AVERAGE and _are_any_equal(work.key, n):
-                    _tie(&few, q)
-                    _mark_ties(work.key, n, at, &tie_end[0])
-                elif few.tie_end != NULL and n > 0:
-                    tie_end[at] = NO_TIES
-                for i in range(step * n):
-                    rows[at + i] = start + work.place[i]
-                if grades != NULL:
-                    _place_grades(grades + start, work.place, n, out + at)
-            ptr[q + 1] = at + n
+        if score is not None:
+            _rank_all(&score[0], &to, &work)
+        else:
+            _rank_all(&narrow_score[0], &to, &work)
+    return to.tie_end != NULL
+
+
+cdef int _rank_all(const score_t* score, ranking_t* to, work_t* work) except -1 nogil:
+    """Rank one query after the other, in the way that is the fastest for each."""
+    cdef int64_t q = 0, i, n, start, at, steps = 0
+    cdef bint by_label = to.ties == WORST or to.ties == BEST
+    while q < to.n:
+        if to.indptr[q + 1] - to.indptr[q] <= MOST_COUNTED:
+            q = _rank_by_counting(score, to, q)
+            if q == to.n:
+                break
+        if _rank_labelled(score, to, q):
             q += 1
-    return few.tie_end != NULL
-
-
-cdef inline void _place_grades(const uint8_t* grade, const int64_t* place, int64_t n, uint8_t* out) noexcept nogil:
-    cdef int64_t i
-    for i in range(n):
-        out[i] = grade[place[i]]
+            continue
+        start, at = to.indptr[q], to.ptr[q]
+        n = to.indptr[q + 1] - start
+        fetch_ahead(score + start, n * sizeof(score_t))
+        if not by_label and _is_one_block(score + start, n, to.bar):  # and so in order as it stands
+            if to.ties == AVERAGE:
+                _begin_ties(to, q)
+                to.tie_end[at] = at + n
+            else:
+                n = min(to.depth, n)
+            for i in range(n if to.order != NULL else 0):
+                to.order[at + i] = start + i
+            if to.grade != NULL:
+                memcpy(to.out + at, to.grade + start, n)
+        else:
+            n = _rank_query(score, to.label, to.grade, start, n, to.depth, to.ties, to.bar, work, &steps)
+            if to.ties == AVERAGE and _are_any_equal(work.key, n):
+                _begin_ties(to, q)
+                _mark_ties(work.key, n, at, to.tie_end)
+            elif to.tie_end != NULL and n > 0:
+                to.tie_end[at] = NO_TIES
+            for i in range(n if to.order != NULL else 0):
+                to.order[at + i] = start + work.place[i]
+            if to.grade != NULL:
+                for i in range(n):
+                    to.out[at + i] = to.grade[start + work.place[i]]
+        to.ptr[q + 1] = at + n
+        q += 1
+    return 0
 
 
 cdef int64_t _rank_query(
     const score_t* score, const double* label, const uint8_t* grade, int64_t start, int64_t n, int64_t depth,
-    int64_t ties, double bar, room_t* work, int64_t* steps,
+    int64_t ties, double bar, work_t* work, int64_t* steps,
 ) except -1 nogil:
     """Put the rows of one query that reach the bar in order, into keys and places of `work`, and return how many.
 
@@ -162,19 +148,11 @@ cdef int64_t _rank_query(
     cdef int64_t i, n_chosen, n_kept
     score += start
     depth = min(depth, n)
-    if _are_equal(score, n):  # a sort, skipped, would take most of the time of constant scores
-        n_chosen = n if n and score[0] >= bar else 0
+    n_chosen = _choose(score, n, depth, bar, work.chosen, work.item, work.key)
+    sort(work.chosen, n_chosen, work.key, work.place, work, steps)
+    if n_chosen < n:
         for i in range(n_chosen):
-            work.key[i] = score[0]
-            work.place[i] = i
-    else:
-        n_chosen = _take_in_order(score, n, depth, bar, work) if n > FEW else 0
-        if n_chosen == 0:
-            n_chosen = _choose(score, n, depth, bar, work.chosen, work.item, work.key)
-            sort(work.chosen, n_chosen, work.key, work.place, work, steps)
-            if n_chosen < n:
-                for i in range(n_chosen):
-                    work.place[i] = work.item[work.place[i]]
+            work.place[i] = work.item[work.place[i]]
     n_kept = min(depth, n_chosen)
     while ties != STABLE and n_kept < n_chosen and work.key[n_kept] == work.key[n_kept - 1]:
         n_kept += 1
@@ -185,12 +163,9 @@ cdef int64_t _rank_query(
 
 
 cdef int _order_ties(
-    const double* label, const uint8_t* grade, int64_t start, bint best_first, int64_t n, room_t* work, int64_t* steps,
+    const double* label, const uint8_t* grade, int64_t start, bint best_first, int64_t n, work_t* work, int64_t* steps,
 ) except -1 nogil:
-    """Inside each tie block, sort by grade if there are grades, else by label; no label (NaN) is the lowest.
-
-    One block of 120 rows with grades takes a sixth of the time.
-    """
+    """Inside each tie block, sort by grade if there are grades, else by label; no label (NaN) is the lowest."""
     cdef int64_t i, begin = 0, end, sign = 1 if best_first else -1
     cdef double y
     cdef double* key = work.chosen
@@ -202,7 +177,7 @@ cdef int _order_ties(
         end = begin + 1
         while end < n and work.key[end] == work.key[begin]:
             end += 1
-        if grade != NULL and end - begin > FEW:
+        if grade != NULL and end - begin > MOST_INSERTED:
             _count_into_order(grade, best_first, work.place + begin, end - begin, work.spare)
         elif grade != NULL:
             _insert_into_order(grade, sign, work.place + begin, end - begin)
@@ -210,7 +185,7 @@ cdef int _order_ties(
             for i in range(begin, end):
                 y = label[work.place[i]]
                 key[i - begin] = sign * (y if y == y else -INFINITY)
-            # The room after the block's own labels serves the merge.
+            # What is behind the block's own labels serves the merge.
             merge_sort(key, work.place + begin, end - begin, key + (end - begin), work.spare, steps)
         begin = end
     return 0
@@ -263,33 +238,7 @@ cdef bint _is_one_block(const score_t* score, int64_t n, double bar) noexcept no
     return n > 1 and score[0] >= bar and _are_equal(score, n)
 
 
-cdef int64_t _take_in_order(
-    const score_t* score, int64_t n, int64_t depth, double bar, const room_t* work,
-) noexcept nogil:
-    """Take the best `depth` rows, and those tied with the last, of scores that fall or rise all the way; count them.
-
-    Scores fall in a run, and rise where they are negated distances, say. Return 0 for others, as the first 5 mostly
-    tell, and where a score is below the bar. Among scores that rise none are tied.
-    """
-    cdef int64_t i = 0, k, n_taken = depth
-    cdef bint rises = False, falls = False
-    while i + 4 < n and not (rises and falls):
-        for k in range(4):
-            rises |= not score[i + k] >= score[i + k + 1]   # NaN, which another thread may write, does both
-            falls |= not score[i + k] < score[i + k + 1]
-        i += 4
-    while i + 1 < n and not (rises and falls):
-        rises |= not score[i] >= score[i + 1]
-        falls |= not score[i] < score[i + 1]
-        i += 1
-    if (rises and falls) or score[0] < bar or score[n - 1] < bar:
-        return 0
-    while n_taken < n and score[n_taken] == score[n_taken - 1]:
-        n_taken += 1
-    for i in range(n_taken):
-        work.place[i] = n - 1 - i if rises else i
-        work.key[i] = score[work.place[i]]
-    return n_taken
+# --- the best rows -------------------------------------------------------------------------------------------------
 
 
 cdef int64_t _choose(
@@ -393,6 +342,9 @@ cdef void _best_of_lanes(const score_t* score, int64_t n, double* best) noexcept
         best[lane] = top[lane]
 
 
+# --- where ties end ------------------------------------------------------------------------------------------------
+
+
 cdef void _mark_ties(const double* key, int64_t n, int64_t at, int64_t* tie_end) noexcept nogil:
     """Write where the tie blocks of a query end."""
     cdef int64_t i, differs, start = at
@@ -419,74 +371,77 @@ cdef inline bint _are_any_equal(const double* key, int64_t n) noexcept nogil:
     return i + 1 < n and key[i] == key[i + 1]
 
 
-cdef inline void _tie(few_t* few, int64_t n_queries) noexcept nogil:
+cdef inline void _begin_ties(ranking_t* to, int64_t n_queries) noexcept nogil:
     """Write that none of these queries has ties, which is left out until the first one has."""
     cdef int64_t q
-    if few.tie_end == NULL:
-        few.tie_end = few.tie_room
+    if to.tie_end == NULL:
+        to.tie_end = to.ends
         for q in range(n_queries):
-            if few.ptr[q] < few.ptr[q + 1]:
-                few.tie_end[few.ptr[q]] = NO_TIES
+            if to.ptr[q] < to.ptr[q + 1]:
+                to.tie_end[to.ptr[q]] = NO_TIES
 
 
-cdef int64_t _rank_few(const score_t* score, few_t* few, int64_t q) noexcept nogil:
+# --- queries of few rows: the place of a row is the number of those above it ----------------------------------------
+
+
+cdef int64_t _rank_by_counting(const score_t* score, ranking_t* to, int64_t q) noexcept nogil:
     """Write rows and grades of queries of 1 to 40 rows from `q` on, highest score first.
 
     Return the first query that is longer, or has one that is too low, or two equal ones that labels put in order, or
     only equal ones, which need no order.
     """
     cdef int64_t n, begin
-    while q < few.n:
+    while q < to.n:
         begin = q
-        n = few.indptr[q + 1] - few.indptr[q]
+        n = to.indptr[q + 1] - to.indptr[q]
         if n == 1:
-            q = _rank_alike(score, few, q, 1)
+            q = _rank_alike(score, to, q, 1)
         elif n == 2:
-            q = _rank_alike(score, few, q, 2)
+            q = _rank_alike(score, to, q, 2)
         elif n == 3:
-            q = _rank_alike(score, few, q, 3)
+            q = _rank_alike(score, to, q, 3)
         elif n == 4:
-            q = _rank_alike(score, few, q, 4)
+            q = _rank_alike(score, to, q, 4)
         elif n == 5:
-            q = _rank_alike(score, few, q, 5)
+            q = _rank_alike(score, to, q, 5)
         elif n == 6:
-            q = _rank_alike(score, few, q, 6)
+            q = _rank_alike(score, to, q, 6)
         elif n == 7:
-            q = _rank_alike(score, few, q, 7)
-        if q == begin and not (1 < n <= SHORT and (_place_few_labels(score, few, q) or _rank_some(score, few, q, n))):
+            q = _rank_alike(score, to, q, 7)
+        if q == begin and not (1 < n <= MOST_COUNTED and (_rank_labelled(score, to, q) or _rank_one(score, to, q, n))):
             break
         q += q == begin
     return q
 
 
-cdef inline int64_t _rank_alike(const score_t* score, const few_t* few, int64_t q, int64_t n) noexcept nogil:
+cdef inline int64_t _rank_alike(const score_t* score, const ranking_t* to, int64_t q, int64_t n) noexcept nogil:
     """The same, of queries of n rows."""
-    cdef const int64_t* indptr = few.indptr
-    cdef int64_t start, n_done, n_kept = min(few.depth, n), at = few.ptr[q]
+    cdef const int64_t* indptr = to.indptr
+    cdef int64_t start, n_done, n_kept = min(to.depth, n), at = to.ptr[q]
     cdef int64_t* order = NULL
     cdef const uint8_t* grade = NULL
     cdef uint8_t* out = NULL
-    while q < few.n and indptr[q + 1] - indptr[q] == n:
+    while q < to.n and indptr[q + 1] - indptr[q] == n:
         start = indptr[q]
         fetch_ahead(score + start, 2 * n * sizeof(score_t))
-        if few.order != NULL:
-            order = few.order + at
-        if few.grade != NULL:
-            grade = few.grade + start
-            out = few.out + at
+        if to.order != NULL:
+            order = to.order + at
+        if to.grade != NULL:
+            grade = to.grade + start
+            out = to.out + at
         n_done = 0
-        if 1 < n and q + 1 < few.n and indptr[q + 2] - indptr[q + 1] == n:
-            n_done = 2 * _place_two(score + start, grade, n, n_kept, few.bar, start, order, out)
+        if 1 < n and q + 1 < to.n and indptr[q + 2] - indptr[q + 1] == n:
+            n_done = 2 * _place_two(score + start, grade, n, n_kept, to.bar, start, order, out)
         if n_done == 0:
-            n_done = _place_all(score + start, grade, n, few.bar, start, order, out)
+            n_done = _place_all(score + start, grade, n, to.bar, start, order, out)
         if n_done == 0:
             break
         while n_done > 0:
-            if few.tie_end != NULL:
-                few.tie_end[at] = NO_TIES
+            if to.tie_end != NULL:
+                to.tie_end[at] = NO_TIES
             at += n_kept
             q += 1
-            few.ptr[q] = at
+            to.ptr[q] = at
             n_done -= 1
     return q
 
@@ -563,86 +518,83 @@ cdef inline bint _place_all(
     return True
 
 
-cdef inline bint _rank_some(const score_t* score, few_t* few, int64_t q, int64_t n) noexcept nogil:
+cdef inline bint _rank_one(const score_t* score, ranking_t* to, int64_t q, int64_t n) noexcept nogil:
     """The same of one query of 2 to 40 rows, which may be tied, but not all in one block; return whether it is done."""
-    cdef double[SHORT + 4] x
-    cdef int64_t[SHORT + 4] place
-    cdef int64_t i, n_kept = min(few.depth, n), n_before, start = few.indptr[q], at = few.ptr[q]
-    if score[start] == score[start + n - 1] and _is_one_block(score + start, n, few.bar):
+    cdef double[COUNTED_MEMORY] x
+    cdef int64_t[COUNTED_MEMORY] place
+    cdef int64_t i, n_kept = min(to.depth, n), n_before, start = to.indptr[q], at = to.ptr[q]
+    if score[start] == score[start + n - 1] and _is_one_block(score + start, n, to.bar):
         return False
     fetch_ahead(score + start, n * sizeof(score_t))
     for i in range(n):
         x[i] = score[start + i]     # read once, as other threads may write
-    n_before = count_all(x, n, few.bar, place)
+    n_before = count_all(x, n, to.bar, place)
     if n_before == n * (n - 1) // 2:
-        if few.tie_end != NULL:
-            few.tie_end[at] = NO_TIES
-    elif n_before < 0 or few.ties == WORST or few.ties == BEST:
+        if to.tie_end != NULL:
+            to.tie_end[at] = NO_TIES
+    elif n_before < 0 or to.ties == WORST or to.ties == BEST:
         return False
     else:
-        n_kept = _place_ties(few, q, n, place)
-    if few.order != NULL:
+        n_kept = _place_ties(to, q, n, place)
+    if to.order != NULL:
         for i in range(n):
-            few.order[at + place[i]] = start + i
-    if few.grade != NULL:
+            to.order[at + place[i]] = start + i
+    if to.grade != NULL:
         for i in range(n):
-            few.out[at + place[i]] = few.grade[start + i]
-    few.ptr[q + 1] = at + n_kept
+            to.out[at + place[i]] = to.grade[start + i]
+    to.ptr[q + 1] = at + n_kept
     return True
 
 
-cdef int64_t _place_ties(few_t* few, int64_t q, int64_t n, int64_t* place) noexcept nogil:
+cdef int64_t _place_ties(ranking_t* to, int64_t q, int64_t n, int64_t* place) noexcept nogil:
     """Change numbers of rows above each to places, those of equal rows one after the other, and return how many count.
 
     Equal rows have the same number above them, which is where their block starts.
     """
-    cdef int64_t[SHORT] n_alike
-    cdef int64_t start, stop = 0, at = few.ptr[q], depth = min(few.depth, n)
+    cdef int64_t[MOST_COUNTED] n_alike
+    cdef int64_t start, stop = 0, at = to.ptr[q], depth = min(to.depth, n)
     cdef bint tied = False
     part_alike(n, place, n_alike)
-    if few.ties == STABLE:
+    if to.ties == STABLE:
         return depth
     while stop < depth:
         tied |= n_alike[stop] > 1
         stop += n_alike[stop]
     if tied:
-        _tie(few, q)
+        _begin_ties(to, q)
         start = 0
         while start < stop:
-            few.tie_end[at + start] = at + start + n_alike[start]
+            to.tie_end[at + start] = at + start + n_alike[start]
             start += n_alike[start]
-    elif few.tie_end != NULL:
-        few.tie_end[at] = NO_TIES
+    elif to.tie_end != NULL:
+        to.tie_end[at] = NO_TIES
     return stop
 
 
-# --- lists in which few grades are not 0, as of recommenders: rows of grade 0 need no order, and each of the others
-# stands below the rows whose scores are above its own
-
-cdef inline bint _place_few_labels(const score_t* score, few_t* few, int64_t q) noexcept nogil:
+cdef inline bint _rank_labelled(const score_t* score, ranking_t* to, int64_t q) noexcept nogil:
     """Rank one query, if grades alone are asked for, and few are not 0; return whether that was done.
 
     It is not if one of these rows is tied. Ties of the others are not written.
     """
-    cdef int64_t start = few.indptr[q], n = few.indptr[q + 1] - start, at = few.ptr[q]
-    cdef int64_t[FEW_LABELS] row, place
+    cdef int64_t start = to.indptr[q], n = to.indptr[q + 1] - start, at = to.ptr[q]
+    cdef int64_t[MOST_LABELLED] row, place
     cdef int64_t i, m
-    if not few.only_grades or n < LEAST_ROWS or score[start] == score[start + n - 1]:   # mostly all are equal
+    if not to.only_grades or n < LEAST_UNLABELLED or score[start] == score[start + n - 1]:   # mostly all are equal
         return False
-    m = find_few_labels(few.grade + start, n, min(n // 5, <int64_t> (FEW_BEST if few.depth < n else FEW_LABELS)), row)
+    m = find_labelled(to.grade + start, n, min(n // 5, <int64_t> (MOST_LABELLED_ABOVE if to.depth < n else MOST_LABELLED)), row)
     if m < 0:
         return False
     for i in range(m):
         if not count_beside(score + start, n, score[start + row[i]], &place[i]):
             return False
-    n = min(few.depth, n)
-    memset(few.out + at, 0, n)
+    n = min(to.depth, n)
+    memset(to.out + at, 0, n)
     for i in range(m):
         if place[i] < n:
-            few.out[at + place[i]] = few.grade[start + row[i]]
-    if few.tie_end != NULL:
-        few.tie_end[at] = NO_TIES   # those of grade 0 are not read
-    few.ptr[q + 1] = at + n
+            to.out[at + place[i]] = to.grade[start + row[i]]
+    if to.tie_end != NULL:
+        to.tie_end[at] = NO_TIES   # those of grade 0 are not read
+    to.ptr[q + 1] = at + n
     return True
 
 
@@ -650,11 +602,11 @@ cdef inline bint _place_few_labels(const score_t* score, few_t* few, int64_t q) 
 
 def rank_labels(
     const double[::1] label, const int64_t[::1] indptr, int64_t depth, int64_t longest, double[::1] out,
-    int64_t[::1] ptr, double[::1] room,
+    int64_t[::1] ptr, double[::1] memory,
 ):
     """Write the labels of each query, highest first, down to `depth`."""
     cdef int64_t q, i, n, steps = 0
-    cdef room_t work = divide_room(&room[0], longest)
+    cdef work_t work = work_of(&memory[0], longest)
     if label.shape[0] == 0:
         ptr[:] = 0
         return
@@ -678,7 +630,7 @@ def rank_greedily(
     A row adds the worth of the subtopics it is relevant to: 1 each, and `keep` times as much after each row that was
     relevant to it. Rows that are relevant to the same subtopics must be adjacent: they are of one kind, which is looked
     at once for all of them, and those relevant to nothing the last of their query. What a kind adds never rises, so
-    what it added when last looked at is a `bound`. `kind` is room for the next row of each and the end of its rows.
+    what it added when last looked at is a `bound`. `kind` is memory for the next row of each and the end of its rows.
     """
     cdef int64_t q, i, t, g, row, best, n_kinds, n, steps = 0
     cdef double most

@@ -1,25 +1,26 @@
 # Sorting of the keys of one query.
 
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 
 cdef enum:
-    SHORT = 40                  # rows that are few enough to count those above each
+    MOST_COUNTED = 40           # rows of a list that is put in order by counting those above each
+    COUNTED_MEMORY = 48         # entries of an array for so many, which are taken 16 at a time
 
-# Room to sort the longest query in.
-cdef struct room_t:
-    double* key                 # once; the sorted ones
-    double* chosen              # once; those to be sorted
-    double* spare_key           # once; of keys that are merged, or sorted part by part
-    int64_t* item               # once
-    int64_t* spare              # once; the same of items
-    int64_t* place              # once; of rows in the query, in their order
-    int32_t* bucket             # once
-    uint64_t* count             # once; of counts of fewer bytes, several stand in each
+# Memory to sort the longest query in: so many numbers of each.
+cdef struct work_t:
+    double* key                 # the sorted keys
+    double* chosen              # those to be sorted
+    double* spare_key           # keys that are merged
+    int64_t* item               # where the chosen ones stand
+    int64_t* spare              # items that are merged
+    int64_t* place              # of rows in the query, in their order
+    int32_t* bucket             # of each key
+    uint32_t* count             # of keys in each bucket, of which there are twice as many
 
 
-cdef room_t divide_room(double* room, int64_t longest) noexcept nogil
+cdef work_t work_of(double* memory, int64_t longest) noexcept nogil
 cdef int sort(
-    double* key, int64_t n, double* sorted_key, int64_t* sorted_item, room_t* work, int64_t* steps,
+    const double* key, int64_t n, double* sorted_key, int64_t* sorted_item, work_t* work, int64_t* steps,
 ) except -1 nogil
 cdef int64_t merge_sort(
     double* key, int64_t* item, int64_t n, double* spare_key, int64_t* spare, int64_t* steps,
