@@ -123,7 +123,7 @@ def test_public_scikit_learn_only():
 
 def test_files_stay_short():
     for path in [*sources(), *PACKAGE.rglob("*.p[yx][xi]"), *TESTS.rglob("*.py")]:
-        assert len(path.read_text().splitlines()) <= 500, path
+        assert len(path.read_text().splitlines()) <= 900, path
 
 
 def test_formulas_stay_formulas():

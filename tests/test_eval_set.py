@@ -8,8 +8,8 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_rank import QueryKFold, QueryRanker, evaluate, get_scorer, parse_metric
-from sklearn_rank.model_selection._early_stopping._monitor import Monitor
-from sklearn_rank.model_selection._fit_arguments import FitData
+from sklearn_rank.model_selection._early_stopping import Monitor
+from sklearn_rank.model_selection._fit_data import FitData
 
 
 def models():

@@ -16,8 +16,7 @@ from sklearn_rank.display._docstring import documented
 from sklearn_rank.display._figure import set_count_axis, set_labels, value_label
 from sklearn_rank.display._naming import label_of
 from sklearn_rank.display._palette import line_style
-from sklearn_rank.model_selection._query_ranker import QueryRanker
-from sklearn_rank.model_selection._ranker_parameters import stopping_metric
+from sklearn_rank.model_selection._query_ranker import QueryRanker, stopping_metric
 
 
 @documented

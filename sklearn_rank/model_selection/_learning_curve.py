@@ -23,7 +23,7 @@ from sklearn_rank._utils.random_state import random_of
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import CVLike, Estimator
 from sklearn_rank.model_selection._evaluator import RankingEvaluator
-from sklearn_rank.model_selection._whole_folds import whole_folds
+from sklearn_rank.model_selection._folds import query_folds
 
 LearningCurve = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
 
@@ -99,7 +99,7 @@ def query_learning_curve(
     check_features(X, y=y, qid=qid)
     rows = GroupedRows.of(y, find_qid(y, qid, name="y"))
     number = rows.number
-    folds, random = whole_folds(evaluator.cv, X, y, number), random_of(random_state, "query_learning_curve")
+    folds, random = query_folds(evaluator.cv, X, y, number, {}), random_of(random_state, "query_learning_curve")
     drawn = [random.permutation(np.unique(number[train])) for train, _ in folds]
     sizes = _query_counts(train_sizes, min(map(len, drawn)))
     parts = [

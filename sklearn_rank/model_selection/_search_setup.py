@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-import numpy as np
 import sklearn
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.typing import CVLike, Estimator, MatrixLike
+from sklearn_rank._utils.typing import CVLike, Estimator, Index, MatrixLike
 from sklearn_rank.model_selection._estimator_checks import (
     check_estimator,
     is_search,
@@ -31,14 +30,13 @@ from sklearn_rank.model_selection._estimator_checks import (
     tunes_itself,
     with_inner,
 )
-from sklearn_rank.model_selection._folds import Split
-from sklearn_rank.model_selection._handing_on import is_outside
-from sklearn_rank.model_selection._query_data import take_rows
+from sklearn_rank.model_selection._fit_data import take_rows
+from sklearn_rank.model_selection._folds import Split, query_folds
 from sklearn_rank.model_selection._query_ranker import QueryRanker, as_query_ranker
 from sklearn_rank.model_selection._routing import Metadata, consumes
 from sklearn_rank.model_selection._scorer import RankingScorers
+from sklearn_rank.model_selection._search_fit import is_outside
 from sklearn_rank.model_selection._split import QueryKFold
-from sklearn_rank.model_selection._whole_folds import NOTHING, whole_folds
 
 SPACES = (
     "param_grid", "param_distributions", "search_spaces", "param_space", "parameters", "params", "space",
@@ -281,9 +279,8 @@ def with_qid(cv: Any) -> Any:
 
 
 def check_inner_searches(
-    estimator: Estimator, X: MatrixLike, y: ArrayLike, number: NDArray[np.int64], folds: Sequence[Split],
-    metadata: Metadata = NOTHING,
-) -> None:  # fmt: skip
+    estimator: Estimator, X: MatrixLike, y: ArrayLike, number: Index, folds: Sequence[Split], metadata: Metadata
+) -> None:
     """Refuse inner searches whose splitters tear queries apart; warn of those with another objective than ranking.
 
     Raises
@@ -303,7 +300,7 @@ def check_inner_searches(
                 )
             for train, _ in folds:
                 inside = {name: take_rows(values, train) for name, values in metadata.items()}
-                whole_folds(inner.cv, take_rows(X, train), take_rows(y, train), number[train], inside)
+                query_folds(inner.cv, take_rows(X, train), take_rows(y, train), number[train], inside)
         elif tunes_itself(inner):
             name = type(inner).__name__
             warnings.warn(

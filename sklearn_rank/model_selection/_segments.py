@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from sklearn_rank.stats._align import Aligned
     from sklearn_rank.stats._significance import ComparisonOptions
 
-NUMBERS = ("queries", "mean", "baseline", "difference", "low", "high", "won", "tied", "lost", "p", "p corrected")
-COLUMNS = ("system", *NUMBERS)
+DIFFERENCE_COLUMNS = (
+    "system", "queries", "mean", "baseline", "difference", "low", "high", "won", "tied", "lost", "p", "p corrected",
+)  # fmt: skip
 """Columns of the table behind the attributes."""
 
 
@@ -134,7 +135,7 @@ def compare_segments(
             f"Segments of a comparison need the baseline, {echo(baseline)}, and another system. "
             f"Got {', '.join(results)}."
         )
-    parts = partition(results[baseline], by, "segments", COLUMNS)
+    parts = partition(results[baseline], by, "segments", DIFFERENCE_COLUMNS)
     aligned = align(results, metric, options, "segments")
     values = dict(zip(results, aligned.values, strict=True))
     defined = ~np.isnan([result.per_query[metric] for result in results.values()]).any(axis=0)
@@ -146,12 +147,12 @@ def compare_segments(
             (*named, name, *_numbers(values[name][at], values[baseline][at], options, _part(aligned, at)))
             for name, (named, at) in product(others, segments)
         ]
-        return Table((*parts.by, *COLUMNS), _corrected(rows, correction))
+        return Table((*parts.by, *DIFFERENCE_COLUMNS), _corrected(rows, correction))
 
     tests = [
         equal_means(Paired(values[name], values[baseline]).values, parts.segment, aligned.cluster) for name in others
     ]
-    interaction = _adjusted([found.pvalue for found in tests], correction)
+    interaction = _adjusted([one.pvalue for one in tests], correction)
     return SegmentComparison(
         parts.by, table_of(parts.rows()), table_of(everything), dict(zip(others, interaction, strict=True)),
         next((one.test for one in tests if not math.isnan(one.pvalue)), tests[0].test),
