@@ -12,9 +12,9 @@ from sklearn_rank._engine.check import check_scores
 from sklearn_rank._engine.grouping import find_qid, group_rows
 from sklearn_rank._engine.rows import check_rows
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.containers import as_numpy
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import refuse_masked
-from sklearn_rank._utils.tensors import as_numpy
 
 
 def qid_from_group_sizes(sizes: Any) -> NDArray[np.int64]:

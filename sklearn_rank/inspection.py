@@ -20,10 +20,9 @@ from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._metric.names import is_single_metric
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.constraints import COUNT, RANDOM_STATE, one_of
-from sklearn_rank._utils.lengths import check_lengths
+from sklearn_rank._utils.constraints import COUNT, RANDOM_STATE, one_of, random_of
+from sklearn_rank._utils.containers import check_lengths
 from sklearn_rank._utils.numbers import refuse_masked
-from sklearn_rank._utils.random_state import random_of
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import Estimator, Index, MatrixLike
 from sklearn_rank.model_selection._estimator_checks import check_estimator

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn_rank._chunks.data_sets import DataSetBatches, open_data_set
 from sklearn_rank._chunks.named_columns import ColumnNames
 from sklearn_rank._chunks.tables import MARKS, TABLES, column_names, stream_of, table_with
-from sklearn_rank._utils.doors import door_of_table, has
+from sklearn_rank._utils.hints import has, hint_for_table
 
 BATCHES = f"a tuple (y_true, y_score, qid) or (y_true, y_score, qid, sample_weight) of arrays, {TABLES}"
 
@@ -113,7 +113,7 @@ def iterate_batches(data: Any, names: ColumnNames) -> Iterable[Any]:
         return DataSetBatches(data, names)
     if isinstance(data, (Iterator, list, tuple)):
         return iter(data)
-    door, is_table = door_of_table(data), any(has(data, mark) for mark in MARKS)
+    door, is_table = hint_for_table(data), any(has(data, mark) for mark in MARKS)
     if door or not (is_table or isinstance(data, Iterable)):
         raise TypeError(
             "data must be an iterable of batches, the path of a Parquet file or folder, or a pyarrow data set. "

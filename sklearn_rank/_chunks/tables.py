@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from sklearn_rank._chunks.named_columns import ColumnNames, refuse_missing_columns
-from sklearn_rank._utils.doors import door_of_table, has
+from sklearn_rank._utils.hints import has, hint_for_table
 from sklearn_rank._utils.optional import import_optional
 
 TABLES = (
@@ -50,7 +50,7 @@ def table_with(data: Any, names: ColumnNames, where: str, kinds: str = TABLES) -
     ImportError
         If a library is needed to read it that is not installed.
     """
-    door, present = door_of_table(data), column_names(data)
+    door, present = hint_for_table(data), column_names(data)
     if door or (present is None and not any(has(data, mark) for mark in MARKS)):
         raise TypeError(f"{where} must be {kinds}. {door}{' ' * bool(door)}Got {type(data).__name__}.")
     if present is None:

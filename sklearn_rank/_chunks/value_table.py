@@ -17,8 +17,8 @@ from sklearn_rank._engine.values import FLOOR, PartialSums
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.echo import echo, echo_all, one_line
-from sklearn_rank._utils.told import tell
 from sklearn_rank._utils.typing import Array
+from sklearn_rank._utils.warning import warn_caller
 
 KEY = "sklearn_rank"
 """Key of the description in attributes and metadata."""
@@ -73,7 +73,7 @@ def mean_of_sums(column: MetricColumn, sums: PartialSums) -> float:
     """
     name, otherwise = column.metric, column.replace_undefined_by
     if math.isnan(otherwise) and not sums.counted[0] > 0:
-        tell(f"{name} is not defined for any query, so its mean is nan.")
+        warn_caller(f"{name} is not defined for any query, so its mean is nan.")
     transform, metric = None, REGISTRY.get(name)
     if column.average == "micro":
         if metric is None:

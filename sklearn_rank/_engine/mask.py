@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.grouping import group_rows
+from sklearn_rank._utils.containers import as_numpy
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.tensors import as_numpy
 from sklearn_rank._utils.typing import Array, Index
 
 Mask = NDArray[np.bool_]

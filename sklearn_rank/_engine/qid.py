@@ -10,7 +10,7 @@ from numpy.ma import MaskedArray
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.rows import one_column
-from sklearn_rank._utils.tensors import as_numpy, is_tensor
+from sklearn_rank._utils.containers import as_numpy, is_tensor
 
 NO_QID = (
     "Ranking metrics are computed query by query, so the query of each row must be known: pass qid=, or give "

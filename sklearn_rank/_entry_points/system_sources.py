@@ -20,8 +20,8 @@ from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.threads import check_n_jobs
-from sklearn_rank._utils.told import tell, told_here
 from sklearn_rank._utils.typing import Array
+from sklearn_rank._utils.warning import collected_warnings, warn_caller
 
 Systems = tuple[dict[str, Evaluation], dict[str, Array]]
 """Results and scores by the name of the system."""
@@ -85,12 +85,12 @@ def of_runs(judgements: Any, runs: Mapping[str, Any], **common: Any) -> Systems:
 
 def _of_run(name: str, judgements: Any, run: Any, common: Mapping[str, Any]) -> Evaluation:
     """Result of one run; what is said about it names the system."""
-    with told_here() as told:
+    with collected_warnings() as messages:
         try:
             result = evaluate_run(judgements, run, **common)
         except (TypeError, ValueError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"{error} This is about the system {echo(name)}.") from error
-    for message in told:
-        tell(f"{message} This is about the system {echo(name)}.")
+    for message in messages:
+        warn_caller(f"{message} This is about the system {echo(name)}.")
     return result

@@ -16,8 +16,8 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import DEFAULT_METRICS
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.doors import RUN, door_of, is_table
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.hints import RUN_HINT, hint_for, is_table
 from sklearn_rank.model_selection._comparison import Comparison, known_baseline
 from sklearn_rank.stats._clusters import check_clusters
 from sklearn_rank.stats._compare_all import check_plan
@@ -228,19 +228,19 @@ def _refuse_table_of_rows(data: Any, systems: Mapping[str, Any]) -> None:
 
 def _are_runs(judgements: Any, systems: Mapping[str, Any]) -> bool:
     """Whether documents are listed by query."""
-    if door_of(judgements) == RUN and not any(map(_is_run, systems.values())):
+    if hint_for(judgements) == RUN_HINT and not any(map(_is_run, systems.values())):
         raise TypeError(
             "compare_systems takes runs by the name of the system, {'bm25': run}, each {query: {document: score}}. "
             f"Got one run, or systems without queries: {echo(systems)}."
         )
-    return door_of(judgements) == RUN or any(door_of(run) == RUN for run in systems.values())
+    return hint_for(judgements) == RUN_HINT or any(hint_for(run) == RUN_HINT for run in systems.values())
 
 
 def _is_run(run: Any) -> bool:
     """Whether documents are listed by query, rather than numbers by document."""
     if isinstance(run, Mapping):
         return not isinstance(next(iter(run.values()), None), Real)
-    return door_of(run) == RUN or hasattr(run, "to_dict")
+    return hint_for(run) == RUN_HINT or hasattr(run, "to_dict")
 
 
 def _refuse_rows(**given: Any) -> None:

@@ -29,9 +29,8 @@ from sklearn_rank._metric.notation import labelled
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.frames import index_of
 from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.optional import import_pandas
+from sklearn_rank._utils.optional import import_pandas, index_of
 from sklearn_rank._utils.storage import Saveable, SavedArrays, check_saved
 from sklearn_rank._utils.table import Table, TableReport
 

@@ -18,8 +18,8 @@ from sklearn_rank._evaluation.plain import check_properties
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.table import WIDTH, Table, TableReport, cell, shorten
-from sklearn_rank._utils.told import told_here
 from sklearn_rank._utils.typing import Array, Index
+from sklearn_rank._utils.warning import collected_warnings
 
 SegmentsBy = str | Sequence[str] | AttributesLike
 NAME_WIDTH = 24
@@ -243,7 +243,7 @@ def with_interval(n: int, mean: float, low: float | None, high: float | None, *r
 
 def numbers_of(result: PerQueryResult, confidence_level: float) -> dict[str, tuple[Any, ...]]:
     """Number of queries, mean, interval and undefined queries of each metric."""
-    with told_here():  # of a metric that is undefined for all queries of a segment
+    with collected_warnings():  # of a metric that is undefined for all queries of a segment
         means, intervals = result.mean(), result.confidence_interval(confidence_level)
     rows = {}
     for name, mean in means.items():

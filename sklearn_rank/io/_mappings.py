@@ -16,7 +16,7 @@ from sklearn_rank._engine.rows import labels_of
 from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.numbers import EXACT, as_floats
+from sklearn_rank._utils.numbers import LARGEST_EXACT, as_floats
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.io._entries import Entries, grouped, taken
 from sklearn_rank.io._ids import QueryIds
@@ -414,7 +414,7 @@ def _plain_numbers(values: list[Any]) -> Array | None:
         numbers = np.fromiter(values, np.float64, len(values))
     except OverflowError:
         return None
-    return numbers if types == {float} or (np.abs(numbers) < EXACT).all() else None
+    return numbers if types == {float} or (np.abs(numbers) < LARGEST_EXACT).all() else None
 
 
 def _is_number(value: Any) -> bool:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._utils.told import tell
 from sklearn_rank._utils.typing import Array
+from sklearn_rank._utils.warning import warn_caller
 from sklearn_rank.io._entries import Entries
 
 MOST_GRADES = 6
@@ -27,7 +27,7 @@ def warn_if_swapped(caller: str, run: Any, judgements: Any, of_run: Entries, jud
     distinct = np.unique(score)
     tied = len(distinct) == 1 or len(np.unique([of_run.qid.code, score], axis=1)[0]) < len(score)
     if tied and (isinstance(_first_value(judgements), Sequence) or not _are_grades(grade)):
-        tell(
+        warn_caller(
             f"{caller} takes {ORDER[caller]}, and these seem to be the other way round. Got a run of no more documents "
             f"than are judged, with no scores but {', '.join(map('{:g}'.format, distinct))}."
         )

@@ -17,7 +17,7 @@ from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, is_key
 from sklearn_rank._utils.echo import echo, echo_all
-from sklearn_rank._utils.frames import side_by_side
+from sklearn_rank._utils.optional import side_by_side
 from sklearn_rank._utils.storage import Saveable, SavedArrays, names, part
 from sklearn_rank._utils.table import WIDTH, Table, TableReport, shorten
 from sklearn_rank._utils.typing import Array

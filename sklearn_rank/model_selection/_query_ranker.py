@@ -24,11 +24,10 @@ from sklearn_rank._engine.rows import queries_in
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricLike, MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.caller import levels_to_caller
-from sklearn_rank._utils.constraints import RANDOM_STATE, is_count, is_real
+from sklearn_rank._utils.constraints import RANDOM_STATE, is_count, is_real, random_of
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.random_state import random_of
 from sklearn_rank._utils.typing import Estimator, MatrixLike
+from sklearn_rank._utils.warning import levels_to_caller
 from sklearn_rank.model_selection._callbacks import CallbackSupportMixin, FitMethod, as_task, model_task
 from sklearn_rank.model_selection._early_stopping import (
     OnRound,

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from sklearn_rank._engine.grouping import find_qid
-from sklearn_rank._utils.frames import index_of
+from sklearn_rank._utils.optional import index_of
 
 Metadata = Mapping[str, Any]
 """One entry for each row, by the name under which scikit-learn routes it."""

@@ -21,12 +21,20 @@ from sklearn_rank._engine.grouping import group_rows, number_of_rows, query_numb
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.rows import check_features, check_rows, labels_of, one_column, queries_in
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.constraints import BOOL, COUNT, RANDOM_STATE, Constraint, built_in, is_count, is_real
+from sklearn_rank._utils.constraints import (
+    BOOL,
+    COUNT,
+    RANDOM_STATE,
+    Constraint,
+    built_in,
+    is_count,
+    is_real,
+    random_of,
+)
+from sklearn_rank._utils.containers import check_lengths, n_rows_of
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.filters import own_filters
-from sklearn_rank._utils.lengths import check_lengths, n_rows_of
-from sklearn_rank._utils.random_state import random_of
 from sklearn_rank._utils.typing import Index, MatrixLike, RandomState
+from sklearn_rank._utils.warning import own_filters
 from sklearn_rank.model_selection._fit_data import take_rows
 from sklearn_rank.model_selection._routing import ROUTING_IS_OFF, find_routed_qid
 

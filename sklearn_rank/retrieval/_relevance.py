@@ -14,9 +14,9 @@ from scipy import sparse
 from sklearn_rank._engine.block_labels import MOST_GRADE
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.relevance import Grades, Groups, Judgements, csr
+from sklearn_rank._utils.containers import as_numpy
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import refuse_masked
-from sklearn_rank._utils.tensors import as_numpy
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
 
 WORD = 64

@@ -9,21 +9,18 @@ import os
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-TABLE = "A table goes to evaluate_frame(data, y_true='label', y_score='score', qid='qid'), by its columns' names."
-RECORDS = "A list of dicts is a table by rows: evaluate_frame(pandas.DataFrame(rows))."
-RUN = "Documents by query, in dictionaries or lists of ids, go to evaluate_run(judgements, run)."
-SYSTEMS = "Several systems go to compare_systems(y_true, {name: y_score}, qid=qid)."
-COLUMNS = "Columns of several systems go to compare_systems(data, ['bm25', 'lgbm']), by their names."
-RESULTS = "Results go to compare_systems({name: result}), or two of them to stats.compare(a, b)."
-ROWS = "Rows that were read go to evaluate as arrays: evaluate(data.y_true, data.y_score, qid=data.qid)."
-ARRAYS = "Arrays go to evaluate(y_true, y_score, qid=qid)."
-NAMES = "Names of columns go with their table to evaluate_frame, or with the path of a file to evaluate_batches."
-FILE = "Data on disk go to evaluate_batches, or to io.read_table, io.read_trec_run and io.read_trec_qrels."
-DASK = "A dask DataFrame goes to sklearn_rank.dask.evaluate(data)."
-SPARK = "A Spark DataFrame goes to sklearn_rank.spark.evaluate(data)."
-
-PER_ROW = ("qid", "sample_weight", "tie_break")
-"""Arguments with an entry per row, beside labels and scores."""
+TABLE_HINT = "A table goes to evaluate_frame(data, y_true='label', y_score='score', qid='qid'), by its columns' names."
+RECORDS_HINT = "A list of dicts is a table by rows: evaluate_frame(pandas.DataFrame(rows))."
+RUN_HINT = "Documents by query, in dictionaries or lists of ids, go to evaluate_run(judgements, run)."
+SYSTEMS_HINT = "Several systems go to compare_systems(y_true, {name: y_score}, qid=qid)."
+COLUMNS_HINT = "Columns of several systems go to compare_systems(data, ['bm25', 'lgbm']), by their names."
+RESULTS_HINT = "Results go to compare_systems({name: result}), or two of them to stats.compare(a, b)."
+ROWS_HINT = "Rows that were read go to evaluate as arrays: evaluate(data.y_true, data.y_score, qid=data.qid)."
+ARRAYS_HINT = "Arrays go to evaluate(y_true, y_score, qid=qid)."
+NAMES_HINT = "Names of columns go with their table to evaluate_frame, or with the path of a file to evaluate_batches."
+FILE_HINT = "Data on disk go to evaluate_batches, or to io.read_table, io.read_trec_run and io.read_trec_qrels."
+DASK_HINT = "A dask DataFrame goes to sklearn_rank.dask.evaluate(data)."
+SPARK_HINT = "A Spark DataFrame goes to sklearn_rank.spark.evaluate(data)."
 
 
 def has(x: Any, name: str) -> bool:
@@ -31,26 +28,26 @@ def has(x: Any, name: str) -> bool:
     return hasattr(type(x), name)
 
 
-def door_of(x: Any) -> str:
+def hint_for(x: Any) -> str:
     """Hint at the function that takes an object in place of all arrays; "" for what may be an array."""
     root = type(x).__module__.partition(".")[0]
     if isinstance(x, (str, os.PathLike)) or has(x, "get_fragments"):
-        return FILE
+        return FILE_HINT
     if has(x, "per_query") and has(x, "n_undefined"):
-        return RESULTS
+        return RESULTS_HINT
     if root == "sklearn_rank" and hasattr(x, "not_in_qrels"):
-        return ROWS
+        return ROWS_HINT
     if root == "ranx" or (root == "sklearn_rank" and hasattr(x, "doc_id")):
-        return RUN
+        return RUN_HINT
     if root == "pyspark" and has(x, "columns"):
-        return SPARK
+        return SPARK_HINT
     if root.startswith("dask") and has(x, "columns"):
-        return DASK
+        return DASK_HINT
     if isinstance(x, Mapping):
-        return _door_of_values(next(iter(x.values()), None), TABLE)
+        return _hint_for_values(next(iter(x.values()), None), TABLE_HINT)
     if is_table(x):
-        return TABLE
-    return _door_of_values(x[0], "") if isinstance(x, (list, tuple)) and len(x) else ""
+        return TABLE_HINT
+    return _hint_for_values(x[0], "") if isinstance(x, (list, tuple)) and len(x) else ""
 
 
 def is_table(x: Any) -> bool:
@@ -63,34 +60,32 @@ def is_table(x: Any) -> bool:
     return has(x, "__arrow_c_stream__") and not has(x, "dtype") and not has(x, "type")
 
 
-def _door_of_values(first: Any, otherwise: str) -> str:
+def _hint_for_values(first: Any, otherwise: str) -> str:
     """Hint by the first of the values of a dict, or of the entries of a list, which is no table then."""
     if has(first, "per_query"):
-        return RESULTS
+        return RESULTS_HINT
     if isinstance(first, Mapping) and first:
-        return RUN if otherwise else RECORDS
+        return RUN_HINT if otherwise else RECORDS_HINT
     is_list = isinstance(first, (list, tuple)) and len(first) > 0
-    return RUN if isinstance(first, (set, frozenset)) or (is_list and isinstance(first[0], str)) else otherwise
+    return RUN_HINT if isinstance(first, (set, frozenset)) or (is_list and isinstance(first[0], str)) else otherwise
 
 
-# --- arrays that are none ------------------------------------------------------------------------------------
-
-
-def hint_of(y_true: Any, y_score: Any = None, **others: Any) -> str:
+def hint_for_arguments(y_true: Any, y_score: Any = None, **others: Any) -> str:
     """Hint at the function that takes these arguments; "" if they may be arrays, which have another fault."""
     if isinstance(y_true, Mapping) and isinstance(y_score, Mapping):
-        return RESULTS if door_of(y_true) == RESULTS else RUN
-    door = door_of(y_true)
-    if door in ("", TABLE) and _is_matrix(y_true, y_score) and not _is_twice(y_true, y_score):
+        return RESULTS_HINT if hint_for(y_true) == RESULTS_HINT else RUN_HINT
+    hint = hint_for(y_true)
+    if hint in ("", TABLE_HINT) and _is_matrix(y_true, y_score) and not _is_twice(y_true, y_score):
         return ""
-    if door in ("", FILE) and any(isinstance(x, str) for x in (y_score, *map(others.get, PER_ROW))):
-        return NAMES
-    if not door and (isinstance(y_score, Mapping) or is_table(y_score)):
-        return RUN if door_of(y_score) == RUN else SYSTEMS
-    return door or door_of(y_score)
+    per_row = y_score, others.get("qid"), others.get("sample_weight"), others.get("tie_break")
+    if hint in ("", FILE_HINT) and any(isinstance(x, str) for x in per_row):
+        return NAMES_HINT
+    if not hint and (isinstance(y_score, Mapping) or is_table(y_score)):
+        return RUN_HINT if hint_for(y_score) == RUN_HINT else SYSTEMS_HINT
+    return hint or hint_for(y_score)
 
 
-def refuse_elsewhere(error: Exception, y_true: Any, y_score: Any, **others: Any) -> None:
+def refuse_misplaced(error: Exception, y_true: Any, y_score: Any, **others: Any) -> None:
     """Refuse arguments that are no arrays, after some error about them, by the name of the function that takes them.
 
     Raises
@@ -100,8 +95,8 @@ def refuse_elsewhere(error: Exception, y_true: Any, y_score: Any, **others: Any)
     ValueError
         If they may be arrays too, labels of subtopics: with the text of the error.
     """
-    hint = hint_of(y_true, y_score, **others)
-    if hint == TABLE and isinstance(error, ValueError) and len(getattr(y_score, "shape", ())) == 1:
+    hint = hint_for_arguments(y_true, y_score, **others)
+    if hint == TABLE_HINT and isinstance(error, ValueError) and len(getattr(y_score, "shape", ())) == 1:
         raise ValueError(f"{error} {hint}") from None
     if hint:
         got = f"{type(y_true).__name__} and {type(y_score).__name__}"
@@ -129,7 +124,9 @@ def refuse_table(y_true: Any, y_score: Any) -> None:
     """
     if has(y_true, "columns") and (_is_twice(y_true, y_score) or "qid" in [*y_true.columns]):
         got = "the same frame as y_score" if y_true is y_score else "a column 'qid'"
-        raise TypeError(f"A frame as y_true has a column of labels for each document or subtopic. {TABLE} Got {got}.")
+        raise TypeError(
+            f"A frame as y_true has a column of labels for each document or subtopic. {TABLE_HINT} Got {got}."
+        )
 
 
 def refuse_missing(function_name: str, missing: list[str], given: Mapping[str, Any]) -> NoReturn:
@@ -140,16 +137,16 @@ def refuse_missing(function_name: str, missing: list[str], given: Mapping[str, A
     TypeError
         Always.
     """
-    hint = hint_of(**given) if "y_true" in given else ""
+    hint = hint_for_arguments(**given) if "y_true" in given else ""
     raise TypeError(f"{function_name} needs {' and '.join(missing)}.{' ' * bool(hint)}{hint}")
 
 
-def door_of_table(data: Any) -> str:
+def hint_for_table(data: Any) -> str:
     """Hint at the function that takes an object in place of a table in memory; "" for what may be one."""
-    door = door_of(data)
-    if door == TABLE:
+    hint = hint_for(data)
+    if hint == TABLE_HINT:
         return ""
     dtype = getattr(data, "dtype", None)
     is_array = dtype is not None and not callable(dtype) and getattr(dtype, "names", None) is None
     is_array = is_array or isinstance(data, (list, tuple))
-    return door or (ARRAYS if is_array else "")
+    return hint or (ARRAYS_HINT if is_array else "")
