@@ -13,8 +13,8 @@ from sklearn_rank._chunks.tables import table_with
 from sklearn_rank._entry_points.frames import refuse_two_roles
 from sklearn_rank._entry_points.runs import evaluate_run
 from sklearn_rank._evaluation.alignment import align_results
+from sklearn_rank._evaluation.evaluate import evaluate_systems
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._evaluation.systems import evaluate_systems
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.echo import echo

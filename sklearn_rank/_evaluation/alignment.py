@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._evaluation.source import DataCounts
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Index
 from sklearn_rank.stats._align import refuse_other_labels
@@ -95,11 +94,9 @@ def _in_order(result: Evaluation, place: Index, expected: Evaluation) -> Evaluat
     """A result with its queries from these places, and its metrics as in another one; the means stay as they are."""
     if [*result.meaning] == [*expected.meaning] and np.array_equal(place, np.arange(len(place))):
         return result
-    source = result._source
-    documents = source.known_documents if isinstance(source, DataCounts) else source.n_documents
     of_queries: dict[str, Any] = {
-        "n_documents": documents, "weight": result.weight, "label_fingerprints": source.label_fingerprints,
-        "clusters": result.clusters,
+        "n_documents": result._source.known_documents, "label_fingerprints": result.label_fingerprints,
+        "weight": result.weight, "clusters": result.clusters,
     }  # fmt: skip
     return Evaluation.from_values(
         result.qid[place],

@@ -36,6 +36,8 @@ class RankedData:
         """Number of documents of each query."""
         return self.queries.n_documents
 
+    known_documents = n_documents
+
     @cached_property
     def label_fingerprints(self) -> Fingerprints | None:
         """Fingerprint of the labels of each query; None if unknown."""

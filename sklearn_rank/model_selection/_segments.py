@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._evaluation.segments import NAME_WIDTH, SegmentsBy, partition, short_names, with_interval
+from sklearn_rank._evaluation.segments import VALUE_WIDTH, SegmentsBy, partition, shorten_values, with_interval
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.table import WIDTH, Table, TableReport, cell, shorten
@@ -90,7 +90,7 @@ class SegmentComparison(TableReport):
         return [self._of_system(system, WIDTH) for system in self.interaction]
 
     def _text_tables(self) -> list[Table]:
-        return [self._of_system(system, max(6, NAME_WIDTH // len(self.by))) for system in self.interaction]
+        return [self._of_system(system, max(6, VALUE_WIDTH // len(self.by))) for system in self.interaction]
 
     def _of_system(self, system: str, width: int) -> Table:
         """The rows of a system: what decides, the interval in one column."""
@@ -98,8 +98,8 @@ class SegmentComparison(TableReport):
         for row in (*self.table.rows, *self.overall.rows):
             if row[at] == system:
                 n, _, _, difference, low, high, won, _, lost, _, p = row[at + 1 :]
-                rows.append((*short_names(row[:at], width), *with_interval(n, difference, low, high, p, won, lost)))
-        name = f"{shorten(system, NAME_WIDTH)} difference"
+                rows.append((*shorten_values(row[:at], width), *with_interval(n, difference, low, high, p, won, lost)))
+        name = f"{shorten(system, VALUE_WIDTH)} difference"
         columns = ("queries", name, f"{100 * self.confidence_level:g} % interval", "p corrected", "won", "lost")
         return Table((*(shorten(one, width) for one in self.by), *columns), tuple(rows))
 
