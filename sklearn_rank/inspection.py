@@ -153,7 +153,8 @@ def _is_frame(X: MatrixLike) -> bool:
 
 def _with_shuffled(X: Any, feature: int, order: Index) -> Any:
     """Copy of X in which the values of one feature are in another order."""
-    if hasattr(X, "isetitem"):  # pandas; by place, so that names may repeat
+    # pandas: by position, because names may repeat.
+    if hasattr(X, "isetitem"):
         X = X.copy()
         X.isetitem(feature, X.iloc[:, feature].array[order])
         return X

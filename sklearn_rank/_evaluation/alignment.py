@@ -90,21 +90,21 @@ def _refuse_other_queries(known: NDArray[Any], numbers: Mapping[str, Index], fun
             )
 
 
-def _in_order(result: Evaluation, place: Index, expected: Evaluation) -> Evaluation:
+def _in_order(result: Evaluation, order: Index, expected: Evaluation) -> Evaluation:
     """A result with its queries from these places, and its metrics as in another one; the means stay as they are."""
-    if [*result.meaning] == [*expected.meaning] and np.array_equal(place, np.arange(len(place))):
+    if [*result.meaning] == [*expected.meaning] and np.array_equal(order, np.arange(len(order))):
         return result
     of_queries: dict[str, Any] = {
         "n_documents": result._source.known_documents, "label_fingerprints": result.label_fingerprints,
         "weight": result.weight, "clusters": result.clusters,
     }  # fmt: skip
     return Evaluation.from_values(
-        result.qid[place],
-        {metric: result.per_query[metric][place] for metric in expected.meaning},
-        undefined={metric: values.undefined[place, 0] for metric, values in result._metrics.items()},
+        result.qid[order],
+        {metric: result.per_query[metric][order] for metric in expected.meaning},
+        undefined={metric: values.undefined[order, 0] for metric, values in result._metrics.items()},
         means=result.mean(), meaning=result.meaning, average=result.average,
-        greater_is_better=result.greater_is_better, by={name: x[place] for name, x in result.attributes.items()},
-        **{name: None if values is None else values[place] for name, values in of_queries.items()},
+        greater_is_better=result.greater_is_better, by={name: x[order] for name, x in result.attributes.items()},
+        **{name: None if values is None else values[order] for name, values in of_queries.items()},
     )  # fmt: skip
 
 

@@ -138,7 +138,8 @@ def refuse_unread_tie_break(tie_break: ArrayLike | None, specs: Mapping[str, Met
     """Refuse an order of tied documents that no metric reads."""
     if tie_break is None:
         return
-    policies = {spec["ties"] for spec in specs.values() if not spec.metric.defines_ties}  # of metrics that break ties
+    # Metrics that define ties themselves break none.
+    policies = {spec["ties"] for spec in specs.values() if not spec.metric.defines_ties}
     if policies and "stable" not in policies:
         raise ValueError("tie_break is read with ties='stable' only. Got no metric that asks for it.")
 
@@ -153,7 +154,8 @@ def evaluate_queries(
     The result keeps the queries, or those in `kept` if they report their progress.
     """
     fingerprints, built = None, queries
-    if isinstance(queries, LazyQueries):  # building them is expensive, so their labels are read on the way
+    # To build them is expensive, so their labels are read on the way.
+    if isinstance(queries, LazyQueries):
         fingerprints = np.zeros(len(queries.n_documents), dtype=np.uint32)
         built = replace(queries, make=_with_fingerprints(queries.make, fingerprints))
     metrics = dict(zip(specs, compute(built, list(specs.values()), n_jobs), strict=True))

@@ -544,7 +544,7 @@ class Evaluation(TableReport, Saveable):
         rows = ((labelled(name), mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
         return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows))
 
-    def _plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         means = self.mean()
         words = [
             {
@@ -572,7 +572,7 @@ class Evaluation(TableReport, Saveable):
         return {"metrics": words, "attributes": [*self.attributes]}, arrays
 
     @classmethod
-    def _of_plain(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
+    def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
         metrics = check_saved(words, arrays)
         names = [metric["name"] for metric in metrics]
 

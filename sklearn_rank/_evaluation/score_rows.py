@@ -68,13 +68,13 @@ class ScoreRows:
         if len(self.shape) == 1:
             score = column(score)
         if score.shape != self.shape:
-            several = score.ndim == 2 and score.shape[:1] == self.shape
-            hint = (
-                " Scores of several systems are given one after the other: [prepared(column) for column in y_score.T]."
-            )
+            hint = ""
+            if score.ndim == 2 and score.shape[:1] == self.shape:
+                hint = " Scores of several systems are given one after the other: "
+                hint += "[prepared(column) for column in y_score.T]."
             raise ValueError(
                 f"{name} must have one score for each label that was prepared, so shape {self.shape}. Got shape "
-                f"{np.shape(score)} instead.{hint * several} Other rows are prepared by themselves."
+                f"{score.shape} instead.{hint} Other rows are prepared by themselves."
             )
         if score.ndim == 2:
             score = score.ravel()
@@ -105,7 +105,8 @@ class ScoreRows:
         check_rows(**self.labelled, **{name: y_score})
         if "y_true" in self.labelled and len(self.shape) == 2:
             check_columns(self.labelled["y_true"], y_score, name)
-        if queries_in(y_score) is None or len(labels_of(y_score)) != self.shape[0]:  # which is told of later
+        # Another number of rows is refused later, by its shape.
+        if queries_in(y_score) is None or len(labels_of(y_score)) != self.shape[0]:
             return
         if len(self.shape) == 2:
             refuse_other_queries(y_score, self.qid, name=name)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._utils.echo import echo
 
-S = TypeVar("S")
+Item = TypeVar("Item")
 T = TypeVar("T")
 
 BLOCK_ROWS = 2**17
@@ -107,12 +107,12 @@ def can_start() -> bool:
     return main_thread().is_alive() and not sys.is_finalizing()
 
 
-def on_threads(function: Callable[[S], T], items: Iterable[S], n_threads: int) -> list[T]:
+def on_threads(function: Callable[[Item], T], items: Iterable[Item], n_threads: int) -> list[T]:
     """List ``function(item)`` for each item, as `with_own` does, with one function for all threads."""
     return with_own(lambda: function, items, n_threads)
 
 
-def with_own(make_function: Callable[[], Callable[[S], T]], items: Iterable[S], n_threads: int) -> list[T]:
+def with_own(make_function: Callable[[], Callable[[Item], T]], items: Iterable[Item], n_threads: int) -> list[T]:
     """List ``function(item)`` for each item, with a function that is made for each thread, such as one with arrays.
 
     A free thread takes the next item from the iterable. An error or an interrupt in one thread stops all of them, and
@@ -172,7 +172,7 @@ def _wait_for(others: list[Lock]) -> None:
             pass
 
 
-def with_helpers(function: Callable[[S], T], items: Iterable[S], n_threads: int) -> Iterator[T]:
+def with_helpers(function: Callable[[Item], T], items: Iterable[Item], n_threads: int) -> Iterator[T]:
     """Yield ``function(item)`` in order. This thread alone takes items, and calls the function where others are busy.
 
     So items may be made by what bears only one thread, and no more of them are there than threads.
@@ -182,7 +182,7 @@ def with_helpers(function: Callable[[S], T], items: Iterable[S], n_threads: int)
         return
     stop, before = Event(), _stop_events()
 
-    def help_with(item: S) -> T:
+    def help_with(item: Item) -> T:
         _thread.stop_events = (*before, stop)
         return function(item)
 
@@ -192,7 +192,8 @@ def with_helpers(function: Callable[[S], T], items: Iterable[S], n_threads: int)
             busy: list[Future[T]] = []
             for item in items:
                 for future in [future for future in busy if future.done()]:
-                    future.result()  # raises what it raised
+                    # An error in the thread is raised here.
+                    future.result()
                     busy.remove(future)
                 if len(busy) < n_threads - 1:
                     busy.append(pool.submit(help_with, item))

@@ -135,10 +135,10 @@ class LightGBMMetric(TrainingMetric):
 
 def _refuse_torn(dataset: Any) -> None:
     """Refuse a subset of rows, as folds are, that holds some rows of a query and not the others."""
-    used, whole = (getattr(dataset, name, None) for name in ("used_indices", "reference"))
-    if used is None or whole is None or whole.get_group() is None:
+    used, full = (getattr(dataset, name, None) for name in ("used_indices", "reference"))
+    if used is None or full is None or full.get_group() is None:
         return
-    sizes = np.asarray(whole.get_group())
+    sizes = np.asarray(full.get_group())
     held = np.bincount(np.repeat(np.arange(len(sizes)), sizes)[np.asarray(used)], minlength=len(sizes))
     n_torn = np.count_nonzero((held > 0) & (held < sizes))
     if n_torn:

@@ -336,7 +336,7 @@ class Comparison(TableReport, Saveable):
             raise ValueError(f"A model must be one of those that did not fail: {names}. Got {echo(model)} instead.")
         return self.results[model]
 
-    def _plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         models, metrics = self._models, self._metrics
         words: dict[str, Any] = {
             "models": models, "metrics": metrics, "n_queries": self.n_queries, "baseline": self.baseline,
@@ -350,20 +350,20 @@ class Comparison(TableReport, Saveable):
             "fit_time": np.reshape([*self.fit_time.values()], (len(of_folds), n_folds)),
         }
         for i, (model, result) in enumerate(self.results.items()):
-            words["results"][model], of_model = result._plain()
+            words["results"][model], of_model = result._to_saved()
             arrays |= {f"{name} {i}": array for name, array in of_model.items()}
             if model in self.y_score:
                 arrays[f"y_score {i}"] = self.y_score[model]
         return words, arrays
 
     @classmethod
-    def _of_plain(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
+    def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
         models, metrics, n_queries, failures = _check_saved(words, arrays)
         results: dict[str, Evaluation] = {}
         y_score: dict[str, Array] = {}
         for i, (model, meta) in enumerate(words["results"].items()):
             of_model = arrays.ending(f" {i}")
-            results[model] = Evaluation._of_plain(meta, of_model)
+            results[model] = Evaluation._from_saved(meta, of_model)
             first = next(iter(results.values()))
             if results[model].qid.tolist() != first.qid.tolist() or results[model].meaning != first.meaning:
                 raise ValueError("results must be of the same queries and metrics")

@@ -144,7 +144,8 @@ def hash_rows(y: ArrayLike) -> NDArray[np.uint64]:
     labels = np.asarray(y)
     try:
         bits = (labels.astype(np.float64).reshape(len(labels), -1) + 0.0).view(np.uint64)  # -0.0 is 0.0
-    except (TypeError, ValueError):  # names of grades
+    except (TypeError, ValueError):
+        # Labels may be names of grades.
         return _hash_values(labels).astype(np.uint64)
     odd = np.arange(1, 2 * bits.shape[1], 2, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (bits ^ (bits >> np.uint64(32))) * odd

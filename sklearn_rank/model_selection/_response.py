@@ -109,7 +109,8 @@ def _scores_of_grades(
         y_score = np.asarray(call(estimator, method, X))
         if method == "predict_proba":
             return expected_grade(y_score, grades), method
-        if method == "decision_function" and len(grades) == 2:  # positive for the second of the two
+        # Of two grades the decision is positive for the second.
+        if method == "decision_function" and len(grades) == 2:
             y_score = -y_score if grades[1] < grades[0] else y_score
         if y_score.ndim == 1:
             break

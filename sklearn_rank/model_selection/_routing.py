@@ -21,7 +21,7 @@ from sklearn_rank._utils.optional import index_of
 Metadata = Mapping[str, Any]
 """One entry for each row, by the name under which scikit-learn routes it."""
 
-LEVELS = ("qid", "clusters", "time")
+INDEX_LEVELS = ("qid", "clusters", "time")
 """Metadata that splitters and scorers of this library find in the index of y."""
 
 ROUTING_IS_OFF = (
@@ -53,14 +53,15 @@ def with_weights_on_request(estimator: Any) -> Any:
     with sklearn.config_context(enable_metadata_routing=True):
         for inner in [ready, *ready.get_params(deep=True).values()]:
             if hasattr(inner, "set_fit_request") and not consumes(inner, "fit", "sample_weight"):
-                with suppress(TypeError):  # its fit takes none
+                # Its fit may take none.
+                with suppress(TypeError):
                     inner.set_fit_request(sample_weight=False)
     return ready
 
 
 def with_index(y: ArrayLike, metadata: Metadata, pandas: Any) -> Any:
     """Labels as a Series, in whose index are the query of each row, and its cluster and time where they are known."""
-    levels = {name: metadata[name] for name in LEVELS if name in metadata}
+    levels = {name: metadata[name] for name in INDEX_LEVELS if name in metadata}
     if len(levels) > 1:
         index = pandas.MultiIndex.from_arrays([*map(index_of, levels.values())], names=[*levels])
     else:

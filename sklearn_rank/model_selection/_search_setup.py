@@ -131,7 +131,8 @@ class SearchSetup:
             scorers = search.scoring or self.scorers
             name = _decides(search, scorers)
             chosen["scoring"] = OneMetricScorer(scorers, name)
-            if search.refit is True or isinstance(search.refit, str):  # else it takes one number only
+            # Otherwise it takes one number only.
+            if search.refit is True or isinstance(search.refit, str):
                 chosen |= {"scoring": DecidingScorer(_without_name_score(scorers), name), "refit": "score"}
         if resource.split("__")[-1] != "max_queries":
             if search.max_resources == "auto":
@@ -141,7 +142,8 @@ class SearchSetup:
                 )
             return chosen
         seed = f"{resource.removesuffix('max_queries')}random_state"
-        if wrapped.get_params()[seed] is None:  # all candidates of a round on the same queries, where there is a seed
+        # With a seed all candidates of a round are fitted on the same queries.
+        if wrapped.get_params()[seed] is None:
             chosen["estimator"] = clone(wrapped).set_params(**{seed: search.random_state})
         if search.max_resources == "auto":
             chosen["max_resources"] = self.n_queries
@@ -156,9 +158,9 @@ def _wrapped(estimator: Estimator) -> Any:
     """Model that takes qid; a search inside it must have been set up by the user."""
     if isinstance(estimator, QueryRanker):
         check_estimator(estimator.estimator, "The 'estimator' parameter of QueryRanker")
-    refuse_searches(estimator, unless_whole=True)
+    refuse_searches(estimator, unless_ranking=True)
     ready = as_query_ranker(estimator)
-    refuse_searches(estimator, unless_whole=not isinstance(ready, QueryRanker))
+    refuse_searches(estimator, unless_ranking=not isinstance(ready, QueryRanker))
     return ready
 
 
@@ -263,10 +265,12 @@ def _without_name_score(scorers: RankingScorers) -> RankingScorers:
 def _outside_copy(search: Any, chosen: Mapping[str, Any]) -> Any:
     """A search like another that is not of scikit-learn, with other parameters; its own clone might refuse that."""
     chosen = {**chosen, "estimator": clone(chosen["estimator"])}
-    if getattr(search, "iid", None) is True:  # dask-ml: the mean over folds, not weighted by their rows
+    # dask-ml would weight the folds by their rows.
+    if getattr(search, "iid", None) is True:
         chosen["iid"] = False
+    # The constructor has warned before.
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of its constructor, which has warned before
+        warnings.simplefilter("ignore")
         return type(search)(**(search.get_params(deep=False) | chosen))
 
 
@@ -358,7 +362,8 @@ def _renamed(grid: Any, before: Any, wrapped: Any) -> Any:
 def _renamed_parameter(name: str, before: Any, wrapped: Any) -> str:
     known, old = wrapped.get_params(deep=True), before.get_params(deep=True)
     if isinstance(known.get(name), QueryRanker) and not isinstance(old.get(name), QueryRanker):
-        return f"{name}__estimator"  # models tried in a step of a Pipeline
+        # Models are tried in a step of a Pipeline.
+        return f"{name}__estimator"
     parts = name.split("__")
     deeper = ("__".join([*parts[:i], "estimator", *parts[i:]]) for i in range(len(parts)))
     return name if name in known else next((renamed for renamed in deeper if renamed in known), name)

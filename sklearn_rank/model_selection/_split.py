@@ -67,7 +67,8 @@ class _QuerySplitter:
         train, test : ndarray
         """
         number = unit_numbers(X, y, groups, clusters)
-        refuse_many_folds(getattr(self, "n_splits", 2), number)  # one query left out leaves one
+        # LeaveOneQueryOut has no n_splits, and needs one query to leave out and one to train on.
+        refuse_many_folds(getattr(self, "n_splits", 2), number)
         yield from checked_folds(super().split(X, y, number))  # type: ignore[misc]
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, clusters: Any = None) -> int:
