@@ -16,13 +16,7 @@ from sklearn_rank.stats._align import refuse_other_labels
 
 
 def align_results(results: Mapping[str, Evaluation], function_name: str) -> dict[str, Evaluation]:
-    """The results, all with the queries and the metrics in the order of the first one.
-
-    Raises
-    ------
-    ValueError
-        If metrics, their keywords, queries, labels, weights, clusters or attributes of one name are not the same.
-    """
+    """Results that differ in values only, all with the queries and the metrics in the order of the first one."""
     (first, expected), *others = results.items()
     for name, result in others:
         _refuse_other_metrics(first, expected, name, result, function_name)

@@ -68,13 +68,7 @@ class GivenValues:
         return np.array([self.mean])
 
     def take(self, rows: Any, name: str, weight: Array | None) -> GivenValues:
-        """Values of the queries at some places.
-
-        Raises
-        ------
-        ValueError
-            If their mean is pooled or geometric, which values do not determine.
-        """
+        """Values of the queries at some positions; a pooled or geometric mean cannot be taken again."""
         values = self.of_queries[rows]
         if self.average_kind != "macro":
             raise ValueError(
@@ -157,13 +151,7 @@ def check_metric_names(values: Mapping[str, Any], **by_metric: Mapping[str, Any]
 
 
 def mean_of(metric: str, values: Array, weight: Array | None, average: str, given: float | None = None) -> float:
-    """Mean of given values; NaN is left out. A mean that was given is kept to the last bit.
-
-    Raises
-    ------
-    ValueError
-        If it must be given, or is not the mean of these values.
-    """
+    """Mean of given values; NaN is left out. A mean that was given is kept to the last bit."""
     if average not in AVERAGES:
         raise ValueError(
             f"average must be one of {', '.join(map(repr, AVERAGES))}. Got {echo(average)} for {echo(metric)}."

@@ -53,15 +53,7 @@ class ScoreRows:
     labelled: dict[str, RowLabels] = field(default_factory=dict)
 
     def read(self, y_score: Any, n_jobs: int | None, name: str = "y_score") -> tuple[Array, bool]:
-        """Scores by query, and whether any of them is -inf.
-
-        Raises
-        ------
-        ValueError
-            If there is not one for each label, one is NaN or +inf, or labels of rows differ.
-        TypeError
-            If they are no real numbers.
-        """
+        """Scores by query, checked, and whether any of them is -inf."""
         if type(y_score) is not np.ndarray:
             self._check_labels(y_score, name)
         score = as_floats(y_score, name)

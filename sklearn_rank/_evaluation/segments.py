@@ -70,13 +70,7 @@ class Partition(NamedTuple):
 
 
 def partition(result: PerQueryResult, by: Any, function_name: str, columns: Sequence[str]) -> Partition:
-    """Segments of the queries of a result by attributes that it has, or that are given per query.
-
-    Raises
-    ------
-    ValueError
-        If the result has no such attribute, or none at all, or one is named as a column of the table behind them.
-    """
+    """Segments of the queries of a result by attributes that it has, or that are given per query."""
     attributes = _attributes(result, by, function_name)
     if taken := [name for name in attributes if name in columns]:
         raise ValueError(
@@ -124,13 +118,7 @@ def _numbered(values: NDArray[Any]) -> tuple[Index, list[Any]]:
 
 
 def subset_rows(qids: Any, known: NDArray[Any]) -> Index:
-    """Places of some queries among those known, in ascending order.
-
-    Raises
-    ------
-    ValueError
-        If a query is not known or named twice, or there is none, or the labels of a mask are not the queries.
-    """
+    """Positions of some queries among those known, each once, in ascending order."""
     wanted = ids_of([*qids] if isinstance(qids, Set) else qids)
     if wanted.ndim != 1 or len(wanted) == 0:
         raise ValueError(f"subset needs a list of one query or more. Got {echo(qids)}.")

@@ -116,12 +116,6 @@ RANDOM_STATE = Constraint("an int from 0 to 2**32 - 1, a RandomState or None", i
 
 
 def random_of(random_state: RandomState, function_name: str) -> np.random.RandomState:
-    """Source of random numbers of a function, as scikit-learn makes it.
-
-    Raises
-    ------
-    ValueError
-        If `random_state` is no such thing.
-    """
+    """Source of random numbers of a function, as scikit-learn makes it."""
     RANDOM_STATE.check("random_state", random_state, function_name)
     return check_random_state(random_state)

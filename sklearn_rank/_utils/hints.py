@@ -86,15 +86,7 @@ def hint_for_arguments(y_true: Any, y_score: Any = None, **others: Any) -> str:
 
 
 def refuse_misplaced(error: Exception, y_true: Any, y_score: Any, **others: Any) -> None:
-    """Refuse arguments that are no arrays, after some error about them, by the name of the function that takes them.
-
-    Raises
-    ------
-    TypeError
-        If there is one.
-    ValueError
-        If they may be arrays too, labels of subtopics: with the text of the error.
-    """
+    """Refuse arguments that are no arrays, after some error about them, by the name of the function that takes them."""
     hint = hint_for_arguments(y_true, y_score, **others)
     if hint == TABLE_HINT and isinstance(error, ValueError) and len(getattr(y_score, "shape", ())) == 1:
         raise ValueError(f"{error} {hint}") from None
@@ -115,13 +107,7 @@ def _is_twice(y_true: Any, y_score: Any) -> bool:
 
 
 def refuse_table(y_true: Any, y_score: Any) -> None:
-    """Refuse a table where a frame of labels has a column for each document or subtopic.
-
-    Raises
-    ------
-    TypeError
-        If it is given as y_score too, or has a column "qid".
-    """
+    """Refuse a table where a frame of labels has a column for each document or subtopic."""
     if has(y_true, "columns") and (_is_twice(y_true, y_score) or "qid" in [*y_true.columns]):
         got = "the same frame as y_score" if y_true is y_score else "a column 'qid'"
         raise TypeError(
@@ -130,13 +116,7 @@ def refuse_table(y_true: Any, y_score: Any) -> None:
 
 
 def refuse_missing(function_name: str, missing: list[str], given: Mapping[str, Any]) -> NoReturn:
-    """Refuse a call without some arguments; a single one may belong to another function.
-
-    Raises
-    ------
-    TypeError
-        Always.
-    """
+    """Refuse a call without some arguments; a single one may belong to another function."""
     hint = hint_for_arguments(**given) if "y_true" in given else ""
     raise TypeError(f"{function_name} needs {' and '.join(missing)}.{' ' * bool(hint)}{hint}")
 

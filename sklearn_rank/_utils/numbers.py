@@ -23,15 +23,7 @@ LARGEST_EXACT = 2**53
 
 
 def as_floats(x: Any, name: str) -> Array:
-    """Contiguous float64 array of one or two dimensions.
-
-    Raises
-    ------
-    TypeError
-        If an entry is no real number.
-    ValueError
-        If there is another number of dimensions, rows differ in length, or numbers are lost as float64.
-    """
+    """Contiguous float64 array of one or two dimensions."""
     # An array that is ready needs none of the steps below.
     if type(x) is np.ndarray and x.dtype is FLOAT64 and 0 < x.ndim < 3 and x.flags.carray:
         return x
@@ -64,13 +56,7 @@ def as_numbers(x: Any, name: str) -> NDArray[Any]:
 
 
 def refuse_inexact(x: Any, name: str) -> None:
-    """Refuse integers and decimals that float64 rounds, as numbers that are read later could become equal to them.
-
-    Raises
-    ------
-    ValueError
-        Naming the first.
-    """
+    """Refuse integers and decimals that float64 rounds, as numbers that are read later could become equal to them."""
     array = _array(x, name)
     if array.dtype.kind in "iu":
         suspects: list[Any] = array[(array > LARGEST_EXACT) | (array < -LARGEST_EXACT)].tolist()
@@ -99,13 +85,7 @@ def column(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def refuse_masked(x: Any, name: str) -> None:
-    """Refuse masked entries in data that must be complete.
-
-    Raises
-    ------
-    ValueError
-        If one is masked.
-    """
+    """Refuse masked entries in data that must be complete."""
     if isinstance(x, MaskedArray) and np.ma.is_masked(x):
         raise ValueError(f"{name} must not have masked entries. Got {np.ma.count_masked(x)}.")
 

@@ -8,13 +8,7 @@ from typing import Any
 
 
 def import_optional(module: str, *, extra: str, purpose: str) -> Any:
-    """Import a module of an optional package; the error begins with `purpose`, such as "A picture".
-
-    Raises
-    ------
-    ImportError
-        If the package is not installed.
-    """
+    """Import a module of an optional package; the error begins with `purpose`, such as "A picture"."""
     try:
         return import_module(module)
     except ImportError as error:

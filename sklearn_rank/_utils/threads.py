@@ -32,13 +32,7 @@ BLOCK_ROWS = 2**17
 
 
 def check_n_jobs(n_jobs: object) -> None:
-    """Refuse an `n_jobs` that joblib would refuse, also for work too small for threads.
-
-    Raises
-    ------
-    ValueError
-        If `n_jobs` is neither None nor an int other than 0.
-    """
+    """Refuse an `n_jobs` that joblib would refuse, also for work too small for threads."""
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
         raise ValueError(f"The 'n_jobs' parameter must be an int other than 0, or None. Got {echo(n_jobs)} instead.")
 

@@ -70,13 +70,7 @@ class TrainingMetric:
         return {**vars(self), "_seen": SeenRows(self._specs, self._n_jobs)}
 
     def _values(self, prepared: PreparedMetrics, y_score: NDArray[Any]) -> dict[str, float]:
-        """Mean of each metric.
-
-        Raises
-        ------
-        ValueError
-            If one is not defined for any query.
-        """
+        """Mean of each metric, each of which must be defined for some query."""
         result = prepared.evaluate(y_score)
         n_queries = len(result.qid)
         for name, spec in self._specs.items():
@@ -86,13 +80,7 @@ class TrainingMetric:
 
 
 def scores_of(predictions: NDArray[Any]) -> Array:
-    """One score a row: a prediction, or the expected grade of the probabilities of the grades 0, 1, 2, ...
-
-    Raises
-    ------
-    ValueError
-        If there are several columns that are no probabilities.
-    """
+    """One score a row: a prediction, or the expected grade of the probabilities of the grades 0, 1, 2, ..."""
     if predictions.ndim == 1:
         return predictions
     total = predictions.sum(axis=1)
@@ -151,13 +139,7 @@ class SeenRows:
 
 
 def group_adjacent(label: NDArray[Any], sizes: NDArray[Any], weight: NDArray[Any] | None) -> GroupedRows:
-    """Rows of adjacent queries of these sizes, with one weight a row or one a query, or none.
-
-    Raises
-    ------
-    ValueError
-        If the sizes are not those of the rows, or weights vary inside a query.
-    """
+    """Rows of adjacent queries of these sizes, with one weight a row or one a query, or none."""
     y, kept = np.array(column(as_floats(label, "y"))), np.asarray(sizes)[np.asarray(sizes) > 0].astype(np.int64)
     indptr = np.append(0, np.cumsum(kept))
     check_shapes(y, y)

@@ -462,13 +462,7 @@ class Comparison(TableReport, Saveable):
 
 
 def known_baseline(baseline: str | None, models: Iterable[str]) -> str:
-    """The baseline, the first model if it is None.
-
-    Raises
-    ------
-    ValueError
-        If it is none of the models.
-    """
+    """The baseline, which must be one of the models; the first model if it is None."""
     known = [*models]
     if baseline is not None and baseline not in known:
         near = difflib.get_close_matches(str(baseline), known, n=1)

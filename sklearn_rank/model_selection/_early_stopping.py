@@ -469,13 +469,7 @@ STRATEGIES = (
 
 
 def strategy_for(model: Any) -> Strategy:
-    """How to train a model by a metric.
-
-    Raises
-    ------
-    ValueError
-        If its rounds cannot be told apart.
-    """
+    """How to train a model by a metric, if its rounds can be told apart."""
     strategy = next((strategy for strategy in STRATEGIES if strategy.takes(model)), None)
     why_not = "it has none that can be told apart" if strategy is None else strategy.why_not(model)
     if strategy is None or why_not:
@@ -490,13 +484,7 @@ def strategy_for(model: Any) -> Strategy:
 def train_by_metric(
     model: Any, train: FitData, validation: FitData, spec: MetricSpec, patience: int | None, on_round: OnRound | None
 ) -> tuple[Any, Monitor]:
-    """Fit a model, or the last step of a Pipeline; without `patience` of ours the model's own counts.
-
-    Raises
-    ------
-    ValueError
-        If the labels are not what the metric takes, or it has no value for the validation rows.
-    """
+    """Fit a model, or the last step of a Pipeline; without `patience` of ours the model's own counts."""
     inner = last_step(model)[1]
     strategy = strategy_for(inner)
     monitor = Monitor(validation, spec, own_rounds(inner) if patience is None else patience, on_round)

@@ -37,13 +37,7 @@ def tunes_itself(estimator: Estimator) -> bool:
 
 
 def refuse_torn_search(search: Any) -> None:
-    """Refuse a search that sets single rows aside, whatever its splitter: a subsample, or a test set of its own.
-
-    Raises
-    ------
-    ValueError
-        Naming the parameter.
-    """
+    """Refuse a search that sets single rows aside, whatever its splitter: a subsample, or a test set of its own."""
     name = type(search).__name__
     # OptunaSearchCV
     if tunes(search) and getattr(search, "subsample", 1.0) != 1.0:
@@ -78,15 +72,7 @@ def knows_queries(scoring: Any) -> bool:
 
 
 def check_estimator(estimator: Estimator, name: str, *, must_predict: bool = True) -> None:
-    """Refuse an object that is no estimator, or that scikit-learn cannot clone.
-
-    Raises
-    ------
-    TypeError
-        If it is a class, or has no `fit`, no `get_params`, or nothing to predict with.
-    ValueError
-        If it is a model of CatBoost with a list among its parameters, or a Pipeline that ends in one.
-    """
+    """Refuse an object that is no estimator, or that scikit-learn cannot clone."""
     hint = f" Make one of the class: {one_line(estimator.__name__)}()." if isinstance(estimator, type) else ""
     needed = ("fit", "get_params")
     predicts = any(hasattr(estimator, method) for method in ("predict", "predict_proba", "decision_function"))
@@ -112,10 +98,7 @@ def _refuse_copied_lists(estimator: Estimator) -> None:
 def refuse_searches(estimator: Estimator, outer: Any = None, *, unless_ranking: bool = False) -> None:
     """Refuse a model with a search inside, which would tune by another objective, on queries cut in two.
 
-    Raises
-    ------
-    ValueError
-        If there is one; `unless_ranking`, one without ranking scorers and a splitter of queries.
+    With `unless_ranking`, a search with ranking scorers and a splitter of queries is accepted.
     """
     for inner in with_inner(estimator):
         refuse_torn_search(inner)

@@ -107,15 +107,7 @@ def read_rows(X: Any, y: Any, qid: Any, sample_weight: Any) -> tuple[Any, Any, N
 
 
 def read_eval_set(ranker: Any, eval_set: Any) -> QueryData:
-    """Check validation rows against the features that `ranker` is fitted on, and group them.
-
-    Raises
-    ------
-    TypeError
-        If `eval_set` is no tuple of two to four.
-    ValueError
-        If columns differ from those of the training rows, or there is no qid.
-    """
+    """Check validation rows against the features that `ranker` is fitted on, and group them."""
     if not isinstance(eval_set, tuple) or not 2 <= len(eval_set) <= 4:
         length = f" of {len(eval_set)}" if isinstance(eval_set, (tuple, list)) else ""
         raise TypeError(
@@ -136,13 +128,7 @@ def read_eval_set(ranker: Any, eval_set: Any) -> QueryData:
 
 
 def refuse_trained_on(ids: NDArray[Any], eval_ids: NDArray[Any]) -> None:
-    """Refuse validation queries that are among the queries to train on.
-
-    Raises
-    ------
-    ValueError
-        With the number of them, and one.
-    """
+    """Refuse validation queries that are among the queries to train on."""
     number = numbers_in(ids, eval_ids)
     (shared,) = np.nonzero(number < len(ids))
     if len(shared):

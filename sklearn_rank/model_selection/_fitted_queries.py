@@ -41,13 +41,7 @@ class FittedQueries:
         return cls(data.ids, np.diff(data.indptr), labels, features)
 
     def joined_with(self, other: FittedQueries) -> FittedQueries:
-        """These queries and those of another batch, none of which may come with other rows than here.
-
-        Raises
-        ------
-        ValueError
-            With the number of those that do, and one.
-        """
+        """These queries and those of another batch, which must come with the same rows where they are here."""
         number = numbers_in(self.ids, other.ids)
         again = np.flatnonzero(number < len(self.ids))
         before = number[again]

@@ -40,13 +40,7 @@ Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def check_splitter(cv: Any, class_name: str) -> Any:
-    """Splitter of a number of folds, a splitter as it is, or a list of splits.
-
-    Raises
-    ------
-    ValueError
-        If it is none of these.
-    """
+    """Splitter of a number of folds, a splitter as it is, or a list of splits."""
     if is_count(cv) and cv > 1:
         return QueryKFold(cv)
     if hasattr(cv, "split") and not isinstance(cv, str):
@@ -65,13 +59,7 @@ def check_splitter(cv: Any, class_name: str) -> Any:
 
 
 def query_folds(cv: Any, X: Any, y: Any, number: Index, metadata: Metadata) -> list[Split]:
-    """Folds of a splitter, or of a list of them, which keep queries whole; a splitter gets the metadata it asks for.
-
-    Raises
-    ------
-    ValueError
-        If a query is in a training set and its test set, or only some of its rows are in a test set.
-    """
+    """Folds of a splitter, or of a list of them, which keep queries whole; a splitter gets the metadata it asks for."""
     if hasattr(cv, "split"):
         groups = {"groups": number} if consumes(cv, "split", "groups", "qid") else {}
         names = [name for name in ("clusters", "time") if name in metadata and consumes(cv, "split", name)]
@@ -99,13 +87,7 @@ def query_folds(cv: Any, X: Any, y: Any, number: Index, metadata: Metadata) -> l
 
 
 def refuse_unused(cv: Any, **metadata: Any) -> None:
-    """Refuse metadata, given by name, that a splitter does not take.
-
-    Raises
-    ------
-    TypeError
-        Naming splitters that do.
-    """
+    """Refuse metadata, given by name, that a splitter does not take; the error names splitters that do."""
     for name, values in metadata.items():
         if values is not None and not (hasattr(cv, "split") and consumes(cv, "split", name)):
             takes = {"time": "QueryTimeSeriesSplit", "clusters": "QueryKFold or QueryShuffleSplit"}[name]
@@ -197,13 +179,7 @@ def _fit_fold(
 
 
 def check_predictions(y_score: ArrayLike, n_rows: int) -> NDArray[Any]:
-    """Scores that a model predicted, one for each row; a column is one for each row, too.
-
-    Raises
-    ------
-    ValueError
-        If there are more or fewer, one is no real number, NaN or +inf, or large integers would become ties.
-    """
+    """Scores that a model predicted, one real number a row, neither NaN nor +inf; a column is one a row, too."""
     scores = np.asarray(y_score)
     scores = scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
     if scores.shape != (n_rows,):

@@ -544,13 +544,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
 
 def stopping_metric(ranker: QueryRanker) -> MetricSpec | None:
-    """Metric that training is stopped by; None where the model stops by its own means.
-
-    Raises
-    ------
-    ValueError
-        If it has several cutoffs, or no mean.
-    """
+    """Metric that training is stopped by, one number a round; None where the model stops by its own means."""
     if ranker.eval_metric is None and ranker.early_stopping_rounds is None:
         return None
     spec = parse_metric(DEFAULT_METRIC if ranker.eval_metric is None else ranker.eval_metric)

@@ -43,15 +43,7 @@ def fit_with_metadata(estimator: Any, X: MatrixLike, y: ArrayLike, metadata: Met
 
 
 def refuse_lost_metadata(estimator: Estimator, metadata: Metadata) -> None:
-    """Refuse weights for a search that hands on none; make sure that the index of y can be made.
-
-    Raises
-    ------
-    ValueError
-        If there are weights.
-    ImportError
-        If pandas is missing.
-    """
+    """Refuse weights for a search that hands on none; make sure that the index of y can be made."""
     search = outside_search(estimator)
     if search is None:
         return
@@ -71,13 +63,7 @@ def _import_pandas(search_name: str) -> Any:
 
 
 def check_scored(search: Any) -> None:
-    """Refuse a search of which no candidate has a score.
-
-    Raises
-    ------
-    ValueError
-        If all scores are NaN.
-    """
+    """Refuse a search of which no candidate has a score."""
     results = getattr(search, "cv_results_", {})
     scores = [np.asarray(values, dtype=float) for name, values in results.items() if name.startswith("mean_test_")]
     if scores and np.isnan(scores).all():
@@ -88,13 +74,7 @@ def check_scored(search: Any) -> None:
 
 
 def _check_outcome(estimator: Any, search_name: str) -> None:
-    """Refuse a fitted estimator with a search inside that scored nothing, or lost the queries on the way.
-
-    Raises
-    ------
-    ValueError
-        If all scores of a search are NaN, or the model that predicts was fitted without queries.
-    """
+    """Refuse a fitted estimator with a search inside that scored nothing, or lost the queries on the way."""
     last = estimator
     check_scored(last)
     # From a search or a Pipeline to what predicts for it, down to the model, or to a search that fits no best model.

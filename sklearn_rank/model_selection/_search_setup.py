@@ -54,15 +54,7 @@ class SearchSetup:
     n_queries: int
 
     def prepare(self, estimator: Estimator, name: str = "The estimator") -> Any:
-        """The estimator as one that takes qid, its searches with ranking scorers and whole queries.
-
-        Raises
-        ------
-        TypeError
-            If it is no estimator.
-        ValueError
-            If a search inside cannot be set up.
-        """
+        """The estimator as one that takes qid, its searches with ranking scorers and whole queries."""
         check_estimator(estimator, name)
         if is_search(estimator):
             return self.search(estimator)
@@ -285,13 +277,7 @@ def with_qid(cv: Any) -> Any:
 def check_inner_searches(
     estimator: Estimator, X: MatrixLike, y: ArrayLike, number: Index, folds: Sequence[Split], metadata: Metadata
 ) -> None:
-    """Refuse inner searches whose splitters tear queries apart; warn of those with another objective than ranking.
-
-    Raises
-    ------
-    ValueError
-        If queries are torn apart.
-    """
+    """Refuse inner searches whose splitters tear queries apart; warn of those with another objective than ranking."""
     for inner in with_inner(estimator):
         if tunes(inner):
             warn_of_objective(inner)

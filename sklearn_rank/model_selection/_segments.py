@@ -114,13 +114,7 @@ def compare_segments(
     correction: str | None,
     confidence_level: float,
 ) -> SegmentComparison:
-    """Compare systems with the baseline in each segment; all results have the same queries in the same order.
-
-    Raises
-    ------
-    ValueError
-        If there is no such attribute, fewer than two systems, or means in which queries do not count equally.
-    """
+    """Compare systems with the baseline in each segment; all results have the same queries in the same order."""
     from sklearn_rank.stats._align import align  # loads scipy.stats
     from sklearn_rank.stats._compare import check_options
     from sklearn_rank.stats._heterogeneity import equal_means

@@ -568,26 +568,14 @@ ONE_TIME = (
 
 
 def check_split_rows(X: MatrixLike, y: Any, groups: Any) -> None:
-    """Refuse rows in another order than those of X: the parts that scorers see no longer show it.
-
-    Raises
-    ------
-    ValueError
-        If X, y and groups have other numbers of rows, or labels that do not belong together.
-    """
+    """Refuse rows in another order than those of X: the parts that scorers see no longer show it."""
     check_lengths(X=X, y=y)
     check_rows(y=y, groups=groups)
     check_features(X, y=y, groups=groups)
 
 
 def find_attribute(X: MatrixLike, y: Any, groups: Any, values: ArrayLike | None, name: str) -> Any:
-    """An attribute of each row's query: `values` if given, else the level of that name of y's index; None if neither.
-
-    Raises
-    ------
-    ValueError
-        If its labels are others than those of the rows, or there are both and they are not the same.
-    """
+    """An attribute of each row's query: `values`, or the level of that name of the index of y; None if neither."""
     index = labels_of(y)
     level = index.get_level_values(name) if index is not None and name in index.names else None
     if values is None:
@@ -603,13 +591,7 @@ def find_attribute(X: MatrixLike, y: Any, groups: Any, values: ArrayLike | None,
 
 
 def clusters_of_rows(clusters: ArrayLike, qid: ArrayLike, n_rows: int) -> Index:
-    """Number of each row's cluster, in the order of their ids, each query in one.
-
-    Raises
-    ------
-    ValueError
-        If there is not one hashable id for each row, one is missing, or a query lies in two clusters.
-    """
+    """Number of each row's cluster, in the order of their ids, each query in one."""
     check_one_each(clusters, "clusters", n_rows)
     try:
         number = query_numbers(clusters, n_rows)
@@ -623,26 +605,14 @@ def clusters_of_rows(clusters: ArrayLike, qid: ArrayLike, n_rows: int) -> Index:
 
 
 def check_one_each(values: Any, name: str, n_rows: int) -> None:
-    """Refuse an attribute that is not one value for each row.
-
-    Raises
-    ------
-    ValueError
-        Saying how many there are.
-    """
+    """Refuse an attribute that is not one value for each row."""
     shape = (len(values),) if isinstance(values, list | tuple) else np.shape(one_column(values))
     if shape != (n_rows,):
         raise ValueError(f"{name} must have one entry for each of the {n_rows} rows. Got shape {shape}.")
 
 
 def check_constant(key: NDArray[Any], qid: ArrayLike, values: Any, rule: str) -> None:
-    """Refuse keys that differ within a query.
-
-    Raises
-    ------
-    ValueError
-        With `rule`, the query and the two of the `values`.
-    """
+    """Refuse keys that differ within a query."""
     number = number_of_rows(qid, len(key))
     row = np.empty(number.max(initial=-1) + 1, dtype=np.int64)
     row[number[::-1]] = np.arange(len(key))[::-1]
@@ -660,13 +630,7 @@ def check_constant(key: NDArray[Any], qid: ArrayLike, values: Any, rule: str) ->
 
 
 def as_times(values: Any) -> NDArray[Any]:
-    """Times as an array of datetime64 (UTC where there are time zones), timedelta64, int64, uint64 or float64.
-
-    Raises
-    ------
-    ValueError
-        If they are neither, or one is missing.
-    """
+    """Times, none missing: datetime64 (UTC where there are time zones), timedelta64, int64, uint64 or float64."""
     values = one_column(values)
     # A Series or an Index of pandas holds an array.
     array = getattr(values, "array", values)
@@ -695,13 +659,7 @@ def _of_objects(times: list[Any]) -> NDArray[Any]:
 
 
 def as_gap(gap: Any, time: NDArray[Any]) -> Any:
-    """A span of time as it is subtracted from these times.
-
-    Raises
-    ------
-    ValueError
-        If it is none, or below 0.
-    """
+    """A span of time, 0 or more, as it is subtracted from these times."""
     span = np.timedelta64(gap) if isinstance(gap, timedelta) else gap
     if time.dtype.kind in "iuf":
         if not isinstance(span, np.timedelta64) and is_real(span) and span >= 0:
