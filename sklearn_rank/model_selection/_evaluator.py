@@ -40,7 +40,7 @@ from sklearn_rank.model_selection._folds import (
     query_folds,
     refuse_unused,
 )
-from sklearn_rank.model_selection._routing import Metadata, consumes, with_weights_on_request
+from sklearn_rank.model_selection._routing import Metadata, consumes, with_row_arguments, with_weights_on_request
 from sklearn_rank.model_selection._scorer import RankingScorers, get_scorers
 from sklearn_rank.model_selection._search_fit import (
     check_scored,
@@ -150,6 +150,7 @@ class RankingEvaluator:
         """Scorer of all metrics, for ``scoring=``."""
         return get_scorers(self.metrics, **self.keywords)
 
+    @with_row_arguments
     @named_arguments
     def split(
         self,
@@ -161,17 +162,6 @@ class RankingEvaluator:
         time: ArrayLike | None = None,
     ) -> list[Split]:
         """Folds that all models are given.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        qid : array-like of shape (n_samples,), default=None
-            Query of each row. None: taken from the level "qid" of the index of y.
-        clusters : array-like of shape (n_samples,), default=None
-            What each row's query belongs to, such as a user or a session, for splitters that keep clusters whole.
-        time : array-like of shape (n_samples,), default=None
-            Time of each row's query, for a splitter that takes it, such as `QueryTimeSeriesSplit`.
 
         Returns
         -------
@@ -187,6 +177,7 @@ class RankingEvaluator:
         y, metadata, rows = _check_and_group(X, y, qid, clusters=clusters, time=time)
         return query_folds(self.cv, X, y, rows.number, metadata)
 
+    @with_row_arguments
     @named_arguments
     def cross_validate(
         self,
@@ -209,17 +200,6 @@ class RankingEvaluator:
         ----------
         estimator : estimator
             Ranker, regressor, classifier of grades, Pipeline or search.
-        X : array-like or frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        qid : array-like of shape (n_samples,), default=None
-            Query of each row. None: taken from the level "qid" of the index of y.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row's query in the means; constant within a query.
-        clusters : array-like of shape (n_samples,), default=None
-            What each row's query belongs to, such as a user or a session. A splitter that takes it keeps clusters
-            whole; intervals and tests of the result allow for them.
-        time : array-like of shape (n_samples,), default=None
-            Time of each row's query, for a splitter that takes it, such as `QueryTimeSeriesSplit`.
         return_train_score, return_estimator, return_indices : bool, default=False
             What else to return, as scikit-learn's function does.
         on_fold : callable, default=None
@@ -278,6 +258,7 @@ class RankingEvaluator:
             pooled = out_of_fold.evaluate(out_of_fold.y_score(results), metrics)
         return CrossValidation(scores, pooled)
 
+    @with_row_arguments
     @named_arguments
     def compare(
         self,
@@ -297,19 +278,8 @@ class RankingEvaluator:
         Parameters
         ----------
         estimators : dict of str to estimator
-        X : array-like or frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        qid : array-like of shape (n_samples,), default=None
-            Query of each row. None: taken from the level "qid" of the index of y.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row's query in the means; constant within a query.
         by : array-like of shape (n_samples,), dict or frame, default=None
             Attributes of each row's query, such as its country, as `evaluate` takes them.
-        clusters : array-like of shape (n_samples,), default=None
-            What each row's query belongs to, such as a user or a session. A splitter that takes it keeps clusters
-            whole; intervals and tests of the result allow for them.
-        time : array-like of shape (n_samples,), default=None
-            Time of each row's query, for a splitter that takes it, such as `QueryTimeSeriesSplit`.
         on_fold : callable, default=None
             Called with the `FoldScores` of each fold as they come, model by model, as `cross_validate` does.
 
@@ -386,6 +356,7 @@ class RankingEvaluator:
             correction=self.correction,
         )
 
+    @with_row_arguments
     @named_arguments
     def search(
         self,
@@ -411,16 +382,6 @@ class RankingEvaluator:
             `max_resources`. A search that is not of scikit-learn, such as `OptunaSearchCV`, `BayesSearchCV` or those of
             dask-ml, takes this metric alone, and finds qid in the index of y, which needs pandas. A number of folds
             that is the default of `cv`, such as 5 of halving, counts as None.
-        X : array-like or frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        qid : array-like of shape (n_samples,), default=None
-            Query of each row. None: taken from the level "qid" of the index of y.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row's query in the means; constant within a query.
-        clusters : array-like of shape (n_samples,), default=None
-            What each row's query belongs to, such as a user or a session, for splitters that keep clusters whole.
-        time : array-like of shape (n_samples,), default=None
-            Time of each row's query, for a splitter that takes it, such as `QueryTimeSeriesSplit`.
 
         Returns
         -------

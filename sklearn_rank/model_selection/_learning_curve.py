@@ -23,10 +23,12 @@ from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import CVLike, Estimator
 from sklearn_rank.model_selection._evaluator import RankingEvaluator
 from sklearn_rank.model_selection._folds import query_folds
+from sklearn_rank.model_selection._routing import with_row_arguments
 
 LearningCurve = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
 
 
+@with_row_arguments
 @named_arguments
 def query_learning_curve(
     estimator: Estimator,
@@ -48,11 +50,6 @@ def query_learning_curve(
     ----------
     estimator : estimator
         Ranker, regressor, classifier of grades, Pipeline or search; wrapped in `QueryRanker` if it needs to be.
-    X : array-like or frame of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,)
-        Relevance of each document to its query.
-    qid : array-like of shape (n_samples,), default=None
-        Query of each row. None: taken from the level "qid" of the index of y.
     metric : str, metric function or callable, default="ndcg@10"
         As `get_scorers` takes one; higher is better, so the values of an error are negative.
     train_sizes : array-like of int or float, default=(0.1, 0.325, 0.55, 0.775, 1.0)

@@ -48,7 +48,7 @@ from sklearn_rank.model_selection._fit_arguments import (
 )
 from sklearn_rank.model_selection._fit_data import FitData, QueryData, read_eval_set, read_rows, refuse_trained_on
 from sklearn_rank.model_selection._fitted_queries import FittedQueries
-from sklearn_rank.model_selection._routing import consumes, find_routed_qid
+from sklearn_rank.model_selection._routing import consumes, find_routed_qid, with_row_arguments
 from sklearn_rank.model_selection._scorer import get_scorers
 
 DEFAULT_METRIC = "ndcg@10"
@@ -180,6 +180,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         self.max_queries = max_queries
         self.random_state = random_state
 
+    @with_row_arguments
     @named_arguments
     @as_task
     @undone_if_failed
@@ -197,9 +198,6 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Relevance of each document to its query.
         qid : array-like of shape (n_samples,), default=None
             Query of each row. None: taken from the level "qid" of the index of y; a pointwise model can do without.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -361,19 +359,10 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         self._check_features(X)
         return np.asarray(predict_scores_at(self.estimator_, X, getattr(self, "_stage", None)))
 
+    @with_row_arguments
     @named_arguments
     def score(self, X: MatrixLike, y: Any, *, qid: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Mean of `eval_metric` over queries, nDCG@10 if it is None, as the scorer of that name has it.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Relevance of each document to its query.
-        qid : array-like of shape (n_samples,), default=None
-            Query of each row. None: taken from the level "qid" of the index of y.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row's query, constant within a query.
 
         Returns
         -------
@@ -392,6 +381,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return value
 
     @available_if(inner_has("partial_fit"))
+    @with_row_arguments
     @named_arguments
     @undone_if_failed
     def partial_fit(
@@ -407,9 +397,6 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Relevance of each document to its query.
         qid : array-like of shape (n_samples,), default=None
             Query of each row. None: taken from the level "qid" of the index of y; a pointwise model can do without. A
             query comes in one batch, or, in another epoch, again with the same rows.
