@@ -14,9 +14,9 @@ from sklearn_rank._chunks.named_columns import ColumnNames
 from sklearn_rank._chunks.parts import check_part
 from sklearn_rank._chunks.query_ids import QueryIdIndex
 from sklearn_rank._chunks.scattered_rows import ScatteredRows, check_ungrouped, narrow_labels
+from sklearn_rank._engine.columns import queries_in
 from sklearn_rank._engine.grouping import Number
 from sklearn_rank._engine.queries import Queries
-from sklearn_rank._engine.rows import queries_in
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.typing import Array, Index
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from sklearn_rank._chunks.columns import Columns
 from sklearn_rank._engine.check import check_shapes, queries_of
+from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._engine.grouping import Number, refuse_other_queries
 from sklearn_rank._engine.queries import Queries
-from sklearn_rank._engine.rows import check_rows
 from sklearn_rank._utils.numbers import aligned, as_reals, column, refuse_inexact
 
 

@@ -16,7 +16,7 @@ from sklearn_rank._chunks.value_table import (
     refuse_other_table,
     refuse_repeated,
 )
-from sklearn_rank._engine.qid import MISSING
+from sklearn_rank._engine.ids import MISSING
 from sklearn_rank._metric.names import direction_of
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.typing import RandomState

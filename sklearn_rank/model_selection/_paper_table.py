@@ -30,7 +30,7 @@ CORRECTION_NAMES = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini
 BETTER, WORSE = "†", "‡"
 LATEX_MARKS = {BETTER: r"$\dagger$", WORSE: r"$\ddagger$"}
 NO_MEAN = "--"
-DIGITS = Constraint("an int from 1 to 15", lambda v: is_count(v) and v <= 15, "")
+DECIMALS = Constraint("an int from 1 to 15", lambda v: is_count(v) and v <= 15, "")
 
 
 class Cell(NamedTuple):
@@ -82,7 +82,7 @@ def paper_table(
 ) -> PaperTable:
     """Table of systems, of which those that have no result failed, by the metrics of `tests`, tested or not."""
     SHARE.check("confidence_level", confidence_level, "to_latex and to_markdown")
-    DIGITS.check("digits", digits, "to_latex and to_markdown")
+    DECIMALS.check("digits", digits, "to_latex and to_markdown")
     means = {name: result.mean() for name, result in results.items()}
     columns = []
     for metric, tested in tests.items():

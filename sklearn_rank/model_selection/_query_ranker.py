@@ -19,8 +19,8 @@ from sklearn.utils import RegressorTags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_rank._engine.id_order import id_order
-from sklearn_rank._engine.rows import queries_in
+from sklearn_rank._engine.columns import queries_in
+from sklearn_rank._engine.ids import id_order
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricLike, MetricSpec
 from sklearn_rank._utils.arguments import named_arguments

@@ -17,9 +17,9 @@ import sklearn
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator, GroupKFold, GroupShuffleSplit, LeaveOneGroupOut
 
+from sklearn_rank._engine.columns import check_features, check_rows, labels_of, one_column, queries_in
 from sklearn_rank._engine.grouping import group_rows, number_of_rows, query_numbers, refuse_other_queries
-from sklearn_rank._engine.qid import ids_of
-from sklearn_rank._engine.rows import check_features, check_rows, labels_of, one_column, queries_in
+from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import (
     BOOL,

@@ -17,7 +17,7 @@ from sklearn_rank._chunks.batch_validator import BatchValidator, Rows
 from sklearn_rank._chunks.named_columns import ColumnNames
 from sklearn_rank._chunks.parts import evaluate_parts, result_to_columns
 from sklearn_rank._engine.queries import Queries
-from sklearn_rank._engine.ranking import Ranking
+from sklearn_rank._engine.ranking import Labels, Ranking
 from sklearn_rank._evaluation.result import Evaluation, computed_values
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.echo import echo
@@ -82,7 +82,7 @@ def _in_one_order(rows: Rows, n_jobs: int | None) -> Queries:
         return replace(queries, order=np.lexsort((*label.T, -score, query)))
     if queries.summary.has_unjudged:
         label = np.where(np.isnan(label), queries.summary.label_range[1] + 1, label)
-    return replace(queries, order=Ranking.by_score(label, score, indptr, ties="worst", keep_unretrieved=True).order)
+    return replace(queries, order=Ranking.by_score(Labels(label, indptr), score, ties="worst", keep_unretrieved=True).order)
 
 
 def column_name(metric: str) -> str:
