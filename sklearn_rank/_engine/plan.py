@@ -18,22 +18,10 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.kernels import plan as kernels
 from sklearn_rank._engine.kernels import sorting as sorting_kernels
+from sklearn_rank._engine.kernels import plan as kernels
 from sklearn_rank._engine.primitives import (
-    AT_RANKS,
-    CASCADE,
-    CASCADE_UPWARDS,
-    CENTRED_RANKS,
-    COUNT,
-    CUMSUM,
-    LOOK_UP,
-    PAIRS,
-    RANKS,
-    SPREAD,
-    ByGrade,
-    Call,
-    Work,
+    AT_RANKS, CASCADE, CASCADE_UPWARDS, CENTRED_RANKS, COUNT, CUMSUM, LOOK_UP, PAIRS, RANKS, SPREAD, ByGrade, Call, Work,
 )  # fmt: skip
 from sklearn_rank._engine.protocols import MetricRequest
 from sklearn_rank._engine.queries import Queries, rows_of

@@ -13,19 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_rank._engine.kernels import agreement as agreement_kernels
-from sklearn_rank._engine.primitives import (
-    AT_RANKS,
-    CASCADE,
-    CASCADE_UPWARDS,
-    CENTRED_RANKS,
-    CUMSUM,
-    JOINT,
-    MEANS,
-    PAIRS,
-    SPREAD,
-    Call,
-)  # fmt: skip
 from sklearn_rank._engine.queries import is_pooled
+from sklearn_rank._engine.primitives import (
+    AT_RANKS, CASCADE, CASCADE_UPWARDS, CENTRED_RANKS, CUMSUM, JOINT, MEANS, PAIRS, SPREAD, Call,
+)  # fmt: skip
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking, read_only
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.threads import heed

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
-from sklearn_rank._engine.block_labels import BlockLabels
 
 from sklearn_rank import evaluate
+from sklearn_rank._engine.block_labels import BlockLabels
 from sklearn_rank._engine.kernels import agreement as agreement_kernels
 from sklearn_rank._engine.kernels import cascade as cascade_kernels
 from sklearn_rank._engine.kernels import order as order_kernels

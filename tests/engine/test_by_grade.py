@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn_rank._engine.block_labels import BlockLabels, as_grades
-from sklearn_rank._engine.quick import RankRoom
-from sklearn_rank._engine.traced import Steps, TracedScores
 
+from sklearn_rank._engine.block_labels import BlockLabels, as_grades
 from sklearn_rank._engine.kernels.cascade import cascade
 from sklearn_rank._engine.kernels.sums import joint
+from sklearn_rank._engine.quick import RankRoom
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import FEW, NO_CUTOFF, Ranking
+from sklearn_rank._engine.traced import Steps, TracedScores
 
 LENGTHS = [0, 1, 2, 3, 5, 5, 9, 40, 127, 128, 129, 255, 256, 257, 700, 1023, 1024, 1025, 0]
 """Lists about as long as a few chunks of positions, or as what is kept on the stack, and empty ones."""

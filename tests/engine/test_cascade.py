@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn_rank._engine.block_labels import BlockLabels
-from sklearn_rank._engine.traced import Steps, TracedQueries
 
+from sklearn_rank._engine.block_labels import BlockLabels
 from sklearn_rank._engine.kernels.cascade import cascade
 from sklearn_rank._engine.kernels.plan import BoundPlan
 from sklearn_rank._engine.plan import BlockOrder
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
+from sklearn_rank._engine.traced import Steps, TracedQueries
 
 LENGTHS = np.array([1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 13, 16, 17, 18, 40, 200, 1023, 1024, 1025, 1500, 0, 3] * 2)
 """Lists about as long as a turn, a block of the table, the first sum and what is rounded as it is, and longer ones."""

@@ -5,14 +5,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn_rank._engine.block_labels import BlockLabels
-from sklearn_rank._engine.traced import Steps, TracedQueries
 
+from sklearn_rank._engine.block_labels import BlockLabels
 from sklearn_rank._engine.kernels.plan import BoundPlan
 from sklearn_rank._engine.kernels.sums import cumsum
 from sklearn_rank._engine.plan import BlockOrder
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
+from sklearn_rank._engine.traced import Steps, TracedQueries
 
 LENGTHS = np.array([0, 1, 8, 15, 16, 17, 18, 23, 24, 25, 31, 40, 100, 101, 255, 1023, 1024, 1025, 1500])
 

@@ -12,8 +12,8 @@ import pytest
 from naive import expected_ranking
 from numpy.testing import assert_allclose, assert_array_equal
 from registry import together
-from sklearn_rank._engine.block_labels import MOST_GRADE, BlockLabels, as_grades
 
+from sklearn_rank._engine.block_labels import MOST_GRADE, BlockLabels, as_grades
 from sklearn_rank._engine.check import queries_of
 from sklearn_rank._engine.kernels.agreement import centred_ranks, overlap
 from sklearn_rank._engine.kernels.cascade import cascade

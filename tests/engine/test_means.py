@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn_rank._engine.bound import Values
 
+from sklearn_rank._engine.bound import Values
 from sklearn_rank._engine.kernels import plan as plan_kernels
 from sklearn_rank._engine.kernels import sums as sums_kernels
 from sklearn_rank._engine.plan import BlockOrder

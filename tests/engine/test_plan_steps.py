@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn_rank._engine.block_labels import BlockLabels
-from sklearn_rank._engine.traced import NotTraced, Steps, TracedQueries
 
+from sklearn_rank._engine.block_labels import BlockLabels
 from sklearn_rank._engine.kernels.plan import BoundPlan
 from sklearn_rank._engine.plan import BlockOrder, Curve, Plan
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
+from sklearn_rank._engine.traced import NotTraced, Steps, TracedQueries
 from sklearn_rank._metric import plans
 from sklearn_rank._metric.names import cached_spec
 

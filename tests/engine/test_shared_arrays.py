@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn_rank._engine.shared import SharedArrays
 
 from sklearn_rank import evaluate, parse_metric
 from sklearn_rank._engine.check import check_queries
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
+from sklearn_rank._engine.shared import SharedArrays
 from sklearn_rank._metric.compute import BoundMetrics
 from sklearn_rank._metric.decorator import _define_again
 from sklearn_rank._metric.spec import MetricSpec

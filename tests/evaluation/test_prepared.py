@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from registry import METRICS, data_for, each_metric
-from sklearn_rank._engine.per_query import MOST_KEPT
-from sklearn_rank._engine.quick import FEW_ROWS
 
 from sklearn_rank import evaluate, parse_metric, prepare
+from sklearn_rank._engine.per_query import MOST_KEPT
+from sklearn_rank._engine.quick import FEW_ROWS
 from sklearn_rank.metrics import alpha_ndcg_score, ndcg_score
 from sklearn_rank.results import PreparedMetrics
 from sklearn_rank.stats import compare

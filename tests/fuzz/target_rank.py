@@ -2,8 +2,8 @@
 
 import numpy as np
 from naive import expected_ranking
-from sklearn_rank._engine.block_labels import BlockLabels, as_grades
 
+from sklearn_rank._engine.block_labels import BlockLabels, as_grades
 from sklearn_rank._engine.ranking import NO_CUTOFF, TIE_POLICIES, Ranking
 
 DEPTHS = 1, 2, 3, 7, 8, 10, 16, 33, 100, NO_CUTOFF
