@@ -1,8 +1,8 @@
 """Formulas as plans: recorded once, bound to arrays, and run on one block of rows after the other.
 
 A formula is called with a `Ranked` whose order is not known yet. What it asks for is recorded: a primitive or a ufunc
-gives a `Recorded`, which stands for its result; a function of the label gives a table by grade. Calls alike are one,
-whichever formula makes them. A formula that does anything else, such as to look at values, raises `NotRecorded`, and runs
+gives a `Recorded`, which stands for its result; a function of the label gives a table by grade. Equal calls are one,
+whichever formula makes them. A formula that does anything else, such as to look at values, raises `NotRecorded`. It runs
 eagerly: `fill` calls it with rankings of rows. A plan is for labels that are grades, and for rows that all have a rank.
 """
 
@@ -18,10 +18,21 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.kernels import sorting as sorting_kernels
 from sklearn_rank._engine.kernels import plan as kernels
+from sklearn_rank._engine.kernels import sorting as sorting_kernels
 from sklearn_rank._engine.primitives import (
-    AT_RANKS, CASCADE, CASCADE_UPWARDS, CENTRED_RANKS, COUNT, CUMSUM, LOOK_UP, PAIRS, RANKS, SPREAD, ByGrade, Call, Work,
+    AT_RANKS,
+    CASCADE,
+    CASCADE_UPWARDS,
+    CENTRED_RANKS,
+    COUNT,
+    CUMSUM,
+    LOOK_UP,
+    PAIRS,
+    RANKS,
+    ByGrade,
+    Call,
+    Work,
 )  # fmt: skip
 from sklearn_rank._engine.protocols import MetricRequest
 from sklearn_rank._engine.queries import Queries, rows_of
@@ -68,7 +79,11 @@ class Unknown(NDArrayOperatorsMixin):
         """Refuse to be an array."""
         raise NotRecorded
 
-    __bool__ = __len__ = __iter__ = __getitem__ = __float__ = __array__
+    __bool__ = __len__ = __iter__ = __float__ = __array__
+
+    def __getitem__(self, at: Any) -> Any:
+        """Refuse to be an array."""
+        raise NotRecorded
 
 
 class Recorded(Unknown):
@@ -381,7 +396,7 @@ class Plan:
 
 
 class Buffers:
-    """Arrays for the calls of a plan on blocks of at most so many rows and queries: one thread at a time writes them."""
+    """Arrays for the calls of a plan, with room for a block of rows: one thread at a time writes them."""
 
     def __init__(self, plan: Plan, n_rows: int, n_queries: int) -> None:
         self.n_rows, self.n_queries, self._plan = n_rows, n_queries, plan
@@ -399,7 +414,9 @@ class Buffers:
             needed = None if parts[2] is parts[1] else needed
             ratios.append(kernels.Ratio(numerator, denominator, needed, 0.0 if math.isnan(otherwise) else otherwise))
         self._program = kernels.Program(orders, self._steps, ratios)
-        self._has_ufuncs = any(not isinstance(entry.call, Call) for of in plan.recordings.values() for entry in of.entries)
+        self._has_ufuncs = any(
+            not isinstance(entry.call, Call) for of in plan.recordings.values() for entry in of.entries
+        )
         self.n_numbers = n_rows * (len(self._steps) + len(orders))
 
     def run(self, grade: Grade, score: NDArray[Any], indptr: Index, is_constant: bool, outs: Sequence[Out]) -> bool:
@@ -424,6 +441,7 @@ class Buffers:
             if best is None and (entry.of_best or (isinstance(call, Call) and call.primitive == AT_RANKS)):
                 best = self._best(order)
             lists: Any = best if entry.of_best else order
+            step: Callable[[], object]
             if isinstance(call, Call):
                 if call.primitive in (PAIRS, CENTRED_RANKS):
                     order.read_all_ties()

@@ -305,7 +305,9 @@ class Ranking:
             call = call._replace(of_query=np.asarray(call.of_query, dtype=np.float64).reshape(-1, 1))
         if call.primitive != AT_RANKS:  # whose values are of the positions of the ideal order
             values = self._one_or_flat if call.primitive in (CUMSUM, JOINT) else self.flat
-            call = call._replace(x=None if call.x is None else values(call.x), y=None if call.y is None else values(call.y))
+            call = call._replace(
+                x=None if call.x is None else values(call.x), y=None if call.y is None else values(call.y)
+            )
         work, best = Work(len(self.ranks)), self.ideal.lists if call.primitive == AT_RANKS else None
         step, out = call.bind(self.lists, work, self.n_positions, len(self.ptr) - 1, best=best)
         if not step():

@@ -281,7 +281,10 @@ class PartialSums:
 
 def arrays_of_values(n_queries: int, n_cutoffs: Sequence[int]) -> list[Out]:
     """Arrays for curves, whose values are to be written, and none of which is undefined; a cutoff is contiguous."""
-    values, undefined = np.empty((n_queries, sum(n_cutoffs)), FLOAT64, "F"), np.zeros((n_queries, sum(n_cutoffs)), BOOL, "F")
+    values, undefined = (
+        np.empty((n_queries, sum(n_cutoffs)), FLOAT64, "F"),
+        np.zeros((n_queries, sum(n_cutoffs)), BOOL, "F"),
+    )
     if len(n_cutoffs) == 1:
         return [(values, undefined)]
     outs, end = [], 0

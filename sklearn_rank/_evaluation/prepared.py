@@ -9,13 +9,12 @@ import numpy as np
 
 from sklearn_rank._engine.attributes import QueryAttributes
 from sklearn_rank._engine.queries import Queries
-from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.score_rows import ScoreRows
 from sklearn_rank._evaluation.source import RankedData
 from sklearn_rank._metric.compute import BoundMetrics
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._utils.typing import Array, MatrixLike
+from sklearn_rank._utils.typing import MatrixLike
 
 NO_PROPERTIES = QueryAttributes({}, None)
 

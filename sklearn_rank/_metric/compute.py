@@ -1,7 +1,7 @@
 """From metrics and queries to values: labels are checked and keywords bound first, then curves are computed.
 
-A curve is a metric at all of its cutoffs. Those whose formulas can be recorded are computed by a plan, and others formula
-by formula. Plans of metrics without functions in their keywords serve any rows, and are remembered.
+A curve is a metric at all of its cutoffs. A plan computes the curves whose formulas can be recorded; the others are
+computed formula by formula. Plans of metrics without functions in their keywords serve any rows, and are remembered.
 """
 
 from __future__ import annotations

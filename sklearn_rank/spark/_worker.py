@@ -82,7 +82,9 @@ def _in_one_order(rows: Rows, n_jobs: int | None) -> Queries:
         return replace(queries, order=np.lexsort((*label.T, -score, query)))
     if queries.summary.has_unjudged:
         label = np.where(np.isnan(label), queries.summary.label_range[1] + 1, label)
-    return replace(queries, order=Ranking.by_score(Labels(label, indptr), score, ties="worst", keep_unretrieved=True).order)
+    return replace(
+        queries, order=Ranking.by_score(Labels(label, indptr), score, ties="worst", keep_unretrieved=True).order
+    )
 
 
 def column_name(metric: str) -> str:
