@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank import evaluate
-from sklearn_rank._engine import check
+from sklearn_rank._engine import check, ranking
 from sklearn_rank._engine.check import check_queries
 from sklearn_rank._utils import threads
 from sklearn_rank._utils.threads import StoppedError, for_each, heed, on_threads, with_own
@@ -97,9 +97,9 @@ def test_sparse_lists_use_threads(monkeypatch):
 
 
 def test_ties_are_looked_for_on_threads(small_blocks, monkeypatch):
-    meet, real = meeting(), sys.modules["sklearn_rank._engine.per_query"].rank_block
+    meet, real = meeting(), ranking.rank_block
     result = evaluate(np.ones(40), np.ones(40), qid=np.arange(40) // 2, metrics="map", n_jobs=2)
-    monkeypatch.setattr("sklearn_rank._engine.per_query.rank_block", lambda *a: meet(real(*a)))
+    monkeypatch.setattr(ranking, "rank_block", lambda *a: meet(real(*a)))
     assert result.n_tied == {"map": 20}
 
 
