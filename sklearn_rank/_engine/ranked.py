@@ -160,7 +160,13 @@ class Ranked:
             value = values if isinstance(value, (int, float)) and value == 1 else value * values  # type: ignore[operator]
         table = None
         if by_rank is not None:
-            table = np.array(by_rank(self._order.ranks[: self._cutoffs[-1]]), dtype=np.float64)
+            ranks = self._order.ranks[: self._cutoffs[-1]]
+            table = np.array(by_rank(ranks), dtype=np.float64)
+            if table.shape != ranks.shape:
+                raise ValueError(
+                    f"by_rank of cumsum() must return a number for each rank, {len(ranks)} here. "
+                    f"Got shape {table.shape} instead."
+                )
         return self._take(CUMSUM, value, weight, by_rank=table, over_rank=over_rank, cutoffs=self._cutoffs)
 
     def joint(self, x: ArrayLike, y: ArrayLike, most: Array | None = None) -> Array:

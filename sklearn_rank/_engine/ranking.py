@@ -302,7 +302,7 @@ class Ranking:
     def take(self, call: Call) -> Array:
         """Result of a primitive."""
         if call.of_query is not None:
-            call = call._replace(of_query=np.asarray(call.of_query, dtype=np.float64).reshape(-1, 1))
+            call = call._replace(of_query=self._one_of_each_query(call.of_query))
         if call.primitive != AT_RANKS:  # whose values are of the positions of the ideal order
             values = self._one_or_flat if call.primitive in (CUMSUM, JOINT) else self.flat
             call = call._replace(
@@ -324,6 +324,16 @@ class Ranking:
         """An array of a number for each position."""
         x = self._one_or_flat(x)
         return x if len(x) == self.n_positions else np.full(self.n_positions, x[0])
+
+    def _one_of_each_query(self, x: ArrayLike) -> Array:
+        """A number of each query, shape (n_queries, 1)."""
+        x, n_queries = np.asarray(x, dtype=np.float64), len(self.ptr) - 1
+        if x.shape not in ((n_queries, 1), (n_queries,)):
+            raise ValueError(
+                "of_query() and joint(most=) of a formula take one number for each query, "
+                f"shape ({n_queries}, 1). Got shape {x.shape} instead."
+            )
+        return x.reshape(-1, 1)
 
     def _one_or_flat(self, x: ArrayLike) -> Array:
         """A number as an array of one, or an array of a number for each position."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -48,7 +49,7 @@ class PreparedMetrics:
 
     def _bind(self) -> None:
         """Bind the metrics to the labels, of which nothing else is known yet."""
-        self._bound = BoundMetrics.of(self._queries, [*self._specs.values()])
+        self._bound = BoundMetrics.of(self._queries, [*self._specs.values()], most_kept=math.inf)
 
     @property
     def names(self) -> list[str]:

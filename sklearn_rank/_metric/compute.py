@@ -6,8 +6,7 @@ computed formula by formula. Plans of metrics without functions in their keyword
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -88,14 +87,17 @@ def _compute_lazily(queries: LazyQueries, specs: Sequence[MetricSpec], n_jobs: i
 class BoundMetrics:
     """Metrics whose keywords are bound to the labels of queries: to be computed on any scores of these."""
 
-    def __init__(self, specs: Sequence[MetricSpec], curves: Mapping[Any, Curve], longest: int, grades: Any) -> None:
+    def __init__(
+        self, specs: Sequence[MetricSpec], curves: Mapping[Any, Curve], longest: int,
+        grades: Callable[[], Array], most_kept: float,
+    ) -> None:  # fmt: skip
         self.specs, self.curves, self._longest, self._grades = specs, curves, longest, grades
-        self._most_kept = math.inf
+        self._most_kept = most_kept
 
     @classmethod
-    def of(cls, queries: Queries, specs: Sequence[MetricSpec]) -> BoundMetrics:
-        """Metrics bound to queries."""
-        return cls(specs, _curves_of(queries, specs), queries.longest, lambda: _grades_of(queries))
+    def of(cls, queries: Queries, specs: Sequence[MetricSpec], *, most_kept: float = 0) -> BoundMetrics:
+        """Metrics bound to queries; arrays of up to about `most_kept` numbers stay from one call to the next."""
+        return cls(specs, _curves_of(queries, specs), queries.longest, lambda: _grades_of(queries), most_kept)
 
     @classmethod
     def of_any(cls, specs: Sequence[MetricSpec], longest: int, highest: int) -> BoundMetrics | None:
@@ -103,10 +105,11 @@ class BoundMetrics:
         zeros, ends = np.zeros(longest), np.array([0, longest])
         queries = Queries(zeros, zeros, ends, None, zeros[:1], None, DataSummary((0.0, 0.0), False, False))
         try:
-            metrics = cls(specs, _curves_of(queries, specs), longest, lambda: np.arange(highest + 1.0))
+            metrics = cls(
+                specs, _curves_of(queries, specs), longest, lambda: np.arange(highest + 1.0), MOST_NUMBERS
+            )  # fmt: skip
         except ValueError:  # of which the labels at hand decide
             return None
-        metrics._most_kept = MOST_NUMBERS
         return None if metrics._plan.others else metrics
 
     def check_scores(self, queries: Queries) -> None:
