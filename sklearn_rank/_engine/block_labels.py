@@ -86,4 +86,5 @@ def as_grades(label: Array) -> Grade | None:
     if label.ndim == 2:
         return None
     grade = np.empty(len(label), dtype=np.uint8)
-    return grade if read_rows(np.ascontiguousarray(label), np.empty(0), grade)[3] else None
+    seen = read_rows(np.ascontiguousarray(label), None, None, 0, len(label), grade, None, None)
+    return grade if seen is not None and seen[2] else None

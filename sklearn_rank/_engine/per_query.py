@@ -122,9 +122,9 @@ def ranking_key(spec: MetricRequest, queries: Queries) -> RankingKey:
     return RankingKey(
         spec.metric.pointwise,
         spec["ties"],
-        spec.metric.keeps_unretrieved and queries.summary.has_unretrieved,
-        spec["unjudged"] if spec.read(queries).summary.has_unjudged else None,
-        spec["negative"] if queries.summary.label_range[0] < 0 else "keep",
+        spec.metric.keeps_unretrieved and queries.facts.has_unretrieved,
+        spec["unjudged"] if spec.read(queries).facts.has_unjudged else None,
+        spec["negative"] if queries.facts.label_range[0] < 0 else "keep",
     )
 
 
@@ -172,7 +172,7 @@ def _labels_of(queries: Queries, first: int, last: int, unjudged: str | None, ne
         unlisted = unlisted.of_queries(first, last).read_unjudged(unjudged)
     if queries.grade is not None and unjudged is None:
         grade = rows_of(queries.grade, queries.indptr, queries.order, first, last)
-        return BlockLabels(None, indptr, unlisted, grade=grade, highest=int(queries.summary.label_range[1]))
+        return BlockLabels(None, indptr, unlisted, grade=grade, highest=int(queries.facts.label_range[1]))
     label = rows_of(queries.label, queries.indptr, queries.order, first, last)
     judged: NDArray[np.bool_] | None = None
     if unjudged == "nonrelevant":

@@ -37,7 +37,7 @@ def can_be_planned(queries: Queries) -> bool:
     """Whether labels are grades, and rows all documents, each of which has a rank."""
     if isinstance(queries, SortedQueries) or queries.grade is None:  # the first were ranked as they were made
         return False
-    return queries.unlisted is None and not queries.summary.has_unretrieved
+    return queries.unlisted is None and not queries.facts.has_unretrieved
 
 
 class Plan:

@@ -56,7 +56,7 @@ class QuickMeans:
         known: dict[Any, BlockLabels],
     ) -> None:  # fmt: skip
         self._queries, self._points, self._known = queries, points, known
-        if len(queries.label) > FEW_ROWS or queries.summary.has_unjudged or queries.label.ndim == 2:
+        if len(queries.label) > FEW_ROWS or queries.facts.has_unjudged or queries.label.ndim == 2:
             raise NotTraced
         self._n_queries, self._weight = len(queries.indptr) - 1, queries.weight
         self._total = self._n_queries if self._weight is None else float(self._weight.sum())

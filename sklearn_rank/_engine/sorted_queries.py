@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.block_labels import BlockLabels
 from sklearn_rank._engine.kernels import rank as rank_kernels
-from sklearn_rank._engine.queries import DataSummary, InputNames, Origin, Queries
+from sklearn_rank._engine.queries import Facts, InputNames, Origin, Queries
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking, tables_of_grades
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Grade, Index
@@ -31,7 +31,7 @@ class SortedQueries(Queries):
         make_label: Callable[[], NDArray[Any]],
         make_score: Callable[[], tuple[NDArray[Any], Index]],
         indptr: Index,
-        summary: DataSummary,
+        facts: Facts,
         first: int,
         *,
         has_ties: bool = True,
@@ -39,7 +39,7 @@ class SortedQueries(Queries):
         count_ties: Callable[[], Index] | None = None,
     ) -> None:
         vars(self).update(
-            indptr=indptr, order=None, qid=np.arange(len(indptr) - 1), weight=None, summary=summary, unlisted=None,
+            indptr=indptr, order=None, qid=np.arange(len(indptr) - 1), weight=None, facts=facts, unlisted=None,
             origin=Origin(first_query=first), make_label=make_label, make_score=make_score, has_ties=has_ties,
             of_grade=of_grade, count_ties=count_ties,
         )  # fmt: skip
@@ -86,7 +86,7 @@ class SortedQueries(Queries):
     def without_negative(self) -> Queries:
         """The same queries without negative labels, as other queries have them."""
         return Queries(
-            self.label, self.score, self.indptr, None, self.qid, None, self.summary, origin=self.origin
+            self.label, self.score, self.indptr, None, self.qid, None, self.facts, origin=self.origin
         ).without_negative
 
     def named(self, names: InputNames) -> Queries:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike, QueryAttributes, QueryRows, check_attributes
-from sklearn_rank._engine.check import check_queries
+from sklearn_rank._engine.check import read
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.queries import LazyQueries, Queries
 from sklearn_rank._engine.sparse import check_sparse
@@ -123,7 +123,7 @@ def evaluate(
         ids = np.arange(len(batches.n_documents))
         properties = check_attributes(by, clusters, QueryRows(ids))
         return evaluate_queries(batches, specs, ids, weight, n_jobs, properties)
-    queries = check_queries(y_true, y_score, mask=mask, n_jobs=n_jobs, keeps_narrow=True, **data)
+    queries = read(y_true, y_score, mask=mask, n_jobs=n_jobs, keeps_narrow=True, **data)
     properties = check_attributes(by, clusters, QueryRows.of(queries), y_true=y_true, y_score=y_score, qid=qid)
     warn_if_all_relevant(LabelRange.of(queries), specs)
     return evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs, properties)

@@ -9,7 +9,7 @@ import numpy as np
 
 from sklearn_rank._engine.attributes import QueryAttributes
 from sklearn_rank._engine.per_query import KnownLabels
-from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.queries import Facts, Queries
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.score_rows import ScoreRows
@@ -45,7 +45,7 @@ class PreparedMetrics:
         is_single: bool = False,
         properties: QueryAttributes = NO_PROPERTIES,
     ) -> None:
-        self._queries = queries.by_query().with_scores(np.empty(0), False)
+        self._queries = queries.by_query().with_scores(np.empty(0), Facts())
         self._rows, self._specs, self._n_jobs = rows, dict(specs), n_jobs
         self._is_single, self._properties = is_single, properties
         self._bind()
@@ -81,10 +81,10 @@ class PreparedMetrics:
         TypeError
             If scores are no real numbers.
         """
-        score, has_unretrieved = self._rows.read(y_score, self._n_jobs)
-        means = None if has_unretrieved else self._quick(score)
+        score, seen = self._rows.read(y_score, self._n_jobs)
+        means = None if seen.has_unretrieved else self._quick(score)
         if means is None:
-            _, values = self._compute(score, has_unretrieved)
+            _, values = self._compute(score, seen)
             means = [float(one.average(self._queries.weight)[0]) for one in values]
         return means[0] if self._is_single else dict(zip(self._specs, means, strict=True))
 
@@ -111,10 +111,10 @@ class PreparedMetrics:
         weight = None if queries.weight is None else queries.weight.copy()  # who gets them may write to them
         return Evaluation(queries.qid.copy(), weight, metrics, RankedData(queries, self._n_jobs), *self._properties)
 
-    def _compute(self, score: Array, has_unretrieved: bool) -> tuple[Queries, list[PerQuery]]:
+    def _compute(self, score: Array, seen: Facts) -> tuple[Queries, list[PerQuery]]:
         """Queries with these scores, and the values of each metric."""
-        queries = self._queries.with_scores(score, has_unretrieved)
-        if has_unretrieved:
+        queries = self._queries.with_scores(score, seen)
+        if seen.has_unretrieved:
             self._bound.check_scores(queries)
         return queries, self._bound.compute(queries, self._n_jobs, self._known)
 

@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.check import refuse_scores
+from sklearn_rank._engine.check import facts_of, refuse_scores
 from sklearn_rank._engine.columns import check_columns, check_rows, labels_of, names_of, queries_in
 from sklearn_rank._engine.grouping import refuse_other_queries
-from sklearn_rank._engine.kernels.checks import read_scores
-from sklearn_rank._engine.queries import take_rows
+from sklearn_rank._engine.queries import Facts, take_rows
 from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.threads import for_each, row_blocks
 from sklearn_rank._utils.typing import Array, Index
@@ -57,8 +56,8 @@ class ScoreRows:
     rows: Index | None = None
     labelled: dict[str, Labelled] = field(default_factory=dict)
 
-    def read(self, y_score: Any, n_jobs: int | None, name: str = "y_score") -> tuple[Array, bool]:
-        """Scores by query, and whether any of them is -inf.
+    def read(self, y_score: Any, n_jobs: int | None, name: str = "y_score") -> tuple[Array, Facts]:
+        """Scores by query, and facts about them.
 
         Raises
         ------
@@ -79,10 +78,10 @@ class ScoreRows:
         if score.ndim == 2:
             score = score.ravel()
         by_query = score if self.rows is None else self._taken(score, self.rows, n_jobs)
-        has_unretrieved, has_invalid = facts_of(by_query, n_jobs)
-        if has_invalid:
+        facts, _, are_good = facts_of(None, by_query, n_jobs=n_jobs)
+        if not are_good:
             self._refuse(score, name)
-        return by_query, has_unretrieved
+        return by_query, facts
 
     def _taken(self, score: Array, rows: Index, n_jobs: int | None) -> Array:
         """Scores by query."""
@@ -116,14 +115,6 @@ class ScoreRows:
         else:
             kept = Labelled(labels_of(y_score)[np.sort(self.rows)])
             refuse_other_queries(kept, qid[np.argsort(self.rows)], name=name)
-
-
-def facts_of(score: Array, n_jobs: int | None) -> tuple[bool, bool]:
-    """Whether a score is -inf, and whether one is NaN or +inf."""
-    if len(score) <= FEW_ROWS:
-        return read_scores(score)
-    blocks = for_each(lambda a, b: read_scores(score[a:b]), row_blocks(len(score), n_jobs), n_jobs)
-    return any(unretrieved for unretrieved, _ in blocks), any(invalid for _, invalid in blocks)
 
 
 def labels_of_rows(**given: Any) -> dict[str, Labelled]:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike, QueryRows, check_attributes
-from sklearn_rank._engine.check import check_queries, with_scores
+from sklearn_rank._engine.check import read, with_scores
 from sklearn_rank._engine.columns import check_columns, check_rows, queries_in
 from sklearn_rank._engine.grouping import find_qid, refuse_other_queries
 from sklearn_rank._evaluation.all_relevant import LabelRange, warn_if_all_relevant
@@ -38,7 +38,7 @@ def evaluate_systems(
     named = {name: f"y_score[{echo(name)}]" for name in y_score}
     check_rows(y_true=y_true, **{named[name]: scores for name, scores in y_score.items()}, qid=qid)
     (first, scores), *others = y_score.items()
-    checked = {first: check_queries(y_true, scores, qid=qid, **data, score_name=named[first])}
+    checked = {first: read(y_true, scores, qid=qid, **data, score_name=named[first])}
     shape = as_floats(scores, named[first]).shape
     for name, of_system in others:
         check_columns(y_true, of_system, named[name])

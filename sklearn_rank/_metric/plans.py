@@ -12,7 +12,7 @@ import numpy as np
 from sklearn_rank._engine.kernels import rank as rank_kernels
 from sklearn_rank._engine.per_query import fill_by_plan
 from sklearn_rank._engine.plan import Curve, Plan, can_be_planned
-from sklearn_rank._engine.queries import DataSummary, Queries
+from sklearn_rank._engine.queries import Facts, Queries
 from sklearn_rank._engine.ranking import N_GRADES
 from sklearn_rank._engine.traced import NotTraced
 from sklearn_rank._engine.values import PerQuery, rooms_for_values
@@ -122,7 +122,7 @@ def remembered(queries: Queries, specs: Sequence[MetricSpec]) -> PlannedMetrics 
     if kind.longest > LONGEST_REMEMBERED:
         return None
     metrics = plan_of(specs, kind)
-    return None if metrics is None or queries.summary.label_range[1] > metrics.highest_label else metrics
+    return None if metrics is None or queries.facts.label_range[1] > metrics.highest_label else metrics
 
 
 def plan_of(specs: Sequence[MetricSpec], kind: Kind) -> PlannedMetrics | None:
@@ -146,7 +146,7 @@ def _kind_of(queries: Queries) -> Kind:
 
 def _grades_of(queries: Queries) -> int:
     assert queries.grade is not None
-    return rank_kernels.find_grades(queries.grade, int(queries.summary.label_range[1]))
+    return rank_kernels.find_grades(queries.grade, int(queries.facts.label_range[1]))
 
 
 def planned_for_any(specs: Sequence[MetricSpec], kind: Kind) -> PlannedMetrics | None:
@@ -159,4 +159,4 @@ def planned_for_any(specs: Sequence[MetricSpec], kind: Kind) -> PlannedMetrics |
 def any_rows(longest: int) -> Queries:
     """Queries that keywords are bound to for any others: one of as many rows as there may be."""
     zeros, ends = np.zeros(longest), np.array([0, longest])
-    return Queries(zeros, zeros, ends, None, zeros[:1], None, DataSummary((0.0, 0.0), False, False))
+    return Queries(zeros, zeros, ends, None, zeros[:1], None, Facts())

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_rank._engine.check import check_queries
+from sklearn_rank._engine.check import read
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.metric import Metric
-from sklearn_rank._metric.one_pass import are_plain, in_one_pass, mean_in_one_pass
 from sklearn_rank._metric.spec import spec_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.threads import check_n_jobs
@@ -27,17 +25,8 @@ def value_of(
     if tie_break is not None and not metric.defines_ties and spec["ties"] != "stable":
         raise ValueError(f"tie_break is read with ties='stable' only. Got ties={echo(spec['ties'])}.")
     check_n_jobs(n_jobs)
-    at, result, weight = spec.curve_index, None, None
-    if sample_weight is tie_break is mask is None and are_plain(spec, y_true, y_score, qid):
-        if spec.averages_ratios:
-            means = mean_in_one_pass(spec, y_true, y_score, qid, n_jobs)
-            if means is not None:
-                return np.array(means).take(at) if at.ndim else means[at]
-        else:
-            result = in_one_pass(spec, y_true, y_score, qid, n_jobs)
-    if result is None:
-        data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break, "mask": mask}
-        queries = check_queries(y_true, y_score, n_jobs=n_jobs, keeps_narrow=True, **data)
-        (result,), weight = compute(queries, [spec], n_jobs), queries.weight
-    value = result.values() if spec["average"] is None else result.average(weight)
+    data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break, "mask": mask}
+    queries = read(y_true, y_score, n_jobs=n_jobs, keeps_narrow=True, **data)
+    (result,), at = compute(queries, [spec], n_jobs), spec.curve_index
+    value = result.values() if spec["average"] is None else result.average(queries.weight)
     return value.take(at, axis=-1) if at.ndim or value.ndim > 1 else value.item(at)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.kernels import bits as bits_kernels
 from sklearn_rank._engine.kernels import nearness as nearness_kernels
 from sklearn_rank._engine.kernels import rank as rank_kernels
-from sklearn_rank._engine.queries import DataSummary, Queries
+from sklearn_rank._engine.queries import Facts, Queries
 from sklearn_rank._engine.sorted_queries import SortedQueries
-from sklearn_rank._engine.sparse import summary_of
+from sklearn_rank._engine.sparse import facts_of_labels
 from sklearn_rank._utils.typing import Array, Index
 
 
@@ -38,7 +38,7 @@ def sorted_codes(near: NDArray[Any], label: NDArray[Any], n_bits: int, indptr: I
         return np.repeat(-distance, n_at), np.unique(np.cumsum(n_at))
 
     if of_grade is None:
-        return SortedQueries(make_label, make_score, indptr, summary_of(label), first)
+        return SortedQueries(make_label, make_score, indptr, facts_of_labels(label), first)
     n_grades = of_grade.shape[1]
 
     @cache
@@ -47,8 +47,8 @@ def sorted_codes(near: NDArray[Any], label: NDArray[Any], n_bits: int, indptr: I
         bits_kernels.count_grades(near, label, of_tie)
         return of_tie
 
-    summary = summary_of_grades(of_grade)
-    return SortedQueries(make_label, make_score, indptr, summary, first, of_grade=of_grade, count_ties=count_ties)
+    facts = facts_of_grades(of_grade)
+    return SortedQueries(make_label, make_score, indptr, facts, first, of_grade=of_grade, count_ties=count_ties)
 
 
 def sorted_scores(near: Array, label: NDArray[Any], indptr: Index, first: int) -> Queries:
@@ -63,9 +63,9 @@ def sorted_scores(near: Array, label: NDArray[Any], indptr: Index, first: int) -
 
     known: dict[str, Any] = {"has_ties": is_tied}
     if label.dtype != np.uint8:
-        return SortedQueries(sorted_label.ravel, make_score, indptr, summary_of(label), first, **known)
+        return SortedQueries(sorted_label.ravel, make_score, indptr, facts_of_labels(label), first, **known)
     known["of_grade"] = count_each(label, indptr)
-    return SortedQueries(sorted_label.ravel, make_score, indptr, summary_of_grades(known["of_grade"]), first, **known)
+    return SortedQueries(sorted_label.ravel, make_score, indptr, facts_of_grades(known["of_grade"]), first, **known)
 
 
 def sort_labels(near: Array, label: NDArray[Any]) -> tuple[NDArray[Any], bool]:
@@ -90,7 +90,7 @@ def count_each(label: NDArray[np.uint8], indptr: Index) -> Index:
     return -np.diff(at_least[:, :, 0], axis=0).T.astype(np.int64)
 
 
-def summary_of_grades(of_grade: Index) -> DataSummary:
-    """Summary of labels that were counted by grade."""
+def facts_of_grades(of_grade: Index) -> Facts:
+    """Facts about labels that were counted by grade."""
     high = float(np.flatnonzero(of_grade.any(axis=0))[-1])
-    return DataSummary((0.0, high), has_unjudged=False, has_unretrieved=False)
+    return Facts((0.0, high))
