@@ -16,7 +16,7 @@ class BatchKind(NamedTuple):
     @classmethod
     def of(cls, queries: Queries) -> BatchKind:
         """Kind of some queries."""
-        return cls(queries.label.shape[1:], queries.weight is not None)
+        return cls(queries.row_label.shape[1:], queries.weight is not None)
 
     def check_after(self, before: BatchKind | None, where: str = "batches") -> None:
         """Raise ValueError if the batch has other columns than those before."""

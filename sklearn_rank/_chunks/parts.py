@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._chunks.columns import Columns
 from sklearn_rank._chunks.discounts import discounts_of
-from sklearn_rank._engine.check import check_queries, refuse_bad_weight
+from sklearn_rank._engine.check import read, refuse_bad_weight
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.queries import Queries
@@ -42,7 +42,7 @@ def check_part(columns: Columns, n_jobs: int | None = None) -> Queries | None:
         return None
     for name, numbers in (("y_true", y_true), ("y_score", y_score)):
         refuse_inexact(numbers, name)
-    return check_queries(y_true, y_score, qid=qid, sample_weight=sample_weight, n_jobs=n_jobs, weight_may_be_zero=True)
+    return read(y_true, y_score, qid=qid, sample_weight=sample_weight, n_jobs=n_jobs, weight_may_be_zero=True)
 
 
 def evaluate_part(queries: Queries, specs: Mapping[str, MetricSpec], n_jobs: int | None = None) -> Evaluation:

@@ -174,8 +174,10 @@ def constant_within(x: NDArray[Any], rows: QueryRows, rule: str, show: Callable[
     ids, indptr, order, *_ = rows
     assert indptr is not None
     of_query = x[indptr[:-1] if order is None else order[indptr[:-1]]]
-    if changes_with_query(x, rows):
-        return of_query
+    if order is None:  # mostly no entry differs from the one before, unless a query begins there
+        differs = x[1:] != x[:-1]
+        if np.count_nonzero(differs) == np.count_nonzero(differs[indptr[1:-1] - 1]):
+            return of_query
 
     def check(first: int, last: int) -> None:
         of_row = rows_of(x, indptr, order, first, last)
@@ -188,15 +190,6 @@ def constant_within(x: NDArray[Any], rows: QueryRows, rule: str, show: Callable[
 
     for_each(check, query_blocks(indptr), 1)
     return of_query
-
-
-def changes_with_query(x: NDArray[Any], rows: QueryRows) -> bool:
-    """Whether rows are in order by query, and no entry of a query differs from the one before: a quick look."""
-    indptr = rows.indptr
-    if rows.order is not None or indptr is None:
-        return False
-    differs = x[1:] != x[:-1]
-    return np.count_nonzero(differs) == np.count_nonzero(differs[indptr[1:-1] - 1])
 
 
 def _is_value(x: Any) -> bool:

@@ -314,7 +314,7 @@ def _key_of(x: Any) -> Hashable:
 
 def can_be_planned(queries: Queries) -> bool:
     """Whether labels are grades, and rows all documents, each of which has a rank."""
-    return queries.grade is not None and queries.unlisted is None and not queries.summary.has_unretrieved
+    return queries.grade is not None and queries.unlisted is None and not queries.facts.has_unretrieved
 
 
 class Plan:

@@ -114,7 +114,8 @@ def as_grades(label: Array) -> Grade | None:
     if label.ndim == 2:
         return None
     grade = np.empty(len(label), dtype=np.uint8)
-    return grade if read_rows(np.ascontiguousarray(label), np.empty(0), grade)[3] else None
+    seen = read_rows(np.ascontiguousarray(label), None, None, 0, len(label), grade, None, None)
+    return grade if seen is not None and seen[2] else None
 
 
 class Ranking:
@@ -424,9 +425,9 @@ class RankingKey(NamedTuple):
         return cls(
             spec.metric.pointwise,
             spec["ties"],
-            spec.metric.keeps_unretrieved and queries.summary.has_unretrieved,
-            spec["unjudged"] if spec.read(queries).summary.has_unjudged else None,
-            spec["negative"] if queries.summary.label_range[0] < 0 else "keep",
+            spec.metric.keeps_unretrieved and queries.facts.has_unretrieved,
+            spec["unjudged"] if spec.read(queries).facts.has_unjudged else None,
+            spec["negative"] if queries.facts.label_range[0] < 0 else "keep",
         )
 
 
@@ -454,7 +455,7 @@ def _labels_of(queries: Queries, first: int, last: int, unjudged: str | None, ne
         unlisted = unlisted.of_queries(first, last).read_unjudged(unjudged)
     if queries.grade is not None and unjudged is None:
         grade = rows_of(queries.grade, queries.indptr, queries.order, first, last)
-        return Labels(None, indptr, unlisted, grade=grade, highest=int(queries.summary.label_range[1]))
+        return Labels(None, indptr, unlisted, grade=grade, highest=int(queries.facts.label_range[1]))
     label = rows_of(queries.label, queries.indptr, queries.order, first, last)
     judged: NDArray[np.bool_] | None = None
     if unjudged == "nonrelevant":

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from sklearn_rank._engine.check import check_matrix, check_query_weight, refuse_one_column
-from sklearn_rank._engine.queries import DataSummary, DocumentsWithoutRow, LazyQueries, Origin, Queries
+from sklearn_rank._engine.check import (
+    check_matrix_shapes,
+    check_query_weight,
+    facts_of,
+    queries_of_matrix,
+    refuse_one_column,
+)
+from sklearn_rank._engine.queries import DocumentsWithoutRow, Facts, LazyQueries, Origin, Queries
 from sklearn_rank._utils.numbers import as_floats, as_reals
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
 
@@ -139,19 +144,17 @@ def as_queries(
 ) -> Queries:
     """Queries of rows that need no check; the first query is row `first` of the input."""
     labels = label if unlisted is None else np.append(label, unlisted.label[unlisted.count > 0])
-    return Queries(
-        label, score, indptr, None, np.arange(len(indptr) - 1), None, summary_of(labels),
-        unlisted=unlisted, origin=Origin(first_query=first),
-    )  # fmt: skip
+    facts, seen = facts_of_labels(labels), facts_of(None, score)[0]
+    facts = facts._replace(scores_are_whole=seen.scores_are_whole, score_range=seen.score_range)
+    origin = Origin(first_query=first)
+    return Queries(label, score, indptr, None, np.arange(len(indptr) - 1), None, facts, unlisted, origin)
 
 
-def summary_of(labels: Array) -> DataSummary:
-    """Summary of labels of documents that all have a finite score."""
-    low, high = labels.min(initial=0.0), labels.max(initial=0.0)
-    unjudged = bool(np.isnan(low))
-    if unjudged:
-        low, high = np.nanmin(labels, initial=0.0), np.nanmax(labels, initial=0.0)
-    return DataSummary((float(low), float(high)), has_unjudged=unjudged, has_unretrieved=False)
+def facts_of_labels(labels: Array) -> Facts:
+    """Facts about labels where documents without an entry have label 0."""
+    facts, _, _ = facts_of(labels, None)
+    low, high = facts.label_range
+    return facts._replace(label_range=(min(low, 0.0), max(high, 0.0)))
 
 
 def list_batches(
@@ -182,7 +185,7 @@ def list_batches(
         grades.write(rows, labels)
         if without_self:
             labels, scores = drop_self(labels, first), drop_self(scores, first)
-        return replace(check_matrix(labels, scores), origin=Origin(first_query=first))
+        return queries_of_matrix(labels, scores, origin=Origin(first_query=first))
 
     return LazyQueries(np.full(n_queries, grades.n_documents - without_self), blocks, make)
 
@@ -221,11 +224,7 @@ def check_sparse(
         if given is not None:
             raise ValueError(f"With sparse matrices each row is a query and {name} must be None. Got a {name}.")
     label, scores = csr(y_true, "y_true"), _reals(y_score, "y_score")
-    if label.shape != scores.shape:
-        raise ValueError(f"y_true and y_score must have the same shape. Got {label.shape} and {scores.shape}.")
-    n_queries, n_documents = label.shape
-    if n_queries * n_documents == 0:
-        raise ValueError(f"At least one row and one column are needed. Got shape {label.shape}.")
+    n_queries, n_documents = check_matrix_shapes(label.shape, scores.shape, "y_score")
     refuse_one_column(label.shape)
     weight = None if sample_weight is None else check_query_weight(sample_weight, n_queries)
     grades = Judgements(label.__getitem__, n_documents)
@@ -260,7 +259,7 @@ def _dense_batches(score: NDArray[Any], grades: Grades) -> LazyQueries:
     def make(first: int, last: int, depth: int | None) -> Queries:
         label = np.empty((last - first, n_documents))
         grades.write(slice(first, last), label)
-        return replace(check_matrix(label, as_floats(score[first:last], "y_score")), origin=Origin(first_query=first))
+        return queries_of_matrix(label, as_floats(score[first:last], "y_score"), origin=Origin(first_query=first))
 
     n_rows = PAIRS // n_documents
     return LazyQueries(np.full(n_queries, n_documents), lambda depth: cut_rows(n_queries, n_rows), make)

@@ -28,8 +28,9 @@ class LabelRange(NamedTuple):
     @classmethod
     def of(cls, queries: Queries) -> LabelRange:
         """Range of the labels of checked queries."""
-        (lowest, highest), has_unjudged, has_unretrieved = queries.summary
-        if has_unjudged or has_unretrieved:
+        facts = queries.facts
+        lowest, highest = facts.label_range
+        if facts.has_unjudged or facts.has_unretrieved:
             lowest = highest = math.nan
         return cls(len(queries.qid), lowest, highest)
 

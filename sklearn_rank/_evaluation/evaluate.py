@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike, QueryAttributes, QueryRows, check_attributes
-from sklearn_rank._engine.check import check_queries, with_scores
+from sklearn_rank._engine.check import read, with_scores
 from sklearn_rank._engine.columns import check_columns, check_rows, queries_in
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.grouping import find_qid, refuse_other_queries
@@ -127,7 +127,7 @@ def evaluate(
         ids = np.arange(len(batches.n_documents))
         properties = check_attributes(by, clusters, QueryRows(ids))
         return evaluate_queries(batches, specs, ids, weight, n_jobs, properties)
-    queries = check_queries(y_true, y_score, mask=mask, n_jobs=n_jobs, keeps_narrow=True, **data)
+    queries = read(y_true, y_score, mask=mask, n_jobs=n_jobs, keeps_narrow=True, **data)
     properties = check_attributes(by, clusters, QueryRows.of(queries), y_true=y_true, y_score=y_score, qid=qid)
     warn_if_all_relevant(LabelRange.of(queries), specs)
     return evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs, properties)
@@ -189,7 +189,7 @@ def evaluate_systems(
     named = {name: f"y_score[{echo(name)}]" for name in y_score}
     check_rows(y_true=y_true, **{named[name]: scores for name, scores in y_score.items()}, qid=qid)
     (first, scores), *others = y_score.items()
-    checked = {first: check_queries(y_true, scores, qid=qid, **data, score_name=named[first])}
+    checked = {first: read(y_true, scores, qid=qid, **data, score_name=named[first])}
     shape = as_floats(scores, named[first]).shape
     for name, of_system in others:
         check_columns(y_true, of_system, named[name])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._engine.attributes import QueryAttributes
-from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.queries import Facts, Queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.score_rows import ScoreRows
 from sklearn_rank._evaluation.source import RankedData
@@ -42,7 +42,7 @@ class PreparedMetrics:
         is_single: bool = False,
         properties: QueryAttributes = NO_PROPERTIES,
     ) -> None:
-        self._queries = queries.by_query().with_scores(np.empty(0), False)
+        self._queries = queries.by_query().with_scores(np.empty(0), Facts())
         self._rows, self._specs, self._n_jobs = rows, dict(specs), n_jobs
         self._is_single, self._properties = is_single, properties
         self._bind()
@@ -105,9 +105,9 @@ class PreparedMetrics:
 
     def _with_scores(self, y_score: MatrixLike) -> Queries:
         """Queries with these scores, which are checked."""
-        score, has_unretrieved = self._rows.read(y_score, self._n_jobs)
-        queries = self._queries.with_scores(score, has_unretrieved)
-        if has_unretrieved:
+        score, seen = self._rows.read(y_score, self._n_jobs)
+        queries = self._queries.with_scores(score, seen)
+        if seen.has_unretrieved:
             self._bound.check_scores(queries)
         return queries
 

@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.check import refuse_scores
+from sklearn_rank._engine.check import facts_of, refuse_scores
 from sklearn_rank._engine.columns import check_columns, check_rows, labels_of, names_of, queries_in
 from sklearn_rank._engine.grouping import refuse_other_queries
-from sklearn_rank._engine.kernels.checks import read_scores
-from sklearn_rank._engine.queries import take_rows
+from sklearn_rank._engine.queries import Facts, take_rows
 from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.threads import for_each, row_blocks
 from sklearn_rank._utils.typing import Array, Index
@@ -52,8 +51,8 @@ class ScoreRows:
     rows: Index | None = None
     labelled: dict[str, RowLabels] = field(default_factory=dict)
 
-    def read(self, y_score: Any, n_jobs: int | None, name: str = "y_score") -> tuple[Array, bool]:
-        """Scores by query, checked, and whether any of them is -inf."""
+    def read(self, y_score: Any, n_jobs: int | None, name: str = "y_score") -> tuple[Array, Facts]:
+        """Scores by query, checked, and facts about them."""
         if type(y_score) is not np.ndarray:
             self._check_labels(y_score, name)
         score = as_floats(y_score, name)
@@ -71,10 +70,10 @@ class ScoreRows:
         if score.ndim == 2:
             score = score.ravel()
         by_query = score if self.rows is None else self._taken(score, self.rows, n_jobs)
-        has_unretrieved, has_invalid = facts_of(by_query, n_jobs)
-        if has_invalid:
+        facts, _, are_good = facts_of(None, by_query, n_jobs=n_jobs)
+        if not are_good:
             self._refuse(score, name)
-        return by_query, has_unretrieved
+        return by_query, facts
 
     def _taken(self, score: Array, rows: Index, n_jobs: int | None) -> Array:
         """Scores by query."""
@@ -109,14 +108,6 @@ class ScoreRows:
         else:
             kept = RowLabels(labels_of(y_score)[np.sort(self.rows)])
             refuse_other_queries(kept, qid[np.argsort(self.rows)], name=name)
-
-
-def facts_of(score: Array, n_jobs: int | None) -> tuple[bool, bool]:
-    """Whether a score is -inf, and whether one is NaN or +inf."""
-    if len(score) <= ONE_BLOCK_ROWS:
-        return read_scores(score)
-    blocks = for_each(lambda a, b: read_scores(score[a:b]), row_blocks(len(score), n_jobs), n_jobs)
-    return any(unretrieved for unretrieved, _ in blocks), any(invalid for _, invalid in blocks)
 
 
 def labels_of_rows(**given: Any) -> dict[str, RowLabels]:

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_rank._engine.check import check_queries
+from sklearn_rank._engine.check import read
 from sklearn_rank._engine.kernels import grades as grade_kernels
 from sklearn_rank._engine.plan import Curve, Plan, can_be_planned, fill
-from sklearn_rank._engine.queries import DataSummary, LazyQueries, Queries
+from sklearn_rank._engine.queries import Facts, LazyQueries, Queries
 from sklearn_rank._engine.ranking import depth_of
 from sklearn_rank._engine.values import Out, PerQuery, arrays_of_values, places_of, simple_mean
 from sklearn_rank._metric.metric import Metric
@@ -51,7 +51,7 @@ def value_of(
     if tie_break is not None and not metric.defines_ties and spec["ties"] != "stable":
         raise ValueError(f"tie_break is read with ties='stable' only. Got ties={echo(spec['ties'])}.")
     data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break, "mask": mask}
-    queries = check_queries(y_true, y_score, n_jobs=n_jobs, keeps_narrow=True, **data)
+    queries = read(y_true, y_score, n_jobs=n_jobs, keeps_narrow=True, **data)
     at = spec.curve_index
     if spec["average"] is None:
         value = compute(queries, [spec], n_jobs)[0].values()
@@ -103,7 +103,7 @@ class BoundMetrics:
     def of_any(cls, specs: Sequence[MetricSpec], longest: int, highest: int) -> BoundMetrics | None:
         """Metrics bound to any queries that are no longer, and have grades up to the highest; None if one cannot be."""
         zeros, ends = np.zeros(longest), np.array([0, longest])
-        queries = Queries(zeros, zeros, ends, None, zeros[:1], None, DataSummary((0.0, 0.0), False, False))
+        queries = Queries(zeros, zeros, ends, None, zeros[:1], None, Facts())
         try:
             metrics = cls(
                 specs, _curves_of(queries, specs), longest, lambda: np.arange(highest + 1.0), MOST_NUMBERS
@@ -196,7 +196,7 @@ def _bind(queries: Queries, group: Sequence[MetricSpec]) -> Curve:
 def _grades_of(queries: Queries) -> Array:
     """Grades that the labels of queries have."""
     assert queries.grade is not None
-    bits = grade_kernels.find_grades(queries.grade, int(queries.summary.label_range[1]))
+    bits = grade_kernels.find_grades(queries.grade, int(queries.facts.label_range[1]))
     return np.array([g for g in range(32) if bits >> g & 1], dtype=np.float64)
 
 
@@ -204,7 +204,7 @@ def _remembered(queries: Queries, specs: Sequence[MetricSpec]) -> BoundMetrics |
     """Metrics bound to any rows like these, remembered for metrics that are shared; None if there are none."""
     if not can_be_planned(queries) or queries.longest > LONGEST_REMEMBERED:
         return None
-    longest, highest = max(LEAST_LONGEST, 1 << (queries.longest - 1).bit_length()), int(queries.summary.label_range[1])
+    longest, highest = max(LEAST_LONGEST, 1 << (queries.longest - 1).bit_length()), int(queries.facts.label_range[1])
     key = longest, highest, *map(id, specs)
     known = _REMEMBERED.get(key)
     if known is None:

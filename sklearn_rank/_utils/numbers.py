@@ -36,13 +36,7 @@ def aligned(x: NDArray[Scalar]) -> NDArray[Scalar]:
 
 
 def as_reals(x: Any, name: str) -> NDArray[Any]:
-    """As `as_floats`, but keeps a narrower type."""
-    array = as_numbers(x, name)
-    return array if array.dtype.kind not in "iu" or array.dtype.itemsize <= 4 else _of_wide(array, name)
-
-
-def as_numbers(x: Any, name: str) -> NDArray[Any]:
-    """As `as_reals`, but keeps integers of which float64 may round some: that is seen when they become `as_floats`."""
+    """As `as_floats`, but keeps a type of which float64 holds all numbers that there are."""
     array = x if type(x) is np.ndarray else _array(x, name)
     kind = array.dtype.kind
     if kind == "O" and array.ndim > 0:
@@ -52,7 +46,8 @@ def as_numbers(x: Any, name: str) -> NDArray[Any]:
     if array.ndim not in (1, 2):
         hint = ": take [..., 0] of it" if array.ndim == 3 and array.shape[-1] == 1 else ""
         raise ValueError(f"{name} must have one or two dimensions. Got {array.ndim} instead{hint}.")
-    return array if kind != "f" or array.dtype.itemsize <= 8 else _of_wide(array, name)
+    most = 8 if kind == "f" else 4
+    return array if array.dtype.itemsize <= most else _of_wide(array, name)
 
 
 def refuse_inexact(x: Any, name: str) -> None:
@@ -169,13 +164,11 @@ def _as_float(value: Any, name: str) -> float:
     return number
 
 
-def _of_wide(array: NDArray[Any], name: str) -> Array:
-    """Numbers of a type with more digits than float64: 64-bit integers and longer floats."""
+def _of_wide(array: NDArray[Any], name: str) -> NDArray[Any]:
+    """Numbers of a type with more digits than float64; as they are if they are integers of which it loses none."""
     is_integer = array.dtype.kind != "f"
-    if is_integer:
-        low, high = (array.item(array.argmin()), array.item(array.argmax())) if array.size else (0, 0)
-        if -LARGEST_EXACT <= low <= high <= LARGEST_EXACT:
-            return array.astype(np.float64)
+    if is_integer and (array.size == 0 or -LARGEST_EXACT <= array.min() <= array.max() <= LARGEST_EXACT):
+        return array
     with np.errstate(over="ignore"):
         floats = array.astype(np.float64)
     if not is_integer and (np.isinf(floats) != np.isinf(array)).any():

@@ -15,7 +15,7 @@ from sklearn_rank._chunks.growing import GrowingColumns
 from sklearn_rank._chunks.parts import columns_in_order, evaluate_part, result_from_columns, result_to_columns
 from sklearn_rank._chunks.query_ids import kind_after
 from sklearn_rank._engine.attributes import QueryRows, check_attributes
-from sklearn_rank._engine.check import check_queries
+from sklearn_rank._engine.check import read
 from sklearn_rank._engine.columns import queries_in
 from sklearn_rank._engine.ids import id_order
 from sklearn_rank._engine.queries import Queries
@@ -162,7 +162,7 @@ class RankingAccumulator:
         """
         if all(hasattr(x, "__len__") and len(x) == 0 for x in (y_true, y_score)):
             return self
-        queries = check_queries(
+        queries = read(
             y_true, y_score, qid=qid, sample_weight=sample_weight, mask=mask, n_jobs=self._n_jobs,
             weight_may_be_zero=True,
         )  # fmt: skip

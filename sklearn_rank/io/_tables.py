@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._chunks.columns import find_column
 from sklearn_rank._chunks.tables import column_names
-from sklearn_rank._engine.check import check_queries
+from sklearn_rank._engine.check import read
 from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._engine.ids import ids_of
@@ -76,7 +76,7 @@ def read_table(
     table = opened(table, [qid] if doc_id is None else [qid, doc_id])
     _check_labels(table, y_true, y_score, qid, doc_id)
     columns = _numbers(table, y_true), _numbers(table, y_score), _ids(table, qid)
-    found = check_queries(columns[0], columns[1], qid=columns[2])
+    found = read(columns[0], columns[1], qid=columns[2])
     documents = () if doc_id is None else (_entries(found.score, columns[2], _ids(table, doc_id)).doc_id,)
     return RankingData(found.label, found.score, columns[2], NONE, NONE, "zero", "drop", documents)
 

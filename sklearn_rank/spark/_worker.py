@@ -80,8 +80,8 @@ def _in_one_order(rows: Rows, n_jobs: int | None) -> Queries:
     if label.ndim == 2:
         query = np.repeat(np.arange(len(indptr) - 1), queries.n_documents)
         return replace(queries, order=np.lexsort((*label.T, -score, query)))
-    if queries.summary.has_unjudged:
-        label = np.where(np.isnan(label), queries.summary.label_range[1] + 1, label)
+    if queries.facts.has_unjudged:
+        label = np.where(np.isnan(label), queries.facts.label_range[1] + 1, label)
     return replace(
         queries, order=Ranking.by_score(Labels(label, indptr), score, ties="worst", keep_unretrieved=True).order
     )

@@ -9,7 +9,7 @@ from sklearn_rank._chunks.adjacent_queries import adjacent_queries
 from sklearn_rank._chunks.parts import evaluate_part, join_parts, result_from_columns, result_to_columns
 from sklearn_rank._chunks.query_ids import QueryIdIndex
 from sklearn_rank._chunks.value_table import MetricColumn, mean_of_sums
-from sklearn_rank._engine.check import check_queries
+from sklearn_rank._engine.check import read
 from sklearn_rank._engine.values import PartialSums
 from sklearn_rank._evaluation.result import Evaluation, computed_values
 from sklearn_rank._evaluation.source import DataCounts
@@ -17,7 +17,7 @@ from sklearn_rank._metric.names import parse_metrics
 
 
 def part_of(data, specs, **keywords):
-    return evaluate_part(check_queries(*data[:2], qid=data.qid, **keywords), specs)
+    return evaluate_part(read(*data[:2], qid=data.qid, **keywords), specs)
 
 
 def test_parts_make_one_result():

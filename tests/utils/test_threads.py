@@ -16,7 +16,7 @@ import pytest
 
 from sklearn_rank import evaluate
 from sklearn_rank._engine import check, ranking
-from sklearn_rank._engine.check import check_queries
+from sklearn_rank._engine.check import read
 from sklearn_rank._utils import threads
 from sklearn_rank._utils.threads import StoppedError, for_each, heed, on_threads, with_own
 from sklearn_rank.io import read_trec_run
@@ -107,8 +107,7 @@ def test_ties_are_looked_for_on_threads(small_blocks, monkeypatch):
 def test_checks_use_threads(n_rows, small_blocks, monkeypatch):
     meet, real = meeting(), check.read_rows
     monkeypatch.setattr(check, "read_rows", lambda *rows: meet(real(*rows)))
-    monkeypatch.setattr(check, "FEW_ROWS", 2)
-    check_queries(np.ones(n_rows), np.ones(n_rows), qid=np.arange(n_rows), n_jobs=2)
+    read(np.ones(n_rows), np.ones(n_rows), qid=np.arange(n_rows), n_jobs=2)
 
 
 def test_files_are_read_on_threads(monkeypatch, tmp_path):

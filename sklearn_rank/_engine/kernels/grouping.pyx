@@ -1,36 +1,38 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 # cython: freethreading_compatible=True
-"""Grouping of rows by query: distinct keys numbered through a hash table, and rows put in order by counting.
+"""Group rows by query: runs of equal ids, distinct keys numbered by hashing, and rows put in order by counting.
 
-Numbers go by first appearance. A table has a power of two of slots, each with a number plus one, or 0 where it is
-free; a key's number is in the first slot that was free from the place its bits say. No more than a quarter of the
-slots are taken, so that this is nearly always the place itself: a wrong guess costs more than the memory.
-
-Places and hashes depend on a secret that each process draws when it starts, so that nobody can choose keys that all
-want one place. Numbers do not depend on it.
+In: ids as bytes of one width, as keys of 64 bits, or as pieces of a text. Out: where runs begin, the number of each row
+in order of first appearance, rows in the order of these numbers, and rows of two sides that match.
+A table has a power of two of slots, each with a number plus one, or 0 where it is free; no more than a quarter are
+taken, so that a key is nearly always where its bits say, and a wrong guess costs more than the memory. These places
+depend on a secret that each process draws, so that nobody can choose keys that all want one place; numbers do not.
 """
 from os import urandom
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.object cimport PyObject
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memcmp, memcpy, memset
+
+from sklearn_rank._engine.kernels.common cimport PREFETCH, PREFETCH_TO_WRITE, count_steps, fetch_ahead
 
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(PyObject*, Py_ssize_t*)
     Py_ssize_t PyUnicode_GetLength(PyObject*)
     void PyErr_Clear()
 
-from libc.stdint cimport uintptr_t
-
-from sklearn_rank._engine.kernels.common cimport PREFETCH, PREFETCH_TO_WRITE, count_steps, fetch_ahead
-
-include "runs.pxi"
+ctypedef fused word_t:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
 
 cdef uint64_t FACTOR = int.from_bytes(urandom(8), "little") | 1
 cdef enum:
     N_SALTS = 64                # words of 32 bits: two for each word of 64 bits that is hashed
     NEXT = 16                   # objects ahead that are asked for
+    TOGETHER = 16               # rows that are first asked whether any begins a run
 cdef uint64_t TOP_BIT = <uint64_t> 1 << 63
 cdef bytes drawn = urandom(4 * N_SALTS)
 cdef uint32_t[N_SALTS] SALT
@@ -39,60 +41,86 @@ memcpy(SALT, <const char*> drawn, 4 * N_SALTS)
 
 # --- runs ----------------------------------------------------------------------------------------------------
 
-def find_starts(ids, int64_t width, uint64_t sign, int64_t begin, int64_t end, int64_t[::1] out, heads):
-    """Write the rows from `begin` on whose bytes are not those of the row before; return how many, and if ids fall.
 
-    The first row is one, and the end of the last row is written too. Ids of `width` bytes, without gaps, are numbers
-    with the bit `sign` for those below 0; it is only said of numbers whether they fall. The ids of the rows are written
-    to `heads`, which is of their type.
+def find_starts(ids, int64_t width, uint64_t sign, int64_t begin, int64_t end, int64_t[::1] starts, heads):
+    """Find runs as `find_runs` does, in an array without gaps; return how many begin, and whether ids fall.
+
+    Written are OUT `starts` and OUT `heads`, which has the type of the ids.
     """
-    cdef Py_buffer given, room
-    cdef int64_t n = 0
+    cdef Py_buffer given, out
+    cdef int64_t n
     cdef bint falls = False
     PyObject_GetBuffer(ids, &given, PyBUF_SIMPLE)    # of whatever type, and faster than a memoryview
     try:
-        PyObject_GetBuffer(heads, &room, PyBUF_WRITABLE)
+        PyObject_GetBuffer(heads, &out, PyBUF_WRITABLE)
     except BaseException:
         PyBuffer_Release(&given)
         raise
-    cdef int64_t n_rows = given.len // width
     with nogil:
-        if width == 8:
-            n = _find_starts(
-                <const uint64_t*> given.buf, sign, begin, end, n_rows, &out[0], <uint64_t*> room.buf, &falls
-            )
-        elif width == 4:
-            n = _find_starts(
-                <const uint32_t*> given.buf, <uint32_t> sign, begin, end, n_rows, &out[0], <uint32_t*> room.buf, &falls
-            )
-        elif width == 2:
-            n = _find_starts(
-                <const uint16_t*> given.buf, <uint16_t> sign, begin, end, n_rows, &out[0], <uint16_t*> room.buf, &falls
-            )
-        elif width == 1:
-            n = _find_starts(
-                <const uint8_t*> given.buf, <uint8_t> sign, begin, end, n_rows, &out[0], <uint8_t*> room.buf, &falls
-            )
-        else:
-            n = _find_in_bytes(<const uint8_t*> given.buf, width, begin, end, n_rows, &out[0], <uint8_t*> room.buf)
+        n = find_runs(given.buf, width, sign, begin, end, given.len // width, &starts[0], out.buf, &falls)
     PyBuffer_Release(&given)
-    PyBuffer_Release(&room)
+    PyBuffer_Release(&out)
     return n, falls
 
 
-cdef int64_t _find_in_bytes(
-    const uint8_t* x, int64_t width, int64_t begin, int64_t end, int64_t n_rows, int64_t* out, uint8_t* head
+cdef int64_t find_runs(
+    const void* ids, int64_t width, uint64_t sign, int64_t begin, int64_t end, int64_t n_rows,
+    int64_t* starts, void* heads, bint* falls,
 ) noexcept nogil:
-    """Write what `_find_starts` does, for ids of any width."""
+    """Write the rows from `begin` up to `end` whose id is not that of the row before, and their ids; return how many.
+
+    Row 0 is one, and the end of the last row is written too, so OUT `starts` has room for one more than there are rows,
+    and OUT `heads` for as many ids. An id has `width` bytes. OUT `falls` is whether a number is below the one before;
+    those below 0 have the bit `sign`. It is not said of ids of other widths than a number's.
+    """
+    cdef int64_t n
+    if width == 8:
+        n = _find_words(<const uint64_t*> ids, sign, begin, end, starts, <uint64_t*> heads, falls)
+    elif width == 4:
+        n = _find_words(<const uint32_t*> ids, <uint32_t> sign, begin, end, starts, <uint32_t*> heads, falls)
+    elif width == 2:
+        n = _find_words(<const uint16_t*> ids, <uint16_t> sign, begin, end, starts, <uint16_t*> heads, falls)
+    elif width == 1:
+        n = _find_words(<const uint8_t*> ids, <uint8_t> sign, begin, end, starts, <uint8_t*> heads, falls)
+    else:
+        n = _find_bytes(<const uint8_t*> ids, width, begin, end, starts, <uint8_t*> heads)
+    if end == n_rows:
+        starts[n] = end
+        n += 1
+    return n
+
+
+cdef int64_t _find_words(
+    const word_t* x, word_t sign, int64_t begin, int64_t end, int64_t* starts, word_t* heads, bint* falls
+) noexcept nogil:
+    """Most rows are of the query of the row before, so several are first asked together whether any is not."""
+    cdef int64_t i, stop, n = 0, row = begin
+    cdef bint falling = False
+    if begin == 0 and end > 0:
+        starts[0], heads[0] = 0, x[0]
+        n = row = 1
+    while row < end:
+        stop = min(row + TOGETHER, end)
+        fetch_ahead(x + row, TOGETHER * sizeof(word_t))
+        if memcmp(x + row, x + row - 1, (stop - row) * sizeof(word_t)) != 0:
+            for i in range(row, stop):
+                starts[n], heads[n] = i, x[i]    # in any case: nothing to guess
+                n += x[i] != x[i - 1]
+                falling |= (x[i] ^ sign) < (x[i - 1] ^ sign)
+        row = stop
+    falls[0] = falling
+    return n
+
+
+cdef int64_t _find_bytes(
+    const uint8_t* x, int64_t width, int64_t begin, int64_t end, int64_t* starts, uint8_t* heads
+) noexcept nogil:
     cdef int64_t i, n = 0
     for i in range(begin, end):
         if i == 0 or memcmp(x + i * width, x + (i - 1) * width, width) != 0:
-            out[n] = i
-            memcpy(head + n * width, x + i * width, width)
+            starts[n] = i
+            memcpy(heads + n * width, x + i * width, width)
             n += 1
-    if end == n_rows:
-        out[n] = end
-        n += 1
     return n
 
 
@@ -222,31 +250,6 @@ def places(const int64_t[::1] key, int64_t n_slots, int64_t[::1] out):
     cdef int shift = _shift(n_slots)
     for i in range(key.shape[0]):
         out[i] = _place(key[i], shift)
-
-
-def narrow_pieces(const uint32_t[::1] points, int64_t width, uint8_t[::1] text, int64_t[::1] end):
-    """Write pieces of `width` code points each, of a byte each where all are below 256; return the bytes of the text.
-
-    A piece is narrow or wide whatever the others are, and its length tells which, so pieces are alike if their bytes
-    are.
-    """
-    cdef int64_t i, j, at = 0
-    cdef uint32_t all_bits
-    cdef const uint32_t* piece
-    with nogil:
-        for i in range(end.shape[0]):
-            piece = &points[i * width]
-            all_bits = 0
-            for j in range(width):
-                all_bits |= piece[j]
-                text[at + j] = <uint8_t> piece[j]
-            if all_bits < 256:
-                at += width
-            else:
-                memcpy(&text[at], piece, 4 * width)
-                at += 4 * width
-            end[i] = at
-    return at
 
 
 def copy_strings(objects, int64_t begin, uint8_t[::1] text, int64_t[::1] end):
