@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.attributes import QueryRows, constant_within
 from sklearn_rank._engine.columns import check_columns, check_rows, one_column, queries_in
-from sklearn_rank._engine.grouping import find_qid, group_rows, refuse_other_queries, refuse_queries_elsewhere
+from sklearn_rank._engine.grouping import find_qid, group_rows, refuse_other_queries, refuse_queries_elsewhere, together
 from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._engine.kernels.checks import read_rows
 from sklearn_rank._engine.queries import BYTE, Facts, InputNames, Origin, Queries, first_row
@@ -24,8 +24,6 @@ from sklearn_rank._utils.hints import SYSTEMS_HINT, refuse_misplaced, refuse_tab
 from sklearn_rank._utils.numbers import FLOAT64, as_floats, as_reals, column, refuse_masked
 from sklearn_rank._utils.threads import check_n_jobs, for_each, row_blocks
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
-
-Mask = NDArray[np.bool_]
 
 ALL_ROWS = Origin()
 """Rows as they were given."""
@@ -102,35 +100,27 @@ def _read_plain(
         return None
     score = y_score if keeps_narrow or y_score.dtype is FLOAT64 else y_score.astype(np.float64)
     label = grade if are_grades else y_true
-    return Queries(label, score, _together(starts), None, _together(ids), None, facts, None, origin)
-
-
-def _together(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-JOIN = min, max, any, any, any, all
-"""How facts about numbers in blocks of rows become one: the order is that of the kernel."""
+    return Queries(label, score, together(starts), None, together(ids), None, facts, None, origin)
 
 
 def _joined(blocks: Sequence[Any], id_kind: str) -> tuple[Facts, bool, bool]:
     """Facts from what was seen of each block, whether labels are grades, and whether labels and scores are good."""
-    if len(blocks) == 1:
-        label, score, are_grades, _ = blocks[0]
-    else:
-        of_labels, of_scores, grades, _ = zip(*blocks, strict=True)
-        label, score = (
-            [join(x) for join, x in zip(JOIN, zip(*of, strict=True), strict=True)] for of in (of_labels, of_scores)
-        )
-        are_grades = all(grades)
+    label, score, are_grades, _ = blocks[0]
+    if len(blocks) > 1:
+        labels, scores, grades, _ = zip(*blocks, strict=True)
+        label, score, are_grades = _of_all(labels), _of_all(scores), all(grades)
     low, high, has_unjudged, has_minus_inf, has_inf, are_whole = label
     score_low, score_high, has_nan, has_unretrieved, is_beyond, scores_are_whole = score
     label_range = (min(low, 0.0), max(high, 0.0)) if has_unjudged else (low, high)
-    kind = ID_KINDS.get(id_kind, "object")
-    facts = Facts(
-        label_range, has_unjudged, has_unretrieved, are_whole, scores_are_whole, (score_low, score_high), kind
-    )
+    score_range, kind = (score_low, score_high), ID_KINDS.get(id_kind, "object")
+    facts = Facts(label_range, has_unjudged, has_unretrieved, are_whole, scores_are_whole, score_range, kind)
     return facts, are_grades, not (has_minus_inf or has_inf or has_nan or is_beyond)
+
+
+def _of_all(blocks: Sequence[Any]) -> tuple[float, float, bool, bool, bool, bool]:
+    """Facts about all numbers, from those about the numbers of each block."""
+    low, high, has_nan, has_minus_inf, has_inf, are_whole = zip(*blocks, strict=True)
+    return min(low), max(high), any(has_nan), any(has_minus_inf), any(has_inf), all(are_whole)
 
 
 # --- any rows ------------------------------------------------------------------------------------------------
@@ -436,7 +426,7 @@ def refuse_bad_weight(weight: Array, *, may_be_zero: bool = False) -> None:
 # --- the mask of padded input --------------------------------------------------------------------------------
 
 
-def as_mask(mask: ArrayLike, shape: tuple[int, ...]) -> Mask:
+def as_mask(mask: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
     """The mask as an array: True where there is a document. What is under it is never read."""
     array = np.asarray(as_numpy(mask))
     if array.dtype == object and all(isinstance(entry, (bool, np.bool_)) for entry in array.ravel().tolist()):
@@ -451,7 +441,7 @@ def as_mask(mask: ArrayLike, shape: tuple[int, ...]) -> Mask:
     return array
 
 
-def _lengths(mask: Mask, label: Array) -> Index:
+def _lengths(mask: NDArray[np.bool_], label: Array) -> Index:
     """Number of documents of each row of a matrix; refuse a row without any, and a mask the wrong way round."""
     n_documents = np.count_nonzero(mask, axis=1)
     if n_documents[n_documents.argmin()] == 0:
@@ -472,7 +462,7 @@ def _lengths(mask: Mask, label: Array) -> Index:
     return n_documents
 
 
-def _group_kept_rows(qid: Any, mask: Mask, n_jobs: int | None) -> tuple[NDArray[Any], Index, Index | None]:
+def _group_kept_rows(qid: Any, mask: NDArray[np.bool_], n_jobs: int | None) -> tuple[NDArray[Any], Index, Index | None]:
     """As `group_rows`, of the rows that are documents; refuse a query that has none."""
     ids, indptr, order = group_rows(qid, len(mask), n_jobs)
     number = np.repeat(np.arange(len(ids)), np.diff(indptr))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.queries import Queries, rows_of
+from sklearn_rank._engine.queries import Queries, blocks_of, rows_of
 from sklearn_rank._utils.threads import for_each
 
 Fingerprints = NDArray[np.uint32]
@@ -30,10 +30,7 @@ def fingerprints_of(queries: Queries, n_jobs: int | None = None) -> Fingerprints
         ends = total[indptr[first : last + 1] - indptr[first]]
         np.subtract(ends[1:], ends[:-1], out=sums[first:last])
 
-    edges = np.unique(
-        np.append(np.searchsorted(indptr[:-1], np.arange(0, indptr[-1], HASHED_PER_BLOCK)), [0, len(sums)])
-    ).tolist()
-    for_each(add, list(zip(edges[:-1], edges[1:], strict=True)), n_jobs)
+    for_each(add, blocks_of(indptr, HASHED_PER_BLOCK), n_jobs)
     if (unlisted := queries.unlisted) is not None:
         hashes = _hashes(unlisted.label, queries.facts.has_unjudged)
         np.add.at(sums, unlisted.query, hashes * unlisted.count.astype(np.uint32))

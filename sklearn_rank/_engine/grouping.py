@@ -7,7 +7,7 @@ hashing and ordered by a counting sort.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, NamedTuple, TypeVar
 
@@ -15,18 +15,8 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank._engine.columns import one_column, queries_in
-from sklearn_rank._engine.ids import (
-    MISSING,
-    NO_QID,
-    ArrowText,
-    arrow_text,
-    id_array,
-    id_order,
-    ids_of,
-    joined_ids,
-    refuse_missing_ids,
-)
+from sklearn_rank._engine.columns import queries_in
+from sklearn_rank._engine.ids import ArrowText, arrow_text, id_array, id_order, ids_of, joined_ids, refuse_missing_ids
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
 from sklearn_rank._utils.numbers import aligned
 from sklearn_rank._utils.threads import for_each, row_blocks
@@ -55,30 +45,21 @@ N_AT_A_TIME = 2**14
 
 
 def find_qid(y: MatrixLike, qid: ArrayLike | None = None, *, name: str = "y_true") -> Any:
-    """Query of each row: `qid` if given, else the level "qid" of y's index; never silently one query.
-
-    Raises
-    ------
-    ValueError
-        If there is neither, or they do not say the same.
-    """
+    """Query of each row: `qid` if given, else the level "qid" of y's index; never silently one query."""
     if qid is not None:
         refuse_other_queries(y, qid, name=name)
         return qid
     level = queries_in(y)
     if level is None:
-        raise ValueError(NO_QID.format(y=name))
+        raise ValueError(
+            "Ranking metrics are computed query by query, so the query of each row must be known: pass qid=, or give "
+            f"{name} as a pandas Series whose index has a level named 'qid'. Got neither."
+        )
     return level
 
 
 def refuse_other_queries(x: Any, qid: ArrayLike, *, name: str) -> None:
-    """Refuse a level "qid" of the index of x that groups rows in another way than `qid`, or has its ids elsewhere.
-
-    Raises
-    ------
-    ValueError
-        Naming the first row.
-    """
+    """Refuse a level "qid" of the index of x that groups rows in another way than `qid`, or has its ids elsewhere."""
     level = queries_in(x)
     if level is None or level is qid or (type(qid) is np.ndarray and _is_same_array(np.asarray(level), qid)):
         return
@@ -96,13 +77,7 @@ def refuse_other_queries(x: Any, qid: ArrayLike, *, name: str) -> None:
 
 
 def refuse_queries_elsewhere(qid: Any, **given: Any) -> None:
-    """Refuse an index of arguments with an entry for each of `qid` that has these ids elsewhere.
-
-    Raises
-    ------
-    ValueError
-        As `refuse_other_queries`. Other numbers of entries are reported elsewhere.
-    """
+    """Refuse an index of arguments with an entry for each of `qid` that has these ids elsewhere."""
     for name, x in given.items():
         if hasattr(qid, "__len__") and queries_in(x) is not None and len(x) == len(qid):
             refuse_other_queries(x, qid, name=name)
@@ -167,32 +142,22 @@ def _numbered_runs(qid: ArrayLike, n_rows: int, n_jobs: int | None) -> tuple[NDA
 
     Starts are None if each row is a run. Numbers are None if each run is a query, which rising ids show.
     """
-    text = _text_of(qid, n_rows)
+    number: Number | None = None
+    first: Index | None = None
+    text = None if isinstance(qid, (np.ndarray, list)) else arrow_text(qid, n_rows)
     if text is not None:
-        of_rows, firsts = _number_in_parts(text, n_jobs)
-        return text[firsts].ids(), None, of_rows, firsts
+        number, first = _number_in_parts(text, n_jobs)
+        return text[first].ids(), None, number, first
     ids, to_qid = id_array(qid)
     _check_shape(ids, n_rows)
     try:
         starts, heads, rises = _runs(ids, n_jobs)
-        number: Number | None = None
-        first: Any = slice(None)
         if not rises:
             number, first = _number_in_parts(heads, n_jobs)
-        refuse_missing_ids(distinct := to_qid(heads[first]))
+        refuse_missing_ids(distinct := to_qid(heads if first is None else heads[first]))
     except TypeError as error:
         raise ValueError(f"Query ids must be hashable, and qid must not contain missing values. Got {error}.") from None
     return distinct, starts, number, first
-
-
-def _text_of(qid: ArrayLike, n_rows: int) -> ArrowText | None:
-    """Ids that are strings in the memory of Arrow, one for each row; None for others."""
-    text = None if isinstance(qid, (np.ndarray, list)) else arrow_text(one_column(qid))
-    if text is None or not len(text) == n_rows > 0:
-        return None
-    if text.has_missing:
-        raise ValueError(MISSING)
-    return text
 
 
 def _check_shape(ids: NDArray[Any], n_rows: int) -> None:
@@ -235,11 +200,17 @@ def _runs(ids: NDArray[Any], n_jobs: int | None) -> tuple[Index | None, NDArray[
     def find(start: int, stop: int) -> tuple[Index, NDArray[Any], bool]:
         starts, heads = np.empty(stop - start + 1, dtype=np.int64), np.empty(stop - start, dtype=words.dtype)
         n, falls = grouping_kernels.find_starts(words, width, sign, start, stop, starts, heads)
-        return starts[:n].copy(), heads[: n - (stop == n_rows)].copy().view(ids.dtype), falls
+        starts.resize(n, refcheck=False)
+        heads.resize(n - (stop == n_rows), refcheck=False)
+        return starts, heads.view(ids.dtype), falls
 
     starts, heads, falls = zip(*for_each(find, row_blocks(n_rows, n_jobs), n_jobs), strict=True)
-    starts, heads = (parts[0] if len(parts) == 1 else np.concatenate(parts) for parts in (starts, heads))
-    return starts, heads, is_number and not any(falls)
+    return together(starts), together(heads), is_number and not any(falls)
+
+
+def together(parts: Sequence[NDArray[T]]) -> NDArray[T]:
+    """Arrays of blocks as one; a copy if there are several."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _rises(x: NDArray[Any], compare: np.ufunc) -> bool:
@@ -248,7 +219,6 @@ def _rises(x: NDArray[Any], compare: np.ufunc) -> bool:
 
 
 def _addresses(objects: NDArray[Any]) -> Index:
-    """Addresses of the objects."""
     return np.frombuffer(np.ascontiguousarray(objects), dtype=np.intp).astype(np.int64, copy=False)
 
 
@@ -310,18 +280,20 @@ def _number(ids: NDArray[Any] | ArrowText) -> tuple[Number, Index]:
     if kind in "biumM":
         return _number_keys(n_rows, lambda a, b: Keys(ids[a:b].astype(np.int64)))
     if kind == "f" and width <= 8:
-        return _number_keys(
-            n_rows, lambda a, b: Keys((ids[a:b].astype(np.float64) + 0.0).view(np.int64))
-        )  # -0.0 is 0.0
-    if kind == "U":  # a byte a character, if that is enough
-        points = np.ascontiguousarray(ids).view(np.dtype(np.uint32).newbyteorder(ids.dtype.byteorder))
-        if points.max(initial=0) < 256:
-            ids, width = points.astype(np.uint8).view(f"S{width // 4}"), width // 4
+        # Adding 0.0 makes 0.0 of -0.0, which is the same id.
+        return _number_keys(n_rows, lambda a, b: Keys((ids[a:b].astype(np.float64) + 0.0).view(np.int64)))
     if kind in "SU":
-        return _number_keys(
-            n_rows, lambda a, b: hashed(ids[a:b].copy().view(np.uint8), width * np.arange(1, b - a + 1))
-        )
+        words = _narrowed(ids) if kind == "U" else ids
+        ends = words.dtype.itemsize * np.arange(1, N_AT_A_TIME + 1)
+        return _number_keys(n_rows, lambda a, b: hashed(words[a:b].copy().view(np.uint8), ends[: b - a]))
     return _number_objects(ids.astype(object, copy=False))
+
+
+def _narrowed(strings: NDArray[Any]) -> NDArray[Any]:
+    """The strings with one byte a character, if that is enough for all."""
+    points = np.ascontiguousarray(strings).view(np.dtype(np.uint32).newbyteorder(strings.dtype.byteorder))
+    width = strings.dtype.itemsize // 4
+    return points.astype(np.uint8).view(f"S{width}") if points.max(initial=0) < 256 else strings
 
 
 def _number_near(ids: NDArray[Any], lowest: int, n_slots: int) -> tuple[Number, Index]:
@@ -394,13 +366,7 @@ def hashed(text: NDArray[np.uint8], end: Index) -> Keys:
 
 
 def joined(strings: list[Any]) -> Keys:
-    """One text of all strings, each with a NUL at its end.
-
-    Raises
-    ------
-    _NotTextError
-        If one is no str, or has a NUL of its own.
-    """
+    """One text of all strings, each with a NUL at its end; _NotTextError if one is no str, or has a NUL of its own."""
     try:
         text = "\0".join(strings) + "\0"
     except TypeError:
@@ -455,5 +421,5 @@ class Distinct:
             self._kept_end = _doubled(self._kept_end)
 
 
-def _doubled(room: NDArray[T]) -> NDArray[T]:
-    return np.concatenate([room, np.empty_like(room)])
+def _doubled(x: NDArray[T]) -> NDArray[T]:
+    return np.concatenate([x, np.empty_like(x)])

@@ -16,13 +16,7 @@ def check_labels(
     queries: Queries, function_name: str, *, low: float | None, high: float | None, scale: str, takes_gain: bool,
     unjudged: str | None, reads_unjudged: bool, min_relevance: float,
 ) -> None:  # fmt: skip
-    """Refuse labels outside [low, high] (named `scale`), and NaN labels unless `unjudged` says how to read them.
-
-    Raises
-    ------
-    ValueError
-        If a label is out of range, or NaN while `unjudged` is None and the metric cannot read it.
-    """
+    """Refuse labels outside [low, high] (named `scale`), and NaN labels unless `unjudged` says how to read them."""
     if queries.facts.has_unjudged and unjudged is None and not reads_unjudged:
         missing = np.isnan(queries.label)
         what = "NaN or a negative label" if is_pooled(queries.label).any() else "NaN"
@@ -54,13 +48,7 @@ def check_labels(
 
 
 def check_one_label(queries: Queries, function_name: str) -> None:
-    """Refuse labels with subtopics.
-
-    Raises
-    ------
-    ValueError
-        If `y_true` has a second axis.
-    """
+    """Refuse labels with subtopics."""
     if queries.has_subtopics:
         raise ValueError(
             f"{function_name} takes one label per document, so y_true must have one dimension, or two if y_score has "
@@ -72,13 +60,7 @@ def check_one_label(queries: Queries, function_name: str) -> None:
 def check_grades(
     queries: Queries, function_name: str, grades: Array, *, max_grade: float | None, unjudged: str | None
 ) -> None:
-    """Refuse labels, and a highest grade, that a table of gains has no entry for.
-
-    Raises
-    ------
-    ValueError
-        Naming the first such label.
-    """
+    """Refuse labels, and a highest grade, that a table of gains has no entry for."""
     if max_grade is not None and max_grade not in grades:
         raise ValueError(
             f"The 'gain' table of {function_name} must have an entry for max_grade. Got max_grade={max_grade}."
@@ -104,13 +86,7 @@ def distinct_labels(queries: Queries, unjudged: str | None, top: float | None) -
 
 
 def check_exponent(queries: Queries, function_name: str) -> None:
-    """Refuse labels for which 2**label is beyond the range of a float.
-
-    Raises
-    ------
-    ValueError
-        If a label is above 1000.
-    """
+    """Refuse labels for which 2**label is beyond the range of a float."""
     if queries.facts.label_range[1] > 1000:
         raise ValueError(
             f"With gain='exp2' {function_name} computes 2**label, so {queries.origin.names.label} must not be above "
@@ -119,13 +95,7 @@ def check_exponent(queries: Queries, function_name: str) -> None:
 
 
 def check_retrieved(queries: Queries, function_name: str) -> None:
-    """Refuse documents without a prediction.
-
-    Raises
-    ------
-    ValueError
-        If a score is -inf.
-    """
+    """Refuse documents without a prediction."""
     if queries.facts.has_unretrieved:
         row, words = queries.first_row(queries.score == -np.inf), queries.origin.names
         raise ValueError(

@@ -26,7 +26,6 @@ ctypedef fused number_t:
     int32_t
     int64_t
     float
-    double
 
 cdef union bits_t:
     double value
@@ -119,60 +118,56 @@ cdef int64_t _read_ids(
 cdef bint _read_labels(
     const Py_buffer* x, int64_t begin, int64_t end, uint8_t* grade, bint* are_grades, numbers_t* labels
 ) noexcept nogil:
-    """Add labels to the facts about those before; return False if they are of another type."""
-    cdef char kind = _kind(x)
-    if kind == b"d":
-        _add_labels(<const double*> x.buf, begin, end, grade, are_grades, labels)
-    elif kind == b"f":
-        _add_labels(<const float*> x.buf, begin, end, grade, are_grades, labels)
-    elif kind in b"lq" and x.itemsize == 8:
-        _add_labels(<const int64_t*> x.buf, begin, end, grade, are_grades, labels)
-    elif kind in b"il" and x.itemsize == 4:
-        _add_labels(<const int32_t*> x.buf, begin, end, grade, are_grades, labels)
-    else:
-        return False
-    return True
+    """Add labels to the facts about those before, chunk by chunk as a row may have several; return False if it cannot.
 
-
-cdef void _add_labels(
-    const number_t* x, int64_t begin, int64_t end, uint8_t* grade, bint* are_grades, numbers_t* labels
-) noexcept nogil:
-    """Add labels chunk by chunk, as a row may have several; as long as all are grades they are written as bytes."""
+    As long as all are grades they are written as bytes.
+    """
     cdef double[CHUNK] copy
     cdef const double* label
     cdef int64_t n, row = begin
     while row < end:
         n = min(end - row, <int64_t> CHUNK)
-        label = _widened(x + row, n, copy)
+        label = _as_doubles(x, row, n, copy)
+        if label == NULL:
+            return False
         are_grades[0] = are_grades[0] and _write_grades(label, n, grade + row, labels)
         if not are_grades[0]:
             _add(label, n, labels)
         row += n
-
-
-cdef bint _read_scores(const Py_buffer* x, int64_t begin, int64_t end, numbers_t* scores) noexcept nogil:
-    """Add a chunk of scores to the facts about those before; return False if they are of another type."""
-    cdef double[CHUNK] copy
-    cdef char kind = _kind(x)
-    if kind == b"d":
-        _add(_widened(<const double*> x.buf + begin, end - begin, copy), end - begin, scores)
-    elif kind == b"f":
-        _add(_widened(<const float*> x.buf + begin, end - begin, copy), end - begin, scores)
-    else:
-        return False
     return True
 
 
-cdef inline const double* _widened(const number_t* x, int64_t n, double* copy) noexcept nogil:
-    """A chunk of numbers as float64: themselves, or a copy of those of another type."""
-    cdef int64_t i
-    fetch_ahead(x, n * sizeof(number_t))
-    if number_t is double:
-        return x
+cdef bint _read_scores(const Py_buffer* x, int64_t begin, int64_t end, numbers_t* scores) noexcept nogil:
+    """Add a chunk of scores to the facts about those before; return False if they are no floats."""
+    cdef double[CHUNK] copy
+    if _kind(x) not in b"df":
+        return False
+    _add(_as_doubles(x, begin, end - begin, copy), end - begin, scores)
+    return True
+
+
+cdef const double* _as_doubles(const Py_buffer* x, int64_t begin, int64_t n, double* copy) noexcept nogil:
+    """A chunk of numbers as float64: themselves, or a copy of those of another type; NULL for types that are not read."""
+    cdef char kind = _kind(x)
+    cdef const void* chunk = <const char*> x.buf + begin * x.itemsize
+    fetch_ahead(chunk, n * x.itemsize)
+    if kind == b"d":
+        return <const double*> chunk
+    if kind == b"f":
+        _copy(<const float*> chunk, n, copy)
+    elif kind in b"lq" and x.itemsize == 8:
+        _copy(<const int64_t*> chunk, n, copy)
+    elif kind in b"il" and x.itemsize == 4:
+        _copy(<const int32_t*> chunk, n, copy)
     else:
-        for i in range(n):
-            copy[i] = <double> x[i]
-        return copy
+        return NULL
+    return copy
+
+
+cdef void _copy(const number_t* x, int64_t n, double* copy) noexcept nogil:
+    cdef int64_t i
+    for i in range(n):
+        copy[i] = <double> x[i]
 
 
 # Each of these asks a chunk at once, in loops that vectors can do. A chunk of which the answer is not the usual one is

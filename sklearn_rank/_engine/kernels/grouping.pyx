@@ -12,7 +12,7 @@ from os import urandom
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.object cimport PyObject
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memcmp, memcpy, memset
 
 from sklearn_rank._engine.kernels.common cimport PREFETCH, PREFETCH_TO_WRITE, count_steps, fetch_ahead
@@ -24,7 +24,6 @@ cdef extern from "Python.h":
 
 ctypedef fused word_t:
     uint8_t
-    uint16_t
     uint32_t
     uint64_t
 
@@ -70,19 +69,16 @@ cdef int64_t find_runs(
     """Write the rows from `begin` up to `end` whose id is not that of the row before, and their ids; return how many.
 
     Row 0 is one, and the end of the last row is written too, so OUT `starts` has room for one more than there are rows,
-    and OUT `heads` for as many ids. An id has `width` bytes. OUT `falls` is whether a number is below the one before;
-    those below 0 have the bit `sign`. It is not said of ids of other widths than a number's.
+    and OUT `heads` for as many ids. OUT `falls` is whether a number of 4 or 8 bytes is below the one before, where those
+    below 0 have the bit `sign`. Ids of another width may fall, as far as is said.
     """
     cdef int64_t n
     if width == 8:
         n = _find_words(<const uint64_t*> ids, sign, begin, end, starts, <uint64_t*> heads, falls)
     elif width == 4:
         n = _find_words(<const uint32_t*> ids, <uint32_t> sign, begin, end, starts, <uint32_t*> heads, falls)
-    elif width == 2:
-        n = _find_words(<const uint16_t*> ids, <uint16_t> sign, begin, end, starts, <uint16_t*> heads, falls)
-    elif width == 1:
-        n = _find_words(<const uint8_t*> ids, <uint8_t> sign, begin, end, starts, <uint8_t*> heads, falls)
     else:
+        falls[0] = True
         n = _find_bytes(<const uint8_t*> ids, width, begin, end, starts, <uint8_t*> heads)
     if end == n_rows:
         starts[n] = end
@@ -134,11 +130,9 @@ def number_keys(
 ):
     """Number the keys of rows from `begin` on, of which `n_done` are done; return how many are, and how many numbers.
 
-    Written are the `number` of each row and, of each number, its key and the row where it comes `first`. It stops at a
-    new key that there is no room for.
-
-    If there is a `text`, it holds a piece for each row, up to its `end`; keys are those of `hash_pieces`, and rows are
-    alike if their pieces are. The piece of each number is `kept`, up to its `kept_end`.
+    IN `key`, and maybe a `text` with a piece for each row, up to its `end`: then keys are those of `hash_pieces`, and
+    rows are alike if their pieces are. OUT the `number` of each row and, of each number, `key_of` it, the row where it
+    comes `first`, and its piece, `kept` up to its `kept_end`. It stops at a new key that these have no space for.
     """
     cdef int64_t i, slot, found, n = n_numbers, last = table.shape[0] - 1
     cdef int64_t length = 0, n_kept = 0
@@ -183,7 +177,7 @@ def number_near_keys(
 ):
     """As `number_keys`, of numbers so near to each other that the `table` has a slot for each from the `lowest` on.
 
-    Return -1 at a number without a slot: another thread has written it since the range was found.
+    Return -1 at a number without a slot: another thread has written it since the lowest was looked for.
     """
     cdef int64_t i, n = n_numbers
     cdef uint64_t slot, n_slots = table.shape[0]
@@ -235,17 +229,14 @@ cdef int _shift(int64_t n_slots) noexcept nogil:
 
 
 cdef inline int64_t _place(int64_t key, int shift) noexcept nogil:
-    """Multiplied once, keys in large steps would crowd: in one process of twenty to over 2 probes a key, at worst 300.
-
-    The folds differ, so that no simple key is left with nothing after both.
-    """
+    """Multiplied once, keys in large steps would crowd. The folds differ, so that both leave something of any key."""
     cdef uint64_t x = <uint64_t> key
     x = (x ^ (x >> 29)) * FACTOR
     return <int64_t> (((x ^ (x >> 32)) * FACTOR) >> shift)
 
 
 def places(const int64_t[::1] key, int64_t n_slots, int64_t[::1] out):
-    """Write the slot where each key is looked for first."""
+    """Write OUT the slot where each key is looked for first."""
     cdef int64_t i
     cdef int shift = _shift(n_slots)
     for i in range(key.shape[0]):
@@ -253,10 +244,10 @@ def places(const int64_t[::1] key, int64_t n_slots, int64_t[::1] out):
 
 
 def copy_strings(objects, int64_t begin, uint8_t[::1] text, int64_t[::1] end):
-    """Write the objects of an array from `begin` on, each with a NUL behind it; return whether all could be.
+    """Write the objects of an array from `begin` on into OUT `text`, each with a NUL behind it, up to its OUT `end`.
 
-    It stops at one that is no str, or not of ASCII, and where `text` has no room. No reference is taken, as to write to
-    each object takes longer than to read it: while this thread has the lock of Python, no other removes one.
+    It stops at one that is no str, or not of ASCII, and where `text` is full; return whether all were written. No
+    reference is taken: while this thread has the lock of Python, no other thread removes an object.
     """
     cdef Py_buffer given
     cdef int64_t i, at = 0, n = end.shape[0]
@@ -285,7 +276,7 @@ def copy_strings(objects, int64_t begin, uint8_t[::1] text, int64_t[::1] end):
 
 
 def hash_pieces(const uint8_t[::1] text, const int64_t[::1] end, int64_t[::1] out):
-    """Key of each piece of a text: its bytes and its length if it has up to seven, else a hash with the top bit set.
+    """Write OUT a key of each piece: its bytes and its length if it has up to seven, else a hash with the top bit set.
 
     The hash is NH, of UMAC (Black et al., CRYPTO 1999), in blocks: two pieces that were chosen without knowledge of
     the secret have one hash with a probability of about 2**-32.
@@ -336,7 +327,7 @@ cdef inline uint64_t _product(uint64_t word, int64_t j) noexcept nogil:
 
 
 def count_rows(const uint32_t[::1] number, const int64_t[::1] starts, int64_t[::1] count):
-    """Add the rows of each number; numbers are of runs of rows, from `starts[i]` up to `starts[i + 1]`, or of rows."""
+    """Add the rows of each number to OUT `count`; IN numbers of rows, or of runs from `starts[i]` to the next."""
     cdef int64_t i
     with nogil:
         for i in range(number.shape[0]):
@@ -344,7 +335,7 @@ def count_rows(const uint32_t[::1] number, const int64_t[::1] starts, int64_t[::
 
 
 def place_rows(const uint32_t[::1] number, const int64_t[::1] starts, int64_t row, int64_t[::1] at, int64_t[::1] order):
-    """Write rows, from `row` on, to where those of their number go on, `at` of each number; it is moved on."""
+    """Write rows from `row` on into OUT `order`, where those of their number go on: `at` of each, which moves on."""
     cdef int64_t i, n
     with nogil:
         if starts is None and number.shape[0] > 0:
@@ -359,7 +350,7 @@ def place_rows(const uint32_t[::1] number, const int64_t[::1] starts, int64_t ro
 
 
 cdef void _place_each(const uint32_t* number, int64_t n, int64_t row, int64_t* at, int64_t* order) noexcept nogil:
-    """The place of a row some steps ahead is asked for, near enough to where it will be: 0.8 of the time."""
+    """The place of a row some steps ahead is asked for, near enough to where it will be."""
     cdef int64_t i
     for i in range(n):
         if i + 24 < n:
@@ -369,27 +360,24 @@ cdef void _place_each(const uint32_t* number, int64_t n, int64_t row, int64_t* a
 
 
 def take_rows(x, int64_t width, const int64_t[::1] rows, out):
-    """Write the entries of `x`, which have `width` bytes and no gaps, of some rows."""
-    cdef Py_buffer given, room
+    """Write OUT the entries of `x`, which have `width` bytes and no gaps, of some rows."""
+    cdef Py_buffer given, taken
     PyObject_GetBuffer(x, &given, PyBUF_SIMPLE)
-    PyObject_GetBuffer(out, &room, PyBUF_WRITABLE)
+    PyObject_GetBuffer(out, &taken, PyBUF_WRITABLE)
     cdef const int64_t* row = &rows[0] if rows.shape[0] > 0 else NULL
     with nogil:
         if width == 8:
-            _take(<const uint64_t*> given.buf, row, rows.shape[0], <uint64_t*> room.buf)
+            _take(<const uint64_t*> given.buf, row, rows.shape[0], <uint64_t*> taken.buf)
         elif width == 4:
-            _take(<const uint32_t*> given.buf, row, rows.shape[0], <uint32_t*> room.buf)
+            _take(<const uint32_t*> given.buf, row, rows.shape[0], <uint32_t*> taken.buf)
         elif width == 1:
-            _take(<const uint8_t*> given.buf, row, rows.shape[0], <uint8_t*> room.buf)
+            _take(<const uint8_t*> given.buf, row, rows.shape[0], <uint8_t*> taken.buf)
     PyBuffer_Release(&given)
-    PyBuffer_Release(&room)
+    PyBuffer_Release(&taken)
 
 
 cdef void _take(const word_t* x, const int64_t* row, int64_t n, word_t* out) noexcept nogil:
-    """Eight are read before they are written, so that more wait for memory at a time.
-
-    Of 3.8 million shuffled rows with doubles it takes 1.8 ns an entry, a plain loop 2.8, and NumPy's `take` 6.3.
-    """
+    """Eight are read before they are written, so that more wait for memory at a time."""
     cdef word_t[8] entry
     cdef int64_t i = 0, j
     while i + 8 <= n:
@@ -409,11 +397,11 @@ def match_rows(
     const int64_t[::1] other_indptr, const int64_t[::1] other_order,
     int64_t[::1] table, int64_t[::1] match,
 ):
-    """For each row of the other side the row on this one with the same key in the same query, or -1, into `match`.
+    """Write OUT `match`: for each row of the other side the row on this one with its key in its query, or -1.
 
     Return two rows of this side that are the same, and give up; -1 and -1 if there are none. Keys, texts and ends are
     as in `number_keys`; query q has the rows `order[indptr[q]:indptr[q + 1]]`, or these themselves without an order.
-    The `table` has room for four times the longest query.
+    The `table` has four slots for each row of the longest query.
     """
     cdef int64_t q, i, row, slot, found, size, steps = 0
     cdef int shift
