@@ -5,7 +5,7 @@ import pytest
 from batch_cases import NAMES, assert_same, make
 
 from sklearn_rank import evaluate
-from sklearn_rank._chunks.adjacent_queries import adjacent_queries
+from sklearn_rank._chunks.batch_validator import adjacent_queries
 from sklearn_rank._chunks.parts import evaluate_part, join_parts, result_from_columns, result_to_columns
 from sklearn_rank._chunks.query_ids import QueryIdIndex
 from sklearn_rank._chunks.value_table import MetricColumn, mean_of_sums

@@ -14,7 +14,6 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from sklearn_rank._chunks.columns import Columns
-from sklearn_rank._chunks.discounts import discounts_of
 from sklearn_rank._engine.check import check_queries, refuse_bad_weight
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.grouping import find_qid
@@ -96,16 +95,16 @@ def _popped(items: list[P]) -> Iterator[P]:
 
 
 def join_parts(
-    parts: Sequence[Evaluation], places: Sequence[Index], qid: NDArray[Any], weight: Array | None
+    parts: Sequence[Evaluation], positions: Sequence[Index], qid: NDArray[Any], weight: Array | None
 ) -> Evaluation:
-    """Join results whose queries go to their places among `qid`; raise ValueError if all weights are zero."""
+    """Join results whose queries go to their positions among `qid`; raise ValueError if all weights are zero."""
     if weight is not None:
         refuse_bad_weight(weight)
 
     def join(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
         out = np.empty((len(qid), *arrays[0].shape[1:]), dtype=arrays[0].dtype)
-        for array, place in zip(arrays, places, strict=True):
-            out[place] = array
+        for array, position in zip(arrays, positions, strict=True):
+            out[position] = array
         return out
 
     computed, results = [computed_values(part) for part in parts], {}
@@ -117,7 +116,38 @@ def join_parts(
     return Evaluation(qid, weight, results, DataCounts(n_documents, join(sums) if len(sums) == len(parts) else None))
 
 
-# --- results on their way from a worker ----------------------------------------------------------------------
+# --- what parts must have in common --------------------------------------------------------------------------
+
+
+def discounts_of(specs: Iterable[MetricSpec]) -> list[Discount]:
+    """Callable discounts of some metrics."""
+    discounted = (spec for spec in specs if "discount" in spec.metric.formula_params)
+    return [Discount(spec["discount"]) for spec in discounted if callable(spec["discount"])]
+
+
+class Discount:
+    """A user's function of ranks; each part calls it with as many ranks as its longest list has."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self._function = function
+        self._known: NDArray[Any] = np.empty(0)
+
+    def check(self, longest: int) -> None:
+        """Raise ValueError if the weight of a rank depends on the number of ranks: values would depend on the parts."""
+        if longest == len(self._known):
+            return
+        weights = np.asarray(self._function(np.arange(1, longest + 1)))
+        n = min(longest, len(self._known))
+        if not np.array_equal(weights[:n], self._known[:n]):
+            raise ValueError(
+                "A callable 'discount' must give a rank the same weight whatever ranks it is given beside it. "
+                f"Got others for {longest} ranks than for {len(self._known)}."
+            )
+        if longest > n:
+            self._known = weights
+
+
+# --- results as columns --------------------------------------------------------------------------------------
 
 
 def result_to_columns(part: Evaluation) -> dict[str, NDArray[Any]]:
@@ -150,3 +180,32 @@ def result_from_columns(
     }
     sums = columns["label_fingerprints"].astype(np.uint32)
     return Evaluation(qid, weight, results, DataCounts(columns["n_documents"], sums))
+
+
+class ColumnBuffer:
+    """Columns of one length with capacity for more rows: to append takes time in proportion to the rows appended.
+
+    The owner knows how many rows count.
+    """
+
+    def __init__(self) -> None:
+        self._columns: dict[str, NDArray[Any]] = {}
+
+    def write(self, start: int, columns: Mapping[str, NDArray[Any]]) -> None:
+        """Write rows from `start` on; those before stay as they are."""
+        stop = start + len(next(iter(columns.values())))
+        if stop > len(next(iter(self._columns.values()), ())):
+            larger = {name: np.empty(max(2 * start, stop), column.dtype) for name, column in columns.items()}
+            for name, column in self._columns.items():
+                larger[name][:start] = column[:start]
+            self._columns = larger
+        for name, column in columns.items():
+            self._columns[name][start:stop] = column
+
+    def read(self, stop: int) -> dict[str, NDArray[Any]]:
+        """Copies of the rows before `stop`."""
+        return {name: column[:stop].copy() for name, column in self._columns.items()}
+
+    def take(self, rows: list[int]) -> dict[str, NDArray[Any]]:
+        """Copies of some rows."""
+        return {name: column[rows] for name, column in self._columns.items()}

@@ -1,4 +1,4 @@
-"""Values in error messages, shortened to one line."""
+"""Texts of errors: values, shortened to one line, and what is added to the errors of others."""
 
 from __future__ import annotations
 
@@ -34,3 +34,8 @@ def _repr_of(value: Any) -> str:
         return repr(value)
     except Exception:  # an int of too many digits, nested too deeply, or an own class
         return f"a {type(value).__name__} without a repr"
+
+
+def extended(error: Exception, sentence: str) -> TypeError | ValueError:
+    """A TypeError, or else a ValueError, that adds a sentence to the text of another error."""
+    return (TypeError if isinstance(error, TypeError) else ValueError)(f"{error} {sentence}")

@@ -9,10 +9,15 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank._chunks.batch_kind import BatchKind
-from sklearn_rank._chunks.discounts import discounts_of
-from sklearn_rank._chunks.growing import GrowingColumns
-from sklearn_rank._chunks.parts import columns_in_order, evaluate_part, result_from_columns, result_to_columns
+from sklearn_rank._chunks.batch_validator import BatchKind
+from sklearn_rank._chunks.parts import (
+    ColumnBuffer,
+    columns_in_order,
+    discounts_of,
+    evaluate_part,
+    result_from_columns,
+    result_to_columns,
+)
 from sklearn_rank._chunks.query_ids import kind_after
 from sklearn_rank._engine.attributes import QueryRows, check_attributes
 from sklearn_rank._engine.check import check_queries
@@ -118,7 +123,7 @@ class RankingAccumulator:
         self
         """
         self.n_duplicates, self._longest, self._labels = 0, 0, NO_LABELS
-        self._values, self._place = GrowingColumns(), dict[Any, int]()
+        self._values, self._place = ColumnBuffer(), dict[Any, int]()
         self._kind = BatchKind((), weighted=False)  # of the queries, if there are any
         self._types: NDArray[Any] | None = None  # an empty array of the type of ids; None where queries have none
         self._id_kind = ""
@@ -314,7 +319,7 @@ class RankingAccumulator:
             for query in ids:
                 self._place.pop(query, None)
             if not self._place:
-                before["_values"] = GrowingColumns()  # whose columns are those of the first update
+                before["_values"] = ColumnBuffer()  # whose columns are those of the first update
             self.__dict__.update(before)
             raise
 

@@ -6,12 +6,9 @@ signature, and the "Returns" section.
 
 from __future__ import annotations
 
-import inspect
-import re
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from sklearn_rank._utils.docstring import join_sections, split_sections
+from sklearn_rank._utils.docstring import completed
 
 Class = TypeVar("Class", bound=type)
 
@@ -65,22 +62,10 @@ TypeError
 def documented(display: Class) -> Class:
     """Complete the docstrings of a Display."""
     if display.__doc__:  # python -OO removes docstrings
-        display.__doc__ = _completed(display, OF_CLASS)
+        display.__doc__ = completed(display, OF_CLASS)
         for name in OF_METHOD.keys() & vars(display).keys():
             method = getattr(display, name)
             sections = {"Returns": "self" if name == "plot" else f"display : {display.__name__}"}
             sections |= {"Raises": RAISES[name]} if name in RAISES else {}
-            getattr(method, "__func__", method).__doc__ = _completed(method, OF_METHOD[name], **sections)
+            getattr(method, "__func__", method).__doc__ = completed(method, OF_METHOD[name], **sections)
     return display
-
-
-def _completed(target: Callable[..., Any], parameters: Mapping[str, str], **sections: str) -> str:
-    """Docstring of a class or method, with the parameters and sections that it lacks put in."""
-    head, own = split_sections(inspect.getdoc(target) or "")
-    entry_of = dict(parameters)
-    for entry in re.split(r"\n(?=\S)", own.get("Parameters", "")):
-        entry_of |= dict.fromkeys(re.split(r" :|\n", entry)[0].split(", "), entry)
-    taken = inspect.signature(target).parameters.values()
-    names = ["*" * (2 if p.kind is p.VAR_KEYWORD else 0) + p.name for p in taken]
-    own["Parameters"] = "\n".join(dict.fromkeys(entry_of[name] for name in names if name in entry_of))
-    return join_sections(head, sections | own)

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._chunks.columns import find_column
-from sklearn_rank._chunks.tables import column_names
+from sklearn_rank._chunks.columns import column_names, find_column
 from sklearn_rank._engine.check import check_queries
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._engine.qid import ids_of

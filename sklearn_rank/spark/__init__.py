@@ -5,7 +5,6 @@
 """
 
 from sklearn_rank.spark._compare import compare
-from sklearn_rank.spark._evaluate import evaluate, per_query
-from sklearn_rank.spark._mean import mean
+from sklearn_rank.spark._evaluate import evaluate, mean, per_query
 
 __all__ = ["compare", "evaluate", "mean", "per_query"]

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._chunks.adjacent_queries import adjacent_queries, queries_of_rows
-from sklearn_rank._chunks.batch_validator import BatchValidator, Rows
-from sklearn_rank._chunks.named_columns import ColumnNames
+from sklearn_rank._chunks.batch_validator import BatchValidator, GroupedRows, adjacent_queries
+from sklearn_rank._chunks.column_arguments import ColumnNames
 from sklearn_rank._chunks.parts import evaluate_parts, result_to_columns
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.ranking import Ranking
@@ -73,9 +72,9 @@ def evaluate_partition(
         yield pa.record_batch(columns)
 
 
-def _in_one_order(rows: Rows, n_jobs: int | None) -> Queries:
+def _in_one_order(rows: GroupedRows, n_jobs: int | None) -> Queries:
     """Order the rows of each query by falling score and rising label: a shuffle has no order, and sums depend on it."""
-    queries = queries_of_rows(rows, n_jobs)
+    queries = rows.queries(n_jobs)
     label, score, indptr = queries.label, queries.score, queries.indptr
     if label.ndim == 2:
         query = np.repeat(np.arange(len(indptr) - 1), queries.n_documents)
@@ -98,7 +97,9 @@ def parts_name(metric: str) -> str:
 # --- errors --------------------------------------------------------------------------------------------------
 
 
-def _validate(validator: BatchValidator, batches: Iterator[Any], names: ColumnNames, specs: Specs) -> Iterator[Rows]:
+def _validate(
+    validator: BatchValidator, batches: Iterator[Any], names: ColumnNames, specs: Specs
+) -> Iterator[GroupedRows]:
     """Validate rows; errors name the query, as numbers of rows mean nothing after a shuffle."""
     current = list[Any]()
 
