@@ -17,7 +17,7 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.told import tell
 from sklearn_rank.io import RankingData
-from sklearn_rank.io._ids import QueryIds
+from sklearn_rank.io._entries import QueryIds
 from sklearn_rank.io._join import joined
 from sklearn_rank.io._mappings import JudgementsLike, RunLike, by_index
 

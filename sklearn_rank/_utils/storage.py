@@ -1,4 +1,4 @@
-"""Results on disk: an .npz file of plain arrays, one of which is a description in JSON.
+"""Files that are written completely or not at all, and results in them: an .npz of arrays and a description in JSON.
 
 There is no pickle, so NumPy, or any program that reads zip files of .npy arrays, can read them years later.
 """
@@ -10,18 +10,18 @@ import io
 import json
 import math
 import os
+import secrets
 import sys
 import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any, Self, TypeVar
+from contextlib import contextmanager, suppress
+from typing import Any, BinaryIO, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.writing import written_whole
 
 T = TypeVar("T")
 
@@ -50,6 +50,60 @@ OTHER_FORMATS = (
 """File name endings of other formats."""
 
 
+@contextmanager
+def replacing(path: Any) -> Iterator[BinaryIO]:
+    """Open a binary file that replaces `path` once it is written completely; a device or a pipe is written to.
+
+    Raises
+    ------
+    OSError
+        Naming `path`.
+    """
+    name = os.fsdecode(path)
+    target, stream = os.path.realpath(name), _stream(name)
+    part = os.path.join(os.path.dirname(target), f".sklearn_rank_{secrets.token_hex(8)}")
+    try:
+        # A device, a pipe, or a folder, which raises.
+        if stream is not None or (os.path.exists(target) and not os.path.isfile(target)):
+            with open(target if stream is None else os.dup(stream), "wb") as file:
+                yield file
+            return
+        if os.path.exists(target):
+            # It fails for read-only files.
+            open(target, "r+b").close()
+        with open(part, "xb") as file:
+            if os.path.exists(target):
+                os.chmod(part, os.stat(target).st_mode)
+            yield file
+        os.replace(part, target)
+    except BaseException as error:
+        with suppress(OSError):
+            os.unlink(part)
+        if isinstance(error, OSError) and error.errno is not None and error.filename in (None, part, target):
+            error.filename = name
+            # None would be shown.
+            del error.filename2
+        raise
+
+
+def _stream(path: str) -> int | None:
+    """Number of the open file that a path such as "/dev/stdout" stands for."""
+    # As many links as Linux follows.
+    for _ in range(40):
+        folder, name = os.path.split(path)
+        folder = os.path.realpath(folder)
+        if folder in ("/dev/fd", os.path.realpath("/proc/self/fd")):
+            return int(name) if name.isdecimal() else None
+        path = os.path.join(folder, name)
+        if not os.path.islink(path):
+            break
+        path = os.path.join(folder, os.readlink(path))
+    return None
+
+
+# --- results -------------------------------------------------------------------------------------------------
+
+
 def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write arrays, and `meta` as JSON under the name "meta", to exactly this path.
 
@@ -74,7 +128,7 @@ def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDA
         else:
             saved[name] = array
     saved[META] = np.array(json.dumps(text))
-    with written_whole(path) as file:
+    with replacing(path) as file:
         archive = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
         try:  # as numpy.savez_compressed does
             for name, array in saved.items():

@@ -29,11 +29,10 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.constraints import one_of
+from sklearn_rank._utils.constraints import DUPLICATES
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.threads import check_n_jobs
 
-DUPLICATES = one_of("raise", "first", doc="")
 SAME = ("label_fingerprints", "n_documents", "weight")
 """Columns in which a query that comes again must be equal to itself."""
 

@@ -24,7 +24,6 @@ from sklearn_rank._utils.constraints import BOOL
 from sklearn_rank._utils.echo import echo, one_line
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.typing import Array
-from sklearn_rank.compat._experiments import ndcg_rel, normalized_gain, r_ndcg
 from sklearn_rank.io import join
 from sklearn_rank.io._mappings import entries_of
 
@@ -39,8 +38,7 @@ __all__ = [
 
 WORDS = ("runid", "relstring")
 """Measures that are words, which pytrec_eval reports as 0."""
-EXPERIMENTS = {"ndcg_rel": ndcg_rel, "Rndcg": r_ndcg, "G": normalized_gain}
-OF_ALL = {"runid", "relstring", *EXPERIMENTS}
+OF_ALL = {"runid", "relstring", "ndcg_rel", "Rndcg", "G"}
 
 supported_nicknames: dict[str, set[str]] = {
     "official": {"runid", *SETS["official"]},
@@ -276,18 +274,16 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     return _parsed(f_qrel, 4, 3, int)
 
 
-Number = TypeVar("Number", int, float)
+N = TypeVar("N", int, float)
 
 
-def _parsed(
-    lines: Iterable[str], n_fields: int, place: int, number: Callable[[str], Number]
-) -> dict[str, dict[str, Number]]:
+def _parsed(lines: Iterable[str], n_fields: int, place: int, number: Callable[[str], N]) -> dict[str, dict[str, N]]:
     """Numbers of lines by query and document."""
     if isinstance(lines, (str, bytes)):
         raise TypeError(f"Lines, such as an open file, are read: open(path), or text.splitlines(). Got {echo(lines)}.")
     if not isinstance(lines, Iterable):
         raise TypeError(f"Lines, such as an open file, are read: open(path), or text.splitlines(). Got {echo(lines)}.")
-    found: dict[str, dict[str, Number]] = defaultdict(dict)
+    found: dict[str, dict[str, N]] = defaultdict(dict)
     for n, line in enumerate(lines, 1):
         if not isinstance(line, str):
             raise TypeError(f"A line must be text: open(path), not open(path, 'rb'). Got {echo(line)} in line {n}.")
@@ -335,3 +331,58 @@ def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
         return float(np.sum(numbers))
     mean = np.sum(numbers) / len(numbers) if measure.startswith("gm_") else np.mean(numbers)
     return float(np.exp(mean) if measure.startswith("gm_") else mean)
+
+
+# --- the three experiments of trec_eval ----------------------------------------------------------------------
+#
+# Functions of the labels of one query's documents, from m_ndcg_rel.c, m_Rndcg.c and m_G.c of trec_eval 9. `y_true` has
+# documents as trec_eval ranks them: by falling score, then those that were judged and not retrieved. Labels are gains.
+
+
+def _ndcg_rel(y_true: Array, y_score: Array, *, relevance_level: float) -> float:
+    """NDCG at the rank of each relevant document, averaged; those not retrieved have that of the whole list."""
+    gain, ideal = _gains(y_true, y_score)
+    if len(ideal) == 0:
+        return 0.0
+    dcg, ideal_dcg = np.cumsum(gain / _discount(gain)), np.cumsum(ideal / _discount(ideal))
+    hits = np.flatnonzero(gain)
+    total = (dcg[hits] / ideal_dcg[np.minimum(hits, len(ideal) - 1)]).sum()
+    rest = dcg[-1] / ideal_dcg[-1] if len(dcg) else 0.0
+    return float((total + (len(ideal) - len(hits)) * rest) / len(ideal))
+
+
+def _r_ndcg(y_true: Array, y_score: Array, *, relevance_level: float) -> float:
+    """NDCG at the end of each grade in the ideal list, and at the end of the list, averaged: Rndcg."""
+    gain, ideal = _gains(y_true, y_score)
+    if not (y_true >= relevance_level).any() or len(gain) == 0:
+        return 0.0
+    dcg, ideal_dcg = np.cumsum(gain / _discount(gain)), np.cumsum(ideal / _discount(ideal))
+    ends = np.flatnonzero(np.diff(ideal, append=0))
+    values = dcg[np.minimum(ends, len(dcg) - 1)] / ideal_dcg[ends]
+    if len(dcg) > len(ideal) + 1:
+        values = np.append(values, dcg[-1] / ideal_dcg[-1])
+    return float(values.mean())
+
+
+def _normalized_gain(y_true: Array, y_score: Array, *, relevance_level: float) -> float:
+    """Gains, discounted by how much more an ideal list would have gained so far, over all gains: G."""
+    gain, ideal = _gains(y_true, y_score)
+    if len(ideal) == 0:
+        return 0.0
+    cost = np.ones(len(gain))
+    n = min(len(gain), len(ideal))
+    cost[:n] = ideal[:n]  # whole numbers from 1 on
+    return float((gain / np.log2(2 + np.cumsum(cost) - np.cumsum(gain))).sum() / ideal.sum())
+
+
+def _gains(y_true: Array, y_score: Array) -> tuple[Array, Array]:
+    """Gain of each retrieved document, and the positive gains of all documents, falling."""
+    gain = np.where(y_true > 0, y_true, 0.0)  # NaN: not judged
+    return gain[y_score > -np.inf], -np.sort(-gain[gain > 0])
+
+
+def _discount(gain: Array) -> Array:
+    return np.log2(np.arange(len(gain)) + 2)
+
+
+EXPERIMENTS = {"ndcg_rel": _ndcg_rel, "Rndcg": _r_ndcg, "G": _normalized_gain}

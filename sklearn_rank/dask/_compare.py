@@ -45,15 +45,12 @@ def compare(a: Any, b: Any, *, metric: str | None = None, **options: Any) -> Com
     Returns
     -------
     ComparisonResult
-        As from `sklearn_rank.stats.compare`.
 
     Raises
     ------
-    ValueError
-        If a query is missing or twice in a table, fewer than two are left, metrics were computed with different
-        keywords, means are weighted, pooled or geometric, columns are missing, or a keyword is invalid.
-    TypeError
-        If ids are of two types, or a table is not a dask DataFrame.
+    ValueError or TypeError
+        As in `sklearn_rank.stats.compare`; or if a table is not a dask DataFrame, lacks columns or has a query
+        twice, or ids are of two types.
     ImportError
         If dask is not installed: it needs the extra "dask".
 

@@ -13,15 +13,12 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.qid import ids_of
 from sklearn_rank._engine.rows import labels_of
-from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import EXACT, as_floats
 from sklearn_rank._utils.typing import Array, Index
-from sklearn_rank.io._entries import Entries, grouped, taken
-from sklearn_rank.io._ids import QueryIds
+from sklearn_rank.io._entries import Entries, QueryIds, grouped, taken
 
-DUPLICATES = one_of("raise", "first", doc="")
 TAKEN = {
     "judgements": "{query: {document: grade}}, {query: relevant documents}, Qrels of ranx",
     "run": "{query: {document: score}}, {query: [documents, best first]}, a Run of ranx",

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
-from sklearn_rank._utils.writing import written_whole
-from sklearn_rank.io._ids import ERRORS
+from sklearn_rank._utils.storage import replacing
+from sklearn_rank.io._entries import ERRORS
 
 GZIP = b"\x1f\x8b"
 OTHER_KINDS = {
@@ -115,7 +115,7 @@ def open_to_write(target: Any) -> Iterator[Any]:
     if isinstance(target, io.RawIOBase):
         yield _AllWritten(target)
     elif isinstance(target, (str, os.PathLike)):
-        with written_whole(target) as file:
+        with replacing(target) as file:
             if os.fspath(target).endswith(".gz"):
                 with gzip.GzipFile(os.path.basename(target), "wb", fileobj=file) as packed:
                     yield packed

@@ -19,12 +19,9 @@ from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lengths import n_rows_of
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.optional import import_optional
-from sklearn_rank.io._entries import Entries, checked
-from sklearn_rank.io._ids import QueryIds
+from sklearn_rank.io._entries import Entries, QueryIds, checked
 from sklearn_rank.io._join import RankingData
 from sklearn_rank.io._source import open_to_read, source_name
-
-NONE = np.empty(0, dtype=object)
 
 
 def read_table(
@@ -75,9 +72,10 @@ def read_table(
     table = opened(table, [qid] if doc_id is None else [qid, doc_id])
     _check_labels(table, y_true, y_score, qid, doc_id)
     columns = _numbers(table, y_true), _numbers(table, y_score), _ids(table, qid)
-    found = check_queries(columns[0], columns[1], qid=columns[2])
-    documents = () if doc_id is None else (_entries(found.score, columns[2], _ids(table, doc_id)).doc_id,)
-    return RankingData(found.label, found.score, columns[2], NONE, NONE, "zero", "drop", documents)
+    queries = check_queries(columns[0], columns[1], qid=columns[2])
+    documents = () if doc_id is None else (_entries(queries.score, columns[2], _ids(table, doc_id)).doc_id,)
+    nothing = np.empty(0, dtype=object)
+    return RankingData(queries.label, queries.score, columns[2], nothing, nothing, "zero", "drop", documents)
 
 
 def read_entries(table: Any, *, value: str, qid: str = "qid", doc_id: str = "doc_id") -> Entries:

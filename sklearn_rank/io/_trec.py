@@ -20,8 +20,7 @@ from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lengths import n_rows_of
 from sklearn_rank._utils.threads import check_n_jobs, on_threads
 from sklearn_rank._utils.typing import PathLike
-from sklearn_rank.io._entries import Entries, checked
-from sklearn_rank.io._ids import ERRORS, QueryIds, Text
+from sklearn_rank.io._entries import ERRORS, Entries, QueryIds, Text, checked
 from sklearn_rank.io._source import open_to_read, open_to_write, source_name, whole_lines
 
 NO_DOCUMENT = "Every row needs a document, so doc_id must not contain missing values. Got None or NaN."
