@@ -1,4 +1,4 @@
-"""Batches as they arrive: checked, ids of queries replaced by numbers, and put together to whole queries.
+"""Batches as they arrive: checked, ids of queries replaced by numbers, and put together to complete queries.
 
 Rows of a query are adjacent, or they are scattered: then they are checked without being grouped, and stay as narrow as
 they came.
@@ -145,13 +145,13 @@ class BatchValidator:
         return GroupedRows(queries.label, queries.score, queries.indptr, queries.order, number)
 
     def _check_adjacent(self, queries: Queries, number: Number, n_before: int) -> None:
-        """Raise ValueError if other rows stand between those of a query."""
+        """Raise ValueError if rows of a query are not adjacent."""
         row = None
         again = number < n_before
         again[0] &= number[0] != self._last
         if queries.order is not None:
-            place = int(np.argmax(queries.order != np.arange(len(queries.order))))
-            query, row = int(np.searchsorted(queries.indptr, place, side="right")) - 1, int(queries.order[place])
+            at = int(np.argmax(queries.order != np.arange(len(queries.order))))
+            query, row = int(np.searchsorted(queries.indptr, at, side="right")) - 1, int(queries.order[at])
         elif again.any():
             query = int(np.argmax(again))
             row = int(queries.indptr[query])

@@ -88,7 +88,7 @@ def column_arguments(
         As in `sklearn_rank.evaluate`.
     y_true : str or list of str, default="label"
         Column of the relevance of each row; a list of columns, one a subtopic, for metrics of diversity. A null is a
-        document that nobody judged, which `unjudged` says how to read.
+        document without a judgement, which `unjudged` says how to read.
     y_score : str, default="score"
         Column of the output of the model. ``-inf``: judged but not retrieved.
     qid : str, default="qid"
@@ -117,7 +117,7 @@ def column_arguments(
 
 
 def checked_names(names: ColumnNames, several: Sequence[str] = ("y_true", "by")) -> ColumnNames:
-    """Return the names; those of the arguments `several` may be lists.
+    """Return the names; the arguments `several` may have lists of them.
 
     Raises
     ------

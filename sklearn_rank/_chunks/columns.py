@@ -28,7 +28,7 @@ TABLE_KINDS = (
 BATCH_KINDS = f"a tuple (y_true, y_score, qid) or (y_true, y_score, qid, sample_weight) of arrays, {TABLE_KINDS}"
 CAPSULES = ("__arrow_c_stream__", "__arrow_c_array__")
 TABLE_ATTRIBUTES = ("collect_schema", "columns", "__narwhals_lazyframe__", "__narwhals_dataframe__", *CAPSULES)
-"""Attributes of tables, one of which each has."""
+"""Attributes of tables; each table has one of them."""
 
 ROWS_PER_READ = 2**17
 """Rows of a data set that are read at a time."""
@@ -92,7 +92,7 @@ def find_column(table: Any, name: str) -> Any:
 
 
 def read_column(table: Any, name: str) -> Any:
-    """Column of a table; that of Arrow as an array, text as objects, one for each distinct string."""
+    """Column of a table; a column of Arrow as an array, text as objects, one for each distinct string."""
     column = find_column(table, name)
     # Only columns of Arrow have dictionaries.
     if not hasattr(column, "dictionary_encode"):
@@ -242,12 +242,13 @@ def _open_data_set(path: str) -> Any:
     """
     try:
         return _import_data_sets().dataset(path, partitioning="hive")
-    except ValueError as error:  # ArrowInvalid
+    # ArrowInvalid is a ValueError, ArrowTypeError a TypeError.
+    except ValueError as error:
         raise ValueError(
             "A path must be that of a Parquet file or of a folder of them; of other files give the data set, "
             f"pyarrow.dataset.dataset(path, format='csv'). Got {path}: {error}"
         ) from None
-    except TypeError as error:  # ArrowTypeError
+    except TypeError as error:
         raise ValueError(
             "A column must be in files or in the names of folders, such as qid=7, not in both; to read it from the "
             f"files give the data set, pyarrow.dataset.dataset(path). Got {path}: {error}"

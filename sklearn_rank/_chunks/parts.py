@@ -1,4 +1,4 @@
-"""Evaluate whole queries part by part, and join the results.
+"""Evaluate complete queries part by part, and join the results.
 
 The values of a query do not depend on other queries, so parts can be computed anywhere and in any order.
 """
@@ -66,9 +66,9 @@ def evaluate_parts(
     specs: Mapping[str, MetricSpec],
     n_jobs: int | None = None,
 ) -> Iterator[PartResult]:
-    """Evaluate whole queries part by part; raise ValueError if a callable discount differs between parts.
+    """Evaluate complete queries part by part; raise ValueError if a callable discount differs between parts.
 
-    Parts are taken by the calling thread, while other threads evaluate those before. One alone is divided among them.
+    Parts are taken by the calling thread, while other threads evaluate earlier ones. A single part is divided.
     """
     discounts, n_threads, inside = discounts_of(specs.values()), effective_n_jobs(n_jobs), 1
     if n_threads > 1:
@@ -154,7 +154,8 @@ def result_to_columns(part: Evaluation) -> dict[str, NDArray[Any]]:
     """Columns that `result_from_columns` makes a result of, without ids and weights."""
     columns: dict[str, NDArray[Any]] = {"n_documents": part.n_documents}
     if part.label_fingerprints is not None:
-        columns["label_fingerprints"] = part.label_fingerprints.astype(np.int64)  # Spark has no unsigned numbers
+        # Spark has no unsigned numbers.
+        columns["label_fingerprints"] = part.label_fingerprints.astype(np.int64)
     for i, values in enumerate(computed_values(part).values()):
         columns |= {f"{c}_{i}": getattr(values, c)[:, 0] for c in FIELDS}
     return columns

@@ -41,7 +41,7 @@ def _heading(options: argparse.Namespace, metric: str) -> str:
 
 
 def _by_query(result: Evaluation) -> dict[str, dict[Any, float]]:
-    """Values by metric and query; counts are whole numbers."""
+    """Values by metric and query; counts are integers."""
     values = {name: v.astype(int) if is_count_measure(name) else v for name, v in result.per_query.items()}
     return {name: dict(zip(result.qid.tolist(), v.tolist(), strict=True)) for name, v in values.items()}
 

@@ -108,7 +108,8 @@ def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData]]:
     if options.files:
         raise ValueError(f"With --table there are no other files. Got {' '.join(options.files)}.")
     _refuse(options, OF_RUNS, "is for runs and judgements that are joined, and a table's rows stand as they are")
-    y_true = "label" if options.y_true is None else options.y_true  # "" is the name of a column too
+    # The empty string is the name of a column too.
+    y_true = "label" if options.y_true is None else options.y_true
     qid = "qid" if options.qid is None else options.qid
     table = opened(_source(options.table), [qid] if options.doc_id is None else [qid, options.doc_id])
     scores = options.y_score or ["score"]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
-from sklearn_rank._chunks.column_arguments import ColumnNames, checked_names
+from sklearn_rank._chunks.column_arguments import ColumnNames, checked_names, column_arguments
 from sklearn_rank._chunks.columns import columns_of, read_column, table_with
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike
 from sklearn_rank._entry_points.runs import evaluate_run
@@ -20,6 +20,7 @@ from sklearn_rank._evaluation.systems import evaluate_systems
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.doors import RUN, door_of, is_table
 from sklearn_rank._utils.echo import echo, extended
 from sklearn_rank._utils.numbers import as_floats, column
@@ -43,6 +44,7 @@ HOW_TO_CALL = (
 
 
 @named_arguments
+@described_as(column_arguments)
 def compare_systems(
     data: Any = None,
     y_score: Any = None,
@@ -72,8 +74,6 @@ def compare_systems(
     y_score : dict, list of str or frame
         Of each system by its name the scores, as `evaluate` takes them, or a frame with a column for each; the column
         of the table, or a list of columns; or the run, as `evaluate_run` takes it.
-    metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
-        As `evaluate` takes them.
     y_true : array-like or str, default=None
         Labels, in place of `data`; of a table the column of the labels, by default "label".
     qid : array-like of shape (n_samples,) or str, default=None
@@ -91,8 +91,6 @@ def compare_systems(
         For metrics with ``ties="stable"``: among equal scores the higher value ranks first.
     mask : array-like of bool, shape of `y_true` without subtopics, default=None
         True where there is a document, as `evaluate` takes it.
-    n_jobs : int or None, default=None
-        Threads to use, as joblib counts them. The result is the same to the last bit.
     baseline : str, default=None
         System that the others are tested against. None: the first.
     test : str, default="t"
@@ -196,7 +194,7 @@ def _are_results(data: Any) -> bool:
 
 
 def _refuse_data(given: Mapping[str, Any]) -> None:
-    """Refuse arguments that are about data, as finished results were evaluated already."""
+    """Refuse arguments that are about data, because finished results were evaluated already."""
     names = [name for name, value in given.items() if value is not None]
     if names:
         raise TypeError(
@@ -232,7 +230,7 @@ def _refuse_twice(names: Sequence[str]) -> None:
 
 
 def _refuse_table_of_rows(data: Any, systems: Mapping[str, Any]) -> None:
-    """Refuse a table beside scores by row, which would be matched with it by position."""
+    """Refuse a table and scores by row, which would be matched by position."""
     if is_table(data) and any(len(np.shape(scores)) == 1 for scores in systems.values()):
         raise TypeError(
             "With a table, y_score names the columns of the scores: compare_systems(data, ['bm25', 'lgbm']), or "
@@ -297,7 +295,7 @@ def _of_columns(
     data: Any, y_score: Mapping[str, str], metrics: MetricsLike, keywords: Mapping[str, Any], *, y_true: Any, qid: Any,
     mask: Any, n_jobs: int | None, **columns: Any,
 ) -> Systems:  # fmt: skip
-    """Systems with a column of scores each in one table, of which only the named columns are read.
+    """Systems with a column of scores each in one table; only the named columns are read.
 
     Raises
     ------

@@ -11,7 +11,8 @@ import numpy as np
 
 def echo(value: Any, width: int = 60) -> str:
     """Repr of a value on one line, shortened in the middle to `width` characters; NumPy's scalars as Python's."""
-    if isinstance(value, np.generic) and value.dtype.kind not in "mM":  # dates would become numbers
+    # Dates would become numbers.
+    if isinstance(value, np.generic) and value.dtype.kind not in "mM":
         value = value.item()
     return one_line(_repr_of(value), width)
 
@@ -32,7 +33,8 @@ def echo_all(values: Iterable[Any], most: int = 10) -> str:
 def _repr_of(value: Any) -> str:
     try:
         return repr(value)
-    except Exception:  # an int of too many digits, nested too deeply, or an own class
+    # An int of too many digits, nested too deeply, or an own class.
+    except Exception:
         return f"a {type(value).__name__} without a repr"
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Self
 
@@ -21,7 +20,7 @@ from sklearn_rank._chunks.batch_validator import GroupedRows, ScatteredRows, as_
 from sklearn_rank._engine.grouping import sort_by_number
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.threads import BLOCK_ROWS, can_start
+from sklearn_rank._utils.threads import BLOCK_ROWS
 from sklearn_rank._utils.typing import Index
 
 BASE = 64
@@ -75,8 +74,8 @@ class _Division(NamedTuple):
 
     def divided(self, batches: Iterable[ScatteredRows], step: int) -> Generator[Part, None, None]:
         """Yield the rows in parts, as many of which fit in memory as there are threads."""
-        held, n_rows = list[ScatteredRows](), 0
-        with Spool(self.folder) as spool, _Writer(spool, step, self.n_threads) as writer:
+        held, n_rows, runs = list[ScatteredRows](), 0, list[_Run]()
+        with Spool(self.folder) as spool:
             if self.folder is not None and step == 1:
                 # Fail before rows are read if the folder cannot be used.
                 spool.open()
@@ -86,15 +85,15 @@ class _Division(NamedTuple):
                 most = max(self.memory_limit // (MEMORY_SHARE * _bytes_of_row(rows)), 1)
                 # Free them before they are evaluated.
                 del rows
-                if n_rows > (min(most, RUN_ROWS) if writer.has_written else most) and step < self.n_queries():
-                    writer.write(held)
-                    held, n_rows = [], 0
-            if not writer.has_written:
+                if n_rows > (min(most, RUN_ROWS) if runs else most) and step < self.n_queries():
+                    runs += _write(spool, held, step)
+                    n_rows = 0
+            if not runs:
                 yield Part(_joined(held), step)
                 return
             if held:
-                writer.write(held)
-            yield from self._read(spool, writer.runs(), step, most)
+                runs += _write(spool, held, step)
+            yield from self._read(spool, runs, step, most)
 
     def _read(self, spool: Spool, runs: Sequence[_Run], step: int, most: int) -> Iterator[Part]:
         """Yield what was written, and divide what does not fit by one digit more."""
@@ -126,7 +125,7 @@ def _bytes_of_row(rows: ScatteredRows) -> int:
 
 
 def _joined(held: list[ScatteredRows]) -> ScatteredRows:
-    """Rows of several batches, which are freed column by column."""
+    """Rows of several batches, which are freed column by column; the list is empty afterwards."""
     columns = [[*column] for column in zip(*held, strict=True)]
     held.clear()
     return ScatteredRows(*(np.concatenate(columns.pop(0)) for _ in range(len(columns))))
@@ -148,45 +147,8 @@ Extent = tuple[_Run, int, int]
 """Some rows of a run: the first, and the end."""
 
 
-class _Writer:
-    """Writes rows by digit; with several threads, while the next rows are read."""
-
-    def __init__(self, spool: Spool, step: int, n_threads: int) -> None:
-        self._spool, self._step = spool, step
-        self._pool = ThreadPoolExecutor(1) if n_threads > 1 and can_start() else None
-        self._runs: list[Future[list[_Run]]] = []
-
-    def __enter__(self) -> Self:
-        """The writer itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Wait for what is being written."""
-        if self._pool is not None:
-            self._pool.shutdown()
-
-    @property
-    def has_written(self) -> bool:
-        """Whether any rows were to be written."""
-        return bool(self._runs)
-
-    def write(self, held: list[ScatteredRows]) -> None:
-        """Write rows, which are the writer's from now on; those before must have been written."""
-        for runs in self._runs[-1:]:
-            runs.result()
-        if self._pool is None:
-            self._runs.append(Future())
-            self._runs[-1].set_result(_write(self._spool, held, self._step))
-        else:
-            self._runs.append(self._pool.submit(_write, self._spool, held, self._step))
-
-    def runs(self) -> list[_Run]:
-        """All that was written."""
-        return [run for runs in self._runs for run in runs.result()]
-
-
 def _write(spool: Spool, held: list[ScatteredRows], step: int) -> list[_Run]:
-    """Write rows in runs."""
+    """Write rows in runs, and let go of them."""
     rows = _joined(held)
     starts = range(0, len(rows.number), RUN_ROWS)
     return [_write_run(spool, ScatteredRows(*(column[a : a + RUN_ROWS] for column in rows)), step) for a in starts]
@@ -207,7 +169,7 @@ def _pieces(extents: Iterable[Extent], most: int) -> Iterator[Extent]:
 
 
 def _read(spool: Spool, extents: Sequence[Extent]) -> ScatteredRows:
-    """Rows of some extents, each column in a type that holds those of all."""
+    """Rows of some extents, each column in a type that holds the values of all."""
     columns = []
     for i in range(len(ScatteredRows._fields)):
         dtype = np.result_type(*(run.dtypes[i] for run, _, _ in extents))

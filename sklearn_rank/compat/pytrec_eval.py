@@ -1,7 +1,7 @@
 """The calls of pytrec_eval, computed by this library: ``from sklearn_rank.compat import pytrec_eval``.
 
 The same dictionaries of floats come out, with trec_eval's rules: documents by score in single precision, equal scores
-by falling id, documents that nobody judged are not relevant. ``docs/runs.md`` lists what differs.
+by falling id, documents without a judgement are not relevant. ``docs/runs.md`` lists what differs.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class RelevanceEvaluator:
     relevance_level : int, default=1
         Least relevance of a relevant document.
     judged_docs_only_flag : bool, default=False
-        Whether documents that nobody judged are left out.
+        Whether documents without a judgement are left out.
 
     Raises
     ------
@@ -79,8 +79,8 @@ class RelevanceEvaluator:
     --------
     >>> from sklearn_rank.compat import pytrec_eval
     >>> evaluator = pytrec_eval.RelevanceEvaluator({"q1": {"d1": 0, "d2": 1}}, {"map", "P_1"})
-    >>> found = evaluator.evaluate({"q1": {"d1": 0.9, "d2": 0.8}})
-    >>> found["q1"]["map"], found["q1"]["P_1"]
+    >>> values = evaluator.evaluate({"q1": {"d1": 0.9, "d2": 0.8}})
+    >>> values["q1"]["map"], values["q1"]["P_1"]
     (0.5, 0.0)
     """
 
@@ -134,8 +134,8 @@ class RelevanceEvaluator:
             return {query: {} for query in run}
         values, queries = self._values(run)
         rows = zip(*(values[name] for name in self._names), strict=True)
-        found = {query: dict(zip(self._names, row, strict=True)) for query, row in zip(queries, rows, strict=True)}
-        return {query: found[query] for query in run}
+        by_query = {query: dict(zip(self._names, row, strict=True)) for query, row in zip(queries, rows, strict=True)}
+        return {query: by_query[query] for query in run}
 
     def _values(self, run: Mapping[str, Mapping[str, float]]) -> tuple[dict[str, list[float]], list[str]]:
         """Values of each measure by query, and the queries."""
@@ -267,7 +267,7 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     Raises
     ------
     ValueError
-        If a line has another number of fields, or a relevance is no whole number.
+        If a line has another number of fields, or a relevance is not an integer.
     AssertionError
         If a document is in a query twice.
     """
@@ -277,13 +277,13 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
 N = TypeVar("N", int, float)
 
 
-def _parsed(lines: Iterable[str], n_fields: int, place: int, number: Callable[[str], N]) -> dict[str, dict[str, N]]:
+def _parsed(lines: Iterable[str], n_fields: int, field: int, number: Callable[[str], N]) -> dict[str, dict[str, N]]:
     """Numbers of lines by query and document."""
     if isinstance(lines, (str, bytes)):
         raise TypeError(f"Lines, such as an open file, are read: open(path), or text.splitlines(). Got {echo(lines)}.")
     if not isinstance(lines, Iterable):
         raise TypeError(f"Lines, such as an open file, are read: open(path), or text.splitlines(). Got {echo(lines)}.")
-    found: dict[str, dict[str, N]] = defaultdict(dict)
+    numbers: dict[str, dict[str, N]] = defaultdict(dict)
     for n, line in enumerate(lines, 1):
         if not isinstance(line, str):
             raise TypeError(f"A line must be text: open(path), not open(path, 'rb'). Got {echo(line)} in line {n}.")
@@ -291,13 +291,13 @@ def _parsed(lines: Iterable[str], n_fields: int, place: int, number: Callable[[s
         if len(fields) != n_fields:
             raise ValueError(f"A line must have {n_fields} fields. Got {len(fields)} in line {n}: {echo(line)}.")
         query, _, document = fields[:3]
-        if document in found[query]:
+        if document in numbers[query]:
             raise AssertionError(f"Document {echo(document)} is in query {echo(query)} twice, again in line {n}.")
         try:
-            found[query][document] = number(fields[place])
+            numbers[query][document] = number(fields[field])
         except ValueError:
-            raise ValueError(f"Field {place + 1} must be a number. Got {echo(fields[place])} in line {n}.") from None
-    return found
+            raise ValueError(f"Field {field + 1} must be a number. Got {echo(fields[field])} in line {n}.") from None
+    return numbers
 
 
 def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
@@ -340,7 +340,7 @@ def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
 
 
 def _ndcg_rel(y_true: Array, y_score: Array, *, relevance_level: float) -> float:
-    """NDCG at the rank of each relevant document, averaged; those not retrieved have that of the whole list."""
+    """NDCG at the rank of each relevant document, averaged; at the end of the list for those not retrieved."""
     gain, ideal = _gains(y_true, y_score)
     if len(ideal) == 0:
         return 0.0
@@ -371,13 +371,14 @@ def _normalized_gain(y_true: Array, y_score: Array, *, relevance_level: float) -
         return 0.0
     cost = np.ones(len(gain))
     n = min(len(gain), len(ideal))
-    cost[:n] = ideal[:n]  # whole numbers from 1 on
+    cost[:n] = ideal[:n]
     return float((gain / np.log2(2 + np.cumsum(cost) - np.cumsum(gain))).sum() / ideal.sum())
 
 
 def _gains(y_true: Array, y_score: Array) -> tuple[Array, Array]:
     """Gain of each retrieved document, and the positive gains of all documents, falling."""
-    gain = np.where(y_true > 0, y_true, 0.0)  # NaN: not judged
+    # NaN, which is not judged, gains nothing.
+    gain = np.where(y_true > 0, y_true, 0.0)
     return gain[y_score > -np.inf], -np.sort(-gain[gain > 0])
 
 

@@ -97,7 +97,7 @@ def _described(tables: Mapping[str, Any]) -> dict[str, dict[str, MetricColumn]]:
 
 
 def _unknown(name: str, weighted: bool) -> MetricColumn:
-    """Column of values of which only the name is known."""
+    """Column of values whose name alone is known."""
     return MetricColumn(name, "", name, "macro", True, np.nan, weighted)
 
 

@@ -68,7 +68,7 @@ def evaluate(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Eval
     See Also
     --------
     per_query : The values as a lazy table.
-    mean : The means alone.
+    mean : Means only.
 
     Examples
     --------

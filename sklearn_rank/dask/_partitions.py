@@ -92,7 +92,8 @@ def parts_of(ddf: Any, request: ColumnRequest, assume_grouped: bool) -> Parts:
 def _selected(ddf: Any, names: ColumnNames) -> tuple[Any, dict[str, Any]]:
     """Select the columns that are needed; return the frame and the dtype of each column.
 
-    Ids may stay in the index. With few columns dask may read several files as one partition, so divisions can change.
+    Ids may stay in the index. dask may read several files as one partition if it needs little of each, so divisions can
+    change.
     """
     dtypes = dict(ddf.dtypes)
     columns = names.distinct()
@@ -123,7 +124,7 @@ def _bounds(ddf: Any, qid: str) -> list[tuple[Any, Any, bool]] | None:
 
 
 def _dtype_of_values(dtype: Any) -> Any:
-    """The dtype, or that of the categories if dask knows them."""
+    """The dtype of values: of the categories, if dask knows them."""
     from dask.dataframe.utils import has_known_categories
     from pandas import Series
 
@@ -168,7 +169,7 @@ def _prepared(frame: Any, request: ColumnRequest, known: Any, partition_info: An
 
 
 def _score_moved(rows: Any, request: ColumnRequest) -> PartitionResult | None:
-    """Score rows that were brought together, those of each query in the order of the frame."""
+    """Score rows that were brought together; the rows of each query are put in the order of the frame."""
     if request.names.sample_weight is not None:
         # An error names the first weight that differs.
         rows = rows.sort_index()

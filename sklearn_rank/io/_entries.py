@@ -122,7 +122,8 @@ class Entries:
     qid: QueryIds
     doc_id: Any
     value: NDArray[np.float64]
-    _kind: str | None = None  # "run" or "judgements" if the file format says so
+    # "run" or "judgements" if the file format says so.
+    _kind: str | None = None
 
     def __len__(self) -> int:
         """Number of rows."""
@@ -144,8 +145,8 @@ def grouped(code: NDArray[Any], n_codes: int) -> Grouping:
     return sort_by_number(code.astype(np.uint32, copy=False), n_codes, None, len(code), None)
 
 
-def checked(entries: Entries, place: Callable[[int], str]) -> Entries:
-    """Return the entries if no query has a document twice; `place` words the position of a row for the error.
+def checked(entries: Entries, where: Callable[[int], str]) -> Entries:
+    """Return the entries if no query has a document twice; `where` says in words where a row is, for the error.
 
     Raises
     ------
@@ -163,7 +164,7 @@ def checked(entries: Entries, place: Callable[[int], str]) -> Entries:
         document = taken(entries.doc_id, [second]).tolist()[0]
         raise ValueError(
             "A document must be in a query once, so leave one of two lines or rows out. "
-            f"Got document {echo(document)} of query {query!s} again {place(second)}, first {place(first)}."
+            f"Got document {echo(document)} of query {query!s} again {where(second)}, first {where(first)}."
         )
     return entries
 

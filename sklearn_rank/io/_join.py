@@ -26,7 +26,7 @@ TREATMENT = one_of(*TREATMENTS, doc="")
 TIE_ORDER = one_of("input", "trec_eval", doc="")
 NEGATIVE = one_of("unjudged", "keep", doc="")
 MOST_GRADES = 6
-"""Grades that a scale of relevance has at most; a run with no more scores, all of them whole, may be judgements."""
+"""Grades that a scale of relevance has at most; a run with no more scores, all of them integers, may be judgements."""
 ORDER = {"join": "the run first, then the judgements", "evaluate_run": "the judgements first, then the run"}
 
 
@@ -245,7 +245,7 @@ def _matches(run: Entries, qrels: Entries, rows: Grouping, judged_rows: Grouping
 
 
 def _numbered(run: Entries, qrels: Entries) -> tuple[NDArray[Any], Number, Number]:
-    """Queries of both, those of the judgements first; number of each query of the run, and of the judgements."""
+    """Queries of both, the judgements first; number of each query of the run, and of the judgements."""
     sides = qrels.qid.names, run.qid.names
     nothing = np.empty(0, dtype=np.int64)
     names, numbers = number_together([*sides]) if sum(map(len, sides)) else (sides[0], [nothing, nothing])
@@ -315,7 +315,7 @@ def _first_value(by_query: Any) -> Any:
 
 
 def _are_grades(values: Array) -> bool:
-    """Whether there are a few whole numbers."""
+    """Whether values are integers and as few as grades."""
     return bool((values == np.floor(values)).all()) and len(np.unique(values)) <= MOST_GRADES
 
 
@@ -332,10 +332,10 @@ def _put_in_trec_order(code: Index, documents: Any, columns: list[NDArray[Any]])
     edges = np.diff(tied.view(np.int8), prepend=0, append=0)
     starts, size = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - np.flatnonzero(edges == 1) + 1
     block = np.repeat(np.arange(len(starts)), size)
-    place = np.arange(len(block)) + np.repeat(starts - np.cumsum(size) + size, size)
-    names = _as_bytes(documents, columns[-1][place])
+    rows = np.arange(len(block)) + np.repeat(starts - np.cumsum(size) + size, size)
+    names = _as_bytes(documents, columns[-1][rows])
     by_name = np.array(sorted(range(len(names)), key=names.__getitem__, reverse=True), dtype=np.int64)
-    _move(place, place[by_name[np.argsort(block[by_name], kind="stable")]], columns)
+    _move(rows, rows[by_name[np.argsort(block[by_name], kind="stable")]], columns)
 
 
 def _move(to: Any, rows: Index, columns: list[NDArray[Any]]) -> None:

@@ -160,20 +160,20 @@ def _missing(column: Any) -> NDArray[np.bool_]:
     """Whether each entry is missing, by the rules of the column's library; in an array, None and NaN are."""
     if isinstance(column, np.ma.MaskedArray):
         return np.ma.getmaskarray(column)
-    if hasattr(column, "isna"):  # pandas
-        return np.asarray(column.isna())
-    if hasattr(column, "is_null"):  # polars and Arrow
-        return np.asarray(column.is_null())
+    # pandas has isna, polars and Arrow have is_null.
+    for method in ("isna", "is_null"):
+        if hasattr(column, method):
+            return np.asarray(getattr(column, method)())
     array = ids_of(column) if isinstance(column, (list, tuple)) else np.asarray(column)
     none = [*map(_is_missing, array.tolist())] if array.dtype == object else np.zeros(len(array))
     return np.array(none, dtype=bool)
 
 
 def _is_missing(value: Any) -> bool:
-    """Whether an entry is missing; what does not compare with itself is told of later."""
+    """Whether an entry is missing; what does not compare with itself, such as an array, is refused later."""
     try:
         return value is None or type(value).__name__ == "NAType" or bool(value != value)
-    except (ArithmeticError, TypeError, ValueError):  # a signaling NaN, or an array
+    except (ArithmeticError, TypeError, ValueError):
         return False
 
 
@@ -197,7 +197,7 @@ def _numbers(table: Any, name: str) -> NDArray[np.float64]:
 
 
 def _ids(table: Any, name: str) -> NDArray[Any]:
-    """Column of ids, none of which may be missing."""
+    """Column of ids; each row must have one."""
     column = _column(table, name)
     array, missing = ids_of(column) if isinstance(column, (list, tuple)) else np.asarray(column), _missing(column)
     if array.dtype.kind in "fcmM":
@@ -244,7 +244,8 @@ def _read_file(source: Any, ids: list[str]) -> Any:
         )  # fmt: skip
         return _without_empty(csv.read_csv(file, convert_options=options), ids)
     except (ArrowException, OSError) as error:
-        if getattr(error, "errno", None) is not None:  # the disk, and not what is in the file
+        # An error with a number is about the disk, and not about what is in the file.
+        if getattr(error, "errno", None) is not None:
             raise
         raise ValueError(
             f"A table is a file of CSV, with commas between fields, Parquet or Arrow. Got {name}: {error}"

@@ -84,12 +84,12 @@ def evaluate(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Eval
     See Also
     --------
     per_query : The values as a lazy table.
-    mean : The means alone.
+    mean : Means only.
 
     Notes
     -----
     Values are those of `sklearn_rank.evaluate`, to the last bit, on rows in descending order of score and ascending
-    order of label, so they are the same each time. In another order those of tied documents, and of the pointwise
+    order of label, so they are the same each time. In another order the values of tied documents, and the pointwise
     errors, may differ by rounding. A plain function gets the rows of a query in this order. A worker holds a batch of
     Spark, some 300,000 rows or the largest query, and the ids of the queries of its partition.
 
@@ -129,9 +129,9 @@ def per_query(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Any
         A row a query, in any order: the column "qid", a column of doubles for each metric, and "weight" with
         `sample_weight`. Each action computes it anew, unless it was cached or written. `mean` and `compare` take it.
 
-        A column is named as its metric was asked for, but with ``_`` for each dot and backtick, as Spark cannot find a
-        column by such a name: ``rbp(p=0_9)``. In SQL, names go between backticks: ``"avg(`ndcg@10`)"``. A query that is
-        left out of the mean is NULL, so Spark's ``avg`` leaves it out as well; others that are undefined have the value
+        A column has the name of its metric, but with ``_`` for each dot and backtick, by which Spark finds no column:
+        ``rbp(p=0_9)``. In SQL, names go between backticks: ``"avg(`ndcg@10`)"``. A query that is left out of the mean
+        is NULL, so Spark's ``avg`` leaves it out as well; others that are undefined have the value
         `replace_undefined_by`. With ``average="micro"`` a metric has a second column, its name and ``_parts``, a struct
         of ``numerator``, ``denominator`` and ``defined``. The metadata of a column say which metric it holds, and how
         its mean is taken.
@@ -140,8 +140,8 @@ def per_query(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Any
     ------
     ValueError or TypeError
         As in `sklearn_rank.spark.evaluate`; or if two columns would have one name. With ``assume_grouped=True`` a query
-        in two partitions becomes two rows, as finding it would take the shuffle that is saved; `mean` and `compare`
-        raise.
+        in two partitions becomes two rows, because to find it would take the shuffle that is saved; `mean` and
+        `compare` raise.
     pyspark.errors.PythonException
         When the table is computed, as in `sklearn_rank.spark.evaluate`.
     ImportError
@@ -279,7 +279,7 @@ def _map(
     columns_of: Callable[[Evaluation, Mapping[str, MetricSpec]], dict[str, Any]],
     schema: Any,
 ) -> Any:
-    """Evaluate whole queries on the workers."""
+    """Evaluate complete queries on the workers."""
     if not assume_grouped:
         rows = rows.repartition(names.qid)
     worker = partial(evaluate_partition, names=names, specs=specs, columns_of=columns_of)

@@ -65,7 +65,8 @@ def evaluate_partition(
     rows = _validate(validator, chain([first], batches), names, specs)
     id_type = first.schema.field(names.qid).type
     for part, _, _ in evaluate_parts(adjacent_queries(rows), _in_one_order, specs, n_jobs=1):
-        start, stop = int(part.qid[0]), int(part.qid[-1]) + 1  # queries come in the order of their numbers
+        # Queries come in the order of their numbers.
+        start, stop = int(part.qid[0]), int(part.qid[-1]) + 1
         columns = {"qid": pa.array(validator.seen.ids_between(start, stop), type=id_type)} | columns_of(part, specs)
         if validator.weight is not None:
             columns["weight"] = pa.array(validator.weight[start:stop])
@@ -100,7 +101,7 @@ def parts_name(metric: str) -> str:
 def _validate(
     validator: BatchValidator, batches: Iterator[Any], names: ColumnNames, specs: Specs
 ) -> Iterator[GroupedRows]:
-    """Validate rows; errors name the query, as numbers of rows mean nothing after a shuffle."""
+    """Validate rows; errors name the query, because numbers of rows mean nothing after a shuffle."""
     current = list[Any]()
 
     def watched() -> Iterator[Any]:
