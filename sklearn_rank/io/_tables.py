@@ -179,21 +179,10 @@ def _is_missing(value: Any) -> bool:
 
 def _numbers(table: Any, name: str) -> NDArray[np.float64]:
     """Column of numbers, with NaN for missing ones."""
-    column = _column(table, name)
-    try:
-        array, missing = np.asarray(column), _missing(column)
-    except ValueError:
-        raise TypeError(f"Column {echo(name)} must hold real numbers, one a row. Got lists of other lengths.") from None
-    given = array[~missing]
-    if given.dtype == object:
-        wrong = [v for v in given if isinstance(v, (str, bytes)) or not hasattr(v, "__float__") or np.ndim(v)]
-    else:
-        wrong = [] if given.dtype.kind in "biuf" else given[:1].tolist()
-    if wrong or array.ndim != 1:
-        raise TypeError(
-            f"Column {echo(name)} must hold real numbers, one a row. Got {echo([*wrong, array.shape][0])} instead."
-        )
-    return as_floats(column, f"Column {echo(name)}")
+    numbers = as_floats(_column(table, name), f"Column {echo(name)}")
+    if numbers.ndim != 1:
+        raise TypeError(f"Column {echo(name)} must hold real numbers, one a row. Got shape {numbers.shape} instead.")
+    return numbers
 
 
 def _ids(table: Any, name: str) -> NDArray[Any]:
