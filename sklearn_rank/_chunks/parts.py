@@ -94,28 +94,6 @@ def _popped(items: list[P]) -> Iterator[P]:
         yield items.pop(0)
 
 
-def join_parts(
-    parts: Sequence[Evaluation], positions: Sequence[Index], qid: NDArray[Any], weight: Array | None
-) -> Evaluation:
-    """Join results whose queries go to their positions among `qid`; raise ValueError if all weights are zero."""
-    if weight is not None:
-        refuse_bad_weight(weight)
-
-    def join(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        out = np.empty((len(qid), *arrays[0].shape[1:]), dtype=arrays[0].dtype)
-        for array, position in zip(arrays, positions, strict=True):
-            out[position] = array
-        return out
-
-    computed, results = [computed_values(part) for part in parts], {}
-    for name, first in computed[0].items():
-        columns = (join([getattr(values[name], c) for values in computed]) for c in FIELDS)
-        results[name] = PerQuery(first.spec, first.cutoffs, *columns)
-    sums = [part.label_fingerprints for part in parts if part.label_fingerprints is not None]
-    n_documents = join([part.n_documents for part in parts])
-    return Evaluation(qid, weight, results, DataCounts(n_documents, join(sums) if len(sums) == len(parts) else None))
-
-
 # --- what parts must have in common --------------------------------------------------------------------------
 
 
@@ -152,10 +130,10 @@ class Discount:
 
 def result_to_columns(part: Evaluation) -> dict[str, NDArray[Any]]:
     """Columns that `result_from_columns` makes a result of, without ids and weights."""
-    columns: dict[str, NDArray[Any]] = {"n_documents": part.n_documents}
-    if part.label_fingerprints is not None:
-        # Spark has no unsigned numbers.
-        columns["label_fingerprints"] = part.label_fingerprints.astype(np.int64)
+    assert part.label_fingerprints is not None
+    # Spark has no unsigned numbers.
+    fingerprints = part.label_fingerprints.astype(np.int64)
+    columns: dict[str, NDArray[Any]] = {"n_documents": part.n_documents, "label_fingerprints": fingerprints}
     for i, values in enumerate(computed_values(part).values()):
         columns |= {f"{c}_{i}": getattr(values, c)[:, 0] for c in FIELDS}
     return columns
@@ -181,6 +159,19 @@ def result_from_columns(
     }
     sums = columns["label_fingerprints"].astype(np.uint32)
     return Evaluation(qid, weight, results, DataCounts(columns["n_documents"], sums))
+
+
+def join_parts(
+    parts: Sequence[Evaluation], positions: Sequence[Index], qid: NDArray[Any], weight: Array | None
+) -> Evaluation:
+    """Join results whose queries go to their positions among `qid`; raise ValueError if all weights are zero."""
+    specs: dict[str, Any] = {name: values.spec for name, values in computed_values(parts[0]).items()}
+    of_parts, joined = [result_to_columns(part) for part in parts], dict[str, NDArray[Any]]()
+    for name, first in of_parts[0].items():
+        joined[name] = np.empty(len(qid), first.dtype)
+        for columns, position in zip(of_parts, positions, strict=True):
+            joined[name][position] = columns[name]
+    return result_from_columns(specs, joined, qid, weight)
 
 
 class ColumnBuffer:

@@ -279,9 +279,7 @@ N = TypeVar("N", int, float)
 
 def _parsed(lines: Iterable[str], n_fields: int, field: int, number: Callable[[str], N]) -> dict[str, dict[str, N]]:
     """Numbers of lines by query and document."""
-    if isinstance(lines, (str, bytes)):
-        raise TypeError(f"Lines, such as an open file, are read: open(path), or text.splitlines(). Got {echo(lines)}.")
-    if not isinstance(lines, Iterable):
+    if isinstance(lines, (str, bytes)) or not isinstance(lines, Iterable):
         raise TypeError(f"Lines, such as an open file, are read: open(path), or text.splitlines(). Got {echo(lines)}.")
     numbers: dict[str, dict[str, N]] = defaultdict(dict)
     for n, line in enumerate(lines, 1):
