@@ -1,18 +1,23 @@
 """The wheel alone where scikit-learn has none: each kernel is loaded, and one counts bits."""
 
+import sys
+from importlib import import_module
 from importlib.metadata import files
-from importlib.util import module_from_spec, spec_from_file_location
+from types import ModuleType
 
 import numpy as np
 
-kernels = {}
-for path in files("sklearn-rank"):
-    if path.suffix in (".so", ".pyd"):
-        name = path.name.split(".")[0]
-        spec = spec_from_file_location(f"sklearn_rank._engine.kernels.{name}", path.locate())
-        kernels[name] = module_from_spec(spec)
-        spec.loader.exec_module(kernels[name])
-assert kernels.keys() == {"bits", "checks", "grouping", "nearness", "rank", "trec"}
+PACKAGE = "sklearn_rank._engine.kernels"
+paths = [path for path in files("sklearn-rank") if path.suffix in (".so", ".pyd")]
+# Kernels import each other, and one function of the package, which could not be imported itself.
+for name in ("sklearn_rank", "sklearn_rank._engine", PACKAGE, "sklearn_rank._utils", "sklearn_rank._utils.threads"):
+    sys.modules[name] = ModuleType(name)
+sys.modules[PACKAGE].__path__ = [str(paths[0].locate().parent)]
+sys.modules["sklearn_rank._utils.threads"].heed = lambda: None
+kernels = {name: import_module(f"{PACKAGE}.{name}") for name in sorted(path.name.split(".")[0] for path in paths)}
+assert [*kernels] == (
+    "agreement bits cascade checks common grades grouping nearness order plan sorting sums trec".split()
+)
 
 equal = np.zeros((1, 2), dtype=np.uint8)
 kernels["bits"].equal_bits(np.array([[7]], np.uint64), np.array([[7], [6]], np.uint64), 0, equal)

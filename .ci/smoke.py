@@ -25,8 +25,10 @@ present = [name for name in EXTRAS if find_spec(name)]
 assert not present, f"{present} are no part of this environment"
 assert "site-packages" in sklearn_rank.__file__, sklearn_rank.__file__
 kernels = Path(sklearn_rank.__file__).parent / "_engine" / "kernels"
-assert {path.stem for path in kernels.glob("*.pyi")} == {"bits", "checks", "grouping", "nearness", "rank", "trec"}
-assert not [*kernels.glob("*.pyx"), *kernels.glob("*.pxi")]
+assert {path.stem for path in kernels.glob("*.pyi")} == {
+    *"agreement bits cascade checks common grades grouping nearness order plan sorting sums trec".split()
+}  # fmt: skip
+assert not [*kernels.glob("*.pyx"), *kernels.glob("*.px[id]")]
 
 X, y, qid = make_ranking(n_queries=30, string_qid=True, shuffle=True, random_state=0)
 with sklearn.config_context(enable_metadata_routing=True):

@@ -1,9 +1,9 @@
 """Ranking metrics, scorers and cross-validation for scikit-learn, query by query."""
 
 try:
-    import sklearn_rank._engine.kernels.rank  # noqa: F401
+    import sklearn_rank._engine.kernels.common  # noqa: F401
 except ModuleNotFoundError as error:
-    if error.name != "sklearn_rank._engine.kernels.rank":
+    if error.name != "sklearn_rank._engine.kernels.common":
         raise
     raise ImportError(
         f"sklearn_rank has a compiled part, which is not in {__path__[0]}: these are its sources. Python takes them "
@@ -15,11 +15,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sklearn_rank import metrics
-from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._groups import group_sizes, qid_from_group_sizes, rank_within
 from sklearn_rank._metric.decorator import metric
 from sklearn_rank._metric.names import get_metric_names, parse_metric
-from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -29,14 +27,9 @@ if TYPE_CHECKING:
     from sklearn_rank._entry_points.systems import compare_systems
     from sklearn_rank._evaluation.evaluate import evaluate
     from sklearn_rank._evaluation.prepare import prepare
-    from sklearn_rank._evaluation.prepared import PreparedMetrics
-    from sklearn_rank._evaluation.result import Evaluation
-    from sklearn_rank._evaluation.segments import Segments
-    from sklearn_rank._utils.table import Table
     from sklearn_rank.batches import RankingAccumulator, evaluate_batches
     from sklearn_rank.inspection import query_permutation_importance
     from sklearn_rank.model_selection import (
-        Comparison,
         LeaveOneQueryOut,
         QueryKFold,
         QueryRanker,
@@ -53,21 +46,14 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "Comparison",
-    "Evaluation",
     "LeaveOneQueryOut",
-    "MetricSpec",
-    "PreparedMetrics",
     "QueryKFold",
     "QueryRanker",
     "QueryShuffleSplit",
     "QueryTimeSeriesSplit",
-    "Ranked",
     "RankingAccumulator",
     "RankingEvaluator",
     "RepeatedQueryKFold",
-    "Segments",
-    "Table",
     "compare_systems",
     "datasets",
     "evaluate",
@@ -92,14 +78,10 @@ __all__ = [
 ]
 
 _PACKAGES = tuple(
-    "batches boosting compat dask datasets display inspection io model_selection retrieval spark stats".split()
+    "batches boosting compat dask datasets display inspection io model_selection results retrieval spark stats".split()
 )
 _PACKAGE_OF = {
-    "Evaluation": "_evaluation.result",
-    "PreparedMetrics": "_evaluation.prepared",
     "RankingAccumulator": "batches",
-    "Segments": "_evaluation.segments",
-    "Table": "_utils.table",
     "compare_systems": "_entry_points.systems",
     "evaluate": "_evaluation.evaluate",
     "evaluate_batches": "batches",

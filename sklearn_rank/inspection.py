@@ -13,8 +13,8 @@ from scipy import sparse
 from sklearn.utils import Bunch
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklearn_rank._engine.columns import check_features, check_rows
 from sklearn_rank._engine.grouping import find_qid
-from sklearn_rank._engine.rows import check_features, check_rows
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._metric.names import is_single_metric

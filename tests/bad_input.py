@@ -181,9 +181,8 @@ DISPLAYS = {
     "DifferenceDisplay": lambda c: c([0.1, 0.2]),
     "DistributionDisplay": lambda c: c([0.1, 0.2]),
     "EvalCurveDisplay": lambda c: c([0.1, 0.2]),
-    "ListLengthDisplay": lambda c: c([1, 2], [0.1, 0.2], [0.3, 0.4]),
+    "ListLengthDisplay": lambda c: c([1, 2], [0.1, 0.2]),
     "QueryPrecisionRecallDisplay": lambda c: c([0.1, 0.2], [0.3, 0.4]),
-    "QuerySizeDisplay": lambda c: c([1, 2], [0.1, 0.2]),
     "SegmentsDisplay": lambda c: c(["x"], {"a": [0.1]}, {"a": 0.1}),
 }
 
@@ -197,9 +196,9 @@ def several():
 
 
 OBJECTS = {
-    "Comparison": a_comparison,
-    "Evaluation": a_result,
-    "PreparedMetrics": lambda: sklearn_rank.prepare(Y, qid=Q, metrics="ndcg"),
+    "model_selection.Comparison": a_comparison,
+    "results.Evaluation": a_result,
+    "results.PreparedMetrics": lambda: sklearn_rank.prepare(Y, qid=Q, metrics="ndcg"),
     "RankingAccumulator": lambda: sklearn_rank.RankingAccumulator("ndcg"),
     "RankingEvaluator": lambda: sklearn_rank.RankingEvaluator("ndcg", cv=2),
     "QueryRanker.fit": lambda: sklearn_rank.QueryRanker(Idle()),
@@ -246,7 +245,7 @@ def given_to(where, folder):
     if where.startswith("spark."):
         known |= {"data": spark_frame()}
         known |= dict.fromkeys("ab", spark_values()) if where == "spark.compare" else {}
-    if where == "Evaluation.from_values":
+    if where == "results.Evaluation.from_values":
         known |= {"qid": ["a", "b"], "values": {"map": [0.1, 0.2]}}
     if where in ("metric", "get_scorer"):
         known |= {"name": "mine"}
@@ -265,12 +264,11 @@ def given_to(where, folder):
 
 
 RETURNED = {
-    "Comparison", "Evaluation", "MetricSpec", "PreparedMetrics", "Ranked", "Segments", "Table", "io.Entries",
-    "io.RankingData", "model_selection.CrossValidation", "model_selection.FoldScores",
-    "model_selection.SegmentComparison", "model_selection.Summary", "retrieval.RetrievalScorer",
+    "io.Entries", "io.RankingData", "model_selection.Comparison", "model_selection.CrossValidation",
+    "model_selection.FoldScores", "model_selection.SegmentComparison", "model_selection.Summary", "results.Evaluation",
+    "results.MetricSpec", "results.PreparedMetrics", "results.Segments", "results.Table", "retrieval.RetrievalScorer",
     "stats.ComparisonResult", "stats.FoldComparison", "stats.MultipleComparison",
-    *(f"Ranked.{name}" for name in methods_of(sklearn_rank.Ranked)),
-    *(f"MetricSpec.{name}" for name in ("bind", "check_scores", "filled", "read", "refuse_unread")),
+    *(f"results.MetricSpec.{name}" for name in ("bind", "check_scores", "filled", "read", "refuse_unread")),
     *(f"model_selection.RankingScorers.{name}" for name in ("prepare", "score_rows", "set_score_request")),
 }  # fmt: skip
 """Classes that the library makes, and users only read: their constructors are no doors, their methods are."""
@@ -305,13 +303,14 @@ ALSO = {
     "dask.mean": {"metrics"},
     "spark.mean": {"metrics"},
     "compare_systems": {"data", "y_score"},
-    "Evaluation.segments": {"by"},
+    "results.Evaluation.segments": {"by"},
     "stats.compare": {"metric"},
     "stats.compare_all": {"metric"},
-    **{f"display.{name}Display.from_result": {"metric"} for name in ("Distribution", "QuerySize")},
+    "stats.power_of": {"difference", "n"},
+    **{f"display.{name}Display.from_result": {"metric"} for name in ("Distribution", "ListLength")},
     **{
         f"display.{name}Display.from_results": {"metric"}
-        for name in ("CriticalDifference", "Difference", "Distribution", "QuerySize", "Segments")
+        for name in ("CriticalDifference", "Difference", "Distribution", "ListLength", "Segments")
     },
     "display.SegmentsDisplay.from_comparison": {"by"},
     "display.SegmentsDisplay.from_results": {"by", "metric"},

@@ -88,7 +88,7 @@ KINDS = {
     "function": {"text": "x", "number": 3, "object": THING, "None": None},
     "table": {"text": "x", "number": 3, "None": None, "list": [1, 2], "object": THING, "array": X},
     "result": {"None": None, "text": "x", "number": 3, "object": THING, "dict": {}, "class":
-        sklearn_rank.Evaluation},
+        sklearn_rank.results.Evaluation},
     "results": {"None": None, "text": "x", "number": 3, "object": THING, "empty": {}, "one": {"a": None}, "list":
         [3, 4]},
     "mapping": {"text": "x", "number": 3, "list": [1], "object": THING, "None": None},
@@ -216,7 +216,7 @@ KIND_OF = {
 }  # fmt: skip
 
 KIND_AT = {
-    "display.EvalCurveDisplay(best_iteration)": "round", "*from_results(show_points)": "bool or None",
+    "display.EvalCurveDisplay(best_iteration)": "round", "*from_*(show_points)": "bool or None",
     **dict.fromkeys(["QueryRanker.predict(X)", "QueryRanker.score(X)", "QueryRanker.partial_fit(classes)",
     "QueryRanker.set_output(*)", "QueryRanker.fit(sample_weight)", "QueryRanker.partial_fit(sample_weight)"],
     "of the model"), "RankingAccumulator.update(sample_weight)": "weights of a part", "metrics.*(average)":
@@ -226,8 +226,8 @@ KIND_AT = {
     **dict.fromkeys(["metrics.*(max_grade)", "metrics.*(base)", "metrics.*(p)", "metrics.*(beta)",
     "metrics.*(decay)", "metrics.*(threshold)", "metrics.*(min_relevance)", "metrics.*(replace_undefined_by)",
     "metrics.*(gain)", "metrics.*(discount)", "metrics.*(max_fpr)", "metrics.*(recall)", "metrics.*(alpha)"],
-    "of a metric"), "Evaluation.from_values(clusters)": "nothing", "Evaluation.from_values(by)": "nothing",
-    "Evaluation.from_values(weight)": "weights", "Evaluation.segments(confidence_level)": "level",
+    "of a metric"), "*Evaluation.from_values(clusters)": "nothing", "*Evaluation.from_values(by)": "nothing",
+    "*Evaluation.from_values(weight)": "weights", "*Evaluation.segments(confidence_level)": "level",
     "retrieval.evaluate_retrieval(distance)": "distance", "retrieval.make_retrieval_scorer(distance)": "nothing",
     "retrieval.score_neighbors(distances)": "indices or None", "*Display.plot(kwargs)": "nothing",
     "*.from_*(kwargs)": "nothing", "stats.compare*(missing)": "choice or number", "*.compare(missing)":
@@ -236,17 +236,18 @@ KIND_AT = {
     "display.SegmentsDisplay(confidence_level)": "level or nothing", "RankingScorers.prepare(rows)": "nothing",
     "group_sizes(qid)": "ids", "display.Cutoff*(confidence_level)": "level or nothing",
     **{f"display.{name}Display({argument})": "numbers to draw" for name, arguments in {"Cutoff": "k mean",
-    "Difference": "difference", "Distribution": "values", "EvalCurve": "curve", "ListLength": "k precision recall",
-    "QueryPrecisionRecall": "recall precision", "QuerySize": "n_documents values"}.items() for argument in
+    "Difference": "difference", "Distribution": "values", "EvalCurve": "curve", "ListLength":
+    "n_documents values", "QueryPrecisionRecall": "recall precision"}.items() for argument in
     arguments.split() }, "display.*Display(greater_is_better)": "bool", "display.Difference*Display(qid)":
     "nothing", "display.*Display(baseline)": "text or None", "display.*Display(difference_from)": "text or None",
     "display.CriticalDifferenceDisplay(pvalues)": "mapping", "display.SegmentsDisplay(values)": "mapping",
-    "display.SegmentsDisplay(n_queries)": "nothing", "display.QuerySizeDisplay(confidence_level)":
-    "level or nothing", "Evaluation.from_values(values)": "mapping", "Evaluation.from_values(means)":
-    "mapping or None", "Evaluation.from_values(average)": "mapping or None", "Evaluation.from_values(qid)": "ids",
-    "Evaluation.from_values(greater_is_better)": "yes or no per metric", "Evaluation.from_values(n_documents)":
+    "display.SegmentsDisplay(n_queries)": "nothing", "display.ListLengthDisplay(confidence_level)":
+    "level or nothing", "*Evaluation.from_values(values)": "mapping", "*Evaluation.from_values(means)":
+    "mapping or None", "*Evaluation.from_values(average)": "mapping or None", "*Evaluation.from_values(qid)": "ids",
+    "*Evaluation.from_values(greater_is_better)": "yes or no per metric", "*Evaluation.from_values(n_documents)":
     "numbers or None", "io.write_trec_run(doc_id)": "documents", "stats.confidence_interval(values)":
     "numbers of queries", "stats.*pvalues(pvalues)": "pvalues", "*.get_n_splits(*)": "unused",
+    "stats.power_of(power)": "level or nothing",
     "dask.[emp]*(y_true)": "columns", "spark.[emp]*(y_true)": "columns", "evaluate_*(y_true)": "columns",
     "io.read_table(y_true)": "column", **dict.fromkeys(["dask.*(y_score)", "spark.*(y_score)",
     "evaluate_frame(y_score)", "evaluate_batches(y_score)", "io.read_table(y_score)", "dask.*(qid)", "spark.*(qid)",
@@ -255,17 +256,17 @@ KIND_AT = {
     "evaluate_frame([sct]*[rsk])"], "column or None"), "evaluate_frame(by)": "columns or None",
     **dict.fromkeys(["dask.compare([ab])", "spark.compare([ab])"], "table"),
     **dict.fromkeys(["dask.compare(metric)", "spark.compare(metric)", "stats.compare*(metric)",
-    "Comparison.*(metric)", "Evaluation.*(metric)", "*.from_result*(metric)", "*.from_comparison(metric)"],
+    "*.Comparison.*(metric)", "*Evaluation.*(metric)", "*.from_result*(metric)", "*.from_comparison(metric)"],
     "metric in result"), "display.*Display(metric)": "text", "metric(name)": "text", "get_scorer(name)": "metric",
     "stats.compare([ab])": "result", "evaluate_run(sample_weight)": "by query", "evaluate_run(by)": "by query",
     "evaluate_run(clusters)": "by query", "RankingAccumulator.compute(*s)": "by query",
-    "RankingAccumulator.compute(by)": "by query", "Evaluation.segments(by)": "by of result",
-    "Comparison.segments(by)": "by of result", "*from_result*(by)": "by of result", "*from_comparison(by)":
+    "RankingAccumulator.compute(by)": "by query", "*Evaluation.segments(by)": "by of result",
+    "*.Comparison.segments(by)": "by of result", "*from_result*(by)": "by of result", "*from_comparison(by)":
     "by of result", "compare_systems(y_score)": "systems",
     **dict.fromkeys([f"display.{n}Display.from_predictions(y_score)" for n in ("CriticalDifference", "Difference",
     "Segments")], "systems"), "retrieval.*(sample_weight)": "weights of two", "retrieval.*(exclude_self)": "bool",
     "rank_within(score)": "score to rank", "compare_systems(data)": "labels", "compare_systems(y_true)": "labels",
-    "PreparedMetrics.evaluate(y_score)": "scores", "metrics.*(stop)": "choice", "metrics.*(alpha)": "fraction",
+    "*PreparedMetrics.evaluate(y_score)": "scores", "metrics.*(stop)": "choice", "metrics.*(alpha)": "fraction",
 }  # fmt: skip
 """Kinds of arguments by door and name, before those by the name alone."""
 

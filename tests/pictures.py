@@ -12,6 +12,7 @@ from pathlib import Path
 import matplotlib as mpl
 
 mpl.use("Agg")
+sys.path.insert(0, str(Path(__file__).with_name("display")))
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 from test_display_text import ARGUMENT, RESULTS  # noqa: E402

@@ -10,9 +10,10 @@ import numpy as np
 from scipy.stats import norm, ttest_rel
 from sklearn.linear_model import Ridge
 
-from sklearn_rank import Evaluation, QueryKFold
+from sklearn_rank import QueryKFold
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.metrics import ndcg_score
+from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_all, compare_folds, confidence_interval
 
 TESTS = ["t", "wilcoxon", "sign", "randomization", "bootstrap", "welch", "mannwhitney", "permutation"]

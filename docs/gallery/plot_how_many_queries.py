@@ -13,7 +13,7 @@ from sklearn.linear_model import Ridge
 
 from sklearn_rank import RankingEvaluator
 from sklearn_rank.datasets import make_ranking
-from sklearn_rank.stats import queries_needed
+from sklearn_rank.stats import power_of
 
 X, y, qid = make_ranking(n_queries=100, random_state=0)
 models = {"ridge": Ridge(), "lightgbm": LGBMRanker(n_estimators=30, n_jobs=1, verbose=-1)}
@@ -26,7 +26,7 @@ print(f"the pilot: {differences.mean():.4f} with a standard deviation of {std:.4
 # Half the difference needs four times the queries:
 
 sizes = np.array([0.005, 0.01, 0.02, 0.03, 0.05])
-needed = {power: [queries_needed(size, std, power=power) for size in sizes] for power in (0.5, 0.8, 0.95)}
+needed = {power: [power_of(std, difference=size, power=power) for size in sizes] for power in (0.5, 0.8, 0.95)}
 
 figure, ax = plt.subplots(layout="constrained")
 for (power, queries), style in zip(needed.items(), ("o:", "s--", "^-"), strict=True):

@@ -13,7 +13,7 @@ from sklearn.linear_model import Ridge
 
 from sklearn_rank import RankingEvaluator
 from sklearn_rank.datasets import make_ranking
-from sklearn_rank.display import QuerySizeDisplay, SegmentsDisplay
+from sklearn_rank.display import ListLengthDisplay, SegmentsDisplay
 
 X, y, qid = make_ranking(n_queries=200, n_documents=(3, 60), random_state=0)
 models = {"ridge": Ridge(), "lightgbm": LGBMRanker(n_estimators=30, n_jobs=1, verbose=-1)}
@@ -28,5 +28,5 @@ plt.show()
 # %%
 # nDCG itself falls with the length of the list, for a good model too:
 
-QuerySizeDisplay.from_result(report.results["lightgbm"], "ndcg@10")
+ListLengthDisplay.from_result(report.results["lightgbm"], "ndcg@10")
 plt.show()

@@ -17,21 +17,21 @@ from sklearn_rank._chunks.columns import Columns, DataSetBatches, read_columns
 from sklearn_rank._chunks.parts import check_part
 from sklearn_rank._chunks.query_ids import QueryIdIndex
 from sklearn_rank._engine.check import check_shapes, queries_of
+from sklearn_rank._engine.columns import check_rows, queries_in
 from sklearn_rank._engine.grouping import Number, refuse_other_queries
 from sklearn_rank._engine.queries import Queries
-from sklearn_rank._engine.rows import check_rows, queries_in
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.echo import extended
 from sklearn_rank._utils.numbers import aligned, as_reals, column, refuse_inexact
 from sklearn_rank._utils.typing import Array, Index
 
-R = TypeVar("R", "GroupedRows", "ScatteredRows")
+R = TypeVar("R", "BatchRows", "ScatteredRows")
 
 ROWS_PER_PART = 2**18
 """Rows that are collected before they are evaluated, so that small batches cost little more than large ones."""
 
 
-class GroupedRows(NamedTuple):
+class BatchRows(NamedTuple):
     """Checked rows of a batch by query, as in `Queries`, with the number of each query; it may continue elsewhere."""
 
     label: Array
@@ -92,7 +92,7 @@ class BatchValidator:
         # Number of the query that the last batch ended with.
         self._last = -1
 
-    def validate(self, batches: Iterable[Any]) -> Iterator[GroupedRows]:
+    def validate(self, batches: Iterable[Any]) -> Iterator[BatchRows]:
         """Yield the rows of each batch by query; errors name the batch and its first row in the stream."""
         return _each(batches, lambda batch: self._check(read_columns(batch, self._names)))
 
@@ -132,7 +132,7 @@ class BatchValidator:
         for spec in self._specs:
             spec.bind(queries)
 
-    def _check(self, columns: Columns) -> GroupedRows | None:
+    def _check(self, columns: Columns) -> BatchRows | None:
         queries = check_part(columns, self._n_jobs)
         if queries is None:
             return None
@@ -142,7 +142,7 @@ class BatchValidator:
             self._check_adjacent(queries, number, n_before)
         if queries.weight is not None:
             self._check_weight(queries.weight, queries, number, n_before)
-        return GroupedRows(queries.label, queries.score, queries.indptr, queries.order, number)
+        return BatchRows(queries.label, queries.score, queries.indptr, queries.order, number)
 
     def _check_adjacent(self, queries: Queries, number: Number, n_before: int) -> None:
         """Raise ValueError if rows of a query are not adjacent."""
@@ -241,9 +241,9 @@ def narrow_labels(label: NDArray[np.float64]) -> NDArray[Any]:
 # --- adjacent rows -------------------------------------------------------------------------------------------
 
 
-def adjacent_queries(batches: Iterable[GroupedRows]) -> Iterator[GroupedRows]:
+def adjacent_queries(batches: Iterable[BatchRows]) -> Iterator[BatchRows]:
     """Yield rows of complete queries; the last query of a batch may continue in the next one."""
-    held: list[GroupedRows] = []
+    held: list[BatchRows] = []
     n_held = 0
     for rows in batches:
         held.append(rows)
@@ -251,11 +251,9 @@ def adjacent_queries(batches: Iterable[GroupedRows]) -> Iterator[GroupedRows]:
         if n_held >= ROWS_PER_PART and held[0].number[0] != rows.number[-1]:
             joined = _joined_batches(held)
             end = joined.indptr[-2]
-            rest = GroupedRows(
-                joined.label[end:], joined.score[end:], joined.indptr[-2:] - end, None, joined.number[-1:]
-            )
+            rest = BatchRows(joined.label[end:], joined.score[end:], joined.indptr[-2:] - end, None, joined.number[-1:])
             held, n_held = [_copied(rest)], len(rest.score)
-            yield GroupedRows(joined.label[:end], joined.score[:end], joined.indptr[:-1], None, joined.number[:-1])
+            yield BatchRows(joined.label[:end], joined.score[:end], joined.indptr[:-1], None, joined.number[:-1])
         else:
             # The memory of a batch may be used again for the next.
             held[-1] = _copied(rows)
@@ -263,15 +261,15 @@ def adjacent_queries(batches: Iterable[GroupedRows]) -> Iterator[GroupedRows]:
         yield _joined_batches(held)
 
 
-def _joined_batches(held: Sequence[GroupedRows]) -> GroupedRows:
+def _joined_batches(held: Sequence[BatchRows]) -> BatchRows:
     """Join rows of several batches; a query that continues in the next batch becomes one."""
     number = np.concatenate([rows.number for rows in held])
     size = np.concatenate([np.diff(rows.indptr) for rows in held])
     opens = np.append(True, number[1:] != number[:-1])
     indptr = np.append((np.cumsum(size) - size)[opens], size.sum())
     label, score = (np.concatenate([getattr(rows, name) for rows in held]) for name in ("label", "score"))
-    return GroupedRows(label, score, indptr, None, number[opens])
+    return BatchRows(label, score, indptr, None, number[opens])
 
 
-def _copied(rows: GroupedRows) -> GroupedRows:
+def _copied(rows: BatchRows) -> BatchRows:
     return rows._replace(label=rows.label.copy(), score=rows.score.copy())

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import Distinct, Keys, Number, distinct_ids, joined
-from sklearn_rank._engine.qid import ids_of, refuse_missing_ids
+from sklearn_rank._engine.ids import ids_of, refuse_missing_ids
 from sklearn_rank._utils.numbers import aligned
 
 

@@ -14,7 +14,7 @@ from sklearn_rank._version import __version__
 from sklearn_rank.io._join import TREATMENTS
 
 METRICS_BY_DEFAULT = ["ndcg@10", "map"]
-TEST_NAMES = ["t", "wilcoxon", "sign", "randomization", "bootstrap", "welch", "mannwhitney", "permutation"]
+STATISTICAL_TESTS = ["t", "wilcoxon", "sign", "randomization", "bootstrap", "welch", "mannwhitney", "permutation"]
 EPILOG = (
     "QRELS and RUN are files of TREC, also packed by gzip; '-' is the standard input. With --table they are columns of "
     "a file of CSV, Parquet or Arrow, and each --y-score is a run."
@@ -48,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
 
     sub = add("compare", commands.compare_runs, "Which of two runs or more is better: differences and p-values.")
     _add_data(sub, METRICS_BY_DEFAULT[:1])
-    sub.add_argument("--test", choices=TEST_NAMES, default="t", help="statistical test (default: paired t)")
+    sub.add_argument("--test", choices=STATISTICAL_TESTS, default="t", help="statistical test (default: paired t)")
     sub.add_argument(
         "--correction", choices=["holm", "bonferroni", "bh", "tukey", "none"], default="holm",
         help="of p-values for the number of pairs (default: holm)",

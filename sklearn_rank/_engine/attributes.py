@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._engine.grouping import refuse_queries_elsewhere
-from sklearn_rank._engine.qid import id_array, ids_of, refuse_missing_ids
+from sklearn_rank._engine.ids import id_array, ids_of, refuse_missing_ids
 from sklearn_rank._engine.queries import Queries, rows_of
-from sklearn_rank._engine.rows import check_rows
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.threads import for_each, query_blocks
 from sklearn_rank._utils.typing import FrameLike, Index

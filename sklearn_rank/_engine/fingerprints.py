@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.queries import Queries, rows_of
-from sklearn_rank._engine.sorted_queries import SortedQueries
 from sklearn_rank._utils.threads import for_each
 
 Fingerprints = NDArray[np.uint32]
@@ -22,9 +21,6 @@ HASHED_PER_BLOCK = 2**14
 
 def fingerprints_of(queries: Queries, n_jobs: int | None = None) -> Fingerprints:
     """Sum of the hashes of the labels of each query, with documents that have no row."""
-    if isinstance(queries, SortedQueries) and queries.of_grade is not None:
-        hashes = _hashes(np.arange(float(queries.of_grade.shape[1])), False)
-        return queries.of_grade.astype(np.uint32) @ hashes
     sums, indptr = np.empty(len(queries.indptr) - 1, dtype=np.uint32), queries.indptr
     labels: NDArray[Any] = queries.label if queries.grade is None else queries.grade
 

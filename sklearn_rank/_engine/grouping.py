@@ -15,11 +15,19 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank._engine.arrow_text import ArrowText, arrow_text
-from sklearn_rank._engine.id_order import id_order
+from sklearn_rank._engine.columns import one_column, queries_in
+from sklearn_rank._engine.ids import (
+    MISSING,
+    NO_QID,
+    ArrowText,
+    arrow_text,
+    id_array,
+    id_order,
+    ids_of,
+    joined_ids,
+    refuse_missing_ids,
+)
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
-from sklearn_rank._engine.qid import MISSING, NO_QID, id_array, ids_of, joined_ids, refuse_missing_ids
-from sklearn_rank._engine.rows import one_column, queries_in
 from sklearn_rank._utils.numbers import aligned
 from sklearn_rank._utils.threads import for_each, row_blocks
 from sklearn_rank._utils.typing import Index, MatrixLike

@@ -1,28 +1,43 @@
-"""Plan of metrics: the steps that they take, shared where they are alike, on one block of rows after the other.
+"""Formulas as plans: recorded once, bound to arrays, and run on one block of rows after the other.
 
-It is for labels that are grades and for rows that all have a rank, in arrays that are kept. What is rare is left to the
-general path.
+A formula is called with a `Ranked` whose order is not known yet. What it asks for is recorded: a primitive or a ufunc
+gives a `Recorded`, which stands for its result; a function of the label gives a table by grade. Calls alike are one,
+whichever formula makes them. A formula that does anything else, such as to look at values, raises `NotRecorded`, and runs
+eagerly: `fill` calls it with rankings of rows. A plan is for labels that are grades, and for rows that all have a rank.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from numbers import Number
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+from numpy.typing import NDArray
 
-from sklearn_rank._engine.bound import BoundOrder
-from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._engine.kernels import sorting as sorting_kernels
+from sklearn_rank._engine.kernels import plan as kernels
+from sklearn_rank._engine.primitives import (
+    AT_RANKS, CASCADE, CASCADE_UPWARDS, CENTRED_RANKS, COUNT, CUMSUM, LOOK_UP, PAIRS, RANKS, SPREAD, ByGrade, Call, Work,
+)  # fmt: skip
 from sklearn_rank._engine.protocols import MetricRequest
-from sklearn_rank._engine.queries import Queries, Rows
-from sklearn_rank._engine.ranking import N_GRADES, NO_CUTOFF, TIE_POLICIES
-from sklearn_rank._engine.sorted_queries import SortedQueries
-from sklearn_rank._engine.traced import GRADES, CurveOfSteps, NotTraced, Steps, TracedQueries, operand
-from sklearn_rank._engine.values import Out
+from sklearn_rank._engine.queries import Queries, rows_of
+from sklearn_rank._engine.ranked import Ranked
+from sklearn_rank._engine.ranking import N_GRADES, NO_CUTOFF, TIE_POLICIES, RankingKey, least_grade, rank_block
+from sklearn_rank._engine.values import Out, PerQuery
 from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.typing import Array, Index
+from sklearn_rank._utils.threads import for_each, heed, is_one_block, query_blocks
+from sklearn_rank._utils.typing import Array, Grade, Index
+
+GRADES = np.arange(float(N_GRADES))
+"""Labels that a table has an entry for."""
+
+
+class NotRecorded(Exception):
+    """The formula does something that cannot be recorded."""
 
 
 class Curve(NamedTuple):
@@ -33,173 +48,439 @@ class Curve(NamedTuple):
     keywords: Mapping[str, Any]
 
 
+# --- what a formula gets while it is recorded ----------------------------------------------------------------
+
+
+class Unknown(NDArrayOperatorsMixin):
+    """What stands for an array whose values are not known yet, and refuses to be looked at."""
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        """Record a function of each entry."""
+        if method != "__call__" or options or ufunc.nout > 1:
+            raise NotRecorded
+        return self.apply(ufunc, inputs)
+
+    def apply(self, ufunc: np.ufunc, inputs: Sequence[Any]) -> Any:
+        """Record a function of each entry."""
+        raise NotRecorded
+
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        """Refuse to be an array."""
+        raise NotRecorded
+
+    __bool__ = __len__ = __iter__ = __getitem__ = __float__ = __array__
+
+
+class Recorded(Unknown):
+    """The result of a call: the place of its array among those of all calls, or of a column of it.
+
+    `of_best` says of a number for each position whether it is one of the best order; it is None for numbers of queries.
+    """
+
+    def __init__(self, recording: Recording, place: int, of_best: bool | None, columns: slice | None = None) -> None:
+        self.recording, self.place, self.of_best, self.columns = recording, place, of_best, columns
+
+    def apply(self, ufunc: np.ufunc, inputs: Sequence[Any]) -> Recorded:
+        """Record a function of each entry."""
+        return self.recording.apply(ufunc, inputs)
+
+    def __getitem__(self, at: Any) -> Recorded:
+        """Take a column of a table with a row for each query: ``[:, i : i + 1]``."""
+        if self.of_best is None and isinstance(at, tuple) and at[0] == slice(None) and isinstance(at[1], slice):
+            return Recorded(self.recording, self.place, None, at[1])
+        raise NotRecorded
+
+    def array(self, arrays: Sequence[Array]) -> Array:
+        """The array, from those of all calls."""
+        array = arrays[self.place]
+        return array if self.columns is None else array[:, self.columns]
+
+
+class OfGrade(Unknown):
+    """A function of the grade at each position: a table, and no array as long as tables and numbers go into it."""
+
+    def __init__(self, order: RecordedOrder, table: Array) -> None:
+        self.order, self.table, self.of_best = order, table, order.is_best
+
+    def apply(self, ufunc: np.ufunc, inputs: Sequence[Any]) -> OfGrade | Recorded:
+        """Make a table of a function of tables and numbers, and record a function of anything else."""
+        if all(isinstance(x, Number) or (isinstance(x, OfGrade) and x.of_best == self.of_best) for x in inputs):
+            return OfGrade(self.order, ufunc(*(x.table if isinstance(x, OfGrade) else x for x in inputs)))
+        return self.order.recording.apply(ufunc, inputs)
+
+    def looked_up(self) -> Recorded:
+        """The same with a number for each position."""
+        if self.table.dtype != np.float64:  # NumPy may compute something else with other types
+            raise NotRecorded
+        return self.order.take(Call(LOOK_UP, ByGrade(self.table)))
+
+
+class OfScore(Unknown):
+    """The score at each position, which has ranks and nothing else."""
+
+
+class RecordedOrder:
+    """An order that is not known yet, as `Ranked` reads it; with `is_best` the best one."""
+
+    def __init__(self, recording: Recording, is_best: bool = False) -> None:
+        self.recording, self.is_best = recording, is_best
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Refuse what only rows can tell."""
+        raise NotRecorded
+
+    @property
+    def ranks(self) -> Index:
+        """Ranks of the longest list."""
+        return self.recording.ranks
+
+    @property
+    def rank(self) -> Recorded:
+        """Rank at each position."""
+        return self.take(Call(RANKS))
+
+    @property
+    def label(self) -> OfGrade:
+        """Label at each position."""
+        return OfGrade(self, GRADES)
+
+    @property
+    def score(self) -> OfScore:
+        """Score at each position."""
+        if self.is_best:
+            raise NotRecorded
+        return OfScore()
+
+    def of_label(self, function: Callable[[Array], Array]) -> OfGrade:
+        """A function of the label at each position, asked for the grades that there are."""
+        grades, table = self.recording.grades, np.zeros(N_GRADES)
+        table[grades.astype(np.int64)] = function(grades)
+        return OfGrade(self, table)
+
+    def count_at_least(self, threshold: float) -> Recorded:
+        """Rows of each query with a label of at least `threshold`."""
+        return self.recording.once(Call(COUNT, least=least_grade(threshold)), False, None)
+
+    def count_ranked(self) -> Recorded:
+        """Rows of each query, which all have a rank."""
+        return self.count_at_least(0.0)
+
+    @cached_property
+    def ideal(self) -> RecordedOrder:
+        """The best order, to the same depth."""
+        return RecordedOrder(self.recording, is_best=True)
+
+    def goes_on_below(self, cutoff: int) -> bool:
+        """Whether a list goes on below a cutoff: not known, unless lists are whole."""
+        if cutoff < NO_CUTOFF:
+            raise NotRecorded
+        return False
+
+    def take(self, call: Call) -> Recorded:
+        """Record a primitive."""
+        primitive, x, y = call.primitive, call.x, call.y
+        if primitive in (PAIRS, CENTRED_RANKS):
+            if self.is_best:
+                raise NotRecorded
+            x = None if isinstance(x, OfScore) else x.looked_up() if isinstance(x, OfGrade) else x
+        elif primitive == CUMSUM and isinstance(y, OfGrade):
+            y = y.looked_up()
+        elif primitive in (CASCADE, CASCADE_UPWARDS) and not isinstance(x, Unknown):
+            raise NotRecorded
+        of_best = self.is_best or primitive == AT_RANKS
+        if any(isinstance(values, Unknown) and getattr(values, "of_best", None) != of_best for values in (x, y)):
+            raise NotRecorded  # values of other positions
+        if call.of_query is not None and getattr(call.of_query, "of_best", False) is not None:
+            raise NotRecorded
+        call = call._replace(x=self._values(x), y=self._values(y))
+        return self.recording.once(call, self.is_best, None if primitive.columns != 0 else self.is_best)
+
+    @staticmethod
+    def _values(x: Any) -> Any:
+        """Values of items: what stands for them, a table by grade, or a number for all in an array of it."""
+        if isinstance(x, OfGrade):
+            return ByGrade(np.ascontiguousarray(x.table, dtype=np.float64))
+        return x if x is None or isinstance(x, (Recorded, ByGrade)) else np.array(x, dtype=np.float64, ndmin=1)
+
+
+class Entry(NamedTuple):
+    """A call, or a ufunc with its operands, and the order that it is of."""
+
+    call: Call | tuple[np.ufunc, Sequence[Any]]
+    of_best: bool
+
+
+class Recording:
+    """Calls of formulas under one tie policy, in turn, on rows with some grades and ranks."""
+
+    def __init__(self, ranks: Index, grades: Array) -> None:
+        self.ranks, self.grades, self.depth = ranks, grades, 0
+        self.entries: list[Entry] = []
+        self._known: dict[Hashable, Recorded] = {}
+
+    def once(self, call: Call, is_best: bool, of_best: bool | None) -> Recorded:
+        """What stands for the result of a call, which is recorded when it is first made."""
+        return self._once((is_best, call.key(_key_of)), Entry(call, is_best), of_best)
+
+    def apply(self, ufunc: np.ufunc, inputs: Sequence[Any]) -> Recorded:
+        """Record a function of each entry."""
+        of_best, *others = {x.of_best for x in inputs if isinstance(x, (Recorded, OfGrade))}
+        if others or any(isinstance(x, OfScore) for x in inputs):  # of other numbers of positions
+            raise NotRecorded
+        operands = []
+        for x in inputs:
+            x = x.looked_up() if isinstance(x, OfGrade) else x
+            operands.append(x if isinstance(x, Recorded) else np.array(x, dtype=np.float64, ndmin=1))
+        return self._once((ufunc, *map(_key_of, operands)), Entry((ufunc, operands), bool(of_best)), of_best)
+
+    def _once(self, key: Hashable, entry: Entry, of_best: bool | None) -> Recorded:
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = Recorded(self, len(self.entries), of_best)
+            self.entries.append(entry)
+        return known
+
+    def record(self, curve: Curve) -> tuple[Any, Any, Any]:
+        """Numerator and denominator of a formula, and what a query needs to have a value.
+
+        Raises
+        ------
+        NotRecorded
+            If it does something that cannot be recorded.
+        """
+        n, spec = len(self.entries), curve.spec
+        ranked = Ranked(RecordedOrder(self), curve.cutoffs, spec["min_relevance"])
+        try:
+            result = spec.metric.formula(ranked, **curve.keywords)
+            numerator, denominator = result if isinstance(result, tuple) else (result, 1.0)
+            needed = ranked.n_relevant if spec.metric.needs_relevant else None
+            parts = _table(numerator), _table(denominator), needed
+        except Exception as error:  # whatever a formula does with what is no array
+            del self.entries[n:]
+            self._known = {key: known for key, known in self._known.items() if known.place < n}
+            raise NotRecorded from error
+        self.depth = max(self.depth, spec.depth)
+        return parts
+
+
+def _table(part: Any) -> Any:
+    """A part of a curve with a row for each query; a number is one of all."""
+    if isinstance(part, Recorded) and part.of_best is None:
+        return part
+    return np.array(part, dtype=np.float64, ndmin=2)
+
+
+def _key_of(x: Any) -> Hashable:
+    """What tells an operand from others."""
+    if isinstance(x, Recorded):
+        return x.place, None if x.columns is None else (x.columns.start, x.columns.stop)
+    if isinstance(x, ByGrade):
+        return "by grade", x.table.tobytes()
+    return None if x is None else (x.shape, x.tobytes())
+
+
+# --- plans ---------------------------------------------------------------------------------------------------
+
+
 def can_be_planned(queries: Queries) -> bool:
     """Whether labels are grades, and rows all documents, each of which has a rank."""
-    if isinstance(queries, SortedQueries) or queries.grade is None:  # the first were ranked as they were made
-        return False
-    return queries.unlisted is None and not queries.summary.has_unretrieved
+    return queries.grade is not None and queries.unlisted is None and not queries.summary.has_unretrieved
 
 
 class Plan:
-    """Steps of metrics on rows that have any of some grades, and on queries that are not longer than `longest`.
+    """Calls of some metrics, shared where they are alike, on queries that are not longer than `longest`.
 
-    `cutoffs` are those of each metric that are computed: of those that no list reaches the first one, unless the
-    formula reads the cutoff itself. After a call arrays of up to about `most_kept` numbers stay for the next one.
-
-    Raises
-    ------
-    NotTraced
-        If a metric is not simple enough.
+    `curves` are those that can be recorded, `others` those that cannot. After a run arrays of up to about `most_kept`
+    numbers stay for the next one.
     """
 
     def __init__(
         self, curves: Sequence[Curve], longest: int, grades: Array = GRADES, *, most_kept: float = math.inf
     ) -> None:  # fmt: skip
-        self.longest, self.highest, self._grades, self._most_kept = longest, int(grades[-1]), grades, most_kept
-        self.depth: dict[str, int] = {}
-        self._steps: dict[str, Steps] = {}
-        ranks: Index = np.arange(1, longest + 1)
-        self._curves: list[tuple[MetricRequest, CurveOfSteps]] = []
-        self.cutoffs: list[Index] = []
-        with np.errstate(all="ignore"):
-            for curve in curves:
-                self._add(*curve, ranks)
-        self.has_ufuncs = any(steps.has_ufuncs for steps in self._steps.values())
-        self._rooms: list[Room] = []
+        self.longest, self.highest, self._most_kept = longest, int(grades.max(initial=0)), most_kept
+        self._grades, self._ranks = grades, np.arange(1, longest + 1)
+        self.recordings: dict[str, Recording] = {}
+        self.curves: list[Curve] = []
+        self.others: list[Curve] = []
+        self.parts: list[tuple[Any, Any, Any]] = []
+        self._kept: list[Buffers] = []
+        for curve in curves:
+            try:
+                with np.errstate(all="ignore"):
+                    self.parts.append(self._record(curve))
+                self.curves.append(curve)
+            except NotRecorded:
+                self.others.append(curve)
 
-    def _add(self, spec: MetricRequest, cutoffs: Index, keywords: Mapping[str, Any], ranks: Index) -> None:
-        metric, ties = spec.metric, spec["ties"]
-        if metric.pointwise or not metric.is_built_in or spec["average"] == "micro":
-            raise NotTraced
-        steps = self._steps.setdefault(ties, Steps())
-        self.depth[ties] = max(self.depth.get(ties, 0), spec.depth)
-        reached = cutoffs[: int(np.searchsorted(cutoffs, self.longest)) + 1]
-        if len(reached) < len(cutoffs):
-            with suppress(NotTraced):
-                return self._trace(spec, reached, keywords, ranks, steps, all_cutoffs=False)
-        return self._trace(spec, cutoffs, keywords, ranks, steps, all_cutoffs=True)
+    def _record(self, curve: Curve) -> tuple[Any, Any, Any]:
+        spec = curve.spec
+        if spec.metric.pointwise or not spec.metric.is_built_in or spec["average"] == "micro":
+            raise NotRecorded
+        ties = spec["ties"]
+        recording = self.recordings.get(ties) or Recording(self._ranks, self._grades)
+        parts = recording.record(curve)
+        self.recordings[ties] = recording
+        return parts
 
-    def _trace(
-        self, spec: MetricRequest, cutoffs: Index, keywords: Mapping[str, Any], ranks: Index, steps: Steps, *,
-        all_cutoffs: bool,
-    ) -> None:  # fmt: skip
-        least = spec["min_relevance"]
-        queries = TracedQueries(least, cutoffs, ranks, steps, self._grades, all_cutoffs=all_cutoffs)
-        curve = steps.curve(spec.metric.formula, keywords, queries)
-        if spec.metric.needs_relevant:
-            curve = curve._replace(needed=operand(queries.n_relevant)[1])
-        self._curves.append((spec, curve))
-        self.cutoffs.append(cutoffs)
+    def run(self, queries: Queries, outs: Sequence[Out], n_jobs: int | None) -> bool:
+        """Write the values of each recorded curve; return False where a formula must say what is wrong."""
+        if is_one_block(len(queries.score)):
+            n_rows, n_queries = len(queries.score), len(queries.indptr) - 1
+            sizes = 1 << (n_rows - 1).bit_length(), 1 << (n_queries - 1).bit_length()  # so that other calls fit
+            return self._run_block(queries, 0, n_queries, outs, *sizes)
+        indptr = queries.indptr
+        blocks = query_blocks(indptr, n_jobs, largest=2.0 if len(self.curves) == 1 else 0.75)
+        n_rows = max([int(indptr[last] - indptr[first]) for first, last in blocks])
+        n_queries = max([last - first for first, last in blocks])
 
-    def fill(self, rows: Rows, outs: Sequence[Out], n_rows: int = 0, n_queries: int = 0) -> bool:
-        """Write the values of each metric for some rows; return False where the general path must say what is wrong.
+        def run_block(first: int, last: int) -> bool:
+            heed()
+            parts = [(values[first:last], undefined[first:last]) for values, undefined in outs]
+            return self._run_block(queries, first, last, parts, n_rows, n_queries)
 
-        `n_rows` and `n_queries` are as many as there are in the largest block of a call, after which to `let_go`.
-        Without them this is the only one.
-        """
         try:
-            room = self._rooms.pop()  # each thread has its own
-        except IndexError:
-            room = None
-        if room is None or room.n_rows < len(rows.grade) or room.n_queries < len(rows.indptr) - 1:
-            room = Room(self, n_rows or _rounded(len(rows.grade)), n_queries or _rounded(len(rows.indptr)))
-        try:
-            return room.fill(rows, outs)
+            return all(for_each(run_block, blocks, n_jobs))
         finally:
-            if n_rows or room.n_numbers <= self._most_kept:
-                self._rooms.append(room)
+            self._let_go()
 
-    def let_go(self) -> None:
-        """Let go of arrays that are too large to stay until the next call.
+    def _run_block(
+        self, queries: Queries, first: int, last: int, outs: Sequence[Out], n_rows: int, n_queries: int
+    ) -> bool:  # fmt: skip
+        """Run on some queries, in buffers for at least so many rows and queries."""
+        indptr, order, grade = queries.indptr, queries.order, queries.grade
+        assert grade is not None
+        score = rows_of(queries.score, indptr, order, first, last)
+        starts = indptr[first : last + 1] - indptr[first] if first else indptr[: last + 1]
+        buffers = self._take_buffers(n_rows, n_queries)
+        try:
+            rows = rows_of(grade, indptr, order, first, last), score, starts
+            return buffers.run(*rows, queries.has_one_score, outs)
+        finally:
+            if buffers.n_numbers <= self._most_kept or n_rows < len(queries.score):
+                self._kept.append(buffers)
 
-        Each is taken out before it is looked at, so that no other thread gets it meanwhile.
-        """
+    def _take_buffers(self, n_rows: int, n_queries: int) -> Buffers:
+        """Buffers that no other thread has, with room for a block."""
+        try:
+            buffers = self._kept.pop()
+        except IndexError:
+            buffers = None
+        if buffers is None or buffers.n_rows < n_rows or buffers.n_queries < n_queries:
+            buffers = Buffers(self, n_rows, n_queries)
+        return buffers
+
+    def _let_go(self) -> None:
+        """Let go of buffers that are too large to stay: each is taken out first, so that no other thread gets it."""
         kept = []
         with suppress(IndexError):
             while True:
-                room = self._rooms.pop()
-                if room.n_numbers <= self._most_kept:
-                    kept.append(room)
-        self._rooms.extend(kept)
-
-    def bind(self, orders: Mapping[str, BlockOrder]) -> list[rank_kernels.BoundRatio]:
-        """Quotients of each metric, of steps that are bound to orders."""
-        values = {ties: steps.take(orders[ties]) for ties, steps in self._steps.items()}
-        ratios = []
-        for spec, curve in self._curves:
-            otherwise = spec["replace_undefined_by"]
-            ratios.append(curve.bind(values[spec["ties"]], 0.0 if math.isnan(otherwise) else otherwise))
-        return ratios
+                buffers = self._kept.pop()
+                if buffers.n_numbers <= self._most_kept:
+                    kept.append(buffers)
+        self._kept.extend(kept)
 
 
-def _rounded(n: int) -> int:
-    """The next power of two, so that there is room for other numbers of rows."""
-    return 1 << (n - 1).bit_length()
-
-
-class Room:
-    """Arrays for the steps of a plan: one call at a time writes to them."""
+class Buffers:
+    """Arrays for the calls of a plan on blocks of at most so many rows and queries: one thread at a time writes them."""
 
     def __init__(self, plan: Plan, n_rows: int, n_queries: int) -> None:
-        self.n_rows, self.n_queries = n_rows, n_queries
-        steps: list[Callable[[], object]] = []
-        orders = {
-            ties: BlockOrder(n_rows, n_queries, plan.longest, depth, ties, plan.highest, steps)
-            for ties, depth in plan.depth.items()
-        }
-        ratios = plan.bind(orders)
-        self._fill = rank_kernels.BoundPlan([order.lists for order in orders.values()], steps, ratios)
-        self._has_ufuncs = plan.has_ufuncs
-        self.n_numbers = n_rows * (len(steps) + len(orders))
+        self.n_rows, self.n_queries, self._plan = n_rows, n_queries, plan
+        self._steps: list[Callable[[], object]] = []
+        self._work = Work(plan.longest)
+        orders, arrays = [], {}
+        for ties, recording in plan.recordings.items():
+            order = self._order(ties, recording.depth)
+            orders.append(order)
+            arrays[ties] = self._bind(recording, order)
+        ratios = []
+        for curve, parts in zip(plan.curves, plan.parts, strict=True):
+            numerator, denominator, needed = [_array_of(part, arrays[curve.spec["ties"]]) for part in parts]
+            otherwise = curve.spec["replace_undefined_by"]
+            needed = None if parts[2] is parts[1] else needed
+            ratios.append(kernels.Ratio(numerator, denominator, needed, 0.0 if math.isnan(otherwise) else otherwise))
+        self._program = kernels.Program(orders, self._steps, ratios)
+        self._has_ufuncs = any(not isinstance(entry.call, Call) for of in plan.recordings.values() for entry in of.entries)
+        self.n_numbers = n_rows * (len(self._steps) + len(orders))
 
-    def fill(self, rows: Rows, outs: Sequence[Out]) -> bool:
-        """Write the values of each metric for some rows; return False where the general path must say what is wrong."""
+    def run(self, grade: Grade, score: NDArray[Any], indptr: Index, is_constant: bool, outs: Sequence[Out]) -> bool:
+        """Write the values of each curve for some rows; return False where a formula must say what is wrong."""
         if not self._has_ufuncs:
-            return self._fill(*rows, outs)
+            return self._program(grade, score, indptr, is_constant, outs)
         with np.errstate(all="ignore"):  # each metric looks for what is not finite
-            return self._fill(*rows, outs)
+            return self._program(grade, score, indptr, is_constant, outs)
 
+    def _order(self, ties: str, depth: int) -> kernels.ScoreOrder:
+        grade, tie_end = np.empty(self.n_rows, dtype=np.uint8), np.empty(self.n_rows, dtype=np.int64)
+        ptr, longest = np.empty(self.n_queries + 1, dtype=np.int64), self._plan.longest
+        work = np.empty(sorting_kernels.room_for(longest))
+        return kernels.ScoreOrder(depth, TIE_POLICIES[ties], longest, grade, tie_end, ptr, work)
 
-class BlockOrder(BoundOrder):
-    """Rows of one block after the other in the order of their scores."""
+    def _bind(self, recording: Recording, order: kernels.ScoreOrder) -> list[Array]:
+        """Arrays of all calls, each written by a step."""
+        arrays: list[Array] = []
+        best: kernels.BestOrder | None = None
+        for entry in recording.entries:
+            call = entry.call
+            if best is None and (entry.of_best or (isinstance(call, Call) and call.primitive == AT_RANKS)):
+                best = self._best(order)
+            lists: Any = best if entry.of_best else order
+            if isinstance(call, Call):
+                if call.primitive in (PAIRS, CENTRED_RANKS):
+                    order.read_all_ties()
+                step, out = call.bind(
+                    lists, self._work, self.n_rows, self.n_queries, array_of=lambda x: _array_of(x, arrays), best=best
+                )
+            else:
+                ufunc, operands = call
+                step, out = _bound_ufunc(lists, ufunc, operands, arrays)
+            self._steps.append(step)
+            arrays.append(out)
+        return arrays
 
-    def __init__(
-        self, n_rows: int, n_queries: int, longest: int, depth: int, ties: str, highest: int,
-        steps: list[Callable[[], object]],
-    ) -> None:  # fmt: skip
-        self.ties, self._depth, self._longest, self._highest = ties, depth, longest, highest
-        grade, room = np.empty(n_rows, dtype=np.uint8), np.empty(rank_kernels.room_for(longest))
-        tie_end, ptr = np.empty(n_rows, dtype=np.int64), np.empty(n_queries + 1, dtype=np.int64)
-        block = rank_kernels.BoundBlock(depth, TIE_POLICIES[ties], longest, grade, tie_end, ptr, room)
-        super().__init__(block, n_rows, n_queries, longest, steps)
-
-    @cached_property
-    def ideal(self) -> BoundOrder:
-        """The best order."""
+    def _best(self, order: kernels.ScoreOrder) -> kernels.BestOrder:
         grade, ptr = np.empty(self.n_rows, dtype=np.uint8), np.empty(self.n_queries + 1, dtype=np.int64)
-        best = rank_kernels.BoundBest(self.lists, self._highest, grade, ptr)
-        self.steps.append(best)
-        return BoundOrder(best, self.n_rows, self.n_queries, self._longest, self.steps)
+        best = kernels.BestOrder(order, self._plan.highest, grade, ptr)
+        self._steps.append(best)
+        return best
 
-    def count_at_least(self, least: float) -> Array:
-        """Rows of each query with a label of at least `least`, shape (n_queries, 1)."""
-        return self.of_queries(rank_kernels.BoundCount, 1, math.ceil(min(max(least, 0.0), N_GRADES)))
 
-    def pairs(self) -> Array:
-        """Pairs of each query, shape (4, n_queries)."""
-        self.lists.read_all_ties()
-        out = np.empty((4, self.n_queries))
-        self.steps.append(rank_kernels.BoundPairs(self.lists, self._highest, out))
-        return out
+def _array_of(x: Any, arrays: Sequence[Array]) -> Any:
+    """The array that an operand stands for; other operands are arrays already."""
+    return x.array(arrays) if isinstance(x, Recorded) else x
 
-    def centred_ranks(self, *, of_labels: bool) -> Array:
-        """Rank of each item by label or score less the mean rank of the query, equal ones sharing theirs."""
-        if not of_labels:
-            self.lists.read_all_ties()
-        return self.of_items(rank_kernels.BoundCentredRanks, of_labels, self._highest)
 
-    def at_ranks_of_best(self, x: Array) -> Array:
-        """Number of each position of the best order, at the same rank of this one, which may end below it."""
-        if self._depth == NO_CUTOFF:
-            return x
-        return self.of_items(rank_kernels.BoundBeside, self.ideal.lists, x)
+def _bound_ufunc(
+    lists: kernels.Lists, ufunc: np.ufunc, operands: Sequence[Any], arrays: Sequence[Array]
+) -> tuple[Callable[[], object], Array]:  # fmt: skip
+    """A function of each entry of arrays of which the first ones count, and of constants; and the array of results."""
+    known = [(_array_of(x, arrays), isinstance(x, Recorded)) for x in operands]
+    out = np.empty(np.broadcast_shapes(*[x.shape for x, _ in known]), order="F")
+    of_items = out.ndim == 1
+
+    def step() -> None:
+        n = lists.n_positions if of_items else lists.n_queries
+        ufunc(*[x[:n] if is_recorded else x for x, is_recorded in known], out=out[:n])
+
+    return step, out
+
+
+# --- formulas that are not recorded --------------------------------------------------------------------------
+
+
+def fill(queries: Queries, curves: Sequence[tuple[PerQuery, Mapping[str, Any]]], n_jobs: int | None) -> None:
+    """Compute curves formula by formula, each with its keywords; those that rank alike share one sort."""
+    asked = [(curve, RankingKey.of(curve.spec, queries), keywords) for curve, keywords in curves]
+    depth: dict[RankingKey, int] = {}
+    for curve, key, _ in asked:
+        depth[key] = max(depth.get(key, 0), curve.spec.depth)
+
+    def fill_block(first: int, last: int) -> None:
+        known: dict[Any, Any] = {}
+        rankings = {key: rank_block(queries, first, last, key, d, known) for key, d in depth.items()}
+        with np.errstate(over="ignore", invalid="ignore"):  # each metric looks for what is not finite
+            for curve, key, keywords in asked:
+                heed()
+                curve.fill(first, last, rankings[key], keywords)
+
+    blocks = query_blocks(queries.indptr, n_jobs, largest=2.0 if len(asked) == 1 else 1.5)
+    for_each(fill_block, blocks, n_jobs)

@@ -2,20 +2,118 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.kernels import rank as rank_kernels
-from sklearn_rank._engine.pooled import pooled_if_negative
-from sklearn_rank._engine.take_rows import take_rows
-from sklearn_rank._engine.unlisted import DocumentsWithoutRow
+from sklearn_rank._engine.kernels import grouping as grouping_kernels
+from sklearn_rank._engine.kernels import order as order_kernels
 from sklearn_rank._utils.lazy import cached_property
+from sklearn_rank._utils.threads import for_each
 from sklearn_rank._utils.typing import Array, Grade, Index
 
 S = TypeVar("S", bound=np.generic)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DocumentsWithoutRow:
+    """Groups of documents of one query and label: they stand below the list (`ranked`), or were not retrieved.
+
+    `kept` is how many of each group an ideal list can hold: none of a label that is not above 0, else as many as such a
+    list is deep.
+    """
+
+    query: Index
+    label: Array
+    count: Index
+    kept: Index
+    n_queries: int
+    ranked: bool
+
+    @classmethod
+    def groups(
+        cls, query: Index, label: Array, count: Index, n_queries: int, *, depth: int, ranked: bool
+    ) -> DocumentsWithoutRow:
+        """Keep what ideal lists of at most `depth` documents need of these groups."""
+        kept = np.where(label > 0, np.minimum(count, depth), 0)
+        return cls(query, label, count, kept, n_queries, ranked)
+
+    def of_queries(self, first: int, last: int) -> DocumentsWithoutRow:
+        """Those of the queries `first` to `last`."""
+        return self._where((self.query >= first) & (self.query < last), -first, last - first)
+
+    def read_unjudged(self, unjudged: str | None) -> DocumentsWithoutRow:
+        """The same with NaN labels read as a metric's keyword says."""
+        if unjudged == "drop":
+            return self._where(~np.isnan(self.label), 0, self.n_queries)
+        return self if unjudged is None else replace(self, label=np.nan_to_num(self.label))
+
+    def _where(self, chosen: NDArray[np.bool_], shift: int, n_queries: int) -> DocumentsWithoutRow:
+        query, label = self.query[chosen] + shift, self.label[chosen]
+        return DocumentsWithoutRow(query, label, self.count[chosen], self.kept[chosen], n_queries, self.ranked)
+
+    def count_at_least(self, threshold: float) -> Array:
+        """Documents of each query whose label is at least `threshold`, shape (n_queries, 1)."""
+        return self._count(self.count * (self.label >= threshold))
+
+    @property
+    def n_ranked(self) -> Array:
+        """Documents of each query that have a rank, shape (n_queries, 1)."""
+        return self._count(self.count * self.ranked)
+
+    @property
+    def n_kept(self) -> Array:
+        """Documents of each query that an ideal list can hold, shape (n_queries, 1)."""
+        return self._count(self.kept)
+
+    def _count(self, count: Index) -> Array:
+        return np.bincount(self.query, count, self.n_queries)[:, None].astype(np.float64)
+
+    def add_kept(self, label: Array, indptr: Index) -> tuple[Array, Index]:
+        """Labels of listed documents, and of those that an ideal list can hold besides."""
+        added = np.repeat(self.query, self.kept)
+        n_added = np.bincount(added, minlength=self.n_queries)
+        label = np.insert(label, indptr[added + 1], np.repeat(self.label, self.kept))
+        return label, indptr + np.append(0, np.cumsum(n_added))
+
+
+POOLED = np.array(0x7FF8_706F_0000_0000, dtype=np.uint64).view(np.float64)
+"""Label of a document that was in the pool but not judged; only infAP tells it from other NaN.
+
+It differs from other NaN in its bits, which survive copies, files of Parquet and Arrow, and single precision.
+"""
+
+
+def is_pooled(label: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether each label is that of a document that was in the pool and not judged."""
+    return np.ascontiguousarray(label).view(np.uint64) == POOLED.view(np.uint64)
+
+
+def pooled_if_negative(label: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same labels; negative ones become "in the pool, not judged", their meaning in TREC files."""
+    return np.where(label < 0, POOLED, label)
+
+
+WIDTHS = (1, 4, 8)
+"""Bytes of an entry that the kernel has a loop for."""
+
+FEW = 2**12
+"""Rows up to which NumPy is as fast."""
+
+
+def take_rows(x: NDArray[S], rows: Index, out: NDArray[S] | None = None) -> NDArray[S]:
+    """Entries of `x` along its first axis for rows that it has, into `out` if there is one."""
+    is_plain = x.ndim == 1 and x.dtype.kind in "fiub" and x.dtype.itemsize in WIDTHS and x.flags.c_contiguous
+    if len(rows) < FEW or not is_plain:
+        return x.take(rows, axis=0) if out is None else x.take(rows, axis=0, out=out, mode="clip")  # makes no copy
+    out = np.empty(len(rows), dtype=x.dtype) if out is None else out
+    grouping_kernels.take_rows(x, x.dtype.itemsize, rows, out)
+    return out
 
 
 class RowNotBuilt(Exception):
@@ -91,11 +189,13 @@ class Queries:
         """Whether there are several labels per row."""
         return self.label.ndim == 2
 
+    has_one_score = False
+
     @cached_property
     def longest(self) -> int:
         """Length of the longest query, with the documents that only its ideal list holds."""
         if self.unlisted is None:
-            return rank_kernels.longest(self.indptr)
+            return order_kernels.longest(self.indptr)
         return int((np.diff(self.indptr) + self.unlisted.n_kept[:, 0].astype(np.int64)).max())
 
     @cached_property
@@ -169,3 +269,32 @@ def rows_of(x: NDArray[S], indptr: Index, order: Index | None, first: int, last:
 def first_row(invalid: NDArray[np.bool_]) -> int:
     """First row with an invalid entry."""
     return int(np.argmax(invalid if invalid.ndim == 1 else invalid.any(axis=1)))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LazyQueries:
+    """Queries that are built block by block when they are needed, and not kept.
+
+    `blocks` and ``make(first, last, depth)`` take the depth to which documents must have a row, None for all documents,
+    also those not retrieved. `done` is told how many queries are done with, each time.
+    """
+
+    n_documents: Index
+    blocks: Callable[[int | None], list[tuple[int, int]]]
+    make: Callable[[int, int, int | None], Queries]
+    done: Callable[[int], object] = int
+
+    def for_each(self, function: Callable[[int, int, Queries], T], depth: int | None, n_jobs: int | None) -> list[T]:
+        """List ``function(first, last, queries)`` for each block."""
+
+        def compute(first: int, last: int) -> T:
+            result = self._compute(function, first, last, depth)
+            self.done(last - first)
+            return result
+
+        return for_each(compute, self.blocks(depth), n_jobs)
+
+    def _compute(self, function: Callable[[int, int, Queries], T], first: int, last: int, depth: int | None) -> T:
+        with suppress(RowNotBuilt):
+            return function(first, last, self.make(first, last, depth))
+        return function(first, last, self.make(first, last, None))  # build all rows: the error must name the document

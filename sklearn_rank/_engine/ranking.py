@@ -1,36 +1,120 @@
-"""The order of a block of queries, shared by all metrics that agree on it."""
+"""The order of a block of queries, shared by all metrics that agree on it, and the labels that it is an order of."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank._engine.block_labels import MOST_GRADE, BlockLabels, as_grades
-from sklearn_rank._engine.kernels import rank as rank_kernels
-from sklearn_rank._engine.shared import SharedArrays
-from sklearn_rank._engine.take_rows import take_rows
-from sklearn_rank._engine.unlisted import DocumentsWithoutRow
+from sklearn_rank._engine.kernels import grades as grade_kernels
+from sklearn_rank._engine.kernels import order as order_kernels
+from sklearn_rank._engine.kernels import plan as plan_kernels
+from sklearn_rank._engine.kernels import sorting as sorting_kernels
+from sklearn_rank._engine.kernels.checks import read_rows
+from sklearn_rank._engine.primitives import AT_RANKS, CUMSUM, JOINT, Call, Work
+from sklearn_rank._engine.queries import DocumentsWithoutRow, LazyQueries, Queries, rows_of, take_rows
 from sklearn_rank._utils.lazy import cached_property
+from sklearn_rank._utils.threads import for_each, query_blocks
 from sklearn_rank._utils.typing import Array, Grade, Index
 
 NO_CUTOFF = 2**62
 """Depth of a list that is read to its end."""
 
-N_GRADES = MOST_GRADE + 1
+N_GRADES = 32
 """Whole labels from 0 on that are kept as bytes."""
 
-FEW = 2**9
-"""Labels that a function takes as soon as a table is made."""
-
 TIE_POLICIES = {
-    "average": rank_kernels.AVERAGE,
-    "stable": rank_kernels.STABLE,
-    "worst": rank_kernels.WORST,
-    "best": rank_kernels.BEST,
+    "average": order_kernels.AVERAGE,
+    "stable": order_kernels.STABLE,
+    "worst": order_kernels.WORST,
+    "best": order_kernels.BEST,
 }
+
+
+class Labels:
+    """Labels of the rows ``indptr[q]:indptr[q + 1]`` of each query q, and of documents that have no row.
+
+    `kept` is True for the rows of the block that these are, None for all of them. `grade` is `label` as bytes, None
+    where labels are not known to be grades; one of both is given, and no grade is above `highest`. Rankings of the same
+    labels by other scores share the best orders of these.
+    """
+
+    def __init__(
+        self,
+        label: Array | None,
+        indptr: Index,
+        unlisted: DocumentsWithoutRow | None = None,
+        kept: NDArray[np.bool_] | None = None,
+        grade: Grade | None = None,
+        highest: int = N_GRADES - 1,
+    ) -> None:
+        self._label, self.indptr, self.unlisted, self.kept, self.grade = label, indptr, unlisted, kept, grade
+        self.highest = highest
+        self._best: dict[int, Ranking] = {}
+
+    @cached_property
+    def label(self) -> Array:
+        """Label of each row."""
+        if self._label is not None:
+            return self._label
+        assert self.grade is not None
+        return self.grade.astype(np.float64)
+
+    @cached_property
+    def judged(self) -> tuple[Array, Index]:
+        """Labels of the documents that an ideal list is made of, and where each query starts."""
+        rows = self.label, self.indptr
+        return rows if self.unlisted is None else self.unlisted.add_kept(*rows)
+
+    @cached_property
+    def subtopics(self) -> list[Labels]:
+        """The labels of each subtopic."""
+        return [Labels(label, self.indptr, self.unlisted) for label in np.ascontiguousarray(self.label.T)]
+
+    def count_at_least(self, threshold: float) -> Array:
+        """Documents of each query with a label of at least `threshold`, shape (n_queries, 1)."""
+        if self.grade is None:
+            count = rows_at_least(self.label, self.indptr, threshold)
+        else:
+            count = np.empty((len(self.indptr) - 1, 1))
+            grade_kernels.count_grades_at_least(self.grade, self.indptr, least_grade(threshold), count)
+        return count if self.unlisted is None else count + self.unlisted.count_at_least(threshold)
+
+    def best(self, depth: int) -> Ranking:
+        """The best order of the documents, down to a depth."""
+        if depth not in self._best:
+            self._best[depth] = self._best_order(depth)
+        return self._best[depth]
+
+    def _best_order(self, depth: int) -> Ranking:
+        if self.grade is not None and self.unlisted is None:
+            return Ranking.by_grade(self.grade, self.indptr, depth, self.highest)
+        label, indptr = self.judged
+        grade = as_grades(label)
+        return Ranking.by_label(label, indptr, depth) if grade is None else Ranking.by_grade(grade, indptr, depth)
+
+
+def rows_at_least(x: Array, indptr: Index, threshold: float) -> Array:
+    """Rows of each query with a value of at least `threshold`, shape (n_queries, 1)."""
+    count = np.empty((len(indptr) - 1, 1))
+    grade_kernels.count_at_least(x, indptr, threshold, count)
+    return count
+
+
+def least_grade(threshold: float) -> int:
+    """Least grade that is at least a threshold; `N_GRADES`, which no row has, above all of them."""
+    return math.ceil(min(max(threshold, 0.0), N_GRADES))
+
+
+def as_grades(label: Array) -> Grade | None:
+    """Labels as bytes, None if one of them is no whole number from 0 to 31."""
+    if label.ndim == 2:
+        return None
+    grade = np.empty(len(label), dtype=np.uint8)
+    return grade if read_rows(np.ascontiguousarray(label), np.empty(0), grade)[3] else None
 
 
 class Ranking:
@@ -47,55 +131,47 @@ class Ranking:
     `sorted_label` holds the label, which is also the score, at each position.
     """
 
-    holds_all = False
-    """Whether it is known that each row that was retrieved, and no other, has a position."""
-
-    has_all_ties = False
-    """Whether it is known that equal scores are tied, and no others."""
-
     def __init__(
         self,
-        row_label: Array | None,
+        labels: Labels,
         row_score: NDArray[Any],
-        indptr: Index,
         ptr: Index,
         *,
         order: Index | Callable[[], Index] | None = None,
         sorted_label: Array | Grade | None = None,
         tie_end: Index | None = None,
         depth: int = NO_CUTOFF,
-        unlisted: DocumentsWithoutRow | None = None,
         grade: Grade | None = None,
     ) -> None:
-        self._row_label, self._row_score, self.indptr, self.ptr = row_label, row_score, indptr, ptr
+        self.labels, self._row_score, self.ptr = labels, row_score, ptr
         self._order, self._sorted_label, self.tie_end = order, sorted_label, tie_end
-        self.depth, self.unlisted, self.grade = depth, unlisted, grade
+        self.depth, self.grade = depth, grade
+        self.indptr, self.unlisted = labels.indptr, labels.unlisted
 
     @classmethod
     def by_score(
         cls,
-        label: Array | None,
+        labels: Labels,
         score: NDArray[Any],
-        indptr: Index,
         *,
         depth: int = NO_CUTOFF,
         ties: str = "average",
         keep_unretrieved: bool = False,
-        unlisted: DocumentsWithoutRow | None = None,
-        grade: Grade | None = None,
     ) -> Ranking:
         """Rank rows by falling score; equal ones as the tie policy says, which may need the labels or grades."""
-        n_rows, longest, ptr = len(score), rank_kernels.longest(indptr), np.empty(len(indptr), dtype=np.int64)
+        grade, indptr = labels.grade, labels.indptr
+        label = labels.label if grade is None and labels.label.ndim == 1 else None  # subtopics have no order
+        n_rows, longest, ptr = len(score), order_kernels.longest(indptr), np.empty(len(indptr), dtype=np.int64)
         tie_end = np.empty(n_rows if ties == "average" else 0, dtype=np.int64)
-        is_narrow, by_label = score.dtype == np.float32, grade is None and label is not None and label.ndim == 1
-        has_order = by_label or grade is not None or ties == "average"  # subtopics have none
+        is_narrow = score.dtype == np.float32
+        has_policy = label is not None or grade is not None or ties == "average"
         out_grade = None if grade is None else np.empty(n_rows, dtype=np.uint8)
 
         def rank(order: Index | None, tie_end: Index, ptr: Index) -> bool:
-            return rank_kernels.rank_queries(
-                None if is_narrow else score, score if is_narrow else None, label if by_label else None, grade, indptr,
-                depth, TIE_POLICIES[ties if has_order else "stable"], keep_unretrieved, longest,
-                order, tie_end, ptr, out_grade, np.empty(rank_kernels.room_for(longest)),
+            return order_kernels.rank_queries(
+                None if is_narrow else score, score if is_narrow else None, label, grade, indptr,
+                depth, TIE_POLICIES[ties if has_policy else "stable"], keep_unretrieved, longest,
+                order, tie_end, ptr, out_grade, np.empty(sorting_kernels.room_for(longest)),
             )  # fmt: skip
 
         def rank_again() -> Index:  # few formulas read it; it takes 8 bytes a row to write
@@ -105,31 +181,27 @@ class Ranking:
 
         order = np.empty(n_rows, dtype=np.int64) if grade is None else None
         tied, n = rank(order, tie_end, ptr), ptr[-1]
-        ranking = cls(
-            label, score, indptr, ptr, order=rank_again if order is None else order[:n],
-            tie_end=tie_end[:n] if tied else None, depth=depth, unlisted=unlisted,
-            grade=None if out_grade is None else _read_only(out_grade[:n]),
+        return cls(
+            labels, score, ptr, order=rank_again if order is None else order[:n], tie_end=tie_end[:n] if tied else None,
+            depth=depth, grade=None if out_grade is None else read_only(out_grade[:n]),
         )  # fmt: skip
-        ranking.holds_all = depth == NO_CUTOFF and not keep_unretrieved
-        ranking.has_all_ties = ties == "average"
-        return ranking
 
     @classmethod
     def by_label(cls, label: Array, indptr: Index, depth: int) -> Ranking:
         """Rank all rows by falling label: the ideal order."""
-        longest, ptr = rank_kernels.longest(indptr), np.empty(len(indptr), dtype=np.int64)
+        longest, ptr = order_kernels.longest(indptr), np.empty(len(indptr), dtype=np.int64)
         out = np.empty(len(label))
-        rank_kernels.rank_labels(label, indptr, depth, longest, out, ptr, np.empty(rank_kernels.room_for(longest)))
-        return cls(label, label, indptr, ptr, sorted_label=out[: ptr[-1]], depth=depth)
+        order_kernels.rank_labels(label, indptr, depth, longest, out, ptr, np.empty(sorting_kernels.room_for(longest)))
+        return cls(Labels(label, indptr), label, ptr, sorted_label=out[: ptr[-1]], depth=depth)
 
     @classmethod
-    def by_grade(cls, grade: Grade, indptr: Index, depth: int, highest: int = MOST_GRADE) -> Ranking:
+    def by_grade(cls, grade: Grade, indptr: Index, depth: int, highest: int = N_GRADES - 1) -> Ranking:
         """Rank all rows by falling label, labels being grades of at most `highest`: the ideal order."""
         out, ptr = np.empty(len(grade), dtype=np.uint8), np.empty(len(indptr), dtype=np.int64)
-        rank_kernels.rank_grades(grade, indptr, depth, highest, out, ptr)
-        best = _read_only(out[: ptr[-1]])
-        ranking = cls(None, grade, indptr, ptr, sorted_label=best, depth=depth, grade=best)
-        return ranking.sharing(BlockLabels(None, indptr, grade=grade, highest=highest))
+        grade_kernels.rank_grades(grade, indptr, depth, highest, out, ptr)
+        best = read_only(out[: ptr[-1]])
+        labels = Labels(None, indptr, grade=grade, highest=highest)
+        return cls(labels, grade, ptr, sorted_label=best, depth=depth, grade=best)
 
     @classmethod
     def by_novelty(cls, label: Array, indptr: Index, *, depth: int, alpha: float, min_relevance: float) -> Ranking:
@@ -144,16 +216,16 @@ class Ranking:
         query = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
         by_labels = np.lexsort([*-relevant.T[::-1], query])
         order, ptr = np.empty(len(label), dtype=np.int64), np.empty(len(indptr), dtype=np.int64)
-        rank_kernels.rank_greedily(
+        order_kernels.rank_greedily(
             relevant[by_labels], indptr, depth, 1.0 - alpha, order, ptr,
             np.empty(relevant.shape[1]), np.empty(len(label)), np.empty((2, len(label)), dtype=np.int64),
         )  # fmt: skip
-        return cls(label, np.zeros(len(label)), indptr, ptr, order=by_labels[order[: ptr[-1]]], depth=depth)
+        return cls(Labels(label, indptr), np.zeros(len(label)), ptr, order=by_labels[order[: ptr[-1]]], depth=depth)
 
     @classmethod
-    def as_given(cls, label: Array, score: NDArray[Any], indptr: Index) -> Ranking:
+    def as_given(cls, labels: Labels, score: NDArray[Any]) -> Ranking:
         """Take rows in the order in which they stand: ties are no ties."""
-        return cls(label, score, indptr, indptr)
+        return cls(labels, score, labels.indptr)
 
     def cut(self, depth: int) -> Ranking:
         """The order down to a depth, as if it had never been ranked deeper: to the end of the tie block at `depth`."""
@@ -166,28 +238,109 @@ class Ranking:
         kept, ptr = self.rank <= np.repeat(length, self.length), np.append(0, np.cumsum(length))
         tie_end = None if ends is None else ends[kept] - np.repeat(start - ptr[:-1], length)
         return Ranking(
-            self._row_label, self._row_score, self.indptr, ptr, order=self.order[kept], tie_end=tie_end, depth=depth,
-            unlisted=self.unlisted, grade=None if self.grade is None else self.grade[kept],
-        ).sharing(self.labels)  # fmt: skip
-
-    def _with_labels(self, labels: BlockLabels) -> Ranking:
-        """The same order of rows with other labels."""
-        other = Ranking(
-            labels.label, self._row_score, self.indptr, self.ptr, order=self.order, tie_end=self.tie_end,
-            depth=self.depth, unlisted=self.unlisted,
+            self.labels, self._row_score, ptr, order=self.order[kept], tie_end=tie_end, depth=depth,
+            grade=None if self.grade is None else self.grade[kept],
         )  # fmt: skip
-        vars(other).update(rank=self.rank, length=self.length)
-        return other.sharing(labels)
 
-    def sharing(self, labels: BlockLabels) -> Ranking:
-        """Share what depends on the labels alone with other rankings of the same labels; return this one."""
-        self.labels = labels
+    # --- what a formula reads: see `Ranked` ------------------------------------------------------------------
+
+    @property
+    def rows(self) -> Ranking:
+        """The order itself, which has rows."""
         return self
 
     @cached_property
-    def labels(self) -> BlockLabels:
-        """What depends on the labels alone."""
-        return BlockLabels(self._row_label, self.indptr, self.unlisted)
+    def label(self) -> Array:
+        """Label at each position."""
+        if self.grade is not None:
+            return read_only(self.grade.astype(np.float64))
+        if self._sorted_label is not None:
+            return read_only(self._sorted_label)
+        return read_only(self.row_label if self._order is None else take_rows(self.row_label, self.order))
+
+    def of_label(self, function: Callable[[Array], Array]) -> Array:
+        """A function of the label at each position."""
+        return function(self.label)
+
+    @cached_property
+    def score(self) -> Array:
+        """Score at each position."""
+        if self._sorted_label is not None:
+            return self.label
+        return read_only(self.row_score if self._order is None else take_rows(self.row_score, self.order))
+
+    @cached_property
+    def rank(self) -> Index:
+        """Rank at each position."""
+        rank = np.empty(self.ptr[-1], dtype=np.int64)
+        order_kernels.number(self.ptr, rank)
+        return read_only(rank)
+
+    @cached_property
+    def ranks(self) -> Index:
+        """Ranks of the longest list."""
+        return np.arange(1, order_kernels.longest(self.ptr) + 1)
+
+    def count_at_least(self, threshold: float) -> Array:
+        """Documents of each query with a label of at least `threshold`, shape (n_queries, 1)."""
+        return self.labels.count_at_least(threshold)
+
+    def count_ranked(self) -> Array:
+        """Documents of each query that were retrieved, shape (n_queries, 1)."""
+        count = rows_at_least(self.row_score, self.indptr, np.finfo(np.float64).min)
+        return count if self.unlisted is None else count + self.unlisted.n_ranked
+
+    @property
+    def ideal(self) -> Ranking:
+        """The ideal order of all judged documents, to the same depth."""
+        return self.labels.best(self.depth)
+
+    def goes_on_below(self, cutoff: int) -> bool:
+        """Whether a list goes on below a cutoff, as it does to the end of a tie block alone."""
+        return self.tie_end is not None and bool((self.length > cutoff).any())
+
+    def take(self, call: Call) -> Array:
+        """Result of a primitive."""
+        if call.of_query is not None:
+            call = call._replace(of_query=np.asarray(call.of_query, dtype=np.float64).reshape(-1, 1))
+        if call.primitive != AT_RANKS:  # whose values are of the positions of the ideal order
+            values = self._one_or_flat if call.primitive in (CUMSUM, JOINT) else self.flat
+            call = call._replace(x=None if call.x is None else values(call.x), y=None if call.y is None else values(call.y))
+        work, best = Work(len(self.ranks)), self.ideal.lists if call.primitive == AT_RANKS else None
+        step, out = call.bind(self.lists, work, self.n_positions, len(self.ptr) - 1, best=best)
+        if not step():
+            wrong = call.x[~((call.x >= 0) & (call.x <= 1))][0]
+            raise ValueError(f"What cascade() of a formula takes must be probabilities, from 0 to 1. Got {wrong:g}.")
+        return out
+
+    @cached_property
+    def lists(self) -> plan_kernels.Lists:
+        """The lists as kernels see them."""
+        return plan_kernels.Lists(self.ptr, self.tie_end, self.grade, self.depth)
+
+    def flat(self, x: ArrayLike) -> Array:
+        """An array of a number for each position."""
+        x = self._one_or_flat(x)
+        return x if len(x) == self.n_positions else np.full(self.n_positions, x[0])
+
+    def _one_or_flat(self, x: ArrayLike) -> Array:
+        """A number as an array of one, or an array of a number for each position."""
+        x = np.asarray(x, dtype=np.float64)
+        if x.ndim == 0:
+            return x.reshape(1)
+        if x.shape != (self.n_positions,):
+            raise ValueError(
+                "What a formula sums must be a number, or an array of one for each ranked document, "
+                f"{self.n_positions} here; of_query spreads what each query has one of. Got shape {x.shape} instead."
+            )
+        return np.ascontiguousarray(x)
+
+    # --- rows and positions ----------------------------------------------------------------------------------
+
+    @property
+    def n_positions(self) -> int:
+        """Positions of all queries."""
+        return int(self.ptr[-1])
 
     @property
     def row_label(self) -> Array:
@@ -195,10 +348,15 @@ class Ranking:
         return self.labels.label
 
     @cached_property
+    def row_score(self) -> Array:
+        """Score of each row."""
+        return self._row_score.astype(np.float64, copy=False)
+
+    @cached_property
     def order(self) -> Index:
         """Row at each position."""
         if self._sorted_label is not None:
-            raise AttributeError("An ideal order has labels at its positions, and no rows.")
+            raise AttributeError("r.ideal has no rows; labels and ranks are available.")
         if callable(self._order):
             return self._order()
         return np.arange(self.ptr[-1]) if self._order is None else self._order
@@ -209,51 +367,8 @@ class Ranking:
         if self.tie_end is None:
             return None
         ends = np.empty(len(self.tie_end), dtype=np.int64)
-        rank_kernels.spread_tie_ends(self.ptr, self.tie_end, ends)
+        order_kernels.spread_tie_ends(self.ptr, self.tie_end, ends)
         return ends
-
-    @cached_property
-    def row_score(self) -> Array:
-        """Score of each row."""
-        return self._row_score.astype(np.float64, copy=False)
-
-    @cached_property
-    def label(self) -> Array:
-        """Label at each position."""
-        if self.grade is not None:
-            return _read_only(self.grade.astype(np.float64))
-        if self._sorted_label is not None:
-            return _read_only(self._sorted_label)
-        return _read_only(self.row_label if self._order is None else take_rows(self.row_label, self.order))
-
-    def of_label(self, function: Callable[[Array], Array]) -> Array:
-        """A function of the label at each position."""
-        values, grade = self.values_of_label(function)
-        if grade is None:
-            return values
-        out = np.empty(len(grade))
-        rank_kernels.look_up(values, grade, out)
-        return out
-
-    def values_of_label(self, function: Callable[[Array], Array]) -> tuple[Array, Grade | None]:
-        """A function of the label at each position and None, or of each grade and the grade at each position.
-
-        Where there are many grades it is asked for those that occur, once each.
-        """
-        if self.grade is None or len(self.grade) <= FEW:
-            return function(self.label), None
-        found = rank_kernels.find_grades(self.grade, self.labels.highest)
-        grades = np.flatnonzero([found >> g & 1 for g in range(N_GRADES)])
-        table: Array = np.zeros(N_GRADES)
-        table[grades] = function(grades.astype(np.float64))
-        return table, self.grade
-
-    @cached_property
-    def score(self) -> Array:
-        """Score at each position."""
-        if self._sorted_label is not None:
-            return self.label
-        return _read_only(self.row_score if self._order is None else take_rows(self.row_score, self.order))
 
     @cached_property
     def length(self) -> Index:
@@ -261,66 +376,109 @@ class Ranking:
         return self.ptr[1:] - self.ptr[:-1]
 
     @cached_property
-    def longest(self) -> int:
-        """Positions of the query that has most."""
-        return rank_kernels.longest(self.ptr)
-
-    @cached_property
-    def rank(self) -> Index:
-        """Rank at each position."""
-        rank = np.empty(self.ptr[-1], dtype=np.int64)
-        rank_kernels.number(self.ptr, rank)
-        return _read_only(rank)
-
-    def sums_of_means(self, cutoffs: Index, min_relevance: float, of_labels: bool) -> Array | None:
-        """See `Ranked.sums_of_means`; None where labels are no grades."""
-        if self.grade is None:
-            return None
-        out, tables = np.empty((len(self.ptr) - 1, len(cutoffs))), tables_of_grades(min_relevance, of_labels)
-        rank_kernels.means_of_grades(self.grade, *tables, self.ptr, cutoffs, self.tie_end, out)
-        return out
-
-    @cached_property
-    def shared(self) -> SharedArrays:
-        """Arrays that one formula has computed and others read."""
-        return SharedArrays()
-
-    @cached_property
-    def ideal(self) -> Ranking:
-        """The ideal order of all judged documents, to the same depth."""
-        ideals = self.labels.shared
-        if ("ideal", self.depth) not in ideals:
-            ideals["ideal", self.depth] = self._make_ideal()
-        ranking: Ranking = ideals["ideal", self.depth]
-        return ranking
-
-    def _make_ideal(self) -> Ranking:
-        labels = self.labels
-        if labels.grade is not None and labels.unlisted is None:
-            return Ranking.by_grade(labels.grade, labels.indptr, self.depth, labels.highest)
-        label, indptr = labels.judged
-        grade = as_grades(label)
-        if grade is None:
-            return Ranking.by_label(label, indptr, self.depth)
-        return Ranking.by_grade(grade, indptr, self.depth)
-
-    @cached_property
     def subtopics(self) -> list[Ranking]:
         """The same order with the labels of each subtopic; labels without a second axis are one subtopic."""
         if self.row_label.ndim == 1:
             return [self]
-        return [self._with_labels(labels) for labels in self.labels.subtopics]
+        return [
+            Ranking(labels, self._row_score, self.ptr, order=self.order, tie_end=self.tie_end, depth=self.depth)
+            for labels in self.labels.subtopics
+        ]
 
 
-def tables_of_grades(min_relevance: float, of_labels: bool) -> tuple[Array, Array]:
-    """Whether each grade is relevant, as 0.0 or 1.0, and the grade itself or the same again."""
-    grades: Array = np.arange(N_GRADES, dtype=np.float64)
-    relevant: Array = (grades >= min_relevance).astype(np.float64)
-    return relevant, grades if of_labels else relevant
-
-
-def _read_only(x: NDArray[Any]) -> Any:
-    """View that no formula can change, as several read it."""
-    x = x.view()
-    x.flags.writeable = False
+def read_only(x: Any) -> Any:
+    """View that no formula can change, because others read it; of what is no array, itself."""
+    if isinstance(x, np.ndarray):
+        x = x.view()
+        x.flags.writeable = False
     return x
+
+
+# --- rankings of queries -------------------------------------------------------------------------------------
+
+
+class RankingKey(NamedTuple):
+    """Choices that two metrics must share to share a ranking."""
+
+    pointwise: bool
+    ties: str
+    keep_unretrieved: bool
+    unjudged: str | None
+    negative: str
+
+    @classmethod
+    def of(cls, spec: Any, queries: Queries) -> RankingKey:
+        """Ranking that a metric asks for; choices that these data make no difference to are left out."""
+        return cls(
+            spec.metric.pointwise,
+            spec["ties"],
+            spec.metric.keeps_unretrieved and queries.summary.has_unretrieved,
+            spec["unjudged"] if spec.read(queries).summary.has_unjudged else None,
+            spec["negative"] if queries.summary.label_range[0] < 0 else "keep",
+        )
+
+
+def rank_block(
+    queries: Queries, first: int, last: int, key: RankingKey, depth: int, known: dict[Any, Labels] | None = None
+) -> Ranking:
+    """Ranking of the queries `first` to `last`; rankings that read labels in the same way share what is `known`."""
+    known = {} if known is None else known
+    read = key.unjudged, key.negative
+    if read not in known:
+        known[read] = _labels_of(queries, first, last, *read)
+    labels, score = known[read], rows_of(queries.score, queries.indptr, queries.order, first, last)
+    if labels.kept is not None:
+        score = score[labels.kept]
+    if key.pointwise:
+        return Ranking.as_given(labels, score)
+    return Ranking.by_score(labels, score, depth=depth, ties=key.ties, keep_unretrieved=key.keep_unretrieved)
+
+
+def _labels_of(queries: Queries, first: int, last: int, unjudged: str | None, negative: str) -> Labels:
+    """Labels of the queries `first` to `last` as metrics with these keywords read them."""
+    queries = queries if negative == "keep" else queries.without_negative
+    indptr, unlisted = queries.indptr[first : last + 1] - queries.indptr[first], queries.unlisted
+    if unlisted is not None:
+        unlisted = unlisted.of_queries(first, last).read_unjudged(unjudged)
+    if queries.grade is not None and unjudged is None:
+        grade = rows_of(queries.grade, queries.indptr, queries.order, first, last)
+        return Labels(None, indptr, unlisted, grade=grade, highest=int(queries.summary.label_range[1]))
+    label = rows_of(queries.label, queries.indptr, queries.order, first, last)
+    judged: NDArray[np.bool_] | None = None
+    if unjudged == "nonrelevant":
+        label = np.nan_to_num(label)
+    elif unjudged == "drop":
+        missing = np.isnan(label)
+        kept: NDArray[np.bool_] = ~(missing if label.ndim == 1 else np.all(missing, axis=1))
+        label, judged = label[kept], kept
+        if label.ndim == 2:  # judged for another subtopic
+            label = np.nan_to_num(label)
+        indptr = np.append(0, np.cumsum(kept))[indptr]
+    return Labels(label, indptr, unlisted, judged)
+
+
+def depth_of(specs: Sequence[Any]) -> int | None:
+    """Depth to which documents must have a row for some metrics, None for all of them."""
+    return None if any(spec.needs_all_documents for spec in specs) else max(spec.depth for spec in specs)
+
+
+def tied_across(queries: Queries | LazyQueries, spec: Any, n_jobs: int | None) -> NDArray[np.bool_]:
+    """Whether equal scores stand on both sides of the deepest cutoff, query by query; anywhere, for whole lists."""
+    if isinstance(queries, LazyQueries):
+        blocks = queries.for_each(lambda first, last, block: tied_across(block, spec, 1), depth_of([spec]), n_jobs)
+        return np.concatenate(blocks)
+    depth = spec.depth
+    key = RankingKey.of(spec, queries)._replace(pointwise=False, ties="average")
+
+    def find(first: int, last: int) -> NDArray[np.bool_]:
+        ranking = rank_block(queries, first, last, key, depth)
+        ends = ranking.tie_ends
+        if ends is None:
+            return np.zeros(last - first, dtype=bool)
+        if depth < NO_CUTOFF:  # a list goes on below its cutoff only to the end of a tie block
+            return ranking.length > depth
+        query = np.repeat(np.arange(last - first), ranking.length)
+        tied = ends - np.arange(len(query)) > 1
+        return np.bincount(query, weights=tied, minlength=last - first) > 0
+
+    return np.concatenate(for_each(find, query_blocks(queries.indptr, n_jobs), n_jobs))

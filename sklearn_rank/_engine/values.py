@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._engine.kernels.plan import divide
 from sklearn_rank._engine.protocols import MetricRequest
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import Ranking
@@ -76,26 +76,20 @@ class PerQuery:
     undefined: NDArray[np.bool_]
 
     @classmethod
-    def empty(cls, spec: MetricRequest, cutoffs: Index, n_queries: int, room: Out | None = None) -> PerQuery:
-        """Room for a curve, which may have more cutoffs than the metric that asks for it; a cutoff is contiguous."""
-        values, undefined = room or room_for_values(n_queries, len(cutoffs))
+    def of_curve(cls, spec: MetricRequest, cutoffs: Index, values: Array, undefined: NDArray[np.bool_]) -> PerQuery:
+        """Values that are written to arrays, of a curve that may have more cutoffs than the metric that asks for it."""
         denominator = np.empty_like(values) if spec["average"] == "micro" else _ones(*values.shape)
         return cls(spec, cutoffs, values, denominator, undefined)
 
     @classmethod
-    def of_ratios(cls, spec: MetricRequest, values: Array, undefined: NDArray[np.bool_]) -> PerQuery:
-        """Values that are no pooled ones, at the cutoffs of the metric."""
-        return cls(spec, spec.cutoffs, values, _ones(*values.shape), undefined)
+    def empty(cls, spec: MetricRequest, n_queries: int) -> PerQuery:
+        """Arrays that the values of a metric are to be written to."""
+        return cls.of_curve(spec, spec.cutoffs, *arrays_of_values(n_queries, [len(spec.cutoffs)])[0])
 
-    def fill(
-        self, first: int, last: int, ranking: Ranking, keywords: Mapping[str, Any], *, keeps_results: bool = False
-    ) -> None:
-        """Compute the queries from `first` up to `last`, and write them to the arrays.
-
-        With `keeps_results` other curves of the same ranking find what was computed for this one.
-        """
+    def fill(self, first: int, last: int, ranking: Ranking, keywords: Mapping[str, Any]) -> None:
+        """Compute the queries from `first` up to `last`, and write them to the arrays."""
         write = self._write_parts if self.spec["average"] == "micro" else self._write_ratio
-        for points, ranked in self._ranked_at(ranking, keeps_results):
+        for points, ranked in self._ranked_at(ranking):
             write((slice(first, last), points), *self.spec.metric.ratio(ranked, keywords), self._needed(ranked))
 
     def put(self, first: int, last: int, part: PerQuery) -> None:
@@ -111,7 +105,7 @@ class PerQuery:
         if needed is denominator:
             needed = None
         otherwise = self.spec["replace_undefined_by"]
-        in_range = rank_kernels.divide(
+        in_range = divide(
             _table(numerator),
             _table(denominator),
             needed,
@@ -140,11 +134,11 @@ class PerQuery:
             first = [np.broadcast_to(part, lost.shape)[lost][0] for part in (numerator, denominator)]
             refuse_range(self.spec.metric.function_name, f"{first[0]:g} over {first[1]:g} for a query")
 
-    def _ranked_at(self, ranking: Ranking, keeps_results: bool) -> Iterator[tuple[slice, Ranked]]:
+    def _ranked_at(self, ranking: Ranking) -> Iterator[tuple[slice, Ranked]]:
         """Points of the curve with the queries for the formula; an author's formula gets lists cut at each point."""
         least = self.spec["min_relevance"]
         if self.spec.metric.is_built_in:
-            yield slice(None), Ranked(ranking, self.cutoffs, least, keeps_results=keeps_results)
+            yield slice(None), Ranked(ranking, self.cutoffs, least)
             return
         for i, cutoff in enumerate(self.cutoffs.tolist()):
             yield slice(i, i + 1), Ranked(ranking.cut(cutoff), self.cutoffs[i : i + 1], least)
@@ -198,20 +192,8 @@ class PerQuery:
 
     def average(self, weight: Array | None) -> Array:
         """Mean over queries at each cutoff, of the kind that the keyword `average` names."""
-        mean = self._simple_mean(weight)
-        return self.sums(weight).average(self.spec) if mean is None else mean
-
-    def _simple_mean(self, weight: Array | None) -> Array | None:
-        """Mean of values that are the ratios, as `sums` and `average` compute it; None where these have more to do."""
-        values = self.numerator
-        if not self.spec.averages_ratios:
-            return None
-        total = totals(values, weight)
-        counted = len(values) if weight is None else weight.sum()
-        least = LEAST if weight is not None else 0
-        if not (counted > 0 and all([least <= abs(x) < math.inf for x in total])):
-            return None  # which is looked at more closely
-        return np.array([x / counted for x in total])
+        mean = simple_mean(self.numerator, weight) if self.spec.averages_ratios else None
+        return self.sums(weight).average(self.spec) if mean is None else np.array(mean)
 
     @np.errstate(over="ignore", invalid="ignore")  # the mean is checked
     def sums(self, weight: Array | None) -> PartialSums:
@@ -297,19 +279,16 @@ class PartialSums:
         return np.exp(mean) if average == "geometric" else mean
 
 
-def room_for_values(n_queries: int, n_cutoffs: int) -> Out:
-    """Room for a curve: values that are to be written, and none that are undefined; a cutoff is contiguous."""
-    return np.empty((n_queries, n_cutoffs), FLOAT64, "F"), np.zeros((n_queries, n_cutoffs), BOOL, "F")
-
-
-def rooms_for_values(n_queries: int, n_cutoffs: Sequence[int]) -> list[Out]:
-    """Rooms for curves in one piece of memory, which has larger pages: made in half of the time of small ones."""
-    values, undefined = room_for_values(n_queries, sum(n_cutoffs))
-    rooms, end = [], 0
+def arrays_of_values(n_queries: int, n_cutoffs: Sequence[int]) -> list[Out]:
+    """Arrays for curves, whose values are to be written, and none of which is undefined; a cutoff is contiguous."""
+    values, undefined = np.empty((n_queries, sum(n_cutoffs)), FLOAT64, "F"), np.zeros((n_queries, sum(n_cutoffs)), BOOL, "F")
+    if len(n_cutoffs) == 1:
+        return [(values, undefined)]
+    outs, end = [], 0
     for n in n_cutoffs:
         start, end = end, end + n
-        rooms.append((values[:, start:end], undefined[:, start:end]))
-    return rooms
+        outs.append((values[:, start:end], undefined[:, start:end]))
+    return outs
 
 
 def places_of(cutoffs: Index, computed: Index) -> Index:
@@ -353,7 +332,17 @@ def _ratio(
     return out
 
 
-def totals(values: Array, weight: Array | None) -> list[float]:
+def simple_mean(values: Array, weight: Array | None) -> list[float] | None:
+    """Mean over queries at each cutoff, as `sums` and `average` compute it; None where these have more to say."""
+    total = _totals(values, weight)
+    counted = len(values) if weight is None else weight.sum()
+    least = LEAST if weight is not None else 0
+    if not (counted > 0 and all([least <= abs(x) < math.inf for x in total])):
+        return None
+    return [x / counted for x in total]
+
+
+def _totals(values: Array, weight: Array | None) -> list[float]:
     """Weighted sum over queries at each cutoff, with the bits of `_sum`, which may not be finite."""
     total: list[float]
     if weight is None and len(values) == 1:

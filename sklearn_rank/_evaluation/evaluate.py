@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike, QueryAttributes, QueryRows, check_attributes
-from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.check import check_queries
 from sklearn_rank._engine.fingerprints import fingerprints_of
-from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.queries import LazyQueries, Queries
 from sklearn_rank._engine.sparse import check_sparse
 from sklearn_rank._evaluation.all_relevant import LabelRange, warn_if_all_relevant
 from sklearn_rank._evaluation.result import Evaluation

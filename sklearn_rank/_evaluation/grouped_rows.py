@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike, QueryAttributes, QueryRows, check_attributes
 from sklearn_rank._engine.check import queries_of, query_weight, refuse_bad_weight
 from sklearn_rank._engine.grouping import group_rows
-from sklearn_rank._engine.id_order import id_order
+from sklearn_rank._engine.ids import id_order
 from sklearn_rank._evaluation.all_relevant import LabelRange
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._evaluation.result import Evaluation

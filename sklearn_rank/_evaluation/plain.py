@@ -19,9 +19,9 @@ from sklearn_rank._engine.attributes import (
     named_columns,
 )
 from sklearn_rank._engine.check import refuse_bad_weight
+from sklearn_rank._engine.columns import labels_of
 from sklearn_rank._engine.grouping import group_rows
-from sklearn_rank._engine.qid import ids_of
-from sklearn_rank._engine.rows import labels_of
+from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.numbers import as_floats, refuse_masked
 from sklearn_rank._utils.typing import Array

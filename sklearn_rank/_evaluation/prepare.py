@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
-from sklearn_rank._engine.check import check_queries
-from sklearn_rank._engine.mask import as_mask
+from sklearn_rank._engine.check import as_mask, check_queries
+from sklearn_rank._engine.columns import queries_in
 from sklearn_rank._engine.queries import Queries
-from sklearn_rank._engine.rows import queries_in
 from sklearn_rank._evaluation.all_relevant import LabelRange, warn_if_all_relevant
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._evaluation.score_rows import ScoreRows, labels_of_rows

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._engine.attributes import QueryAttributes
-from sklearn_rank._engine.per_query import KnownLabels
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._evaluation.result import Evaluation
@@ -18,8 +17,6 @@ from sklearn_rank._metric.compute import BoundMetrics
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.typing import Array, MatrixLike
 
-MADE = ("_bound", "_known", "_quick")
-"""Attributes that are made of the others."""
 NO_PROPERTIES = QueryAttributes({}, None)
 
 
@@ -52,9 +49,7 @@ class PreparedMetrics:
 
     def _bind(self) -> None:
         """Bind the metrics to the labels, of which nothing else is known yet."""
-        self._bound = BoundMetrics(self._queries, [*self._specs.values()])
-        self._known: KnownLabels = {}
-        self._quick = self._bound.quick_means(self._queries, self._known)
+        self._bound = BoundMetrics.of(self._queries, [*self._specs.values()])
 
     @property
     def names(self) -> list[str]:
@@ -81,11 +76,8 @@ class PreparedMetrics:
         TypeError
             If scores are no real numbers.
         """
-        score, has_unretrieved = self._rows.read(y_score, self._n_jobs)
-        means = None if has_unretrieved else self._quick(score)
-        if means is None:
-            _, values = self._compute(score, has_unretrieved)
-            means = [float(one.average(self._queries.weight)[0]) for one in values]
+        queries = self._with_scores(y_score)
+        means = [float(mean[0]) for mean in self._bound.means(queries, self._n_jobs)]
         return means[0] if self._is_single else dict(zip(self._specs, means, strict=True))
 
     def evaluate(self, y_score: MatrixLike) -> Evaluation:
@@ -106,17 +98,18 @@ class PreparedMetrics:
         ValueError, TypeError
             As a call does.
         """
-        queries, values = self._compute(*self._rows.read(y_score, self._n_jobs))
-        metrics = dict(zip(self._specs, values, strict=True))
+        queries = self._with_scores(y_score)
+        metrics = dict(zip(self._specs, self._bound.compute(queries, self._n_jobs), strict=True))
         weight = None if queries.weight is None else queries.weight.copy()  # who gets them may write to them
         return Evaluation(queries.qid.copy(), weight, metrics, RankedData(queries, self._n_jobs), *self._properties)
 
-    def _compute(self, score: Array, has_unretrieved: bool) -> tuple[Queries, list[PerQuery]]:
-        """Queries with these scores, and the values of each metric."""
+    def _with_scores(self, y_score: MatrixLike) -> Queries:
+        """Queries with these scores, which are checked."""
+        score, has_unretrieved = self._rows.read(y_score, self._n_jobs)
         queries = self._queries.with_scores(score, has_unretrieved)
         if has_unretrieved:
             self._bound.check_scores(queries)
-        return queries, self._bound.compute(queries, self._n_jobs, self._known)
+        return queries
 
     def __repr__(self) -> str:
         """Metrics and the number of queries."""
@@ -124,7 +117,7 @@ class PreparedMetrics:
 
     def __getstate__(self) -> dict[str, Any]:
         """State without what is made of labels and metrics."""
-        return {name: value for name, value in vars(self).items() if name not in MADE}
+        return {name: value for name, value in vars(self).items() if name != "_bound"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the state, and bind the metrics again."""

@@ -124,7 +124,7 @@ class Evaluation(QueryValues, TableReport, Saveable):
 
         Examples
         --------
-        >>> from sklearn_rank import Evaluation
+        >>> from sklearn_rank.results import Evaluation
         >>> Evaluation.from_values(["a", "b"], {"mrr": [0.5, 1.0], "clicks": [3, 1]}).mean()
         {'mrr': 0.75, 'clicks': 2.0}
         """

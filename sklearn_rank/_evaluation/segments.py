@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.attributes import AttributesLike
 from sklearn_rank._engine.grouping import number_of_rows, number_together
-from sklearn_rank._engine.id_order import id_order
-from sklearn_rank._engine.qid import ids_of
+from sklearn_rank._engine.ids import id_order, ids_of
 from sklearn_rank._evaluation.plain import check_properties
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.echo import echo, echo_all

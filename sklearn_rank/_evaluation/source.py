@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.fingerprints import Fingerprints, fingerprints_of
-from sklearn_rank._engine.per_query import tied_across
-from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.queries import LazyQueries, Queries
+from sklearn_rank._engine.ranking import tied_across
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.lazy import cached_property

@@ -10,8 +10,8 @@ from scipy.sparse import issparse
 
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike, QueryRows, check_attributes
 from sklearn_rank._engine.check import check_queries, with_scores
+from sklearn_rank._engine.columns import check_columns, check_rows, queries_in
 from sklearn_rank._engine.grouping import find_qid, refuse_other_queries
-from sklearn_rank._engine.rows import check_columns, check_rows, queries_in
 from sklearn_rank._evaluation.all_relevant import LabelRange, warn_if_all_relevant
 from sklearn_rank._evaluation.evaluate import evaluate, evaluate_queries, refuse_unread_tie_break
 from sklearn_rank._evaluation.result import Evaluation

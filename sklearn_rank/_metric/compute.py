@@ -1,78 +1,81 @@
-"""From metrics and queries to values per query: labels are checked and keywords bound first, then curves are filled."""
+"""From metrics and queries to values: labels are checked and keywords bound first, then curves are computed.
+
+A curve is a metric at all of its cutoffs. Those whose formulas can be recorded are computed by a plan, and others formula
+by formula. Plans of metrics without functions in their keywords serve any rows, and are remembered.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from sklearn_rank._engine.blocks import LazyQueries
-from sklearn_rank._engine.per_query import KnownLabels, depth_of, fill
-from sklearn_rank._engine.plan import can_be_planned
-from sklearn_rank._engine.queries import Queries
-from sklearn_rank._engine.quick import QuickMeans
-from sklearn_rank._engine.traced import NotTraced
-from sklearn_rank._engine.values import PerQuery
-from sklearn_rank._metric.plans import PlannedMetrics, curves_of, planned, remembered
-from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._engine.check import check_queries
+from sklearn_rank._engine.kernels import grades as grade_kernels
+from sklearn_rank._engine.plan import Curve, Plan, can_be_planned, fill
+from sklearn_rank._engine.queries import DataSummary, LazyQueries, Queries
+from sklearn_rank._engine.ranking import depth_of
+from sklearn_rank._engine.values import Out, PerQuery, arrays_of_values, places_of, simple_mean
+from sklearn_rank._metric.metric import Metric
+from sklearn_rank._metric.spec import MetricSpec, spec_of
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array
+
+LEAST_LONGEST = 2**10
+"""Length of the longest query that the smallest remembered plan is for."""
+
+LONGEST_REMEMBERED = 2**14
+"""The same of the largest remembered plan: it keeps tables of all ranks."""
+
+MOST_REMEMBERED = 64
+"""Plans that are remembered."""
+
+MOST_NUMBERS = 2**18
+"""Numbers that a remembered plan has room for between two calls."""
+
+_REMEMBERED: dict[tuple[int, ...], tuple[Sequence[MetricSpec], BoundMetrics | None]] = {}
+"""Metrics bound to any rows, by the longest query, the highest grade, and the identities of metrics."""
+
+
+def value_of(
+    metric: Metric, y_true: Any, y_score: Any, *, qid: Any = None, k: Any = None,
+    sample_weight: ArrayLike | None = None, tie_break: ArrayLike | None = None, mask: ArrayLike | None = None,
+    n_jobs: int | None = None, **keywords: Any,
+) -> Any:  # fmt: skip
+    """Mean over queries, or with ``average=None`` the value of each; on the last axis a value for each cutoff."""
+    spec = spec_of(metric, k, keywords)
+    spec.refuse_unread(keywords)
+    if tie_break is not None and not metric.defines_ties and spec["ties"] != "stable":
+        raise ValueError(f"tie_break is read with ties='stable' only. Got ties={echo(spec['ties'])}.")
+    data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break, "mask": mask}
+    queries = check_queries(y_true, y_score, n_jobs=n_jobs, keeps_narrow=True, **data)
+    at = spec.curve_index
+    if spec["average"] is None:
+        value = compute(queries, [spec], n_jobs)[0].values()
+    else:
+        (value,) = compute_means(queries, [spec], n_jobs)
+    return value.take(at, axis=-1) if at.ndim or value.ndim > 1 else value.item(at)
 
 
 def compute(queries: Queries | LazyQueries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
     """Compute all metrics on all queries; those that differ in their cutoff alone are points of one curve."""
     if isinstance(queries, LazyQueries):
         return _compute_lazily(queries, specs, n_jobs)
-    metrics = remembered(queries, specs)
-    values = None if metrics is None else metrics.compute(queries, n_jobs)
-    return BoundMetrics(queries, specs).compute(queries, n_jobs) if values is None else values
+    values = metrics.by_plan(queries, n_jobs) if (metrics := _remembered(queries, specs)) else None
+    return BoundMetrics.of(queries, specs).compute(queries, n_jobs) if values is None else values
 
 
-class BoundMetrics:
-    """Metrics whose keywords are bound to the labels of queries: to be computed on any scores of these."""
-
-    def __init__(self, queries: Queries, specs: Sequence[MetricSpec]) -> None:
-        self.specs, self.curves, self._queries = specs, curves_of(queries, specs), queries
-
-    def check_scores(self, queries: Queries) -> None:
-        """Refuse scores that one of the metrics does not take."""
-        for spec in self.specs:
-            spec.check_scores(queries)
-
-    def compute(self, queries: Queries, n_jobs: int | None, known: KnownLabels | None = None) -> list[PerQuery]:
-        """Values of each metric; what depends on labels alone is kept in `known`."""
-        metrics = self._planned if can_be_planned(queries) else None
-        values = None if metrics is None else metrics.compute(queries, n_jobs)
-        return self._in_general(queries, n_jobs, known) if values is None else values
-
-    @cached_property
-    def _planned(self) -> PlannedMetrics | None:
-        """Plan for any scores of the queries that have one."""
-        return planned(self._queries, self.specs, self.curves)
-
-    def _in_general(self, queries: Queries, n_jobs: int | None, known: KnownLabels | None) -> list[PerQuery]:
-        n_queries = len(queries.indptr) - 1
-        values = {key: PerQuery.empty(of.spec, of.cutoffs, n_queries) for key, of in self.curves.items()}
-        keywords = [of.keywords for of in self.curves.values()]
-        fill(queries, [*zip(values.values(), keywords, strict=True)], n_jobs, known)
-        return [values[spec.curve_key].at(spec) for spec in self.specs]
-
-    def quick_means(self, queries: Queries, known: KnownLabels) -> Callable[[Array], list[float] | None]:
-        """Mean of each metric for scores of few rows; None where `compute` has more to do."""
-        numbers = {key: number for number, key in enumerate(self.curves)}
-        points = []
-        for spec in self.specs:
-            curve = self.curves[spec.curve_key]
-            points.append((numbers[spec.curve_key], int(np.searchsorted(curve.cutoffs, spec.depth))))
-        of_block = known.setdefault((0, len(queries.indptr) - 1), {})
-        with suppress(NotTraced):
-            return QuickMeans(queries, [*self.curves.values()], points, of_block)
-        return lambda score: None
+def compute_means(queries: Queries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[Array]:
+    """Mean over queries of all metrics, each at its cutoffs."""
+    return (_remembered(queries, specs) or BoundMetrics.of(queries, specs)).means(queries, n_jobs)
 
 
 def _compute_lazily(queries: LazyQueries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
-    results = [PerQuery.empty(spec, spec.cutoffs, len(queries.n_documents)) for spec in specs]
+    results = [PerQuery.empty(spec, len(queries.n_documents)) for spec in specs]
 
     def compute_block(first: int, last: int, block: Queries) -> None:
         for result, part in zip(results, compute(block, specs, 1), strict=True):
@@ -80,3 +83,131 @@ def _compute_lazily(queries: LazyQueries, specs: Sequence[MetricSpec], n_jobs: i
 
     queries.for_each(compute_block, depth_of(specs), n_jobs)
     return results
+
+
+class BoundMetrics:
+    """Metrics whose keywords are bound to the labels of queries: to be computed on any scores of these."""
+
+    def __init__(self, specs: Sequence[MetricSpec], curves: Mapping[Any, Curve], longest: int, grades: Any) -> None:
+        self.specs, self.curves, self._longest, self._grades = specs, curves, longest, grades
+        self._most_kept = math.inf
+
+    @classmethod
+    def of(cls, queries: Queries, specs: Sequence[MetricSpec]) -> BoundMetrics:
+        """Metrics bound to queries."""
+        return cls(specs, _curves_of(queries, specs), queries.longest, lambda: _grades_of(queries))
+
+    @classmethod
+    def of_any(cls, specs: Sequence[MetricSpec], longest: int, highest: int) -> BoundMetrics | None:
+        """Metrics bound to any queries that are no longer, and have grades up to the highest; None if one cannot be."""
+        zeros, ends = np.zeros(longest), np.array([0, longest])
+        queries = Queries(zeros, zeros, ends, None, zeros[:1], None, DataSummary((0.0, 0.0), False, False))
+        try:
+            metrics = cls(specs, _curves_of(queries, specs), longest, lambda: np.arange(highest + 1.0))
+        except ValueError:  # of which the labels at hand decide
+            return None
+        metrics._most_kept = MOST_NUMBERS
+        return None if metrics._plan.others else metrics
+
+    def check_scores(self, queries: Queries) -> None:
+        """Refuse scores that one of the metrics does not take."""
+        for spec in self.specs:
+            spec.check_scores(queries)
+
+    def compute(self, queries: Queries, n_jobs: int | None) -> list[PerQuery]:
+        """Values of each metric, by a plan as far as there is one."""
+        values = self.by_plan(queries, n_jobs) if can_be_planned(queries) else None
+        if values is None:
+            curves = [*self.curves.values()]
+            results = self._results(curves, arrays_for(curves, len(queries.indptr) - 1))
+            fill(queries, results, n_jobs)
+            values = self._points(results)
+        return values
+
+    def by_plan(self, queries: Queries, n_jobs: int | None) -> list[PerQuery] | None:
+        """Values of each metric, or None where a formula must say what is wrong."""
+        plan = self._plan
+        curves, n_planned = [*plan.curves, *plan.others], len(plan.curves)
+        outs = arrays_for(curves, len(queries.indptr) - 1)
+        if n_planned and not plan.run(queries, outs[:n_planned], n_jobs):
+            return None
+        results = self._results(curves, outs)
+        if plan.others:
+            fill(queries, results[n_planned:], n_jobs)
+        return self._points(results)
+
+    def means(self, queries: Queries, n_jobs: int | None) -> list[Array]:
+        """Mean of each metric at its cutoffs; where it is that of ratios, without an object for each."""
+        if self._averages_ratios and can_be_planned(queries) and not (plan := self._plan).others:
+            outs = arrays_for(plan.curves, len(queries.indptr) - 1)
+            if plan.run(queries, outs, n_jobs):
+                means = [simple_mean(values, queries.weight) for values, _ in outs]
+                if None not in means:
+                    return [np.array(means[curve])[at] for curve, at in self._places]
+        return [values.average(queries.weight) for values in self.compute(queries, n_jobs)]
+
+    @cached_property
+    def _averages_ratios(self) -> bool:
+        return all(spec.averages_ratios for spec in self.specs)
+
+    @cached_property
+    def _places(self) -> list[tuple[int, Any]]:
+        """Curve of each metric, and the places of its cutoffs there."""
+        numbers, curves = {key: number for number, key in enumerate(self.curves)}, self.curves
+        return [(numbers[s.curve_key], places_of(s.cutoffs, curves[s.curve_key].cutoffs)) for s in self.specs]
+
+    @cached_property
+    def _plan(self) -> Plan:
+        return Plan([*self.curves.values()], self._longest, self._grades(), most_kept=self._most_kept)
+
+    @staticmethod
+    def _results(curves: Sequence[Curve], outs: Sequence[Out]) -> list[tuple[PerQuery, Mapping[str, Any]]]:
+        """Values of curves, which are written to arrays, and the keywords of their formulas."""
+        return [(PerQuery.of_curve(c.spec, c.cutoffs, *out), c.keywords) for c, out in zip(curves, outs, strict=True)]
+
+    def _points(self, results: Sequence[tuple[PerQuery, Any]]) -> list[PerQuery]:
+        """Values of each metric, from those of the curves."""
+        values = {result.spec.curve_key: result for result, _ in results}
+        return [values[spec.curve_key].at(spec) for spec in self.specs]
+
+
+def arrays_for(curves: Sequence[Curve], n_queries: int) -> list[Out]:
+    """Arrays for the values of curves, and for whether they are undefined."""
+    return arrays_of_values(n_queries, [len(curve.cutoffs) for curve in curves])
+
+
+def _curves_of(queries: Queries, specs: Sequence[MetricSpec]) -> dict[Any, Curve]:
+    """Curves of metrics that differ in their cutoff alone, with their keywords bound to the labels of queries."""
+    alike: dict[Any, list[MetricSpec]] = {}
+    for spec in specs:
+        alike.setdefault(spec.curve_key, []).append(spec)
+    return {key: _bind(queries, group) for key, group in alike.items()}
+
+
+def _bind(queries: Queries, group: Sequence[MetricSpec]) -> Curve:
+    deepest = max(group, key=lambda spec: spec.depth)
+    cutoffs = group[0].cutoffs if len(group) == 1 else np.unique(np.concatenate([s.cutoffs for s in group]))
+    return Curve(deepest, cutoffs, deepest.bind(queries))
+
+
+def _grades_of(queries: Queries) -> Array:
+    """Grades that the labels of queries have."""
+    assert queries.grade is not None
+    bits = grade_kernels.find_grades(queries.grade, int(queries.summary.label_range[1]))
+    return np.array([g for g in range(32) if bits >> g & 1], dtype=np.float64)
+
+
+def _remembered(queries: Queries, specs: Sequence[MetricSpec]) -> BoundMetrics | None:
+    """Metrics bound to any rows like these, remembered for metrics that are shared; None if there are none."""
+    if not can_be_planned(queries) or queries.longest > LONGEST_REMEMBERED:
+        return None
+    longest, highest = max(LEAST_LONGEST, 1 << (queries.longest - 1).bit_length()), int(queries.summary.label_range[1])
+    key = longest, highest, *map(id, specs)
+    known = _REMEMBERED.get(key)
+    if known is None:
+        if not all([spec.is_shared and highest <= spec.highest_label for spec in specs]):
+            return None
+        if len(_REMEMBERED) >= MOST_REMEMBERED:
+            _REMEMBERED.clear()
+        known = _REMEMBERED[key] = specs, BoundMetrics.of_any(specs, longest, highest)
+    return known[1]

@@ -15,11 +15,11 @@ from typing import Any, Protocol, Unpack, cast
 
 from numpy.typing import ArrayLike
 
+from sklearn_rank._metric.compute import value_of
 from sklearn_rank._metric.definition import refuse_bad_keywords, refuse_bad_names, refuse_taken_names
 from sklearn_rank._metric.docstring import docstring_of, signature_of
 from sklearn_rank._metric.metric import REGISTRY, Formula, Metric
 from sklearn_rank._metric.properties import Properties
-from sklearn_rank._metric.value import value_of
 from sklearn_rank._utils.arguments import refuse_position
 from sklearn_rank._utils.doors import refuse_missing
 from sklearn_rank._utils.echo import echo

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank._engine.kernels import rank as rank_kernels
+from sklearn_rank._engine.kernels import grades as grade_kernels
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array
 
@@ -50,7 +50,7 @@ def exp2_minus_1(label: Array) -> Array:
     """``2**label - 1``, also where a label is so near 0 that 2**label is 1; exact for whole labels."""
     label = np.ascontiguousarray(label, dtype=np.float64)
     value = np.empty(len(label))
-    rank_kernels.exp2_minus_1(label, value)
+    grade_kernels.exp2_minus_1(label, value)
     return value
 
 

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.check import queries_of
-from sklearn_rank._engine.per_query import rank_block, ranking_key
 from sklearn_rank._engine.ranked import Pairs, Ranked
+from sklearn_rank._engine.ranking import RankingKey, rank_block
 from sklearn_rank._metric.metric import Metric
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.typing import Array
@@ -169,7 +169,7 @@ def _compute(metric: Metric, k: int | None, data: Probe, **keywords: Any) -> tup
         spec = MetricSpec(metric, k, keywords)
         indptr = np.append(0, np.cumsum(data.length))
         queries = queries_of(data.label, data.score, indptr, np.arange(len(data.length)), None, None, 1)
-        ranking = rank_block(queries, 0, len(data.length), ranking_key(spec, queries), spec.depth)
+        ranking = rank_block(queries, 0, len(data.length), RankingKey.of(spec, queries), spec.depth)
         ranked = ranked_type(ranking, spec.cutoffs, spec["min_relevance"])
         numerator, denominator = metric.ratio(ranked, spec.bind(queries))
         undefined = np.broadcast_to(denominator == 0, ranked.shape)

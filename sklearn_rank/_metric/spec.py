@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine import labels as _labels
+from sklearn_rank._engine import label_checks as _labels
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.ranking import NO_CUTOFF
 from sklearn_rank._metric.conventions import keywords_of

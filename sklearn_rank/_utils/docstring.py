@@ -39,7 +39,7 @@ def parameter_entries(target: Callable[..., Any]) -> dict[str, str]:
     return entries
 
 
-def completed(target: Callable[..., Any], entries: Mapping[str, str], **sections: str) -> str:
+def completed_docstring(target: Callable[..., Any], entries: Mapping[str, str], **sections: str) -> str:
     """Docstring of a class or function with the parameters and sections that it lacks, as its signature has them."""
     head, own = split_sections(inspect.getdoc(target) or "")
     entry_of = {**entries, **parameter_entries(target)}
@@ -72,7 +72,7 @@ def described_as(*templates: Callable[..., Any]) -> Callable[[F], F]:
     def decorate(target: F) -> F:
         # python -OO removes docstrings.
         if target.__doc__:
-            target.__doc__ = completed(target, dict(ChainMap(*map(parameter_entries, templates))))
+            target.__doc__ = completed_docstring(target, dict(ChainMap(*map(parameter_entries, templates))))
         return target
 
     return decorate

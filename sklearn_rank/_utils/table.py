@@ -35,12 +35,12 @@ MARKUP = re.compile(r"[\\|<`*\[]|(?<!\w)_|_(?!\w)")
 """Characters that Markdown interprets in the cell of a table."""
 
 
-class Labelled(str):
+class LabelledName(str):
     """A name that programs read as it is, and that tables print as its `label`.
 
     Examples
     --------
-    >>> print(Table(("metric", "mean"), ((Labelled("ndcg@10", "nDCG@10"), 0.5),)))
+    >>> print(Table(("metric", "mean"), ((LabelledName("ndcg@10", "nDCG@10"), 0.5),)))
     metric      mean
     nDCG@10   0.5000
     """
@@ -218,11 +218,11 @@ def cell(value: Any) -> str:
         if 0 < abs(value) < 5e-5:
             return f"{value:.1e}"
         return f"{value:.4e}" if 1e6 <= abs(value) < math.inf else f"{value:.4f}"
-    return printable(value.label if isinstance(value, Labelled) else str(value))
+    return printable(value.label if isinstance(value, LabelledName) else str(value))
 
 
 def _plain(value: Any) -> Any:
-    return str(value) if isinstance(value, Labelled) else value
+    return str(value) if isinstance(value, LabelledName) else value
 
 
 def shorten(text: str, width: int) -> str:

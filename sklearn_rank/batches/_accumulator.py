@@ -22,9 +22,9 @@ from sklearn_rank._chunks.parts import (
 from sklearn_rank._chunks.query_ids import kind_after
 from sklearn_rank._engine.attributes import QueryRows, check_attributes
 from sklearn_rank._engine.check import check_queries
-from sklearn_rank._engine.id_order import id_order
+from sklearn_rank._engine.columns import queries_in
+from sklearn_rank._engine.ids import id_order
 from sklearn_rank._engine.queries import Queries
-from sklearn_rank._engine.rows import queries_in
 from sklearn_rank._evaluation.all_relevant import NO_LABELS, LabelRange, warn_if_all_relevant
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics

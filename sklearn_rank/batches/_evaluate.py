@@ -6,7 +6,7 @@ from contextlib import ExitStack, closing
 from numbers import Integral
 from typing import Any
 
-from sklearn_rank._chunks.batch_validator import BatchValidator, GroupedRows, adjacent_queries
+from sklearn_rank._chunks.batch_validator import BatchRows, BatchValidator, adjacent_queries
 from sklearn_rank._chunks.column_arguments import column_arguments
 from sklearn_rank._chunks.columns import iterate_batches
 from sklearn_rank._chunks.parts import evaluate_parts, join_parts
@@ -90,7 +90,7 @@ def evaluate_batches(
     with ExitStack() as stack:
         if assume_grouped:
             grouped = adjacent_queries(validator.validate(stream))
-            parts = evaluate_parts(grouped, GroupedRows.queries, specs, n_jobs)
+            parts = evaluate_parts(grouped, BatchRows.queries, specs, n_jobs)
         else:
             rows = validator.validate_scattered(stream)
             scattered = scattered_parts(rows, lambda: validator.seen.n, int(memory_limit), folder, n_jobs)

@@ -16,7 +16,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from sklearn_rank._chunks.batch_validator import GroupedRows, ScatteredRows, as_float64
+from sklearn_rank._chunks.batch_validator import BatchRows, ScatteredRows, as_float64
 from sklearn_rank._engine.grouping import sort_by_number
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._utils.echo import echo
@@ -51,7 +51,7 @@ class Part(NamedTuple):
         indptr, order = sort_by_number(dense, int(dense.max()) + 1, None, len(dense), n_jobs)
         indptr = np.append(indptr[:-1][np.diff(indptr) > 0], len(order))
         label, score = as_float64(label.take(order, axis=0)), as_float64(score.take(order))
-        return GroupedRows(label, score, indptr, None, number[order[indptr[:-1]]]).queries(n_jobs)
+        return BatchRows(label, score, indptr, None, number[order[indptr[:-1]]]).queries(n_jobs)
 
 
 def scattered_parts(

@@ -15,7 +15,7 @@ from sklearn_rank._chunks.value_table import (
     refuse_other_table,
     refuse_repeated,
 )
-from sklearn_rank._engine.qid import MISSING
+from sklearn_rank._engine.ids import MISSING
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import with_arguments_of
 from sklearn_rank.dask._partitions import check_frame

@@ -13,7 +13,7 @@ from sklearn_rank._chunks.parts import discounts_of, join_parts
 from sklearn_rank._chunks.query_ids import QueryIdIndex
 from sklearn_rank._chunks.value_table import mean_of_sums, refuse_cut_queries, refuse_options
 from sklearn_rank._engine.check import refuse_bad_weight
-from sklearn_rank._engine.qid import joined_ids
+from sklearn_rank._engine.ids import joined_ids
 from sklearn_rank._engine.values import PartialSums
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec

@@ -10,7 +10,6 @@ from sklearn_rank.display._distribution import DistributionDisplay
 from sklearn_rank.display._eval_curve import EvalCurveDisplay
 from sklearn_rank.display._list_length import ListLengthDisplay
 from sklearn_rank.display._precision_recall import QueryPrecisionRecallDisplay
-from sklearn_rank.display._query_size import QuerySizeDisplay
 from sklearn_rank.display._segments import SegmentsDisplay
 
 __all__ = [
@@ -21,6 +20,5 @@ __all__ = [
     "EvalCurveDisplay",
     "ListLengthDisplay",
     "QueryPrecisionRecallDisplay",
-    "QuerySizeDisplay",
     "SegmentsDisplay",
 ]

@@ -11,46 +11,43 @@ from sklearn_rank._utils.constraints import BOOL, COUNT, SHARE, Constraint, is_c
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 
-TEXT = Constraint("a str", lambda v: isinstance(v, str), "")
-TEXT_OR_NONE = Constraint("a str or None", lambda v: v is None or isinstance(v, str), "")
-LEVEL = Constraint("between 0 and 1, exclusive, or None", lambda v: v is None or (is_real(v) and 0 < v < 1), "")
-ROUND = Constraint("an int >= 0 or None", lambda v: v is None or (is_count(v + 1) if is_real(v) else False), "")
-PVALUE = Constraint("between 0 and 1, or None", lambda v: v is None or (is_real(v) and 0 <= v <= 1), "")
-AXES = Constraint("axes of Matplotlib or None", lambda v: v is None or hasattr(v, "figure"), "")
+STR = Constraint("a str", lambda v: isinstance(v, str), "")
+STR_OR_NONE = Constraint("a str or None", lambda v: v is None or isinstance(v, str), "")
 RESULT = Constraint(
     "a result: of evaluate(...), or one of compare_systems(...).results",
     lambda v: hasattr(type(v), "per_query") and not isinstance(v, type),
     "",
 )
-YES_OR_NO = Constraint("a bool or None", lambda v: v is None or isinstance(v, (bool, np.bool_)), "")
-RULES = {
-    "show_points": YES_OR_NO,
-    "name": TEXT_OR_NONE,
-    "note": TEXT,
-    "ax": AXES,
+METHOD_RULES = {
+    "show_points": Constraint("a bool or None", lambda v: v is None or isinstance(v, (bool, np.bool_)), ""),
+    "name": STR_OR_NONE,
+    "ax": Constraint("axes of Matplotlib or None", lambda v: v is None or hasattr(v, "figure"), ""),
     "alpha": SHARE,
     "n_bins": COUNT,
     "result": RESULT,
 }
 """Rules of the arguments that have one meaning in all methods of the Displays."""
 
-OF_CONSTRUCTORS = {
-    **RULES, "metric": TEXT, "greater_is_better": BOOL, "confidence_level": LEVEL, "best_iteration": ROUND,
-    "baseline": TEXT_OR_NONE, "difference_from": TEXT_OR_NONE, "show_points": BOOL, "as_row": BOOL, "pvalue": PVALUE,
-}  # fmt: skip
+CONSTRUCTOR_RULES = {
+    **METHOD_RULES,
+    "note": STR,
+    "metric": STR,
+    "greater_is_better": BOOL,
+    "confidence_level": Constraint(
+        "between 0 and 1, exclusive, or None", lambda v: v is None or (is_real(v) and 0 < v < 1), ""
+    ),
+    "best_iteration": Constraint("an int >= 0 or None", lambda v: v is None or (is_real(v) and is_count(v + 1)), ""),
+    "baseline": STR_OR_NONE,
+    "difference_from": STR_OR_NONE,
+    "show_points": BOOL,
+    "as_row": BOOL,
+    "pvalue": Constraint("between 0 and 1, or None", lambda v: v is None or (is_real(v) and 0 <= v <= 1), ""),
+}
 """Rules of the arguments of their constructors."""
 
 
 def points(**columns: ArrayLike | None) -> list[Any]:
-    """Numbers to be drawn, of one dimension and all as many; None stays None.
-
-    Raises
-    ------
-    TypeError
-        If one is no number.
-    ValueError
-        If there are none, or there is another number of dimensions.
-    """
+    """Numbers to be drawn, in columns of one dimension and one length; None stays None."""
     arrays = [None if x is None else as_floats(x, name) for name, x in columns.items()]
     shapes = {name: x.shape for name, x in zip(columns, arrays, strict=True) if x is not None}
     if len({*shapes.values()}) > 1 or any(len(shape) != 1 or shape[0] == 0 for shape in shapes.values()):

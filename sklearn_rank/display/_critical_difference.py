@@ -6,17 +6,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.echo import echo
 from sklearn_rank.display._arguments import mapping
-from sklearn_rank.display._display import Display
-from sklearn_rank.display._docstring import documented
-from sklearn_rank.display._figure import make_room, room_beside, set_labels, set_rows, set_ticks, value_label
-from sklearn_rank.display._input import evaluate_each
-from sklearn_rank.display._palette import COLORS
-from sklearn_rank.display._words import in_words, percent
+from sklearn_rank.display._display import PredictionsDisplay
+from sklearn_rank.display._figure import (
+    in_words,
+    percent,
+    set_labels,
+    set_rows,
+    set_ticks,
+    value_label,
+    widen_margins,
+    width_beside_rows,
+)
+from sklearn_rank.display._signature import completed
+from sklearn_rank.display._systems import COLORS
 from sklearn_rank.stats import MultipleComparison, compare_all, confidence_interval
 from sklearn_rank.stats._align import align
 from sklearn_rank.stats._significance import ComparisonOptions
@@ -27,16 +32,16 @@ MOST = 0.6
 """Most of the width of the axes that numbers and bars take."""
 
 
-@documented
-class CriticalDifferenceDisplay(Display):
+@completed
+class CriticalDifferenceDisplay(PredictionsDisplay):
     """Means of several systems, the best on top, with bars that join systems that may not differ.
 
     A bar joins the systems with a dot on it: no two of them differ significantly once p-values are corrected for the
     number of pairs. With a baseline there is one bar, of the baseline and all that may not differ from it. Means are
     drawn, not mean ranks as in the charts of Demšar, so that the picture also says how large a difference is.
 
-    There is no `from_estimator`, as there is no one estimator: models are compared on queries that they have not seen
-    by `RankingEvaluator.compare`, whose ``results`` are what `from_results` takes.
+    Models are compared on queries that they have not seen by `RankingEvaluator.compare`; `from_results` takes its
+    ``results``.
 
     Parameters
     ----------
@@ -78,6 +83,8 @@ class CriticalDifferenceDisplay(Display):
     >>> plt.close(display.figure_)
     """
 
+    _drawn_by = "_from_evaluated"
+
     def __init__(
         self, means: Mapping[str, float], pvalues: Mapping[tuple[str, str], float], *, alpha: float = 0.05,
         baseline: str | None = None, metric: str = "metric", greater_is_better: bool = True, note: str = "",
@@ -93,8 +100,6 @@ class CriticalDifferenceDisplay(Display):
 
         Parameters
         ----------
-        ax : Matplotlib Axes, default=None
-            Axes to draw on, with room to the right of them. None: those of a new figure.
         **kwargs
             Passed to Matplotlib's `plot`, for the means.
         """
@@ -109,7 +114,7 @@ class CriticalDifferenceDisplay(Display):
         self._draw_bars(ax, size)
         ax.grid(axis="y", linestyle=":", color="0.85")
         ax.set_axisbelow(True)
-        make_room(ax)
+        widen_margins(ax)
         return self
 
     def _draw_means(self, ax: Any, size: float, kwargs: dict[str, Any]) -> None:
@@ -124,18 +129,18 @@ class CriticalDifferenceDisplay(Display):
             ax.annotate(f"{mean:#.3g}", (right, row), (5, 0), textcoords="offset points", va="center", fontsize=size)
 
     def _draw_bars(self, ax: Any, size: float) -> None:
-        """Bars inside the frame, right of the numbers; those that lie beside no other one share a place."""
+        """Bars inside the frame, right of the numbers; bars of different rows share a column."""
         row = {name: i for i, name in enumerate(self.order_)}
         columns = _columns([(row[group[0]], row[group[-1]]) for group in self.groups_])
         n_columns = max(columns, default=-1) + 1
-        width = room_beside(ax, size)
+        width = width_beside_rows(ax, size)
         numbers = 3 * size + 10
         bar = min(BAR, max(NARROW, (MOST * width - numbers) / max(n_columns, 1)))
-        room, step = min(MOST, (numbers + bar * (n_columns + 0.5)) / width), bar / width
+        share_taken, step = min(MOST, (numbers + bar * (n_columns + 0.5)) / width), bar / width
         low, high = ax.dataLim.intervalx
         span = (high - low) or abs(high) or 1.0
         if np.isfinite(span):
-            ax.set_xlim(low - 0.06 * span, low + 1.06 * span / (1 - room))
+            ax.set_xlim(low - 0.06 * span, low + 1.06 * span / (1 - share_taken))
             set_ticks(ax, low - 0.06 * span, high, width)
         share = min(1.0, 2 * bar / BAR)
         look: dict[str, Any] = {
@@ -183,14 +188,8 @@ class CriticalDifferenceDisplay(Display):
         Parameters
         ----------
         comparison : MultipleComparison
-        alpha : float, default=0.05
-            Systems differ significantly where the corrected p-value is at most this.
         intervals : dict of str to (float, float), default=None
             Confidence interval of the mean of each system, at the level of the comparison. None: no intervals.
-        ax : Matplotlib Axes, default=None
-            Axes to draw on, with room to the right of them. None: those of a new figure.
-        **kwargs
-            Passed to Matplotlib's `plot`, for the means.
         """
         if not hasattr(type(comparison), "corrected_pvalue"):
             raise TypeError(f"comparison must be what stats.compare_all(...) returns. Got {echo(comparison)} instead.")
@@ -213,12 +212,6 @@ class CriticalDifferenceDisplay(Display):
         ----------
         results : dict of str to Evaluation
             Two systems or more, by name.
-        metric : str, default=None
-            One of their metrics. None: the only one.
-        alpha : float, default=0.05
-            Systems differ significantly where the corrected p-value is at most this.
-        ax : Matplotlib Axes, default=None
-            Axes to draw on, with room to the right of them. None: those of a new figure.
         **options
             Passed to `sklearn_rank.stats.compare_all`: `test`, `correction`, `baseline` and the rest.
 
@@ -232,38 +225,21 @@ class CriticalDifferenceDisplay(Display):
         return cls.from_comparison(comparison, alpha=alpha, intervals=intervals, ax=ax)
 
     @classmethod
-    def from_predictions(
+    def _from_evaluated(
         cls,
-        y_true: ArrayLike,
-        y_score: Mapping[str, Any],
+        results: Mapping[str, Any],
         *,
-        qid: ArrayLike | None = None,
-        metric: MetricLike = "ndcg",
         alpha: float = 0.05,
         options: Mapping[str, Any] | None = None,
         ax: Any = None,
-        n_jobs: int | None = None,
-        **keywords: Any,
     ) -> Self:
-        """Picture of labels and the scores of several systems.
+        """Picture of results.
 
         Parameters
         ----------
-        y_score : dict of str to array-like of shape (n_samples,)
-            Scores of two systems or more, by name.
-        alpha : float, default=0.05
-            Systems differ significantly where the corrected p-value is at most this.
         options : dict, default=None
             Keywords of `sklearn_rank.stats.compare_all`: `test`, `correction`, `baseline` and the rest.
-        ax : Matplotlib Axes, default=None
-            Axes to draw on, with room to the right of them. None: those of a new figure.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If `evaluate` or `compare_all` do not take what is given.
         """
-        results = evaluate_each(y_true, y_score, qid=qid, metrics=[metric], n_jobs=n_jobs, **keywords)
         return cls.from_results(results, alpha=alpha, ax=ax, **(options or {}))
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,24 +11,23 @@ from numpy.typing import ArrayLike
 
 from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank.display._arguments import points, required
-from sklearn_rank.display._display import FromEstimator
-from sklearn_rank.display._docstring import documented
-from sklearn_rank.display._figure import set_cutoff_axis, set_labels
-from sklearn_rank.display._input import at_cutoffs, family_of, refuse_other_meaning, several
-from sklearn_rank.display._naming import label_of
-from sklearn_rank.display._palette import line_style
-from sklearn_rank.display._words import percent
+from sklearn_rank.display._display import ResultDisplay
+from sklearn_rank.display._figure import label_there, percent, set_cutoff_axis, set_labels
+from sklearn_rank.display._input import at_cutoffs, names_at_cutoffs
+from sklearn_rank.display._signature import completed
+from sklearn_rank.display._systems import label_of, line_style
 
 
-@documented
-class CutoffDisplay(FromEstimator):
+@completed
+class CutoffDisplay(ResultDisplay):
     """A metric at several cutoffs: mean over queries, with a band of confidence.
 
-    Plot another system on ``ax=display.ax_`` to compare them. Bands that overlap do not say that there is no
-    difference: queries are the same for both systems, see `DifferenceDisplay`.
+    Plot another system on ``ax=display.ax_`` to compare them, or another metric, such as recall after precision. Bands
+    that overlap do not say that there is no difference: both systems have the same queries, see `DifferenceDisplay`.
 
     Parameters
     ----------
@@ -90,95 +90,51 @@ class CutoffDisplay(FromEstimator):
         if self.band_ is not None and self.confidence_level is not None:
             band = f", {percent(self.confidence_level)} interval"
         lower = "" if self.greater_is_better else " (lower is better)"
+        label = f"mean {display_name(self.metric)}@k{lower}{band}"
         set_cutoff_axis(ax, self.k)
-        set_labels(ax, "cutoff k (documents)", f"mean {display_name(self.metric)}@k{lower}{band}")
+        set_labels(ax, "cutoff k (documents)", label if label_there(ax) in ("", label) else f"mean at k{band}")
         self._name_systems(on_curves=True)
         return self
 
     @classmethod
-    def from_result(
-        cls,
-        result: Evaluation,
-        metric: Any = None,
-        *,
-        confidence_level: float | None = 0.95,
-        name: str | None = None,
-        ax: Any = None,
-        **kwargs: Any,
-    ) -> Self:
-        """Picture of a metric that a result has at several cutoffs, such as "ndcg@1" and "ndcg@5".
+    def _metrics_in(cls, result: Evaluation, metric: MetricLike | None = None) -> Sequence[str]:
+        """Names of a metric at the cutoffs of a result.
 
         Parameters
         ----------
         metric : str, default=None
-            The metric without its cutoff. None: the only one that the result has at cutoffs.
-        confidence_level : float or None, default=0.95
-            Level of the confidence intervals; means that are weighted, pooled or geometric have none. None: no band.
-        **kwargs
-            Passed to Matplotlib's `plot`.
-
-        Raises
-        ------
-        ValueError
-            If the result has no such metric at cutoffs.
+            The metric without its cutoff, such as "ndcg" for "ndcg@1" and "ndcg@5". None: the only one at cutoffs.
         """
-        display = cls._of_result(result, metric, confidence_level=confidence_level, name=name)
-        return display.plot(ax, **kwargs)
+        return names_at_cutoffs(result, metric)
 
     @classmethod
-    def _of_result(cls, result: Evaluation, metric: Any, *, confidence_level: float | None, name: str | None) -> Self:
-        """Display of a result, not drawn yet."""
-        family, names = family_of(result, metric)
+    def _of_metrics(
+        cls, result: Evaluation, names: Sequence[str], *, confidence_level: float | None = 0.95, name: str | None
+    ) -> Self:
+        """Display of a metric at cutoffs.
+
+        Parameters
+        ----------
+        confidence_level : float or None, default=0.95
+            Level of the confidence intervals; means that are weighted, pooled or geometric have none. None: no band.
+        """
         means, low, high = result.mean(), None, None
+        specs = [parse_metric(at_k) for at_k in names]
         if confidence_level is not None:
             intervals = result.confidence_interval(confidence_level)
-            low, high = np.transpose([intervals[at_k] for at_k in names.values()])
-        mean = [means[at_k] for at_k in names.values()]
-        better = result.greater_is_better[next(iter(names.values()))]
+            low, high = np.transpose([intervals[at_k] for at_k in names])
         return cls(
-            list(names), mean, low=low, high=high, confidence_level=confidence_level, metric=family,
-            greater_is_better=better, name=name,
+            [spec.k for spec in specs], [means[at_k] for at_k in names], low=low, high=high,
+            confidence_level=confidence_level, metric=str(replace(specs[0], k=None)),
+            greater_is_better=result.greater_is_better[names[0]], name=name,
         )  # fmt: skip
 
     @classmethod
-    def from_results(
-        cls, results: Mapping[str, Evaluation], metric: Any = None, *, confidence_level: float | None = 0.95,
-        ax: Any = None, **kwargs: Any,
-    ) -> Self:  # fmt: skip
-        """Picture of a metric of several results.
-
-        Parameters
-        ----------
-        metric : str, default=None
-            The metric without its cutoff. None: the only one that the results have at cutoffs.
-        confidence_level : float or None, default=0.95
-            Level of the confidence intervals. None: no bands.
-        **kwargs
-            Passed to Matplotlib's `plot`, for all systems.
-        """
-        displays = {
-            name: cls._of_result(result, metric, confidence_level=confidence_level, name=name)
-            for name, result in several(results).items()
-        }
-        refuse_other_meaning(results, family_of(next(iter(results.values())), metric)[1].values())
-        return cls._of_systems(displays, ax, **kwargs)
-
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        y_score: ArrayLike,
-        *,
-        qid: ArrayLike | None = None,
-        metric: MetricLike = "ndcg",
-        k: Iterable[int] = range(1, 21),
-        confidence_level: float | None = 0.95,
-        name: str | None = None,
-        ax: Any = None,
-        n_jobs: int | None = None,
+    def _evaluate(
+        cls, y_true: ArrayLike, y_score: Any, *, metric: MetricLike = "ndcg", k: Iterable[int] = range(1, 21),
         **keywords: Any,
-    ) -> Self:
-        """Picture of labels and scores.
+    ) -> Evaluation:  # fmt: skip
+        """A metric at cutoffs.
 
         Parameters
         ----------
@@ -186,11 +142,5 @@ class CutoffDisplay(FromEstimator):
             The metric, without a cutoff.
         k : iterable of int, default=range(1, 21)
             Cutoffs.
-        confidence_level : float or None, default=0.95
-            Level of the confidence intervals; means that are weighted, pooled or geometric have none. None: no band.
-        **keywords
-            More keywords of `evaluate`: those of the metric, `sample_weight` and `tie_break`.
         """
-        metrics = at_cutoffs(metric, k)
-        result = evaluate(y_true, y_score, qid=qid, metrics=metrics, n_jobs=n_jobs, **keywords)
-        return cls.from_result(result, metric, confidence_level=confidence_level, name=name, ax=ax)
+        return evaluate(y_true, y_score, metrics=at_cutoffs(metric, k), **keywords)

@@ -11,38 +11,46 @@ from numpy.typing import ArrayLike
 
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.notation import display_name
-from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.display._arguments import points, required
-from sklearn_rank.display._display import OfSystem
-from sklearn_rank.display._docstring import documented
-from sklearn_rank.display._figure import make_room, open_axes, set_labels, set_rows, thin
-from sklearn_rank.display._input import evaluate_each, name_in, paired
-from sklearn_rank.display._naming import label_of
-from sklearn_rank.display._palette import COLORS, LIGHT
-from sklearn_rank.display._words import TESTS, in_words, p_in_words, percent, signed
+from sklearn_rank.display._display import PredictionsDisplay, SystemDisplay
+from sklearn_rank.display._figure import (
+    in_words,
+    open_axes,
+    p_in_words,
+    percent,
+    set_labels,
+    set_rows,
+    signed,
+    test_in_words,
+    thin,
+    widen_margins,
+)
+from sklearn_rank.display._input import name_in, paired
+from sklearn_rank.display._signature import completed
+from sklearn_rank.display._systems import COLORS, LIGHT, label_of
 from sklearn_rank.stats import adjust_pvalues, compare
 from sklearn_rank.stats._compare_all import check_plan
 from sklearn_rank.stats._samples import Paired
 
 
-@documented
-class DifferenceDisplay(OfSystem):
+@completed
+class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
     """Differences of two systems, query by query, sorted: how many queries gain and lose, and how much.
 
     The broken line is the mean difference, the band around it its confidence interval. Several systems are drawn as a
     row each: the mean of their differences from a baseline with its interval, and the middle half of the queries.
 
-    There is no `from_estimator`, as there is no one estimator: models are compared on queries that they have not seen
-    by `RankingEvaluator.compare`, whose ``results`` are what `from_results` takes.
+    Models are compared on queries that they have not seen by `RankingEvaluator.compare`; `from_results` takes its
+    ``results``.
 
     Parameters
     ----------
     difference : array-like of shape (n_queries,)
-        Value of the first system minus that of the second, of each query; NaN is left out.
+        For each query, the value of the first system minus the value of the second one; NaN is left out.
     qid : array-like of shape (n_queries,), default=None
         Query ids.
     names : tuple of two str, default=("first", "second")
@@ -52,7 +60,7 @@ class DifferenceDisplay(OfSystem):
     confidence_level : float or None, default=None
         Its level, for the label.
     pvalue : float, default=None
-        Of the mean difference.
+        P-value of the mean difference.
     note : str, default=""
         How the p-value was obtained, for the label.
     as_row : bool, default=False
@@ -103,7 +111,7 @@ class DifferenceDisplay(OfSystem):
         Parameters
         ----------
         **kwargs
-            Passed to Matplotlib's `stairs`, for both areas.
+            Passed to Matplotlib's `stairs`, for both areas; in a row to its `errorbar`.
 
         Raises
         ------
@@ -120,7 +128,7 @@ class DifferenceDisplay(OfSystem):
         if self.as_row:
             self._draw_row(ax, d, kwargs)
             if self._names:
-                make_room(ax)
+                widen_margins(ax)
         else:
             self._draw_areas(ax, d, kwargs)
             self._name_systems()
@@ -146,7 +154,7 @@ class DifferenceDisplay(OfSystem):
         ax.plot([], [], " ", label=f"equal: {_queries(self.n_equal_)}")
         ax.axhline(0, color="0.3", linewidth=0.8)
         note = f" ({self.note})" if self.note else ""
-        mean = "\n".join([f"mean difference {signed(d.mean(), self._width())}", *self._found()]) + note
+        mean = "\n".join([f"mean difference {signed(d.mean(), self._width())}", *self._statistics()]) + note
         self.mean_line_ = ax.axhline(d.mean(), color="black", linestyle="--", label=mean)
         self.band_ = None
         if self.confidence_interval is not None and self._has_interval():
@@ -169,7 +177,7 @@ class DifferenceDisplay(OfSystem):
         look = {"color": "black", "marker": "o", "markersize": 4, "capsize": 2.5, "label": label_of(self.names[0])}
         self.band_ = ax.errorbar(mean, len(rows), xerr=reach, **look | kwargs)
         self.mean_line_ = self.band_[0]
-        of_mean = ", ".join([signed(mean, self._width()), *self._found()[-1:]])
+        of_mean = ", ".join([signed(mean, self._width()), *self._statistics()[-1:]])
         ax.annotate(of_mean, (1, len(rows)), (4, 0), ax.get_yaxis_transform(), "offset points", va="center")
         self._label_rows(ax)
         size = set_rows(ax, [bar.get_label() for bar in (*rows, self.band_)])
@@ -189,16 +197,16 @@ class DifferenceDisplay(OfSystem):
     def _has_interval(self) -> bool:
         return self.confidence_interval is not None and not np.isnan(self.confidence_interval).any()
 
-    def _found(self) -> list[str]:
+    def _statistics(self) -> list[str]:
         """Interval and p-value in words, where there are any."""
-        found = []
+        texts = []
         if self.confidence_interval is not None and self._has_interval():
             level = "" if self.confidence_level is None else f"{percent(self.confidence_level)} interval "
             low, high = self.confidence_interval
-            found.append(f"{level}[{signed(low, high - low)}, {signed(high, high - low)}]")
+            texts.append(f"{level}[{signed(low, high - low)}, {signed(high, high - low)}]")
         if self.pvalue is not None and not np.isnan(self.pvalue):
-            found.append(p_in_words(self.pvalue))
-        return found
+            texts.append(p_in_words(self.pvalue))
+        return texts
 
     @classmethod
     def from_results(
@@ -222,8 +230,6 @@ class DifferenceDisplay(OfSystem):
             Correction of the p-values of more than two systems.
         confidence_level : float, default=0.95
             Level of the interval of the mean difference.
-        **kwargs
-            Passed to Matplotlib's `stairs`; of more than two systems to its `plot`.
 
         Raises
         ------
@@ -259,35 +265,14 @@ class DifferenceDisplay(OfSystem):
         """Display of two systems, not drawn yet."""
         metric = name_in(b, name_in(a, metric))
         qid, values, others = paired(a, b, metric)
-        difference = Paired(values, others).values  # zero where values differ by rounding only, as in `compare`
+        # As in `compare`, values that differ by rounding only are equal.
+        difference = Paired(values, others).values
         display = cls(difference, qid=qid, names=names, metric=metric, greater_is_better=a.greater_is_better[metric])
         if a.counts_queries_equally(metric) and b.counts_queries_equally(metric) and (~np.isnan(difference)).sum() > 1:
-            found = compare(a, b, metric=metric, **options)
-            display.confidence_interval, display.pvalue = found.confidence_interval, found.pvalue
-            display.confidence_level, display.note = found.confidence_level, TESTS[found.test]
+            tested = compare(a, b, metric=metric, **options)
+            display.confidence_interval, display.pvalue = tested.confidence_interval, tested.pvalue
+            display.confidence_level, display.note = tested.confidence_level, test_in_words(tested.test)
         return display
-
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        y_score: Mapping[str, Any],
-        *,
-        qid: ArrayLike | None = None,
-        metric: MetricLike = "ndcg",
-        ax: Any = None,
-        n_jobs: int | None = None,
-        **keywords: Any,
-    ) -> Self:
-        """Picture of labels and the scores of two systems.
-
-        Parameters
-        ----------
-        y_score : dict of str to array-like of shape (n_samples,)
-            Scores of two systems by name, the second being subtracted from the first.
-        """
-        results = evaluate_each(y_true, y_score, qid=qid, metrics=[metric], n_jobs=n_jobs, **keywords)
-        return cls.from_results(results, ax=ax)
 
 
 def _queries(n: int) -> str:

@@ -1,19 +1,22 @@
-"""Base classes of the Displays: they keep the axes and the figure, and read a fitted estimator."""
+"""Base classes of the Displays: the axes they keep, and the ways from results, predictions and models to a picture."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
-from typing import Any, Self
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
 
-from sklearn_rank._utils.arguments import checked_arguments
+from sklearn_rank._evaluation.evaluate import evaluate
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Estimator, MatrixLike
-from sklearn_rank.display._arguments import OF_CONSTRUCTORS, RULES
 from sklearn_rank.display._figure import open_axes
-from sklearn_rank.display._naming import name_systems
+from sklearn_rank.display._input import check_results, evaluate_each, name_in, refuse_other_meaning
+from sklearn_rank.display._signature import take_options
+from sklearn_rank.display._systems import name_systems
 from sklearn_rank.model_selection._fitted_queries import check_test_queries
 from sklearn_rank.model_selection._query_ranker import QueryRanker
 from sklearn_rank.model_selection._response import predict_scores
@@ -25,17 +28,6 @@ class Display:
     ax_: Any
     figure_: Any
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Check the arguments of what draws before anything is drawn."""
-        super().__init_subclass__(**options)
-        for name, item in {**vars(cls)}.items():
-            if name == "__init__":
-                setattr(cls, name, checked_arguments(OF_CONSTRUCTORS)(item))
-            elif isinstance(item, classmethod) and name.startswith("from_"):
-                setattr(cls, name, classmethod(checked_arguments(RULES)(item.__func__)))
-            elif name == "plot":
-                setattr(cls, name, checked_arguments(RULES)(item))
-
     def _open(self, ax: Any, **size: float) -> Any:
         """Return the axes to draw on, and keep them."""
         self.ax_ = open_axes(ax, **size)
@@ -43,11 +35,41 @@ class Display:
         return self.ax_
 
 
+class PredictionsDisplay(Display):
+    """A picture that is also drawn from labels and scores, of several systems unless a subclass says otherwise."""
+
+    _drawn_by: ClassVar[str] = "from_results"
+    """Method that draws what `_evaluate` returns; `from_predictions` takes its keywords."""
+
+    @classmethod
+    def _evaluate(cls, y_true: ArrayLike, y_score: Any, *, metric: MetricLike = "ndcg", **keywords: Any) -> Any:
+        """Results to draw; `from_predictions` takes the keywords that are named here.
+
+        Parameters
+        ----------
+        y_score : dict of str to array-like of shape (n_samples,)
+            Scores of systems by name.
+        """
+        return evaluate_each(y_true, y_score, metrics=[metric], **keywords)
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: ArrayLike, y_score: Any, *, qid: ArrayLike | None = None, ax: Any = None,
+        n_jobs: int | None = None, **keywords: Any,
+    ) -> Self:  # fmt: skip
+        """Picture of labels and scores."""
+        draw = getattr(cls, cls._drawn_by)
+        evaluated = take_options(keywords, cls._evaluate)
+        drawn = take_options(keywords, draw)
+        results = cls._evaluate(y_true, y_score, qid=qid, n_jobs=n_jobs, **evaluated, **keywords)
+        return draw(results, ax=ax, **drawn)
+
+
 IN_COMMON = ("metric", "greater_is_better", "confidence_level", "n_bins", "ax_", "figure_")
 """Attributes that are the same for all systems of a picture."""
 
 
-class OfSystem(Display):
+class SystemDisplay(Display):
     """A picture of one system; `from_results` draws several on the same axes.
 
     Then `systems_` holds the display of each, and attributes that are not the same for all are dicts by system.
@@ -106,8 +128,53 @@ def _plot_each(plot: Callable[..., Any]) -> Callable[..., Any]:
     return plot_each
 
 
-class FromEstimator(OfSystem):
-    """Adds `from_estimator` to a Display that has `from_predictions`."""
+class ResultDisplay(SystemDisplay, PredictionsDisplay):
+    """A picture of metrics of a result, or of several results on the same axes.
+
+    A subclass says which metrics it draws, `_metrics_in`, and makes a display of them, `_of_metrics`. The public
+    methods take the keywords that these two name.
+    """
+
+    _drawn_by = "from_result"
+
+    @classmethod
+    def _metrics_in(cls, result: Evaluation, metric: str | None = None) -> Sequence[str]:
+        """Names of the metrics of a result that are drawn."""
+        return [name_in(result, metric)]
+
+    @classmethod
+    def _of_metrics(cls, result: Evaluation, names: Sequence[str], *, name: str | None) -> Self:
+        """Display of these metrics of a result, not drawn yet."""
+        raise NotImplementedError
+
+    @classmethod
+    def _of_results(cls, results: Mapping[Any, Evaluation], chosen: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Displays of results by name, not drawn yet; their keywords are taken out of `kwargs`."""
+        choice, options = take_options(kwargs, cls._metrics_in), take_options(kwargs, cls._of_metrics)
+        names = {name: cls._metrics_in(result, *chosen, **choice) for name, result in results.items()}
+        displays = {
+            name: cls._of_metrics(result, names[name], name=name, **options) for name, result in results.items()
+        }
+        refuse_other_meaning(results, next(iter(names.values())))
+        return displays
+
+    @classmethod
+    def from_result(
+        cls, result: Evaluation, *chosen: Any, name: str | None = None, ax: Any = None, **kwargs: Any
+    ) -> Self:
+        """Picture of a result."""
+        return cls._of_results({name: result}, chosen, kwargs)[name].plot(ax, **kwargs)
+
+    @classmethod
+    def from_results(cls, results: Mapping[str, Evaluation], *chosen: Any, ax: Any = None, **kwargs: Any) -> Self:
+        """Picture of several results."""
+        check_results(results)
+        return cls._of_systems(cls._of_results(results, chosen, kwargs), ax, **kwargs)
+
+    @classmethod
+    def _evaluate(cls, y_true: ArrayLike, y_score: Any, *, metric: MetricLike = "ndcg", **keywords: Any) -> Any:
+        """The result of one system."""
+        return evaluate(y_true, y_score, metrics=[metric], **keywords)
 
     @classmethod
     def from_estimator(
@@ -135,4 +202,4 @@ class FromEstimator(OfSystem):
         check_test_queries(estimator, X, y, options.get("qid"))
         model = estimator.estimator if isinstance(estimator, QueryRanker) else estimator
         name = type(model).__name__ if name is None else name
-        return cls.from_predictions(y, predict_scores(estimator, X), name=name, **options)  # type: ignore[attr-defined]
+        return cls.from_predictions(y, predict_scores(estimator, X), name=name, **options)

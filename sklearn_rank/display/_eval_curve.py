@@ -11,17 +11,16 @@ from numpy.typing import ArrayLike
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Estimator
 from sklearn_rank.display._arguments import points, required
-from sklearn_rank.display._display import OfSystem
-from sklearn_rank.display._docstring import documented
-from sklearn_rank.display._figure import set_count_axis, set_labels, value_label
-from sklearn_rank.display._naming import label_of
-from sklearn_rank.display._palette import line_style
+from sklearn_rank.display._display import SystemDisplay
+from sklearn_rank.display._figure import label_there, set_count_axis, set_labels, value_label
+from sklearn_rank.display._signature import completed
+from sklearn_rank.display._systems import label_of, line_style
 from sklearn_rank.model_selection._query_ranker import QueryRanker
 from sklearn_rank.model_selection._ranker_parameters import stopping_metric
 
 
-@documented
-class EvalCurveDisplay(OfSystem):
+@completed
+class EvalCurveDisplay(SystemDisplay):
     """Metric of the validation rows after each round of training, with the best round marked.
 
     Several rankers can be told apart: plot another one on ``ax=display.ax_``.
@@ -73,7 +72,7 @@ class EvalCurveDisplay(OfSystem):
         """
         self.best_iteration_ = self._best()
         label = f"{value_label(self.metric, self.greater_is_better)} of validation queries"
-        there = "" if ax is None or not ax.lines else " ".join(ax.get_ylabel().split())
+        there = "" if ax is None else label_there(ax)
         if there not in ("", label):
             raise ValueError(f"Curves on the same axes are of one metric. Got {echo(label)} beside {echo(there)}.")
         ax = self._open(ax)
@@ -111,8 +110,6 @@ class EvalCurveDisplay(OfSystem):
             Fitted with `eval_metric` and validation rows; also a Pipeline that ends in it, or a search that found it.
         name : str, default=None
             Name in the legend. None: the class of the model inside.
-        **kwargs
-            Passed to Matplotlib's `plot`.
 
         Raises
         ------
@@ -133,8 +130,6 @@ class EvalCurveDisplay(OfSystem):
         ----------
         results : dict of str to QueryRanker
             Rankers as `from_estimator` takes them, by name.
-        **kwargs
-            Passed to Matplotlib's `plot`, for all curves.
 
         Raises
         ------

@@ -1,7 +1,8 @@
-"""Axes and their labels: room for them, text that fits, ticks at whole numbers."""
+"""Axes and their labels: margins, text that fits, ticks, and the words for tests and numbers."""
 
 from __future__ import annotations
 
+import math
 import textwrap
 import warnings
 from collections.abc import Sequence
@@ -21,11 +22,21 @@ FEWEST = 12
 """Fewest characters on a line of a name."""
 AROUND = 70.0
 """Height of what surrounds axes (label, ticks, margins), in points."""
-LARGE, SMALLEST = (330.0, 180.0), 0.65
+FULL_SIZE, SMALLEST = (330.0, 180.0), 0.65
 """Width and height in points below which labels are smaller, and how small they get, as a share of their size."""
 
-MANY = 2000
+MOST_POINTS = 2000
 """Most points that are drawn: the eye cannot separate more."""
+
+TEST_LABELS = {"wilcoxon": "Wilcoxon", "welch": "Welch's t", "mannwhitney": "Mann-Whitney"}
+CORRECTION_LABELS = {
+    "holm": "Holm-corrected",
+    "bonferroni": "Bonferroni-corrected",
+    "bh": "Benjamini-Hochberg-corrected",
+    None: "not corrected",
+}
+MINUS = "\N{MINUS SIGN}"
+"""Sign that Matplotlib writes at ticks."""
 
 
 class Fit(NamedTuple):
@@ -36,7 +47,7 @@ class Fit(NamedTuple):
 
 
 def open_axes(ax: Any, width: float = 7.2, height: float = 4.2) -> Any:
-    """The axes given, or those of a new figure with room for names beside them."""
+    """The axes given, or those of a new figure, which is wide enough for names at their right."""
     pyplot = import_optional("matplotlib.pyplot", extra="plot", purpose="A picture")
     return pyplot.subplots(figsize=(width, height), layout="constrained")[1] if ax is None else ax
 
@@ -57,19 +68,20 @@ def cell_of(ax: Any) -> tuple[float, float]:
 
 
 def is_laid_out(ax: Any) -> bool:
-    """Whether the figure makes room around these axes, or `make_room` can."""
+    """Whether the figure fits its margins to these axes, or `widen_margins` can."""
     return _engine_of(ax) is not None or _is_loose(ax)
 
 
-def make_room(ax: Any) -> None:
+def widen_margins(ax: Any) -> None:
     """Widen the margins of a figure that has no layout engine, so that nothing overlaps."""
     if not _is_loose(ax):
         return
     from matplotlib.layout_engine import TightLayoutEngine
 
     before = _margins(ax.figure)
+    # Matplotlib warns about a figure that is too small for its labels.
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of a figure too small for its labels
+        warnings.simplefilter("ignore", UserWarning)
         TightLayoutEngine(pad=0.5).execute(ax.figure)
     after, grid = _margins(ax.figure), ax.get_subplotspec().get_topmost_subplotspec().get_gridspec()
     for low, high, space, n in (("left", "right", "wspace", grid.ncols), ("bottom", "top", "hspace", grid.nrows)):
@@ -109,9 +121,10 @@ def _is_loose(ax: Any) -> bool:
 def fit(
     names: Sequence[str], width: float, height: float, *, lines: float = 0.0, handle: float = 0.0, even: bool = False
 ) -> Fit | None:
-    """Names in the largest font in which they fit into so many points.
+    """Names in the largest font in which they fit into this width and height, in points.
 
-    Each is higher by `lines` of the font, and has `handle` widths of it beside; `even` ones are at equal distances.
+    A name is higher by `lines` of the font, and has a handle of `handle` widths of it; `even` names are at equal
+    distances.
     """
     for size in SIZES:
         per_line = _per_line(width, size, handle)
@@ -127,8 +140,8 @@ def shortened(names: Sequence[str], width: float, handle: float = 0.0) -> Fit:
     """Names in the smallest font, a line each, with dots in the middle where they are too long."""
     most = max(FEWEST, _per_line(width, SIZES[-1], handle))
     lines = [" ".join(name.split()) for name in names]
-    short = [f"{line[: most // 2]}…{line[most // 2 + 1 - most :]}" if len(line) > most else line for line in lines]
-    return Fit(short, SIZES[-1])
+    cut = [f"{line[: most // 2]}…{line[most // 2 + 1 - most :]}" if len(line) > most else line for line in lines]
+    return Fit(cut, SIZES[-1])
 
 
 def _per_line(width: float, size: float, handle: float) -> int:
@@ -146,12 +159,17 @@ def set_labels(ax: Any, x: str, y: str) -> None:
     from matplotlib import rcParams
 
     width, height = cell_of(ax)
-    share = min(1.0, max(SMALLEST, min(width / LARGE[0], height / LARGE[1])))
+    share = min(1.0, max(SMALLEST, min(width / FULL_SIZE[0], height / FULL_SIZE[1])))
     size = rcParams["font.size"] * share
     for label, text, length in ((ax.set_xlabel, x, 0.6 * width), (ax.set_ylabel, y, height - AROUND)):
         label(_filled(text, max(FEWEST, int(length / (0.55 * size)))), parse_math=False, fontsize=size)
     if share < 1:
         ax.tick_params("both" if y else "x", labelsize=size)
+
+
+def label_there(ax: Any) -> str:
+    """Label of the y axis on one line; "" where nothing is drawn yet."""
+    return " ".join(ax.get_ylabel().split()) if ax.lines else ""
 
 
 def _filled(text: str, per_line: int) -> str:
@@ -162,27 +180,27 @@ def _filled(text: str, per_line: int) -> str:
 def set_rows(ax: Any, names: Sequence[str]) -> float:
     """Y axis with a row for each name above the label, the first on top, and the size of the font of the names."""
     width, height = cell_of(ax)
-    room = height - 0.6 * AROUND - TALL * ax.xaxis.label.get_size() * (ax.get_xlabel().count("\n") + 1)
-    fitted = fit(names, 0.35 * width, room, even=True) or shortened(names, 0.35 * width)
+    height -= 0.6 * AROUND + TALL * ax.xaxis.label.get_size() * (ax.get_xlabel().count("\n") + 1)
+    fitted = fit(names, 0.35 * width, height, even=True) or shortened(names, 0.35 * width)
     ax.set_yticks(range(len(names)), fitted.names, fontsize=fitted.size, parse_math=False)
     ax.set_ylim(len(names) - 0.5, -0.5)
     return fitted.size
 
 
-def room_beside(ax: Any, size: float) -> float:
-    """Width in points that is left for axes beside the names of rows, which are written in this size."""
+def width_beside_rows(ax: Any, size: float) -> float:
+    """Width in points that the names of rows, written in this size, leave to the axes."""
     longest = max(len(line) for label in ax.get_yticklabels() for line in label.get_text().split("\n"))
     return max(80.0, cell_of(ax)[0] - WIDE * size * longest - 30)
 
 
 def set_ticks(ax: Any, low: float, high: float, width: float) -> None:
-    """Ticks on the part of the x axis that has values: as many as there is room for on so many points, two at least."""
+    """Ticks on the part of the x axis that has values: as many as fit into this width in points, two at least."""
     from matplotlib.ticker import MaxNLocator
 
     a_point, ticks = np.ptp(ax.get_xlim()) / width, np.array([low, high])
     for n in (8, 6, 5, 4, 3, 2, 1):
-        found = np.asarray(MaxNLocator(n, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high), dtype=np.float64)
-        step, inside = found[1] - found[0], found[(low <= found) & (found <= high)]
+        located = np.asarray(MaxNLocator(n, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high), dtype=np.float64)
+        step, inside = located[1] - located[0], located[(low <= located) & (located <= high)]
         if len(inside) < 2:
             break
         ticks, widest = inside, max(len(f"{tick:.4g}") for tick in inside)
@@ -198,14 +216,14 @@ def set_count_axis(ax: Any, counts: ArrayLike) -> None:
     low, high = np.min(counts), np.max(counts)
     if low > 0 and high >= 100 * low:
         ax.set_xscale("log")
-        ax.xaxis.set_major_formatter(FuncFormatter(_plain))
+        ax.xaxis.set_major_formatter(FuncFormatter(_as_number))
         ax.xaxis.set_minor_formatter(NullFormatter())
     elif ax.get_xscale() == "linear":
         ax.xaxis.set_major_locator(MaxNLocator(nbins="auto", steps=[1, 2, 5, 10], integer=True))
 
 
 def set_cutoff_axis(ax: Any, cutoffs: ArrayLike) -> None:
-    """X axis with a tick at each cutoff of each system, and a number at as many as there is room for."""
+    """X axis with a tick at each cutoff of each system, and a number at as many as fit."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     shown = {*np.asarray(cutoffs).tolist()}
@@ -219,19 +237,19 @@ def set_cutoff_axis(ax: Any, cutoffs: ArrayLike) -> None:
     ax.xaxis.set_major_formatter(FuncFormatter(Numbers(ax, k)))
 
 
-def _plain(x: float, position: int | None) -> str:
+def _as_number(x: float, position: int | None) -> str:
     return f"{x:g}"
 
 
 class Numbers:
-    """Numbers at those ticks that there is room for in the moment of drawing."""
+    """Numbers at those ticks where they fit in the moment of drawing."""
 
     def __init__(self, ax: Any, k: Any) -> None:
         self.ax, self.k = ax, k
         self.at, self.shown = b"", k
 
     def __call__(self, x: float, position: int | None = None) -> str:
-        """The number, or nothing."""
+        """The number, or an empty text."""
         at = self.ax.transData.transform(np.c_[self.k, np.zeros(len(self.k))])[:, 0] * 72 / self.ax.figure.dpi
         if at.tobytes() != self.at:
             self.at, self.shown = at.tobytes(), self.k[_legible(self.k, at)]
@@ -254,5 +272,36 @@ def _legible(k: Any, at: Any) -> Any:
 
 
 def thin(n: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Which of n sorted points to draw: all, or `MANY` of them at equal distances, the ends among them."""
-    return np.linspace(0, n - 1, min(n, MANY)).round().astype(np.int64)
+    """Which of n sorted points to draw: all, or `MOST_POINTS` of them at equal distances, the ends among them."""
+    return np.linspace(0, n - 1, min(n, MOST_POINTS)).round().astype(np.int64)
+
+
+# --- numbers and tests in the words of a paper ---------------------------------------------------------------
+
+
+def test_in_words(test: str) -> str:
+    """A test: "t test", "Wilcoxon test"."""
+    return f"{TEST_LABELS.get(test, test)} test"
+
+
+def in_words(test: str, correction: str | None) -> str:
+    """A test and the correction of its p-values: "t test, Holm-corrected"."""
+    return "Tukey's HSD test" if correction == "tukey" else f"{test_in_words(test)}, {CORRECTION_LABELS[correction]}"
+
+
+def p_in_words(pvalue: float) -> str:
+    """A p-value as papers write it: "p = 0.012", "p < 0.001"."""
+    return "p < 0.001" if pvalue < 0.001 else f"p = {pvalue:.{2 if pvalue >= 0.0995 else 3}f}"
+
+
+def signed(value: float, width: float) -> str:
+    """A difference with its sign, to two digits of the width of its interval, or to three of its own."""
+    if 0 < width < math.inf:
+        digits = max(0, 1 - math.floor(math.log10(width)))
+        return f"{round(value, digits) + 0.0:+.{digits}f}".replace("-", MINUS)
+    return f"{value:+#.3g}".replace("-", MINUS)
+
+
+def percent(confidence_level: float) -> str:
+    """A level as a share of a hundred: "95 %"."""
+    return f"{100 * confidence_level:g} %"

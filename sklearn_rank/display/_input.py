@@ -22,23 +22,18 @@ from sklearn_rank.display._arguments import RESULT
 from sklearn_rank.stats._align import refuse_other_labels
 
 
-def cutoffs_of(k: Iterable[int]) -> list[int]:
-    """Check cutoffs of a picture."""
-    listed: list[Any] = [] if isinstance(k, (str, bytes)) or not isinstance(k, Iterable) else list(k)
-    if not listed or not all(map(is_count, listed)):
-        raise ValueError(f"The 'k' parameter must be a sequence of int >= 1, such as range(1, 21). Got {echo(k)}.")
-    return listed
-
-
 def at_cutoffs(metric: MetricLike, k: Iterable[int]) -> list[MetricSpec]:
     """A metric at each cutoff."""
+    cutoffs: list[Any] = [] if isinstance(k, (str, bytes)) or not isinstance(k, Iterable) else list(k)
+    if not cutoffs or not all(map(is_count, cutoffs)):
+        raise ValueError(f"The 'k' parameter must be a sequence of int >= 1, such as range(1, 21). Got {echo(k)}.")
     spec = parse_metric(metric)
     if spec.k is not None:
         raise ValueError(f"Here the cutoffs are given by k, not in the metric's name. Got {echo(metric)}.")
-    return [parse_metric(spec, k=cutoff) for cutoff in dict.fromkeys(cutoffs_of(k))]
+    return [parse_metric(spec, k=cutoff) for cutoff in dict.fromkeys(cutoffs)]
 
 
-def spec_in(result: Evaluation) -> dict[str, MetricSpec]:
+def specs_in(result: Evaluation) -> dict[str, MetricSpec]:
     """Parsed metrics of a result by name, without plain functions and names of the user's own."""
     specs = {}
     for name in result.per_query:
@@ -47,26 +42,20 @@ def spec_in(result: Evaluation) -> dict[str, MetricSpec]:
     return specs
 
 
-def families_of(result: Evaluation) -> dict[str, dict[int, str]]:
-    """Names of the metrics of a result, by the name without the cutoff, then by ascending cutoff."""
-    families: dict[str, dict[int, str]] = {}
-    for name, spec in spec_in(result).items():
+def names_at_cutoffs(result: Evaluation, metric: MetricLike | None) -> list[str]:
+    """Names in a result of a metric without its cutoff, or of the only one, by ascending cutoff."""
+    known: dict[str, dict[int, str]] = {}
+    for name, spec in specs_in(result).items():
         if spec.k is not None:
-            families.setdefault(str(replace(spec, k=None)), {})[spec.k] = name
-    return {family: dict(sorted(names.items())) for family, names in families.items()}
-
-
-def family_of(result: Evaluation, metric: MetricLike) -> tuple[str, dict[int, str]]:
-    """Family of a metric, or the only one of the result: its name, and the names of its metrics by cutoff."""
-    known = families_of(result)
-    wanted = str(parse_metric(metric)) if metric is not None else next(iter(known), None)
+            known.setdefault(str(replace(spec, k=None)), {})[spec.k] = name
+    wanted = str(parse_metric(metric)) if metric is not None else next(iter(known), "")
     if wanted not in known or (metric is None and len(known) > 1):
         raise ValueError(
             "A picture of cutoffs is of one metric that the result has at several of them, such as 'ndcg@1' and "
             "'ndcg@5'; name it with metric='ndcg'. "
             f"Got metric={echo(metric)} and a result of {', '.join(result.per_query)}."
         )
-    return str(wanted), known[str(wanted)]
+    return [name for _, name in sorted(known[wanted].items())]
 
 
 def name_in(result: Evaluation, metric: str | None) -> str:
@@ -75,17 +64,10 @@ def name_in(result: Evaluation, metric: str | None) -> str:
     return next(iter(result.per_query)) if only else known_metric(result, metric)
 
 
-def several(results: Any) -> Mapping[str, Evaluation]:
-    """Results of one system or more, by name.
-
-    Raises
-    ------
-    TypeError
-        If they are anything else.
-    """
+def check_results(results: Any) -> None:
+    """Raise TypeError unless these are results of one system or more, by name."""
     if not isinstance(results, Mapping) or not results or not all(map(RESULT.accepts, results.values())):
         raise TypeError(f"results must be a dict of results by name, one or more. Got {echo(results)}.")
-    return results
 
 
 def refuse_other_meaning(results: Mapping[str, Evaluation], metrics: Iterable[str]) -> None:

@@ -1,164 +1,153 @@
-"""Picture of precision and recall against the length of the list."""
+"""Picture of a metric against the length of the list: the number of documents of the query."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._utils.constraints import SHARE
+from sklearn_rank._utils.typing import Array
 from sklearn_rank.display._arguments import points, required
-from sklearn_rank.display._display import FromEstimator
-from sklearn_rank.display._docstring import documented
-from sklearn_rank.display._figure import set_cutoff_axis, set_labels
-from sklearn_rank.display._input import at_cutoffs, cutoffs_of, family_of, refuse_other_meaning, several
-from sklearn_rank.display._naming import label_of
-from sklearn_rank.display._palette import line_style
+from sklearn_rank.display._display import ResultDisplay
+from sklearn_rank.display._figure import percent, set_count_axis, set_labels, thin, value_label
+from sklearn_rank.display._signature import completed
+from sklearn_rank.display._systems import label_of, line_style
 
 
-@documented
-class ListLengthDisplay(FromEstimator):
-    """Precision and recall of lists of length N, means over queries: the gain and the cost of a longer list.
+@completed
+class ListLengthDisplay(ResultDisplay):
+    """Value of each query against the length of its list, with means of queries of about the same length.
 
-    Of each system precision is a solid line with full markers, recall a dashed one with hollow markers. A name stands
-    at the end of its precision. Plot another system on ``ax=display.ax_`` to compare them.
+    Lengths are cut into bins of about equally many queries; the bar at each mean is its confidence interval by
+    Student's t. If there are many queries, only some are drawn as points; the means are of all. `CutoffDisplay` draws
+    means against the length that lists are cut to.
 
     Parameters
     ----------
-    k : array-like of shape (n_lengths,)
-        Lengths N of the list, ascending.
-    precision, recall : array-like of shape (n_lengths,)
-        Mean over queries of each.
+    n_documents : array-like of shape (n_queries,)
+        Number of documents of each query.
+    values : array-like of shape (n_queries,)
+        Value of each query; NaN is left out.
+    n_bins : int, default=10
+        Bins, at most; there are fewer where lengths repeat, or where a bin would have fewer than ten queries.
+    confidence_level : float, default=0.95
+        Level of the confidence intervals.
+    show_points : bool, default=True
+        Whether queries are drawn, or only the means.
 
     Attributes
     ----------
+    bin_length_, bin_mean_, bin_reach_ : ndarray of shape (n_bins,)
+        Mean length and mean value of each bin, and half the length of the interval, NaN of a single query.
     ax_ : Matplotlib Axes
     figure_ : Matplotlib Figure
-    precision_line_, recall_line_ : Line2D
+    points_ : PathCollection or None
+    means_ : ErrorbarContainer
 
     Examples
     --------
     >>> import matplotlib.pyplot as plt
     >>> from sklearn_rank.display import ListLengthDisplay
     >>> display = ListLengthDisplay.from_predictions(
-    ...     [0, 1, 1], [3, 2, 1], qid=["a", "a", "a"], k=[1, 2, 3]
+    ...     [0, 1, 1], [2, 1, 2], qid=["a", "a", "b"], metric="mrr"
     ... )
-    >>> display.recall
-    array([0. , 0.5, 1. ])
+    >>> display.bin_length_, display.bin_mean_
+    (array([1.5]), array([0.75]))
     >>> plt.close(display.figure_)
     """
 
-    def __init__(self, k: ArrayLike, precision: ArrayLike, recall: ArrayLike, *, name: str | None = None) -> None:
-        points(k=required(k, "k"), precision=required(precision, "precision"), recall=required(recall, "recall"))
-        self.k, self.precision, self.recall = np.asarray(k), np.asarray(precision), np.asarray(recall)
-        self.name = name
+    def __init__(
+        self, n_documents: ArrayLike, values: ArrayLike, *, n_bins: int = 10, confidence_level: float = 0.95,
+        metric: str = "metric", greater_is_better: bool = True, name: str | None = None, show_points: bool = True,
+    ) -> None:  # fmt: skip
+        points(n_documents=required(n_documents, "n_documents"), values=required(values, "values"))
+        SHARE.check("confidence_level", confidence_level, type(self).__name__)
+        self.n_documents, self.values = np.asarray(n_documents), np.asarray(values, dtype=np.float64)
+        self.n_bins, self.confidence_level, self.name = n_bins, confidence_level, name
+        self.metric, self.greater_is_better, self.show_points = metric, greater_is_better, show_points
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
-        """Draw both curves.
+        """Draw the points and the means.
 
         Parameters
         ----------
         **kwargs
-            Passed to Matplotlib's `plot`, for both curves.
-        """
-        ax = self._open(ax)
-        name = self.name if name is None else name
-        look = line_style(len(ax.lines) // 2, len(self.k))
-        full = look | {"linestyle": "-", "label": "precision" if name is None else label_of(name)}
-        hollow = look | {
-            "linestyle": "--",
-            "markerfacecolor": "white",
-            "label": "recall" if name is None else "_recall",
-        }
-        (self.precision_line_,) = ax.plot(self.k, self.precision, **full | kwargs)
-        (self.recall_line_,) = ax.plot(self.k, self.recall, **hollow | kwargs)
-        set_cutoff_axis(ax, self.k)
-        set_labels(ax, "list length N (documents)", "precision (full), recall (hollow), means")
-        ax.set_ylim(-0.02, 1.02)
-        self._name_systems(on_curves=True)
-        return self
-
-    @classmethod
-    def from_result(
-        cls, result: Evaluation, *, precision: Any = "precision", recall: Any = "recall", name: str | None = None,
-        ax: Any = None, **kwargs: Any,
-    ) -> Self:  # fmt: skip
-        """Picture of a result that has precision and recall at the same cutoffs, "p@1", "r@1" and so on.
-
-        Parameters
-        ----------
-        precision, recall : str, default="precision", "recall"
-            The metrics without their cutoff, for those with keywords, such as "precision(min_relevance=2)".
-        **kwargs
-            Passed to Matplotlib's `plot`, for both curves.
+            Passed to Matplotlib's `scatter`.
 
         Raises
         ------
         ValueError
-            If the result lacks one of them, or has them at different cutoffs.
+            If no query has a value.
         """
-        return cls._of_result(result, precision, recall, name=name).plot(ax, **kwargs)
+        defined = ~np.isnan(self.values)
+        if not defined.any():
+            raise ValueError("A picture of values needs a query with a value. Got none, or NaN alone.")
+        length, values = self.n_documents[defined], self.values[defined]
+        ax = self._open(ax)
+        self.bin_length_, self.bin_mean_, self.bin_reach_ = _binned(length, values, self.n_bins, self.confidence_level)
+        look = line_style(len(ax.containers), len(self.bin_length_)) | {"markevery": 1, "markersize": 6}
+        dots = {"color": look["color"]} | kwargs
+        self.points_ = _scattered(ax, length, values, dots) if self.show_points else None
+        name = self.name if name is None else name
+        label = {"label": label_of(name)} if name is not None else {}
+        if not self.show_points:
+            look |= {"ecolor": (look["color"], 0.4), "elinewidth": 1}
+        look |= {"capsize": 3 if self.show_points else 0, "markeredgecolor": "white", "linewidth": 2} | label
+        self.means_ = ax.errorbar(self.bin_length_, self.bin_mean_, self.bin_reach_, **look)
+        set_count_axis(ax, length)
+        value = value_label(self.metric, self.greater_is_better)
+        set_labels(ax, "documents of the query", f"{value}, means with {percent(self.confidence_level)} interval")
+        self._name_systems(on_curves=True)
+        return self
 
     @classmethod
-    def _of_result(cls, result: Evaluation, precision: Any, recall: Any, *, name: str | None) -> Self:
-        """Display of a result, not drawn yet."""
-        means = result.mean()
-        (_, precisions), (_, recalls) = family_of(result, precision), family_of(result, recall)
-        if list(precisions) != list(recalls):
-            raise ValueError(
-                "Precision and recall must be of the same cutoffs. "
-                f"Got {list(precisions)} for precision and {list(recalls)} for recall."
-            )
-        curves = ([means[at_k] for at_k in names.values()] for names in (precisions, recalls))
-        return cls(list(precisions), *curves, name=name)
+    def _of_results(cls, results: Mapping[Any, Evaluation], chosen: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        if kwargs.get("show_points") is None:
+            kwargs["show_points"] = len(results) == 1
+        return super()._of_results(results, chosen, kwargs)
 
     @classmethod
-    def from_results(
-        cls, results: Mapping[str, Evaluation], *, precision: Any = "precision",
-        recall: Any = "recall", ax: Any = None, **kwargs: Any,
+    def _of_metrics(
+        cls, result: Evaluation, names: Sequence[str], *, n_bins: int = 10, confidence_level: float = 0.95,
+        show_points: bool | None = None, name: str | None,
     ) -> Self:  # fmt: skip
-        """Picture of precision and recall of several results.
+        """Display of a metric.
 
         Parameters
         ----------
-        precision, recall : str, default="precision", "recall"
-            The metrics without their cutoff, as in `from_result`.
-        **kwargs
-            Passed to Matplotlib's `plot`, for all systems.
+        show_points : bool or None, default=None
+            Whether queries are drawn, or only the means. None: the queries of a single system are drawn.
         """
-        displays = {
-            name: cls._of_result(result, precision, recall, name=name) for name, result in several(results).items()
-        }
-        first = next(iter(results.values()))
-        refuse_other_meaning(results, [*family_of(first, precision)[1].values(), *family_of(first, recall)[1].values()])
-        return cls._of_systems(displays, ax, **kwargs)
+        (metric,) = names
+        return cls(
+            result.n_documents, result.per_query[metric], n_bins=n_bins, confidence_level=confidence_level,
+            metric=metric, greater_is_better=result.greater_is_better[metric], name=name, show_points=bool(show_points),
+        )  # fmt: skip
 
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        y_score: ArrayLike,
-        *,
-        qid: ArrayLike | None = None,
-        k: Iterable[int] = range(1, 21),
-        name: str | None = None,
-        ax: Any = None,
-        n_jobs: int | None = None,
-        **keywords: Any,
-    ) -> Self:
-        """Picture of labels and scores.
 
-        Parameters
-        ----------
-        k : iterable of int, default=range(1, 21)
-            Lengths of the list.
-        **keywords
-            More keywords of `evaluate`: those of the metrics, `sample_weight` and `tie_break`.
-        """
-        k = cutoffs_of(k)
-        metrics = [*at_cutoffs("precision", k), *at_cutoffs("recall", k)]
-        result = evaluate(y_true, y_score, qid=qid, metrics=metrics, n_jobs=n_jobs, **keywords)
-        return cls.from_result(result, name=name, ax=ax)
+def _scattered(ax: Any, length: NDArray[Any], values: Array, look: dict[str, Any]) -> Any:
+    shown = np.argsort(length, kind="stable")[thin(len(length))]
+    alpha = np.clip(60 / len(length), 0.2, 0.6)
+    dots = {"s": 12, "alpha": alpha, "linewidth": 0, "rasterized": True}
+    return ax.scatter(length[shown], values[shown], **dots | look)
+
+
+def _binned(length: NDArray[Any], values: Array, n_bins: int, confidence_level: float) -> tuple[Array, Array, Array]:
+    """Mean length, mean value and half the length of its interval, of bins of about equally many queries."""
+    from scipy import stats
+
+    tops, n_bins = np.unique(length), max(1, min(n_bins, len(length) // 10))
+    if len(tops) > n_bins:
+        tops = np.unique(np.quantile(length, np.arange(1, n_bins + 1) / n_bins, method="inverted_cdf"))
+    number = np.searchsorted(tops, length)
+    n = np.bincount(number)
+    mean_length, mean = np.bincount(number, length) / n, np.bincount(number, values) / n
+    squares, df = np.bincount(number, (values - mean[number]) ** 2), n - 1.0
+    # A single query has no interval.
+    df[df == 0] = np.nan
+    reach = stats.t.ppf((1 + confidence_level) / 2, df) * np.sqrt(squares / df / n)
+    return mean_length, mean, reach

@@ -16,34 +16,30 @@ from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank.display._arguments import mapping
-from sklearn_rank.display._display import Display
-from sklearn_rank.display._docstring import documented
-from sklearn_rank.display._figure import set_labels, set_rows, value_label
-from sklearn_rank.display._input import evaluate_each, name_in, several
-from sklearn_rank.display._naming import label_of, name_systems
-from sklearn_rank.display._palette import look
-from sklearn_rank.display._words import percent
+from sklearn_rank.display._display import PredictionsDisplay
+from sklearn_rank.display._figure import percent, set_labels, set_rows, value_label
+from sklearn_rank.display._input import check_results, evaluate_each, name_in
+from sklearn_rank.display._signature import completed
+from sklearn_rank.display._systems import label_of, look, name_systems
 from sklearn_rank.model_selection._comparison import Comparison
 
 MOST_ROWS = 60
 """Most segments that a picture shows legibly."""
 
 
-@documented
-class SegmentsDisplay(Display):
+@completed
+class SegmentsDisplay(PredictionsDisplay):
     """Means of systems, or differences from a baseline, in each segment of the queries, with their intervals.
 
     A vertical line is the value over all queries, in the color of its system. Intervals of two segments that overlap do
     not say that the segments are alike: `Evaluation.segments` and `Comparison.segments` have tests.
-
-    There is no `from_estimator`, as attributes belong to queries of an evaluation.
 
     Parameters
     ----------
     segments : sequence of str
         Names of the segments, from top to bottom.
     values : dict of str to array-like of shape (n_segments, 3)
-        Of each system by its name: value, lower and upper end of the interval, NaN where there is none.
+        For each system by its name: value, lower and upper end of the interval, NaN where there is none.
     overall : dict of str to float
         Value of each system over all queries.
     n_queries : array-like of shape (n_segments,), default=None
@@ -51,6 +47,7 @@ class SegmentsDisplay(Display):
     difference_from : str, default=None
         Baseline, if values are differences from it.
     confidence_level : float, default=0.95
+        Level of the intervals.
 
     Attributes
     ----------
@@ -151,15 +148,8 @@ class SegmentsDisplay(Display):
 
         Parameters
         ----------
-        results : dict of str to Evaluation
-            Systems by name.
-        metric : str, default=None
-            One of their metrics. None: the only one.
         by : str, list of str, or values per query, default=None
             As in `Evaluation.segments`.
-        confidence_level : float, default=0.95
-        **kwargs
-            Passed to Matplotlib's `errorbar`.
 
         Raises
         ------
@@ -168,13 +158,14 @@ class SegmentsDisplay(Display):
         TypeError
             If results have no names.
         """
+        check_results(results)
         rows, overall = {}, {}
-        for name, result in several(results).items():
+        for name, result in results.items():
             metric = name_in(result, metric)
-            found = result.segments(by, metric=metric, confidence_level=confidence_level)
-            at = len(found.by)
-            rows[name] = [(row[:at], row[at + 1], row[at + 2 : at + 5]) for row in found.table.rows]
-            overall[name] = found.overall.rows[0][at + 2]
+            segments = result.segments(by, metric=metric, confidence_level=confidence_level)
+            at = len(segments.by)
+            rows[name] = [(row[:at], row[at + 1], row[at + 2 : at + 5]) for row in segments.table.rows]
+            overall[name] = segments.overall.rows[0][at + 2]
         better = next(iter(results.values())).greater_is_better[str(metric)]
         display = cls._of_rows(
             rows, overall, metric=str(metric), greater_is_better=better, confidence_level=confidence_level
@@ -195,9 +186,6 @@ class SegmentsDisplay(Display):
             One of its metrics. None: the first.
         by : str, list of str, or values per query, default=None
             As in `Comparison.segments`.
-        confidence_level : float, default=0.95
-        **kwargs
-            Passed to Matplotlib's `errorbar`.
 
         Raises
         ------
@@ -206,15 +194,15 @@ class SegmentsDisplay(Display):
         """
         if not hasattr(type(comparison), "most_different"):
             raise TypeError(f"comparison must be what compare_systems(...) returns. Got {echo(comparison)} instead.")
-        found = comparison.segments(by, metric=metric, confidence_level=confidence_level)
-        at = len(found.by)
-        rows: dict[str, list[Any]] = {name: [] for name in found.interaction}
-        for row in found.table.rows:
+        segments = comparison.segments(by, metric=metric, confidence_level=confidence_level)
+        at = len(segments.by)
+        rows: dict[str, list[Any]] = {name: [] for name in segments.interaction}
+        for row in segments.table.rows:
             rows[row[at]].append((row[:at], row[at + 1], row[at + 4 : at + 7]))
         display = cls._of_rows(
-            rows, {row[at]: row[at + 4] for row in found.overall.rows}, metric=found.metric,
-            difference_from=found.baseline, confidence_level=confidence_level,
-            greater_is_better=comparison.results[found.baseline].greater_is_better[found.metric],
+            rows, {row[at]: row[at + 4] for row in segments.overall.rows}, metric=segments.metric,
+            difference_from=segments.baseline, confidence_level=confidence_level,
+            greater_is_better=comparison.results[segments.baseline].greater_is_better[segments.metric],
         )  # fmt: skip
         return display.plot(ax, **kwargs)
 
@@ -235,21 +223,11 @@ class SegmentsDisplay(Display):
         )  # fmt: skip
 
     @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        y_score: Mapping[str, Any],
-        *,
-        qid: ArrayLike | None = None,
-        metric: MetricLike = "ndcg",
-        by: AttributesLike = None,
-        clusters: ClustersLike = None,
-        confidence_level: float = 0.95,
-        ax: Any = None,
-        n_jobs: int | None = None,
-        **keywords: Any,
-    ) -> Self:
-        """Picture of labels and the scores of one or more systems.
+    def _evaluate(
+        cls, y_true: ArrayLike, y_score: Any, *, metric: MetricLike = "ndcg", by: AttributesLike = None,
+        clusters: ClustersLike = None, **keywords: Any,
+    ) -> dict[str, Evaluation]:  # fmt: skip
+        """Results with attributes.
 
         Parameters
         ----------
@@ -259,8 +237,5 @@ class SegmentsDisplay(Display):
             Attributes of each row's query, as `evaluate` takes them.
         clusters : array-like of shape (n_samples,) or dict, default=None
             What each row's query belongs to, such as a user.
-        confidence_level : float, default=0.95
         """
-        options = {"by": by, "clusters": clusters, "n_jobs": n_jobs, **keywords}
-        results = evaluate_each(y_true, y_score, qid=qid, metrics=[metric], **options)
-        return cls.from_results(results, confidence_level=confidence_level, ax=ax)
+        return evaluate_each(y_true, y_score, metrics=[metric], by=by, clusters=clusters, **keywords)

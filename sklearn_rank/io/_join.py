@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import Number, number_together
 from sklearn_rank._engine.kernels import trec as trec_kernels
-from sklearn_rank._engine.pooled import pooled_if_negative
+from sklearn_rank._engine.queries import pooled_if_negative
 from sklearn_rank._utils.constraints import BOOL, DUPLICATES, one_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.qid import ids_of
-from sklearn_rank._engine.rows import labels_of
+from sklearn_rank._engine.columns import labels_of
+from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import EXACT, as_floats

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from sklearn_rank._chunks.columns import column_names, find_column
 from sklearn_rank._engine.check import check_queries
+from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._engine.grouping import number_together
-from sklearn_rank._engine.qid import ids_of
-from sklearn_rank._engine.rows import check_rows
+from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lengths import n_rows_of
 from sklearn_rank._utils.numbers import as_floats

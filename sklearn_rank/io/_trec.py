@@ -12,10 +12,10 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.check import check_scores
+from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._engine.grouping import find_qid, group_rows, number_together
+from sklearn_rank._engine.ids import ids_of, refuse_missing_ids
 from sklearn_rank._engine.kernels import trec as trec_kernels
-from sklearn_rank._engine.qid import ids_of, refuse_missing_ids
-from sklearn_rank._engine.rows import check_rows
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lengths import n_rows_of

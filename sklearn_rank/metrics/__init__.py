@@ -8,15 +8,13 @@ says that the metric is not defined for the query.
 The docstrings hold the sentence, the formula, the source and an example worked by hand; the decorator adds the
 parameters, which are the same everywhere.
 
-A formula reads a `Ranked`. A `Metric` is a formula with its properties, a `MetricFunction` its public function, a
-`MetricSpec` a metric with its keywords, as `sklearn_rank.parse_metric` returns it. A `Constraint` says which
-values a keyword of a formula takes.
+A formula reads a `Ranked`. A `Metric` is a formula with its properties, a `MetricFunction` its public function. A
+`Constraint` says which values a keyword of a formula takes.
 """
 
 from sklearn_rank._engine.ranked import Ranked as Ranked
 from sklearn_rank._metric.decorator import MetricFunction as MetricFunction
 from sklearn_rank._metric.metric import Metric as Metric
-from sklearn_rank._metric.spec import MetricSpec as MetricSpec
 from sklearn_rank._utils.constraints import Constraint as Constraint
 from sklearn_rank.metrics.binary import *  # noqa: F403
 from sklearn_rank.metrics.diversity import *  # noqa: F403

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 from numpy.typing import ArrayLike
 
+from sklearn_rank._engine.columns import one_column, queries_in
 from sklearn_rank._engine.grouping import find_qid
-from sklearn_rank._engine.qid import ids_of
-from sklearn_rank._engine.rows import one_column, queries_in
+from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._utils.optional import import_optional
 from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank.model_selection._routing import with_index

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import FitFailedWarning
 
 from sklearn_rank._engine.attributes import AttributesLike
+from sklearn_rank._engine.columns import check_features, check_rows, one_column
 from sklearn_rank._engine.grouping import find_qid
-from sklearn_rank._engine.qid import ids_of
-from sklearn_rank._engine.rows import check_features, check_rows, one_column
+from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._evaluation.all_relevant import warn_if_all_relevant
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._metric.keywords import own_tables

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.rows import check_features, check_rows, one_column
+from sklearn_rank._engine.columns import check_features, check_rows, one_column
 from sklearn_rank._utils.lengths import check_lengths, n_rows_of
 from sklearn_rank._utils.numbers import refuse_masked
 

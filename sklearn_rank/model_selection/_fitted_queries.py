@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_rank._engine.columns import check_features
 from sklearn_rank._engine.grouping import group_rows, number_together
-from sklearn_rank._engine.rows import check_features
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.threads import row_blocks
 from sklearn_rank._utils.typing import Estimator, MatrixLike

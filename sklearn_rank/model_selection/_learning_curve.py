@@ -12,8 +12,8 @@ import sklearn
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import cross_validate
 
+from sklearn_rank._engine.columns import check_features, check_rows
 from sklearn_rank._engine.grouping import find_qid
-from sklearn_rank._engine.rows import check_features, check_rows
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.arguments import named_arguments

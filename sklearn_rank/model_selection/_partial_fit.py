@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
-from sklearn_rank._engine.rows import queries_in
+from sklearn_rank._engine.columns import queries_in
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import MatrixLike

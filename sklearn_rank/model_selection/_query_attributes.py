@@ -8,9 +8,9 @@ import numpy as np
 import sklearn
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_rank._engine.columns import check_features, check_rows, labels_of, one_column
 from sklearn_rank._engine.grouping import number_of_rows, query_numbers
-from sklearn_rank._engine.qid import ids_of
-from sklearn_rank._engine.rows import check_features, check_rows, labels_of, one_column
+from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lengths import check_lengths
 from sklearn_rank._utils.typing import Index, MatrixLike

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_rank._engine.id_order import id_order
-from sklearn_rank._engine.rows import queries_in
+from sklearn_rank._engine.columns import queries_in
+from sklearn_rank._engine.ids import id_order
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.random_state import random_of

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator
 
+from sklearn_rank._engine.columns import one_column
 from sklearn_rank._engine.grouping import query_numbers
-from sklearn_rank._engine.rows import one_column
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, built_in, is_real
 from sklearn_rank._utils.echo import echo

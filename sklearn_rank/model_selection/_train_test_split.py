@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.model_selection import GroupShuffleSplit
 
+from sklearn_rank._engine.columns import check_features, check_rows, one_column, queries_in
 from sklearn_rank._engine.grouping import refuse_other_queries
-from sklearn_rank._engine.qid import ids_of
-from sklearn_rank._engine.rows import check_features, check_rows, one_column, queries_in
+from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import RANDOM_STATE
 from sklearn_rank._utils.echo import echo

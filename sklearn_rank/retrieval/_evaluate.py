@@ -11,11 +11,10 @@ import sklearn
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
-from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.check import check_query_weight
+from sklearn_rank._engine.columns import check_columns, check_features, check_ids, check_items, check_places, check_rows
 from sklearn_rank._engine.grouping import group_rows
-from sklearn_rank._engine.queries import InputNames, Queries
-from sklearn_rank._engine.rows import check_columns, check_features, check_ids, check_items, check_places, check_rows
+from sklearn_rank._engine.queries import InputNames, LazyQueries, Queries
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics

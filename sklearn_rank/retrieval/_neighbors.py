@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from sklearn_rank._engine.relevance import Judgements, csr
-from sklearn_rank._engine.rows import check_ids, check_places, check_rows
-from sklearn_rank._engine.sparse import list_batches
+from sklearn_rank._engine.columns import check_ids, check_places, check_rows
+from sklearn_rank._engine.sparse import Judgements, csr, list_batches
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sklearn_rank._engine.block_labels import MOST_GRADE
-from sklearn_rank._engine.qid import ids_of
-from sklearn_rank._engine.relevance import Grades, Groups, Judgements, csr
+from sklearn_rank._engine.ranking import N_GRADES
+from sklearn_rank._engine.ids import ids_of
+from sklearn_rank._engine.sparse import Grades, Groups, Judgements, csr
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import refuse_masked
 from sklearn_rank._utils.tensors import as_numpy
@@ -148,7 +148,7 @@ class SharedLabels(Grades):
         self.query, self.of_kind = query.astype(np.float64), items[first].astype(np.float64)
         self.size = np.bincount(self.kind)
         most = int(self.query.sum(axis=1).max())
-        self.highest = most if most <= MOST_GRADE else None
+        self.highest = most if most < N_GRADES else None
         self.n_documents, self.width = len(self.kind), len(first)
 
     def _table(self, rows: slice) -> Array:

@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from sklearn_rank._engine.rows import check_features
+from sklearn_rank._engine.columns import check_features
 from sklearn_rank._metric.meaning import text_of
 from sklearn_rank._metric.names import is_single_metric, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike

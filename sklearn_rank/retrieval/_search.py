@@ -10,14 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.blocks import LazyQueries
 from sklearn_rank._engine.kernels import bits as bits_kernels
 from sklearn_rank._engine.kernels import nearness as nearness_kernels
-from sklearn_rank._engine.queries import Queries
-from sklearn_rank._engine.relevance import Grades
-from sklearn_rank._engine.sparse import as_queries, cut_rows, drop_self
+from sklearn_rank._engine.queries import LazyQueries, Queries
+from sklearn_rank._engine.sparse import Grades, as_queries, cut_rows, drop_self
 from sklearn_rank._utils.typing import Index
-from sklearn_rank.retrieval._lists import sorted_codes, sorted_scores
+from sklearn_rank.retrieval._lists import whole_lists
 from sklearn_rank.retrieval._similarity import Codes, Similarity, Write
 
 PAIRS = 2**20
@@ -174,7 +172,7 @@ def _whole(similarity: Similarity, grades: Grades, rows: slice, without_self: bo
         near, label = drop_self(near, rows.start), drop_self(label, rows.start)
     indptr = np.arange(n_queries + 1) * near.shape[1]
     if n_bits is not None:
-        return sorted_codes(near, label, n_bits, indptr, rows.start)
+        return whole_lists(near, label, indptr, rows.start)
     if is_cut:
         return as_queries(label.ravel(), near.ravel(), indptr, rows.start)
-    return sorted_scores(near, label, indptr, rows.start)
+    return whole_lists(near, label, indptr, rows.start)

@@ -32,7 +32,7 @@ from sklearn_rank.spark._table import TableColumn, check_frame, read_value_table
 from sklearn_rank.spark._worker import evaluate_partition, parts_name, result_columns, value_columns
 
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
-NUMBERS = (*INTEGERS, "decimal", "float", "double", "boolean", "void")
+NUMBER_TYPES = (*INTEGERS, "decimal", "float", "double", "boolean", "void")
 """Types of columns that may hold numbers."""
 ID_TYPES = (
     *INTEGERS, "decimal", "float", "double", "boolean", "string", "char", "varchar", "binary", "date", "timestamp",
@@ -262,7 +262,7 @@ def _prepared(data: Any, request: ColumnRequest) -> tuple[Any, ColumnRequest]:
     check_frame(data, "data")
     refuse_missing_columns(names, data.columns)
     types = {field.name: field.dataType.simpleString() for field in data.schema.fields}
-    refuse_other_types(names, types, lambda kind: kind.partition("(")[0] in NUMBERS)
+    refuse_other_types(names, types, lambda kind: kind.partition("(")[0] in NUMBER_TYPES)
     if types[names.qid].partition("(")[0] not in ID_TYPES:
         raise TypeError(
             f"qid must be of one of the types {', '.join(ID_TYPES)}; cast others to string, such as by to_json(). "

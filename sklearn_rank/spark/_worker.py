@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._chunks.batch_validator import BatchValidator, GroupedRows, adjacent_queries
+from sklearn_rank._chunks.batch_validator import BatchRows, BatchValidator, adjacent_queries
 from sklearn_rank._chunks.column_arguments import ColumnNames
 from sklearn_rank._chunks.parts import evaluate_parts, result_to_columns
 from sklearn_rank._engine.queries import Queries
-from sklearn_rank._engine.ranking import Ranking
+from sklearn_rank._engine.ranking import Labels, Ranking
 from sklearn_rank._evaluation.result import Evaluation, computed_values
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.echo import echo
@@ -73,7 +73,7 @@ def evaluate_partition(
         yield pa.record_batch(columns)
 
 
-def _in_one_order(rows: GroupedRows, n_jobs: int | None) -> Queries:
+def _in_one_order(rows: BatchRows, n_jobs: int | None) -> Queries:
     """Order the rows of each query by falling score and rising label: a shuffle has no order, and sums depend on it."""
     queries = rows.queries(n_jobs)
     label, score, indptr = queries.label, queries.score, queries.indptr
@@ -82,7 +82,8 @@ def _in_one_order(rows: GroupedRows, n_jobs: int | None) -> Queries:
         return replace(queries, order=np.lexsort((*label.T, -score, query)))
     if queries.summary.has_unjudged:
         label = np.where(np.isnan(label), queries.summary.label_range[1] + 1, label)
-    return replace(queries, order=Ranking.by_score(label, score, indptr, ties="worst", keep_unretrieved=True).order)
+    ranking = Ranking.by_score(Labels(label, indptr), score, ties="worst", keep_unretrieved=True)
+    return replace(queries, order=ranking.order)
 
 
 def column_name(metric: str) -> str:
@@ -100,7 +101,7 @@ def parts_name(metric: str) -> str:
 
 def _validate(
     validator: BatchValidator, batches: Iterator[Any], names: ColumnNames, specs: Specs
-) -> Iterator[GroupedRows]:
+) -> Iterator[BatchRows]:
     """Validate rows; errors name the query, because numbers of rows mean nothing after a shuffle."""
     current = list[Any]()
 

@@ -1,6 +1,6 @@
 """Tests, confidence intervals, corrections and power for comparisons of systems, on `scipy.stats`.
 
-They take values per query and know nothing of formulas. ``docs/statistics.md`` says how to read a p-value.
+They take values per query. ``docs/statistics.md`` says how to read a p-value.
 """
 
 from sklearn_rank.stats._compare import ComparisonResult, compare
@@ -8,7 +8,7 @@ from sklearn_rank.stats._compare_all import MultipleComparison, compare_all
 from sklearn_rank.stats._corrections import adjust_pvalues
 from sklearn_rank.stats._folds import FoldComparison, compare_folds
 from sklearn_rank.stats._intervals import confidence_interval
-from sklearn_rank.stats._power import minimal_detectable_difference, power_of, queries_needed
+from sklearn_rank.stats._power import power_of
 
 __all__ = [
     "ComparisonResult",
@@ -19,7 +19,5 @@ __all__ = [
     "compare_all",
     "compare_folds",
     "confidence_interval",
-    "minimal_detectable_difference",
     "power_of",
-    "queries_needed",
 ]

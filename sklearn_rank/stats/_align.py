@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,18 +15,54 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.stats._arguments import numbers
 from sklearn_rank.stats._clusters import (
+    agreed_by_query,
     check_clusters,
     clusters_of_queries,
     joined_clusters,
     named_queries,
     refuse_one_cluster,
 )
-from sklearn_rank.stats._protocols import QueryResult, is_result
 from sklearn_rank.stats._significance import ComparisonOptions
 
 
+class QueryResult(Protocol):
+    """Values of metrics per query, with what is needed to know whether two results may be compared."""
+
+    @property
+    def qid(self) -> NDArray[Any]:
+        """Query ids."""
+
+    @property
+    def per_query(self) -> Mapping[str, Array]:
+        """Value of each metric for each query."""
+
+    @property
+    def meaning(self) -> Mapping[str, str]:
+        """Each metric with all its keywords: values are compared only if these are equal."""
+
+    @property
+    def greater_is_better(self) -> Mapping[str, bool]:
+        """Whether a higher value of a metric is better."""
+
+    @property
+    def label_fingerprints(self) -> NDArray[np.uint32] | None:
+        """Fingerprint of the labels of each query; None if unknown."""
+
+    @property
+    def clusters(self) -> NDArray[Any] | None:
+        """What each query belongs to; None where queries are independent."""
+
+    def counts_queries_equally(self, metric: str) -> bool:
+        """Whether the mean of a metric gives every query the same weight, as tests and intervals assume."""
+
+
+def is_result(values: Any) -> TypeGuard[QueryResult]:
+    """Whether `values` is a result rather than an array; only its class is inspected."""
+    return hasattr(type(values), "label_fingerprints")
+
+
 @dataclass(frozen=True)
-class Values:
+class SystemValues:
     """Values of one system; `qid` is None if queries are known by their position only."""
 
     values: Array
@@ -58,7 +94,7 @@ class _SameQueries(NamedTuple):
 
     table: Array
     ids: NDArray[Any] | None
-    places: Sequence[Any]
+    positions: Sequence[Any]
     n_filled: int = 0
 
 
@@ -103,12 +139,12 @@ def align(
 
 
 def _clusters(
-    read: list[Values], same: _SameQueries, clusters: Any, names: list[str], function_name: str
+    read: list[SystemValues], same: _SameQueries, clusters: Any, names: list[str], function_name: str
 ) -> Index | None:
     """Number of each query's cluster, as it was given here or as the results have it."""
     own = [one.clusters for one in read]
     if clusters is None:
-        return None if same.ids is None else joined_clusters(own, same.places, same.ids, names, function_name)
+        return None if same.ids is None else joined_clusters(own, same.positions, same.ids, names, function_name)
     if any(one is not None for one in own):
         raise ValueError(
             f"{function_name} takes the clusters of results as they have them. Got clusters=, and a result with "
@@ -117,7 +153,7 @@ def _clusters(
     return clusters_of_queries(clusters, same.ids, same.table.shape[1])
 
 
-def read_values(results: Mapping[str, Any], metric: str | None, function_name: str) -> list[Values]:
+def read_values(results: Mapping[str, Any], metric: str | None, function_name: str) -> list[SystemValues]:
     """Values of the one metric that is compared.
 
     Raises
@@ -137,7 +173,7 @@ def read_values(results: Mapping[str, Any], metric: str | None, function_name: s
     return read
 
 
-def _values_of(result: Any, name: str, metric: str | None, function_name: str) -> Values:
+def _values_of(result: Any, name: str, metric: str | None, function_name: str) -> SystemValues:
     if is_result(result):
         return _of_result(result, name, metric, function_name)
     if metric is not None:
@@ -145,10 +181,10 @@ def _values_of(result: Any, name: str, metric: str | None, function_name: str) -
             f"'metric' of {function_name} is for results of evaluate. Got {type(result).__name__} for {echo(name)}."
         )
     values = numbers(result, repr(name), function_name)
-    return Values(values, named_queries(result), None, None, True)
+    return SystemValues(values, named_queries(result), None, None, True)
 
 
-def _of_result(result: QueryResult, name: str, metric: str | None, function_name: str) -> Values:
+def _of_result(result: QueryResult, name: str, metric: str | None, function_name: str) -> SystemValues:
     known = ", ".join(result.per_query)
     if metric is None and len(result.per_query) > 1:
         raise ValueError(
@@ -164,13 +200,13 @@ def _of_result(result: QueryResult, name: str, metric: str | None, function_name
             f"{function_name} is for means in which every query counts once. Got sample_weight or another average in "
             f"{echo(name)}; pass values of per_query, or evaluate again without it."
         )
-    return Values(
+    return SystemValues(
         result.per_query[metric], result.qid, metric, result.meaning[metric], result.greater_is_better[metric],
         result.label_fingerprints, result.clusters,
     )  # fmt: skip
 
 
-def _same_queries(read: list[Values], names: list[str], missing: Any, function_name: str) -> _SameQueries:
+def _same_queries(read: list[SystemValues], names: list[str], missing: Any, function_name: str) -> _SameQueries:
     """Values of all systems for the same queries, in the order of the first."""
     ids = [one.qid for one in read if one.qid is not None]
     if len(ids) not in (0, len(read)):
@@ -211,29 +247,20 @@ def _same_queries(read: list[Values], names: list[str], missing: Any, function_n
 
 def refuse_other_labels(
     sums: Sequence[NDArray[np.uint32] | None],
-    places: Sequence[Any],
+    positions: Sequence[Any],
     ids: NDArray[Any],
     names: Sequence[str],
     function_name: str,
 ) -> None:
-    """Refuse systems that were judged by other labels; `places` are the positions of their queries in `ids`.
+    """Refuse systems that were judged by other labels; `positions` are the positions of their queries in `ids`.
 
     Raises
     ------
     ValueError
         If two systems have different labels for a query. Unknown labels are not compared.
     """
-    expected, source = np.zeros(len(ids), dtype=np.uint32), np.full(len(ids), -1)
-    for i, (own, place) in enumerate(zip(sums, places, strict=True)):
-        if own is None:
-            continue
-        differs = (source[place] >= 0) & (expected[place] != own)
-        if differs.any():
-            query = np.arange(len(ids))[place][differs][0]
-            raise ValueError(
-                f"{function_name} takes systems that were judged by the same labels; values alone, "
-                f"result.to_frame()[metric], are compared all the same. Got other labels in {echo(names[i])} than in "
-                f"{echo(names[source[query]])} for {differs.sum()} queries, the first of them "
-                f"{echo(ids[query : query + 1].tolist()[0])}."
-            )
-        expected[place], source[place] = own, i
+    rule = (
+        f"{function_name} takes systems that were judged by the same labels; values alone, result.to_frame()[metric], "
+        "are compared all the same."
+    )
+    agreed_by_query(sums, positions, ids, names, rule, "labels")

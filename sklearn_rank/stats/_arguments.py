@@ -65,9 +65,10 @@ def numbers(x: Any, name: str, function_name: str) -> Array:
     """
     label = f"{name} of {function_name}"
     refuse_masked(x, label)
+    # Lists of several lengths make no array.
     try:
         given = np.asarray(as_numpy(x))
-    except ValueError:  # lists of several lengths
+    except ValueError:
         given = np.asarray(None)
     if given.dtype.kind not in "biufO" or (given.dtype == object and given.ndim == 0):
         raise TypeError(f"{label} must hold real numbers. Got {type(x).__name__} instead.")

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.attributes import QueryRows, of_queries
+from sklearn_rank._engine.columns import labels_of
 from sklearn_rank._engine.grouping import number_of_rows, number_together
-from sklearn_rank._engine.rows import labels_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Index
 
@@ -20,12 +20,13 @@ CLUSTERED_TESTS = ("t", "randomization", "bootstrap")
 
 def named_queries(values: Any) -> NDArray[Any] | None:
     """Ids of the queries of a pandas Series; None where queries are known by their position only."""
-    index = labels_of(values)  # a list has a method of this name
+    # A list has a method `index`, so this asks for the index of a Series only.
+    index = labels_of(values)
     return None if index is None else np.asarray(index)
 
 
 def clusters_of_queries(clusters: Any, ids: NDArray[Any] | None, n_queries: int) -> Index:
-    """Number of each query's cluster; ids are those of named queries, which no position says.
+    """Number of each query's cluster; `ids` is None if queries are known by their position only.
 
     Raises
     ------
@@ -51,12 +52,12 @@ def clusters_of_queries(clusters: Any, ids: NDArray[Any] | None, n_queries: int)
 
 def joined_clusters(
     given: Sequence[NDArray[Any] | None],
-    places: Sequence[Any],
+    positions: Sequence[Any],
     ids: NDArray[Any],
     names: Sequence[str],
     function_name: str,
 ) -> Index | None:
-    """Number of each query's cluster, of results that say so themselves; `places` are their queries in `ids`.
+    """Number of each query's cluster where results have clusters; `positions` are their queries in `ids`.
 
     Raises
     ------
@@ -73,18 +74,39 @@ def joined_clusters(
             f"Got none in {echo(without)}."
         )
     _, numbers = number_together(known)
-    of_query, source = np.full(len(ids), -1, dtype=np.int64), np.full(len(ids), -1)
-    for i, (own, place) in enumerate(zip(numbers, places, strict=True)):
-        differs = (of_query[place] >= 0) & (of_query[place] != own)
-        if differs.any():
-            query = np.arange(len(ids))[place][differs][0]
-            raise ValueError(
-                f"{function_name} takes results with the same clusters. Got other clusters in {echo(names[i])} than in "
-                f"{echo(names[source[query]])} for {differs.sum()} queries, the first of them "
-                f"{echo(ids[query : query + 1].tolist()[0])}."
-            )
-        of_query[place], source[place] = own, i
+    rule = f"{function_name} takes results with the same clusters."
+    of_query = agreed_by_query(numbers, positions, ids, names, rule, "clusters")
     return number_of_rows(of_query, len(of_query))
+
+
+def agreed_by_query(
+    given: Sequence[NDArray[Any] | None],
+    positions: Sequence[Any],
+    ids: NDArray[Any],
+    names: Sequence[str],
+    rule: str,
+    what: str,
+) -> Index:
+    """Number that systems give each query, at their `positions` in `ids`; None says nothing.
+
+    Raises
+    ------
+    ValueError
+        If two systems differ in a query.
+    """
+    expected, source = np.full(len(ids), -1, dtype=np.int64), np.full(len(ids), -1)
+    for i, (own, position) in enumerate(zip(given, positions, strict=True)):
+        if own is None:
+            continue
+        differs = (source[position] >= 0) & (expected[position] != own)
+        if differs.any():
+            query = np.arange(len(ids))[position][differs][0]
+            raise ValueError(
+                f"{rule} Got other {what} in {echo(names[i])} than in {echo(names[source[query]])} for "
+                f"{differs.sum()} queries, the first of them {echo(ids[query : query + 1].tolist()[0])}."
+            )
+        expected[position], source[position] = own, i
+    return expected
 
 
 def check_clusters(function_name: str, test: str, clusters: Any) -> None:

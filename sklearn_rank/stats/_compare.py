@@ -33,8 +33,8 @@ class ComparisonResult(TableReport):
         Statistic of the test: t; the rank sum or U of `scipy.stats`; queries on which a is higher (sign test);
         the difference (randomization, permutation).
     confidence_interval : (float, float)
-        Of the mean difference: BCa for the bootstrap, Welch's for different queries, Student's t otherwise. With a
-        one-sided alternative it is open to one side.
+        Interval of the mean difference: BCa for the bootstrap, Welch's for different queries, Student's t otherwise.
+        With a one-sided alternative it is open to one side.
     effect_size : float
         Difference in units of its spread: Cohen's d_z (paired) or d; for tests of ranks the rank-biserial correlation,
         for the sign test the share won less the share lost, both from -1 to 1.
@@ -100,10 +100,10 @@ class ComparisonResult(TableReport):
 
     def _tables(self) -> list[Table]:
         row = self.row()
-        return [Table(COLUMNS[: len(row)], (row,))]
+        return [Table(PAIR_COLUMNS[: len(row)], (row,))]
 
 
-COLUMNS = ("difference", "low", "high", "p", "effect", "won", "tied", "lost")
+PAIR_COLUMNS = ("difference", "low", "high", "p", "effect", "won", "tied", "lost")
 
 
 def compare(

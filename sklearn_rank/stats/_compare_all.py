@@ -13,19 +13,19 @@ from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo, echo_all
-from sklearn_rank._utils.table import Labelled, Table, TableReport, cell, shorten
+from sklearn_rank._utils.table import LabelledName, Table, TableReport, cell, shorten
 from sklearn_rank._utils.typing import RandomState
 from sklearn_rank.stats._align import align
 from sklearn_rank.stats._arguments import check_arguments
-from sklearn_rank.stats._compare import COLUMNS, ComparisonResult, check_options, check_test, compare_values
+from sklearn_rank.stats._compare import PAIR_COLUMNS, ComparisonResult, check_options, check_test, compare_values
 from sklearn_rank.stats._corrections import adjust_pvalues, tukey
 from sklearn_rank.stats._samples import exact_mean, sums_by_cluster
 from sklearn_rank.stats._significance import TESTS, ComparisonOptions
 
-NAME_WIDTH = 16
+PAIR_NAME_WIDTH = 16
 """Characters of a system's name where pairs are printed, so that a line fits a terminal."""
 
-DIFFERENCE, CORRECTED = Labelled("difference", "a - b"), Labelled("corrected", "corr. p")
+DIFFERENCE, CORRECTED = LabelledName("difference", "a - b"), LabelledName("corrected", "corr. p")
 """Columns whose printed heads are no longer than their numbers."""
 
 
@@ -79,7 +79,7 @@ class MultipleComparison(TableReport):
         for (a, b), result in self.comparisons.items():
             row = result.row()
             rows.append((a, b, *row[:4], self.corrected[a, b], *row[4:]))
-        columns = ("a", "b", DIFFERENCE, *COLUMNS[1:4], CORRECTED, *COLUMNS[4:])
+        columns = ("a", "b", DIFFERENCE, *PAIR_COLUMNS[1:4], CORRECTED, *PAIR_COLUMNS[4:])
         return Table(columns[: len(rows[0])], tuple(rows))
 
     def to_frame(self) -> Any:
@@ -95,7 +95,7 @@ class MultipleComparison(TableReport):
         return self._decisive(lambda name: name)
 
     def _text_tables(self) -> list[Table]:
-        return self._decisive(lambda name: shorten(str(name), NAME_WIDTH))
+        return self._decisive(lambda name: shorten(str(name), PAIR_NAME_WIDTH))
 
     def _decisive(self, written: Callable[[str], str]) -> list[Table]:
         """Means, and the columns of the pairs that decide; `table` has the others."""
@@ -147,7 +147,7 @@ def compare_all(
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         As in `compare`.
     confidence_level : float, default=0.95
-        Of each interval by itself.
+        Level of each interval by itself.
     missing : "raise" or float, default="raise"
         Value of a query that a system lacks; ``nan`` leaves it out.
     greater_is_better : bool, default=None

@@ -66,6 +66,6 @@ def tukey(values: Array, differences: Array, n_resamples: int, random_state: Ran
     """
     ranges = _resampling.ranges_within_queries(values, n_resamples, random_state)
     ranges = np.sort(ranges if len(ranges) else np.zeros(n_resamples))
-    reach = _resampling.ROUNDING * np.abs(values).sum()
+    reach = _resampling.EQUAL_WITHIN * np.abs(values).sum()
     as_large = len(ranges) - np.searchsorted(ranges, np.abs(differences) - reach)
     return np.asarray((as_large + 1) / (len(ranges) + 1))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._engine.rows import check_rows
+from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank.stats._arguments import check_arguments, numbers
 from sklearn_rank.stats._intervals import Interval, t_interval
@@ -23,9 +23,9 @@ class FoldComparison(TableReport):
     Attributes
     ----------
     difference : float
-        Mean over folds of the score of a less that of b.
+        Mean over folds of the score of a minus the score of b.
     pvalue, statistic : float
-        Of the corrected resampled t test.
+        Result of the corrected resampled t test.
     confidence_interval : (float, float)
     standard_error : float
         With the correction.

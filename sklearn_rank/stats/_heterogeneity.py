@@ -25,7 +25,7 @@ class Heterogeneity(NamedTuple):
 
 
 def equal_means(x: Array, segment: Index, cluster: Index | None = None) -> Heterogeneity:
-    """Test whether the means of segments may be equal; those of one value, or of equal values, are left out.
+    """Test whether the means of segments may be equal; a segment of one value, or of equal values, is left out.
 
     Welch's ANOVA: B. L. Welch: On the comparison of several mean values: an alternative approach. Biometrika 38, 1951,
     on cluster-robust standard errors where there are clusters. Where a cluster has queries in several segments, their

@@ -28,7 +28,7 @@ def confidence_interval(
 ) -> Interval:
     """Confidence interval of the mean over queries.
 
-    It says how far the mean could move with other queries of the same kind; it knows nothing of other training sets.
+    It says how far the mean could move with other queries of the same kind, but not with another training set.
 
     Parameters
     ----------
@@ -107,12 +107,13 @@ def bootstrap_distribution(
     sample: IndependentValues | ClusterSums, n_resamples: int, random_state: RandomState
 ) -> Array:
     """Means and standard errors of bootstrap samples of queries or clusters, shape (2, n_resamples)."""
+    # SciPy warns about the spread of a single resample, so it draws two or more.
     result = stats.bootstrap(
         sample.data, sample.mean_and_error, vectorized=True, paired=len(sample.data) > 1, axis=-1,
         n_resamples=max(n_resamples, 2), batch=batch_size(sample.n), method="percentile",
         random_state=np.random.default_rng() if random_state is None else random_state,
     )  # fmt: skip
-    return np.asarray(result.bootstrap_distribution)[..., :n_resamples]  # SciPy warns of the spread of a single one
+    return np.asarray(result.bootstrap_distribution)[..., :n_resamples]
 
 
 def bca_interval(
@@ -125,7 +126,8 @@ def bca_interval(
     """
     centre, u = sample.centre, sample.deviations
     below = (np.count_nonzero(means < centre) + np.count_nonzero(means <= centre)) / (2 * len(means))
-    bias = stats.norm.ppf(np.clip(below, 1 / (4 * len(means)), 1 - 1 / (4 * len(means))))  # finite for few resamples
+    # Clipped, so that the bias is finite where all resamples are on one side.
+    bias = stats.norm.ppf(np.clip(below, 1 / (4 * len(means)), 1 - 1 / (4 * len(means))))
     acceleration = (u**3).sum() / (6 * (u**2).sum() ** 1.5)
     z = stats.norm.ppf((1 + confidence_level) / 2 if alternative == "two-sided" else confidence_level)
     low, high = (stats.norm.cdf(bias + q / (1 - acceleration * q)) for q in (bias - z, bias + z))

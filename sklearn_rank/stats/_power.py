@@ -1,9 +1,10 @@
-"""Power of the t test: the smallest difference that n queries can find, and the number of queries needed."""
+"""Power of the t test, the smallest difference that it can detect, and the number of queries that it needs."""
 
 from __future__ import annotations
 
 import math
 import warnings
+from typing import overload
 
 from scipy import optimize, stats
 
@@ -16,102 +17,77 @@ MOST_QUERIES = 10**15
 """Number of queries at which the search stops."""
 
 
-def power_of(difference: float, std: float, n: int, *, alpha: float = 0.05, alternative: str = "two-sided") -> float:
-    """Probability that a paired t test finds a true difference.
+@overload
+def power_of(
+    std: float, *, difference: float, n: None = None, power: float, alpha: float = 0.05, alternative: str = "two-sided"
+) -> int: ...
+@overload
+def power_of(
+    std: float, *, difference: float | None = None, n: int, power: float | None = None, alpha: float = 0.05,
+    alternative: str = "two-sided",
+) -> float: ...  # fmt: skip
+def power_of(
+    std: float, *, difference: float | None = None, n: int | None = None, power: float | None = None,
+    alpha: float = 0.05, alternative: str = "two-sided",
+) -> float:  # fmt: skip
+    """Power of a paired t test, its smallest detectable difference, or the number of queries that it needs.
+
+    Exactly one of `difference`, `n` and `power` is left out, and returned. The t statistic of a true difference has
+    the noncentral t distribution.
 
     Parameters
     ----------
-    difference : float
-        True mean difference.
     std : float
         Standard deviation of the differences, query by query.
-    n : int
-        Number of queries.
+    difference : float, default=None
+        True mean difference. None: return the size of the smallest one that `n` queries find with this power; results
+        of `compare` have a method `minimal_detectable_difference`.
+    n : int, default=None
+        Number of queries. None: return the smallest number that finds the difference with this power, an int.
+    power : float, default=None
+        Probability that the test finds the difference, such as 0.8. None: return it.
     alpha : float, default=0.05
         Level of the test.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
 
     Returns
     -------
-    float
-        From the noncentral t distribution.
-
-    Examples
-    --------
-    >>> from sklearn_rank.stats import power_of
-    >>> round(power_of(0.02, 0.1, 200), 3)
-    0.804
-    """
-    check_arguments("power_of", difference=difference, std=std, n=n, alpha=alpha, alternative=alternative)
-    return _power(ratio(difference, std / math.sqrt(n)), n - 1, alpha, alternative)
-
-
-def minimal_detectable_difference(
-    std: float, n: int, *, power: float = 0.8, alpha: float = 0.05, alternative: str = "two-sided"
-) -> float:
-    """Smallest true difference that a paired t test finds with the given power.
-
-    Parameters
-    ----------
-    std : float
-        Standard deviation of the differences, query by query.
-    n : int
-        Number of queries.
-    power : float, default=0.8
-    alpha : float, default=0.05
-        Level of the test.
-    alternative : {"two-sided", "greater", "less"}, default="two-sided"
-
-    Returns
-    -------
-    float
-        Its size; results of `compare` have a method of this name.
-
-    Examples
-    --------
-    >>> from sklearn_rank.stats import minimal_detectable_difference
-    >>> round(minimal_detectable_difference(0.1, 200), 4)
-    0.0199
-    """
-    check_arguments("minimal_detectable_difference", std=std, n=n, power=power, alpha=alpha, alternative=alternative)
-    return detectable(std / math.sqrt(n), n - 1, power, alpha, alternative)
-
-
-def queries_needed(
-    difference: float, std: float, *, power: float = 0.8, alpha: float = 0.05, alternative: str = "two-sided"
-) -> int:
-    """Smallest number of queries with which a paired t test finds a true difference with the given power.
-
-    Parameters
-    ----------
-    difference : float
-        True mean difference; not 0.
-    std : float
-        Standard deviation of the differences, query by query.
-    power : float, default=0.8
-    alpha : float, default=0.05
-        Level of the test.
-    alternative : {"two-sided", "greater", "less"}, default="two-sided"
-
-    Returns
-    -------
-    int
+    float or int
 
     Raises
     ------
     ValueError
-        If no number of queries is enough, because the difference is 0, next to nothing, or on the other side.
+        If not exactly one is left out, or no number of queries is enough because the difference is 0, too small, or on
+        the other side.
 
     Examples
     --------
-    >>> from sklearn_rank.stats import queries_needed
-    >>> queries_needed(0.02, 0.1)
+    >>> from sklearn_rank.stats import power_of
+    >>> round(power_of(0.1, difference=0.02, n=200), 3)
+    0.804
+    >>> round(power_of(0.1, n=200, power=0.8), 4)
+    0.0199
+    >>> power_of(0.1, difference=0.02, power=0.8)
     199
     """
-    check_arguments("queries_needed", difference=difference, std=std, power=power, alpha=alpha, alternative=alternative)
+    one_left_out = {"difference": difference, "n": n, "power": power}
+    known = {name: value for name, value in one_left_out.items() if value is not None}
+    check_arguments("power_of", std=std, **known, alpha=alpha, alternative=alternative)
+    if difference is not None and n is not None and power is None:
+        return _power(ratio(difference, std / math.sqrt(n)), n - 1, alpha, alternative)
+    if difference is None and n is not None and power is not None:
+        return detectable(std / math.sqrt(n), n - 1, power, alpha, alternative)
+    if difference is not None and n is None and power is not None:
+        return _queries_needed(difference, std, power, alpha, alternative)
+    got = " and ".join(known) or "none of them"
+    raise ValueError(f"power_of takes two of difference, n and power, and returns the third. Got {got}.")
+
+
+def _queries_needed(difference: float, std: float, power: float, alpha: float, alternative: str) -> int:
+    """Smallest number of queries that find a difference with this power, by bisection."""
     if difference == 0 or (difference > 0) == (alternative == "less") and alternative != "two-sided":
         raise ValueError(
-            "The 'difference' parameter of queries_needed must not be 0, and on the side of the alternative. "
+            "power_of finds a number of queries for a 'difference' that is not 0, and on the side of the alternative. "
             f"Got {echo(difference)} with alternative={echo(alternative)}."
         )
 
@@ -157,7 +133,8 @@ def _power(delta: float, df: float, alpha: float, alternative: str) -> float:
 
 def _above(critical: float, df: float, delta: float) -> float:
     """Probability that the t statistic is above its critical value."""
+    # SciPy returns nan, with a warning, close to 0 and 1.
     with own_filters():
-        warnings.simplefilter("ignore", RuntimeWarning)  # SciPy returns nan, with a warning, close to 0 and 1
+        warnings.simplefilter("ignore", RuntimeWarning)
         probability = float(stats.nct.sf(critical, df, delta))
     return float(delta > critical) if math.isnan(probability) else probability

@@ -1,6 +1,6 @@
 """Null distributions by resampling, in blocks of bounded memory and without a loop over queries.
 
-Random draws depend on the values alone: neither on their order, nor on which of the systems is called a.
+Random draws depend on the values, not on their order or on which system is called a.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from sklearn_rank._utils.typing import Array, RandomState
-from sklearn_rank.stats._samples import ROUNDING
+from sklearn_rank.stats._samples import EQUAL_WITHIN
 
 DRAWN_PER_BLOCK = 2**22
 """Numbers in memory at a time."""
@@ -40,7 +40,8 @@ def _blocks(n_resamples: int, n: int) -> Iterator[int]:
 
 def sign_flips(d: Array, n_resamples: int, random_state: RandomState) -> tuple[Array, bool]:
     """Sums of d with signs flipped, and whether these are all possible sums."""
-    size = np.sort(np.abs(d[d != 0]))  # a zero has no sign to flip
+    # A zero has no sign to flip.
+    size = np.sort(np.abs(d[d != 0]))
     n = len(size)
     if n < 63 and 2**n <= n_resamples:
         return _flipped(size, (np.arange(2**n)[:, None] >> np.arange(n)) & 1), True
@@ -68,7 +69,8 @@ def partitions(values: Array, k: int, n_resamples: int, random_state: RandomStat
 def ranges_within_queries(values: Array, n_resamples: int, random_state: RandomState) -> Array:
     """Range of the sums of the systems, after the values of each query (row) were dealt to the systems at random."""
     values = np.sort(values, axis=1)
-    values = values[values[:, 0] < values[:, -1]]  # queries with equal values add the same to every system
+    # Queries with equal values add the same to every system.
+    values = values[values[:, 0] < values[:, -1]]
     values = values[np.lexsort(values.T)]
     rng, ranges = generator(random_state), [np.empty(0)]
     for block in _blocks(n_resamples, values.size):
@@ -82,7 +84,7 @@ def tail(null: Array, observed: float, alternative: str, *, exact: bool, scale: 
 
     Values that differ by rounding, relative to `scale`, are equal. Two-sided is twice the smaller tail.
     """
-    reach, one = ROUNDING * scale, 0 if exact else 1
+    reach, one = EQUAL_WITHIN * scale, 0 if exact else 1
     greater = (int((null >= observed - reach).sum()) + one) / (len(null) + one)
     less = (int((null <= observed + reach).sum()) + one) / (len(null) + one)
     return {"greater": greater, "less": less, "two-sided": min(1.0, 2 * min(greater, less))}[alternative]

@@ -11,7 +11,7 @@ import numpy as np
 
 from sklearn_rank._utils.typing import Array, Index
 
-ROUNDING = 1e-12
+EQUAL_WITHIN = 1e-12
 """Relative difference up to which two values of a query are equal: sums in another order differ by rounding."""
 
 
@@ -22,7 +22,7 @@ def exact_mean(x: Array) -> float:
 
 def spread(x: Array) -> float:
     """Standard deviation (n - 1); exactly zero where values differ by rounding only."""
-    constant = np.ptp(x) <= ROUNDING * np.abs(x).max()
+    constant = np.ptp(x) <= EQUAL_WITHIN * np.abs(x).max()
     return 0.0 if constant else float(x.std(ddof=1))
 
 
@@ -114,7 +114,7 @@ class ClusterSums:
     def deviations(self) -> Array:
         """Sum of the deviations from the mean in each cluster; exactly zero where these are rounding only."""
         sums = self.total - self.centre * self.size
-        return sums if np.abs(sums).max() > ROUNDING * np.abs(self.total).max() else np.zeros(self.n)
+        return sums if np.abs(sums).max() > EQUAL_WITHIN * np.abs(self.total).max() else np.zeros(self.n)
 
     @property
     def data(self) -> tuple[Array, ...]:
@@ -154,7 +154,7 @@ class Paired:
     def values(self) -> Array:
         """Difference of each query, a - b."""
         d = self.a - self.b
-        return np.where(np.abs(d) <= ROUNDING * np.maximum(np.abs(self.a), np.abs(self.b)), 0.0, d)
+        return np.where(np.abs(d) <= EQUAL_WITHIN * np.maximum(np.abs(self.a), np.abs(self.b)), 0.0, d)
 
     @cached_property
     def difference(self) -> float:
@@ -203,7 +203,7 @@ class Unpaired:
     def difference(self) -> float:
         """Difference of the means."""
         a, b = exact_mean(self.a), exact_mean(self.b)
-        return 0.0 if abs(a - b) <= ROUNDING * max(abs(a), abs(b)) else a - b
+        return 0.0 if abs(a - b) <= EQUAL_WITHIN * max(abs(a), abs(b)) else a - b
 
     @property
     def n(self) -> tuple[int, int]:

@@ -80,14 +80,15 @@ def sign(sample: Paired, options: ComparisonOptions) -> Outcome:
 
 
 def randomization(sample: Paired, options: ComparisonOptions) -> Outcome:
-    """Fisher's randomization test: the two values of each query change places at random, or in all ways if few.
+    """Fisher's randomization test: the two values of a query change places at random, or in all ways if these are few.
 
-    Those of the queries of one cluster change places together.
+    Queries of one cluster change together.
     """
     sums, exact = _resampling.sign_flips(sample.sample.total, options.n_resamples, options.random_state)
     observed, scale = sample.difference * sample.n, float(np.abs(sample.values).sum())
     alternative = options.alternative
-    if alternative == "less":  # the same flips for b less a
+    # "less" flips the same signs for b less a.
+    if alternative == "less":
         observed, alternative = -observed, "greater"
     p = _resampling.tail_of_symmetric(sums, observed, alternative, exact=exact, scale=scale)
     return Outcome(sample.difference, p)
@@ -96,10 +97,12 @@ def randomization(sample: Paired, options: ComparisonOptions) -> Outcome:
 def bootstrap(sample: Paired, options: ComparisonOptions) -> Outcome:
     """Bootstrap test of the t statistic under a mean difference of 0; the same resamples give a BCa interval."""
     drawn_from, t = sample.sample, ratio(sample.difference, sample.standard_error)
-    if sample.standard_error == 0:  # all resamples are alike
+    # Without a spread all resamples are alike.
+    if sample.standard_error == 0:
         return student(sample, options)
     means, errors = bootstrap_distribution(drawn_from, options.n_resamples, options.random_state)
-    with np.errstate(divide="ignore", invalid="ignore"):  # a resample without spread is as extreme as can be, or at 0
+    # The statistic of a resample without spread is an infinity, or 0.
+    with np.errstate(divide="ignore", invalid="ignore"):
         resampled = np.nan_to_num((means - sample.difference) / errors, nan=0.0)
     p = _resampling.tail_of_symmetric(resampled, t, options.alternative, exact=False, scale=abs(t))
     return Outcome(t, p, bca_interval(drawn_from, means, options.confidence_level, options.alternative))
@@ -112,9 +115,10 @@ def mannwhitney(sample: Unpaired, options: ComparisonOptions) -> Outcome:
 
 
 def permutation(sample: Unpaired, options: ComparisonOptions) -> Outcome:
-    """Permutation test of the difference of means: queries change sides at random, or in all ways if few."""
+    """Permutation test of the difference of means: queries change sides at random, or in all ways if these are few."""
     a, b, alternative = sample.a, sample.b, options.alternative
-    if (len(a), sample.difference) > (len(b), 0.0):  # so that the smaller sample, or the lower one, is drawn
+    # The smaller sample is drawn, or the lower one of two of equal size.
+    if (len(a), sample.difference) > (len(b), 0.0):
         a, b = b, a
         alternative = {"greater": "less", "less": "greater"}.get(alternative, alternative)
     pooled = np.concatenate([a, b])
@@ -124,14 +128,14 @@ def permutation(sample: Unpaired, options: ComparisonOptions) -> Outcome:
 
 
 def rank_biserial(sample: Paired) -> float:
-    """Matched-pairs rank-biserial correlation: share of the rank sum in favour of a less that in favour of b."""
+    """Matched-pairs rank-biserial correlation: share of the rank sum in favour of a, minus the share for b."""
     d = sample.values[sample.values != 0]
     ranks = stats.rankdata(np.abs(d))
     return ratio(float((np.sign(d) * ranks).sum()), float(ranks.sum()))
 
 
 def won_less_lost(sample: Paired) -> float:
-    """Share of the queries with a difference on which a is above b less that on which it is below."""
+    """Share of untied queries that a wins, minus the share that it loses."""
     signs = np.sign(sample.values)
     return ratio(float(signs.sum()), float(np.abs(signs).sum()))
 

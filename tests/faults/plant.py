@@ -15,6 +15,23 @@ ROOT = Path(__file__).parents[2]
 CHOICE = "SKLEARN_RANK_FAULT"
 """Environment variable that chooses one of the faults that are compiled together."""
 
+CHOSEN = f'''cdef extern from *:
+    """
+    #ifndef CHOSEN_FAULT
+    #include <stdlib.h>
+    static int chosen_fault(void) {{
+        static int number = -1;
+        if (number < 0) number = getenv("{CHOICE}") ? atoi(getenv("{CHOICE}")) : 0;
+        return number;
+    }}
+    #define CHOSEN_FAULT chosen_fault()
+    #endif
+    """
+    int CHOSEN_FAULT
+
+'''
+"""What a kernel has before its code to know its fault: C, because a .pxd has no variables of its own."""
+
 BUILD = "setup.py", "-q", "build_ext", "--inplace", "--force"
 
 
@@ -35,7 +52,7 @@ class Fault:
     @property
     def is_compiled(self) -> bool:
         """Whether the file is Cython."""
-        return Path(self.file).suffix in (".pyx", ".pxi")
+        return Path(self.file).suffix in (".pyx", ".pxd", ".pxi")
 
 
 def read_faults(folder: Path = Path(__file__).parent) -> list[Fault]:
@@ -86,7 +103,7 @@ def compile_faults(faults: Iterable[Fault], folder: Path) -> None:
     for file, numbered in by_file.items():
         path = folder / file
         path.write_text(with_choices(path.read_text(), numbered))
-    for path in (folder / "sklearn_rank" / "_engine" / "kernels").glob("*.pyx"):
+    for path in (folder / "sklearn_rank" / "_engine" / "kernels").glob("*.p[yx][xd]"):
         path.write_text(with_chosen(path.read_text()))
     subprocess.run([sys.executable, *BUILD], cwd=folder, check=True)
 
@@ -95,8 +112,7 @@ def with_chosen(text: str) -> str:
     """Kernel that knows the chosen fault."""
     before = re.search(r"^(cdef|cpdef|ctypedef|def|include) ", text, re.MULTILINE)
     assert before is not None
-    chosen = f'import os\n\ncdef int CHOSEN_FAULT = int(os.environ.get("{CHOICE}", "0"))\n\n'
-    return text[: before.start()] + chosen + text[before.start() :]
+    return text[: before.start()] + CHOSEN + text[before.start() :]
 
 
 def with_choices(text: str, numbered: list[tuple[int, Fault]]) -> str:

@@ -1,7 +1,7 @@
 """Rows are ranked, and labels put in their best order, as a sort of NumPy does it."""
 
 import numpy as np
-from test_kernels import expected_ranking
+from naive import expected_ranking
 
 from sklearn_rank._engine.block_labels import BlockLabels, as_grades
 from sklearn_rank._engine.ranking import NO_CUTOFF, TIE_POLICIES, Ranking

@@ -5,8 +5,8 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from sklearn_rank import Evaluation
 from sklearn_rank.model_selection import Comparison
+from sklearn_rank.results import Evaluation
 
 BETWEEN = b"\xff\xfe\xff"
 """Between the names and the contents of members: so the fuzzer need not find check sums."""

@@ -1,6 +1,6 @@
 """Write the files of this version, once, before it is released: ``python tests/saved``.
 
-They are never written again: `tests/test_saved.py` loads those of all versions.
+They are never written again: `tests/evaluation/test_saved.py` loads those of all versions.
 """
 
 import json

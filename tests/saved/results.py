@@ -7,15 +7,9 @@ from sklearn.dummy import DummyRegressor
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import Ridge
 
-from sklearn_rank import (
-    Evaluation,
-    RankingAccumulator,
-    RankingEvaluator,
-    compare_systems,
-    evaluate,
-    evaluate_batches,
-)
+from sklearn_rank import RankingAccumulator, RankingEvaluator, compare_systems, evaluate, evaluate_batches
 from sklearn_rank.datasets import make_ranking
+from sklearn_rank.results import Evaluation
 
 X, Y, QID = make_ranking(n_queries=9, n_documents=(1, 5), random_state=0)
 SCORE = np.round(X[:, 0], 1)

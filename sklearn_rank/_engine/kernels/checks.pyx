@@ -9,9 +9,8 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp
 
-include "avx2.pxi"
-include "fetch.pxi"
-include "lengths.pxi"
+from sklearn_rank._engine.kernels.common cimport fetch_ahead, longest_of
+
 include "runs.pxi"
 include "whole.pxi"
 
@@ -30,7 +29,6 @@ ctypedef fused score_t:
     double
 
 include "finite.pxi"
-include "plain.pxi"
 
 
 cdef struct facts_t:
@@ -151,7 +149,7 @@ cdef void _read_labels(const label_t* x, int64_t n_labels, uint8_t* grade, facts
     for chunk in range((n_labels + CHUNK - 1) // CHUNK):
         i = chunk * CHUNK
         n = min(n_labels - i, <int64_t> CHUNK)
-        _fetch_many_ahead(x + i, n * sizeof(label_t))
+        fetch_ahead(x + i, n * sizeof(label_t))
         if facts.are_grades:
             facts.are_grades = _write_labels(x + i, n, grade + i, room, facts)
         if not facts.are_grades:
@@ -162,38 +160,14 @@ cdef inline bint _write_labels(
     const label_t* x, int64_t n, uint8_t* out, double* room, facts_t* facts
 ) noexcept nogil:
     """Write labels as bytes, and widen a range to them; return whether all are whole numbers from 0 to 31."""
-    cdef int64_t start = 0
-    cdef uint8_t[2] bounds = [255, 0]
     cdef bint are_grades
-    if HAS_AVX2 and n >= 32:
-        start = write_by_32(<const char*> x, _type_of(x), n, out, bounds)
-        if start < 0:
-            return False
-        _widen_range(bounds, facts)
     if label_t is int32_t or label_t is int64_t:
-        are_grades = _write_whole(x + start, n - start, out + start)
+        are_grades = _write_whole(x, n, out)
     else:
-        are_grades = _write_grades(_widen(x + start, n - start, room), n - start, out + start)
+        are_grades = _write_grades(_widen(x, n, room), n, out)
     if are_grades:
-        _add_bytes(out + start, n - start, &facts.lowest, &facts.highest)
+        _add_bytes(out, n, &facts.lowest, &facts.highest)
     return are_grades
-
-
-cdef inline int _type_of(const label_t* x) noexcept nogil:
-    if label_t is double:
-        return FLOAT64
-    elif label_t is float:
-        return FLOAT32
-    elif label_t is int64_t:
-        return INT64
-    else:
-        return INT32
-
-
-cdef inline void _widen_range(const uint8_t* bounds, facts_t* facts) noexcept nogil:
-    """Widen the range of labels to a lowest and highest one."""
-    facts.lowest = min(facts.lowest, <double> bounds[0])
-    facts.highest = max(facts.highest, <double> bounds[1])
 
 
 cdef inline const double* _widen(const label_t* x, int64_t n, double* room) noexcept nogil:
@@ -212,7 +186,7 @@ cdef void _read_scores(const score_t* x, int64_t n_scores, facts_t* facts) noexc
     for chunk in range((n_scores + CHUNK - 1) // CHUNK):
         i = chunk * CHUNK
         n = min(n_scores - i, <int64_t> CHUNK)
-        _fetch_many_ahead(x + i, n * sizeof(score_t))
+        fetch_ahead(x + i, n * sizeof(score_t))
         if facts.is_constant and _goes_on(x + i, n, facts):
             continue
         if not _are_finite(x + i, n):
@@ -239,16 +213,14 @@ def read_plain(
     the last row, and their ids to `heads`, which is of their type, unless it is None. None is returned for arrays that
     are not three plain columns of as many numbers, and for ids that are not whole, or fall.
 
-    A few rows of one array are read, then those of the next: memory sends three arrays in turn in two thirds of the
-    time of one after the other. Where a processor has the vectors, all but the first rows are read by `read_by_64`.
+    A few rows of one array are read, then those of the next, as memory sends three arrays in turn sooner than one after
+    the other.
     """
     cdef Py_buffer[4] given
-    cdef int64_t n_rows = grade.shape[0], row = begin, stop, n_found, most = 0
+    cdef int64_t n_rows = grade.shape[0], row = begin, stop, n_found, n_starts = 0, most = 0
     cdef facts_t facts
-    cdef columns_t columns
     cdef bint is_known = False
     cdef int n = 0
-    columns.n_starts = 0
     try:
         for x in (label, score, ids) if heads is None else (label, score, ids, heads):
             PyObject_GetBuffer(x, &given[n], PyBUF_FORMAT | PyBUF_STRIDES)
@@ -257,61 +229,26 @@ def read_plain(
                 return None
         with nogil:
             _start(&facts, True)
-            is_known = _are_known(&columns, &given[0], &given[1], &given[2], &grade[0], &starts[0])
+            is_known = True
             while is_known and row < end:
                 stop = min(row + CHUNK, end)
-                n_found = _find_queries(&given[2], row, stop, &starts[columns.n_starts], NULL)
-                columns.n_starts += n_found
-                _read_any_labels(&given[0], row, stop, &grade[row], &facts)
-                _read_any_scores(&given[1], row, stop, &facts)
+                n_found = _find_queries(&given[2], row, stop, &starts[n_starts], NULL)
+                n_starts += n_found
+                is_known = n_found >= 0
+                is_known = is_known and _read_any_labels(&given[0], row, stop, &grade[row], &facts)
+                is_known = is_known and _read_any_scores(&given[1], row, stop, &facts)
                 row = stop
-                columns.falls = n_found < 0
-                if HAS_AVX2 and facts.are_grades and not columns.falls:
-                    row = _read_vectors(&columns, row, end, n_rows, &facts)
-                is_known = not columns.falls
             if is_known:
-                most = longest_of(&starts[0], columns.n_starts - 1)
+                most = longest_of(&starts[0], n_starts - 1)
                 if n == 4:
-                    _write_heads(&given[2], &starts[0], columns.n_starts - (end == n_rows), given[3].buf)
+                    _write_heads(&given[2], &starts[0], n_starts - (end == n_rows), given[3].buf)
     except (ValueError, BufferError):    # a type that has no buffer
         return None
     finally:
         while n > 0:
             n -= 1
             PyBuffer_Release(&given[n])
-    return (_facts(&facts), columns.n_starts, most, facts.is_constant) if is_known else None
-
-
-cdef bint _are_known(
-    columns_t* columns, const Py_buffer* label, const Py_buffer* score, const Py_buffer* ids, uint8_t* grade,
-    int64_t* starts,
-) noexcept nogil:
-    """Whether columns are of types that are read, which are noted."""
-    cdef char of_labels = _kind(label), of_scores = _kind(score), of_ids = _kind(ids)
-    columns.label, columns.score, columns.id = <const char*> label.buf, <const char*> score.buf, <const char*> ids.buf
-    columns.grade, columns.starts = grade, starts
-    if of_labels == b"d" or of_labels == b"f":
-        columns.label_type = FLOAT64 if of_labels == b"d" else FLOAT32
-    elif of_labels in b"ilq" and (label.itemsize == 8 or label.itemsize == 4):
-        columns.label_type = INT64 if label.itemsize == 8 else INT32
-    else:
-        return False
-    columns.is_narrow, columns.is_signed, columns.id_width = of_scores == b"f", of_ids in b"ilq", ids.itemsize
-    return of_scores in b"df" and of_ids in b"ilqILQ" and (ids.itemsize == 8 or ids.itemsize == 4)
-
-
-cdef int64_t _read_vectors(columns_t* columns, int64_t row, int64_t end, int64_t n_rows, facts_t* facts) noexcept nogil:
-    """Read rows up to some that need a closer look, or few that are left; return where these begin."""
-    cdef int64_t stop
-    columns.first = facts.first
-    stop = read_by_64(columns, row, end)
-    if stop > row:
-        facts.is_constant = facts.is_constant and columns.is_constant
-        _widen_range(columns.range, facts)
-        if stop == n_rows:
-            columns.starts[columns.n_starts] = n_rows    # the end of the last row
-            columns.n_starts += 1
-    return stop
+    return (_facts(&facts), n_starts, most, facts.is_constant) if is_known else None
 
 
 cdef void _write_heads(const Py_buffer* ids, const int64_t* starts, int64_t n, void* heads) noexcept nogil:

@@ -21,10 +21,11 @@ cdef extern from "Python.h":
     Py_ssize_t PyUnicode_GetLength(PyObject*)
     void PyErr_Clear()
 
-include "avx2.pxi"
-include "fetch.pxi"
+from libc.stdint cimport uintptr_t
+
+from sklearn_rank._engine.kernels.common cimport PREFETCH, PREFETCH_TO_WRITE, count_steps, fetch_ahead
+
 include "runs.pxi"
-include "steps.pxi"
 
 cdef uint64_t FACTOR = int.from_bytes(urandom(8), "little") | 1
 cdef enum:
@@ -415,7 +416,7 @@ def match_rows(
     cdef int shift
     with nogil:
         for q in range(indptr.shape[0] - 1):
-            _count_steps(&steps, 8 * (indptr[q + 1] - indptr[q] + other_indptr[q + 1] - other_indptr[q]) + 8)
+            count_steps(&steps, 8 * (indptr[q + 1] - indptr[q] + other_indptr[q + 1] - other_indptr[q]) + 8)
             size = 4
             while size < 2 * (indptr[q + 1] - indptr[q]):
                 size *= 2

@@ -1,4 +1,4 @@
-# Runs of rows with equal ids; `grouping.pyx` and `checks.pyx` include it after `avx2.pxi` and `fetch.pxi`.
+# Runs of rows with equal ids; `grouping.pyx` and `checks.pyx` include it.
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
@@ -21,61 +21,8 @@ cdef extern from *:
     #else
         #define differ(x, n_bytes, shift) (memcmp((x), (x) - (shift), (n_bytes)) != 0)
     #endif
-    #if defined(WITH_AVX2)
-        /* Write which of 16 ids, of 8 or of 4 bytes, are not the one before, as rows from `row` on; return how many
-           there are. `falls` is set if one is below the one before. Four are written in any case, as there mostly are
-           no more: nothing to guess. */
-        IN_AVX2 int64_t find_in_16(
-            const char* x, const int width, const int is_signed, int64_t row, int64_t* out, int* falls
-        ) {
-            const __m256i signs = width == 8 ? _mm256_set1_epi64x(INT64_MIN) : _mm256_set1_epi32(INT32_MIN);
-            __m256i falling = _mm256_setzero_si256();
-            uint64_t equal = 0;
-            for (int i = 0; i < 16 * width; i += LINE) PREFETCH(x + AHEAD + i);
-            for (int i = 0; i < 16; i += 32 / width) {
-                const __m256i here = vector_at(x + i * width), before = vector_at(x + (i - 1) * width);
-                equal |= width == 8 ? (uint64_t) _mm256_movemask_pd((__m256d) _mm256_cmpeq_epi64(here, before)) << i
-                                    : (uint64_t) _mm256_movemask_ps((__m256) _mm256_cmpeq_epi32(here, before)) << i;
-            }
-            if (equal == 0xffff) return 0;
-            for (int i = 0; i < 16 * width; i += 32) {
-                const __m256i flip = is_signed ? _mm256_setzero_si256() : signs;
-                const __m256i here = vector_at(x + i) ^ flip, before = vector_at(x + i - width) ^ flip;
-                falling |= width == 8 ? _mm256_cmpgt_epi64(before, here) : _mm256_cmpgt_epi32(before, here);
-            }
-            *falls |= !_mm256_testz_si256(falling, falling);
-            uint64_t found = ~equal & 0xffff;
-            const int64_t n = __builtin_popcountll(found);
-            for (int64_t k = 0; k < 4; k++, found &= found - 1) out[k] = row + (int64_t) _tzcnt_u64(found);
-            for (int64_t k = 4; k < n; k++, found &= found - 1) out[k] = row + (int64_t) _tzcnt_u64(found);
-            return n;
-        }
-        IN_AVX2 int64_t find_in_any_16(
-            const char* x, int width, int is_signed, int64_t row, int64_t* out, int* falls
-        ) {
-            if (width == 8)
-                return is_signed ? find_in_16(x, 8, 1, row, out, falls) : find_in_16(x, 8, 0, row, out, falls);
-            return is_signed ? find_in_16(x, 4, 1, row, out, falls) : find_in_16(x, 4, 0, row, out, falls);
-        }
-        /* The same of rows from `row` up to `end`, 16 at a time. */
-        WITH_AVX2
-        static int64_t find_by_16(
-            const char* x, int width, int is_signed, int64_t row, int64_t end, int64_t* out, int* falls
-        ) {
-            int64_t n = 0;
-            for (; row + 16 <= end; row += 16)
-                n += find_in_any_16(x + row * width, width, is_signed, row, out + n, falls);
-            return n;
-        }
-    #else
-        static int64_t find_by_16(
-            const char* x, int width, int is_signed, int64_t row, int64_t end, int64_t* out, int* falls
-        ) { return 0; }
-    #endif
     """
     bint differ(const char* x, int64_t n_bytes, int64_t shift) nogil
-    int64_t find_by_16(
-        const char* x, int width, bint is_signed, int64_t row, int64_t end, int64_t* out, bint* falls) nogil
 
 cdef enum:
     NEAR = 1024                 # rows whose ids the first cache holds
@@ -96,7 +43,7 @@ cdef int64_t _find_starts(
     whether an id is below the one before; those below 0 have the bit `sign`. Rows are taken in pieces, so that the ids
     of those that are found are near: 0.6 of the time of short queries.
     """
-    cdef int64_t i, first, last, stop, n = 0, row = begin
+    cdef int64_t i, first, stop, n = 0, row = begin
     cdef bint falling = False
     if begin == 0 and n_rows > 0:
         out[0] = 0
@@ -106,12 +53,8 @@ cdef int64_t _find_starts(
     while row < end:
         stop = min(row + NEAR, end)
         first = n
-        if HAS_AVX2 and sizeof(word_t) >= 4:
-            n += find_by_16(<const char*> x, sizeof(word_t), sign != 0, row, stop, out + n, &falling)
-            row += (stop - row) // 16 * 16
-        last = n
         n = _find_runs(x, row, stop, out, n)
-        for i in range(last, n):
+        for i in range(first, n):
             falling |= (x[out[i]] ^ sign) < (x[out[i] - 1] ^ sign)
         if head != NULL:
             for i in range(first, n):
@@ -135,7 +78,7 @@ cdef inline int64_t _find_runs(const word_t* x, int64_t row, int64_t end, int64_
     cdef int64_t i, n_before
     cdef bint short = False
     while row < end:
-        _fetch_ahead(x + row, 16 * sizeof(word_t))
+        fetch_ahead(x + row, 16 * sizeof(word_t))
         if short or row + 16 > end or differ(<const char*> (x + row), 16 * sizeof(word_t), sizeof(word_t)):
             n_before = n
             if row + 16 <= end:

@@ -1,0 +1,258 @@
+"""Arrays of query ids from any container: entries are equal where the ids are."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.ma import MaskedArray
+from numpy.typing import NDArray
+
+from sklearn_rank._engine.columns import one_column
+from sklearn_rank._utils.tensors import as_numpy, is_tensor
+from sklearn_rank._utils.typing import Index
+
+NO_QID = (
+    "Ranking metrics are computed query by query, so the query of each row must be known: pass qid=, or give "
+    "{y} as a pandas Series whose index has a level named 'qid'. Got neither."
+)
+EXACT = {"bfloat16": 2**8, "float16": 2**11, "float32": 2**24}
+"""Whole numbers up to which the narrow types of floats are exact."""
+
+COMPLETE = {str, bytes, int, bool}
+"""Types of ids of which none is missing, as no NaN is."""
+
+MISSING = "Every row needs a query, so qid must not contain missing values. Got None or NaN."
+
+
+def id_array(qid: Any, missing: str = MISSING) -> tuple[NDArray[Any], Callable[[NDArray[Any]], NDArray[Any]]]:
+    """Array whose entries are equal where the ids are, and a function from entries to ids.
+
+    Raises
+    ------
+    ValueError
+        With the text `missing`, if it is seen here that an id is missing.
+    """
+    if type(qid) is np.ndarray and qid.ndim == 1 and qid.dtype.kind not in "fV":
+        return qid, as_they_are
+    if isinstance(qid, (list, tuple)):
+        return _of_list(qid)
+    _refuse_rounded(qid)
+    qid = one_column(as_numpy(qid))
+    if isinstance(qid, MaskedArray) and np.ma.is_masked(qid):
+        raise ValueError(missing)
+    dtype = getattr(qid, "dtype", None)
+    if dtype is None and isinstance(qid, Sequence) and not isinstance(qid, (str, bytes)):
+        return _of_list(qid)
+    if isinstance(dtype, np.dtype) or getattr(dtype, "storage", None) == "python":
+        return np.asarray(qid), as_they_are
+    array = getattr(qid, "array", qid)  # what a Series or an Index of pandas holds
+    if hasattr(array, "categories") and hasattr(array, "codes"):  # a Categorical of pandas
+        code, names = array.codes, array.categories
+    elif hasattr(array, "factorize"):  # it is no array of NumPy
+        code, names = array.factorize()
+    elif str(dtype).startswith(("Categorical", "Enum")) and hasattr(qid, "to_physical"):  # a Series of polars
+        return _of_polars_categories(qid, missing)
+    elif str(dtype) == "String" and hasattr(qid, "replace_strict"):  # a Series of polars, without pyarrow
+        distinct = qid.unique(maintain_order=True)
+        code, names = np.asarray(qid.replace_strict(distinct, np.arange(len(distinct)))), np.asarray(distinct)
+        names = ids_of(distinct.to_list()) if names.dtype.kind == "U" else names  # NumPy drops a NUL at the end
+    else:
+        return np.asarray(qid), as_they_are
+    names = np.asarray(names)
+    if code.min(initial=0) < 0:
+        raise ValueError(missing)
+    return code, lambda distinct: names[distinct]
+
+
+def _refuse_rounded(qid: Any) -> None:
+    """Refuse ids in a type of float that has not enough digits to tell whole numbers like them apart."""
+    dtype = getattr(qid, "dtype", "")
+    if isinstance(dtype, np.dtype) and dtype.kind not in "fV":
+        return  # before its name, which takes NumPy long
+    dtype = str(dtype).rpartition(".")[2]
+    if dtype not in EXACT:
+        return
+    ids = np.asarray(as_numpy(qid))
+    if ids.size and np.nanmax(np.abs(ids), initial=0) >= EXACT[dtype]:
+        raise ValueError(
+            f"qid must hold ids that stay different: {dtype} tells whole numbers apart up to {EXACT[dtype]}, so keep "
+            f"ids as integers. Got {np.nanmax(np.abs(ids)):.0f}."
+        )
+
+
+def ids_of(qid: Any, missing: str = MISSING) -> NDArray[Any]:
+    """The ids themselves, as an array."""
+    array, to_qid = id_array(qid, missing)
+    return to_qid(array)
+
+
+def joined_ids(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Concatenate arrays of ids; as objects where NumPy would convert some."""
+    if len({part.dtype.kind for part in parts}) > 1:
+        parts = [part.astype(object) for part in parts]
+    return np.concatenate(parts)
+
+
+def refuse_missing_ids(ids: NDArray[Any], missing: str = MISSING) -> None:
+    """Refuse missing ids.
+
+    Raises
+    ------
+    ValueError
+        With the text `missing`, if there is one.
+    """
+    kind = ids.dtype.kind
+    if kind in "iubSU":
+        return
+    if kind in "fcmM":
+        is_missing = bool((ids != ids).any())
+    else:
+        entries = ids.tolist()
+        is_missing = not {*map(type, entries)} <= COMPLETE and any(map(_is_missing, entries))
+    if is_missing:
+        raise ValueError(missing)
+
+
+def _is_missing(query: Any) -> bool:
+    """Whether an id is missing, or has a part that is not equal to itself, so that each row would be a query."""
+    if isinstance(query, (tuple, frozenset)):
+        return any(part != part or (isinstance(part, tuple) and _is_missing(part)) for part in query)
+    return query is None or query is np.ma.masked or bool(query != query)
+
+
+def _of_list(qid: Sequence[Any]) -> tuple[NDArray[Any], Callable[[NDArray[Any]], NDArray[Any]]]:
+    """Array of entries of one plain type if NumPy keeps them as they are; else an array of objects."""
+    types = set(map(type, qid))
+    if any(map(is_tensor, types)):
+        qid = as_numpy(qid)
+        types = set(map(type, qid))
+    if all(issubclass(t, str) for t in types):
+        return _objects(qid), as_text
+    if len(types) > 1 or not _is_plain(*types) or (types == {bytes} and b"\0" in b"".join(qid)):
+        return _objects(qid), as_they_are
+    array = np.asarray(qid)
+    lost = types == {int} and array.dtype.kind == "f"  # of ints below 0 beside some from 2**63 on
+    return _objects(qid) if lost else array, as_they_are
+
+
+def _of_polars_categories(qid: Any, missing: str) -> tuple[NDArray[Any], Callable[[NDArray[Any]], NDArray[Any]]]:
+    if qid.null_count():
+        raise ValueError(missing)
+    code, distinct = qid.to_physical().to_numpy(), qid.unique(maintain_order=True)
+    names, known = _objects(distinct.to_list()), distinct.to_physical().to_numpy()
+    place = np.empty(int(known.max(initial=0)) + 1, dtype=np.int64)
+    place[known] = np.arange(len(known))
+    return code, lambda entries: names[place[entries]]
+
+
+def _is_plain(kind: type) -> bool:
+    """Whether NumPy has a type of its own for values of this one."""
+    return kind in (int, float, bool, bytes) or (issubclass(kind, np.generic) and not issubclass(kind, bytes))
+
+
+def _objects(qid: Sequence[Any]) -> NDArray[Any]:
+    return np.fromiter(qid, dtype=object, count=len(qid))  # an array would stack tuples, and turn 1 beside "1" into "1"
+
+
+def as_they_are(distinct: NDArray[Any]) -> NDArray[Any]:
+    """The ids, which are the entries."""
+    return distinct
+
+
+def as_text(distinct: NDArray[Any]) -> NDArray[Any]:
+    """Array of strings; of objects if one has a NUL, which NumPy drops at the end."""
+    strings = distinct.tolist()
+    return distinct if "\0" in "".join(strings) else np.asarray([*map(str.__str__, strings)])  # also of an Enum of str
+
+
+TEXT = ("string", "large_string", "string_view", "String", "str", "string[pyarrow]", "large_string[pyarrow]")
+"""Names of types of text."""
+
+
+def arrow_text(x: Any) -> ArrowText | None:
+    """Text of a Series or array in the memory of Arrow; None for anything else, and without pyarrow."""
+    dtype = getattr(x, "dtype", getattr(x, "type", None))
+    if isinstance(dtype, np.dtype) or getattr(dtype, "storage", None) == "python" or str(dtype) not in TEXT:
+        return None
+    try:
+        import pyarrow
+    except ImportError:
+        return None
+    of_polars = hasattr(x, "to_arrow")
+    array = x.to_arrow() if of_polars else getattr(x, "array", x)  # what a Series or an Index of pandas holds
+    array = array if isinstance(array, pyarrow.ChunkedArray) else pyarrow.array(array)
+    array = array.cast(pyarrow.large_string())
+    array = array.combine_chunks() if isinstance(array, pyarrow.ChunkedArray) else array
+    return ArrowText(array, as_text if of_polars else as_they_are)
+
+
+class ArrowText:
+    """Strings one after the other in one `text`: row i has the bytes from `edges[i]` up to `edges[i + 1]`.
+
+    Objects go through `to_qid`, so that ids have the type that NumPy gives to their container.
+    """
+
+    def __init__(self, array: Any, to_qid: Callable[[NDArray[Any]], NDArray[Any]]) -> None:
+        self.array, self.to_qid = array, to_qid
+        _, edges, text = array.buffers()
+        self.edges: Index = np.frombuffer(edges, dtype=np.int64, count=len(array) + 1, offset=8 * array.offset)
+        is_empty = text is None or text.size == 0
+        self.text = np.empty(0, dtype=np.uint8) if is_empty else np.frombuffer(text, dtype=np.uint8)
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getitem__(self, rows: slice | Index) -> ArrowText:
+        return ArrowText(self.array[rows] if isinstance(rows, slice) else self.array.take(rows), self.to_qid)
+
+    def pieces(self, begin: int, end: int) -> tuple[NDArray[np.uint8], Index]:
+        """Text of some rows, and where in it each of them ends."""
+        start = self.edges[begin]
+        return self.text[start : self.edges[end]], self.edges[begin + 1 : end + 1] - start
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether a row has no text."""
+        return bool(self.array.null_count)
+
+    def ids(self) -> NDArray[Any]:
+        """The strings as ids."""
+        return self.to_qid(np.asarray(self.array, dtype=object))
+
+
+def id_order(ids: NDArray[Any]) -> NDArray[np.int64]:
+    """Places of distinct ids in their order: numbers before text, each sorted; other ids by type, then by repr."""
+    if ids.dtype != object:
+        return np.argsort(ids, kind="stable")
+    values = ids.tolist()
+    if not all(type(value) is str for value in values):  # text alone sorts much faster without keys
+        values = [_key(value) for value in values]
+    try:
+        return np.array(sorted(range(len(values)), key=values.__getitem__), dtype=np.int64)
+    except TypeError:  # dates of one type that do not compare, say
+        values = [_key(value, by_repr=True) for value in ids.tolist()]
+        return np.array(sorted(range(len(values)), key=values.__getitem__), dtype=np.int64)
+
+
+def _key(value: Any, by_repr: bool = False) -> Any:
+    """Key that sorts an id among ids of any types; equal for equal ids."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, Real):
+        return "", value
+    if isinstance(value, (str, bytes)):
+        return "str" if isinstance(value, str) else "bytes", value
+    if isinstance(value, tuple):
+        return "tuple", tuple(_key(part, by_repr) for part in value)
+    if isinstance(value, frozenset):
+        return "frozenset", tuple(sorted(_key(part, by_repr) for part in value))
+    if isinstance(value, (datetime.date, datetime.timedelta)) and not by_repr:
+        return "datetime", value
+    if hasattr(value, "left") and hasattr(value, "right") and not by_repr:  # an Interval of pandas.cut
+        return type(value).__name__, (value.left, value.right)
+    named = type(value).__repr__ is not object.__repr__  # else the repr is an address
+    return type(value).__name__, repr(value) if named else ""

@@ -1,0 +1,1 @@
+"""Types of `common.pyx`, which has C functions alone."""

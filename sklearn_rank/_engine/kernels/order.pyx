@@ -1,0 +1,794 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: freethreading_compatible=True
+"""Orders of rows by their scores: plain loops over typed memoryviews, without the GIL.
+
+In: scores of all rows, and where each query begins. Out: rows, or their grades, best score first, and where ties end.
+Every array is flat. Query q owns rows `indptr[q]:indptr[q+1]` of the data and, once ranked, positions
+`ptr[q]:ptr[q+1]`. A tie block is a run of positions with equal scores; `tie_end[i]` is where the block ends that
+starts at position i, and `tie_end is None` says that the order is taken as it stands. Of a query without ties only the
+first entry is written: `NO_TIES`, so that it takes the steps that it takes alone.
+
+Outputs are passed in; nothing here validates, allocates or knows a metric. What may take a second counts its `steps`,
+and looks now and then whether to go on.
+"""
+from libc.float cimport DBL_MAX, FLT_MAX
+from libc.math cimport INFINITY
+from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.string cimport memcmp, memcpy, memset
+
+from sklearn_rank._engine.kernels.common cimport FEW, N_GRADES, NO_TIES, count_steps, fetch_ahead, longest_of
+from sklearn_rank._engine.kernels.grades cimport find_few_labels
+from sklearn_rank._engine.kernels.lanes cimport (
+    COUNT_ABOVE, LANE, NO_COUNTS, SUM_OF, TWO, count_beside, two_counts, two_numbers,
+)
+from sklearn_rank._engine.kernels.sorting cimport SHORT, count_all, divide_room, merge_sort, part_alike, room_t, sort
+
+cdef extern from "<math.h>" nogil:
+    bint isgreater(double x, double y)
+    bint islessgreater(double x, double y)
+
+cdef double ALIKE = 1 + 1e-12   # what a row adds must be more than this times what another adds, to count as more
+
+cdef enum:
+    LANES = 16                  # lanes that rows are dealt out to, or a multiple of that
+    FEW_LABELS = 12             # grades that are put in their places in less time than all rows are
+    FEW_BEST = 3                # the same, than the best rows are found and put in order
+    LEAST_ROWS = 16             # of such a list
+
+ctypedef fused score_t:
+    float
+    double
+
+# Queries whose rows are put in order, and what is written of it; see `rank_queries`.
+cdef struct few_t:
+    const int64_t* indptr
+    int64_t* ptr
+    int64_t n, depth, ties
+    double bar
+    const uint8_t* grade        # NULL, as what follows, if not asked for
+    uint8_t* out
+    int64_t* order
+    int64_t* tie_end            # NULL as long as nothing is tied, under the average policy
+    int64_t* tie_room           # what it is then
+    bint only_grades            # are asked for
+
+
+cpdef bint rank_queries(
+    const double[::1] score, const float[::1] narrow_score, const double[::1] label, const uint8_t[::1] grade,
+    const int64_t[::1] indptr, int64_t depth, int64_t ties, bint keep_unretrieved, int64_t longest,
+    int64_t[::1] order, int64_t[::1] tie_end, int64_t[::1] ptr, uint8_t[::1] out_grade, double[::1] room,
+    bint only_grades=False,
+) except -1:
+    """Write the rows of each query, best score first, down to `depth`; return whether scores are tied.
+
+    Under the average policy a list goes on to the end of the tie block that holds rank `depth`. `tie_end` is written
+    where a tie block starts, a single item being one; nothing is if no query has ties. `order` may be None. Scores are
+    `narrow_score` if `score` is None. Labels are read under the policies worst and best alone, and not if there are
+    grades, which are those of the rows and of the positions. `room` is that of `room_for`.
+
+    If `only_grades` are read, and each row has a rank, ties of rows of grade 0 with each other may not be written.
+    """
+    cdef const double* wide = NULL
+    cdef const float* narrow = NULL
+    cdef const double* labels = NULL
+    cdef const uint8_t* grades = NULL
+    cdef uint8_t* out = NULL
+    cdef int64_t q = 0, i, start, n, at, steps = 0
+    cdef bint equal, by_label = ties == WORST or ties == BEST
+    cdef double bar = -INFINITY if keep_unretrieved else -DBL_MAX  # what a row must reach
+    cdef room_t work = divide_room(&room[0], longest)
+    cdef few_t few
+    cdef int64_t* rows = NULL
+    cdef int64_t step = 0
+    if indptr[indptr.shape[0] - 1] == 0:  # without a row there is nothing to point to
+        ptr[:] = 0
+        return False
+    if order is not None:
+        rows = &order[0]
+        step = 1
+    if score is None:
+        narrow = &narrow_score[0]
+    else:
+        wide = &score[0]
+    if label is not None:
+        labels = &label[0]
+    if grade is not None:
+        grades = &grade[0]
+        out = &out_grade[0]
+    with nogil:
+        ptr[0] = 0
+        few.indptr, few.ptr, few.n, few.depth, few.bar = &indptr[0], &ptr[0], indptr.shape[0] - 1, depth, bar
+        few.grade, few.out, few.order, few.ties = grades, out, rows, ties
+        few.tie_end, few.tie_room, few.only_grades = NULL, &tie_end[0], only_grades
+        while q < few.n:
+            if indptr[q + 1] - indptr[q] <= SHORT:
+                q = _rank_few(wide, &few, q) if wide != NULL else _rank_few(narrow, &few, q)
+                if q == few.n:
+                    break
+            if _place_few_labels(wide, &few, q) if wide != NULL else _place_few_labels(narrow, &few, q):
+                q += 1
+                continue
+            start, at = indptr[q], ptr[q]
+            n = indptr[q + 1] - start
+            if wide != NULL:
+                fetch_ahead(wide + start, n * sizeof(double))
+                equal = not by_label and _is_one_block(wide + start, n, bar)
+            else:
+                fetch_ahead(narrow + start, n * sizeof(float))
+                equal = not by_label and _is_one_block(narrow + start, n, bar)
+            if equal:  # and so sorted already
+                if ties == AVERAGE:
+                    _tie(&few, q)
+                    tie_end[at] = at + n
+                else:
+                    n = min(depth, n)
+                for i in range(step * n):
+                    rows[at + i] = start + i
+                if grades != NULL:
+                    memcpy(out + at, grades + start, n)
+            else:
+                if wide != NULL:
+                    n = _rank_query(wide, labels, grades, start, n, depth, ties, bar, &work, &steps)
+                else:
+                    n = _rank_query(narrow, labels, grades, start, n, depth, ties, bar, &work, &steps)
+                if ties == AVERAGE and _are_any_equal(work.key, n):
+                    _tie(&few, q)
+                    _mark_ties(work.key, n, at, &tie_end[0])
+                elif few.tie_end != NULL and n > 0:
+                    tie_end[at] = NO_TIES
+                for i in range(step * n):
+                    rows[at + i] = start + work.place[i]
+                if grades != NULL:
+                    _place_grades(grades + start, work.place, n, out + at)
+            ptr[q + 1] = at + n
+            q += 1
+    return few.tie_end != NULL
+
+
+cdef inline void _place_grades(const uint8_t* grade, const int64_t* place, int64_t n, uint8_t* out) noexcept nogil:
+    cdef int64_t i
+    for i in range(n):
+        out[i] = grade[place[i]]
+
+
+cdef int64_t _rank_query(
+    const score_t* score, const double* label, const uint8_t* grade, int64_t start, int64_t n, int64_t depth,
+    int64_t ties, double bar, room_t* work, int64_t* steps,
+) except -1 nogil:
+    """Put the rows of one query that reach the bar in order, into keys and places of `work`, and return how many.
+
+    Scores, and labels or grades, of all queries are given. Places are those in the query.
+    """
+    cdef int64_t i, n_chosen, n_kept
+    score += start
+    depth = min(depth, n)
+    if _are_equal(score, n):  # a sort, skipped, would take most of the time of constant scores
+        n_chosen = n if n and score[0] >= bar else 0
+        for i in range(n_chosen):
+            work.key[i] = score[0]
+            work.place[i] = i
+    else:
+        n_chosen = _take_in_order(score, n, depth, bar, work) if n > FEW else 0
+        if n_chosen == 0:
+            n_chosen = _choose(score, n, depth, bar, work.chosen, work.item, work.key)
+            sort(work.chosen, n_chosen, work.key, work.place, work, steps)
+            if n_chosen < n:
+                for i in range(n_chosen):
+                    work.place[i] = work.item[work.place[i]]
+    n_kept = min(depth, n_chosen)
+    while ties != STABLE and n_kept < n_chosen and work.key[n_kept] == work.key[n_kept - 1]:
+        n_kept += 1
+    if ties == AVERAGE or ties == STABLE:
+        return n_kept
+    _order_ties(label, grade, start, ties == BEST, n_kept, work, steps)
+    return min(n_kept, depth)
+
+
+cdef int _order_ties(
+    const double* label, const uint8_t* grade, int64_t start, bint best_first, int64_t n, room_t* work, int64_t* steps,
+) except -1 nogil:
+    """Inside each tie block, sort by grade if there are grades, else by label; no label (NaN) is the lowest.
+
+    One block of 120 rows with grades takes a sixth of the time.
+    """
+    cdef int64_t i, begin = 0, end, sign = 1 if best_first else -1
+    cdef double y
+    cdef double* key = work.chosen
+    if grade != NULL:
+        grade += start
+    else:
+        label += start
+    while begin < n:
+        end = begin + 1
+        while end < n and work.key[end] == work.key[begin]:
+            end += 1
+        if grade != NULL and end - begin > FEW:
+            _count_into_order(grade, best_first, work.place + begin, end - begin, work.spare)
+        elif grade != NULL:
+            _insert_into_order(grade, sign, work.place + begin, end - begin)
+        elif end - begin > 1:
+            for i in range(begin, end):
+                y = label[work.place[i]]
+                key[i - begin] = sign * (y if y == y else -INFINITY)
+            # The room after the block's own labels serves the merge.
+            merge_sort(key, work.place + begin, end - begin, key + (end - begin), work.spare, steps)
+        begin = end
+    return 0
+
+
+cdef inline void _insert_into_order(const uint8_t* grade, int64_t sign, int64_t* place, int64_t n) noexcept nogil:
+    """Few places by sign * grade, highest first."""
+    cdef int64_t i, j, here
+    for i in range(1, n):
+        here, j = place[i], i
+        while j > 0 and sign * grade[place[j - 1]] < sign * grade[here]:
+            place[j] = place[j - 1]
+            j -= 1
+        place[j] = here
+
+
+cdef void _count_into_order(
+    const uint8_t* grade, bint best_first, int64_t* place, int64_t n, int64_t* spare
+) noexcept nogil:
+    """Many places by grade, highest or lowest first."""
+    cdef int64_t i, g, before = 0, count
+    cdef int64_t[N_GRADES] start
+    memset(start, 0, sizeof(start))
+    for i in range(n):
+        start[grade[place[i]]] += 1
+    for i in range(N_GRADES - 1, -1, -1):
+        g = i if best_first else N_GRADES - 1 - i
+        count = start[g]
+        start[g] = before
+        before += count
+    for i in range(n):
+        g = grade[place[i]]
+        spare[start[g]] = place[i]
+        start[g] += 1
+    memcpy(place, spare, n * sizeof(int64_t))
+
+
+cdef bint _are_equal(const score_t* score, int64_t n) noexcept nogil:
+    """Whether all scores are equal: most often each has the bytes of the one before it, else zeros have both signs."""
+    cdef int64_t i = 1
+    if n > 1 and score[0] == score[n - 1] and memcmp(score, score + 1, (n - 1) * sizeof(score_t)) == 0:
+        return True
+    while i < n and score[i] == score[0]:
+        i += 1
+    return i >= n
+
+
+cdef bint _is_one_block(const score_t* score, int64_t n, double bar) noexcept nogil:
+    """Whether a query of several rows is one tie block, which reaches the bar."""
+    return n > 1 and score[0] >= bar and _are_equal(score, n)
+
+
+cdef int64_t _take_in_order(
+    const score_t* score, int64_t n, int64_t depth, double bar, const room_t* work,
+) noexcept nogil:
+    """Take the best `depth` rows, and those tied with the last, of scores that fall or rise all the way; count them.
+
+    Scores fall in a run, and rise where they are negated distances, say. Return 0 for others, as the first 5 mostly
+    tell, and where a score is below the bar. Among scores that rise none are tied.
+    """
+    cdef int64_t i = 0, k, n_taken = depth
+    cdef bint rises = False, falls = False
+    while i + 4 < n and not (rises and falls):
+        for k in range(4):
+            rises |= not score[i + k] >= score[i + k + 1]   # NaN, which another thread may write, does both
+            falls |= not score[i + k] < score[i + k + 1]
+        i += 4
+    while i + 1 < n and not (rises and falls):
+        rises |= not score[i] >= score[i + 1]
+        falls |= not score[i] < score[i + 1]
+        i += 1
+    if (rises and falls) or score[0] < bar or score[n - 1] < bar:
+        return 0
+    while n_taken < n and score[n_taken] == score[n_taken - 1]:
+        n_taken += 1
+    for i in range(n_taken):
+        work.place[i] = n - 1 - i if rises else i
+        work.key[i] = score[work.place[i]]
+    return n_taken
+
+
+cdef int64_t _choose(
+    const score_t* score, int64_t n, int64_t depth, double bar, double* key, int64_t* item, double* best,
+) noexcept nogil:
+    """Copy keys of at least `bar`, as far as they may be among the best `depth`, and where each stands; count them."""
+    cdef int64_t i, n_chosen = 0, n_lanes = LANES * (1 + depth // LANES)
+    cdef double value
+    cdef score_t least
+    if 2 * n_lanes <= n:
+        bar = max(bar, _reached_by(score, n, depth, n_lanes, best))
+    elif _copy(score, n, key):
+        return n
+    if score_t is float and bar > -INFINITY:
+        bar = max(bar, -FLT_MAX)    # as a float, so that no score is widened to be compared
+    least = <score_t> bar
+    for i in range(n):
+        item[n_chosen] = i
+        n_chosen += score[i] >= least
+    for i in range(n_chosen):
+        value = score[item[i]]
+        key[i] = value if value > bar else bar  # where another thread has written less, or NaN, which has no order
+    return n_chosen
+
+
+cdef inline bint _copy(const score_t* score, int64_t n, double* key) noexcept nogil:
+    """Copy scores; whether all are finite, and so reach any bar: x - x of others is NaN."""
+    cdef double[4] sums
+    cdef int64_t i, k, n_in_lanes = n - n % 4
+    for k in range(4):
+        sums[k] = 0.0
+    for i in range(0, n_in_lanes, 4):
+        for k in range(4):
+            key[i + k] = score[i + k]
+            sums[k] += key[i + k] - key[i + k]
+    for i in range(n_in_lanes, n):
+        key[i] = score[i]
+        sums[0] += key[i] - key[i]
+    return sums[0] + sums[1] + sums[2] + sums[3] == 0.0
+
+
+cdef double _reached_by(
+    const score_t* score, int64_t n, int64_t depth, int64_t n_lanes, double* best,
+) noexcept nogil:
+    """A score that at least `depth` rows reach: deal rows out to lanes, and take what `depth` of their best reach.
+
+    NaN is below all: no lane starts with it.
+    """
+    cdef int64_t lane, row = 0
+    if n_lanes == LANES:
+        _best_of_lanes(score, n, best)
+    else:
+        for lane in range(n_lanes):
+            best[lane] = -INFINITY
+        while row + n_lanes <= n:
+            for lane in range(n_lanes):
+                best[lane] = score[row + lane] if score[row + lane] > best[lane] else best[lane]
+            row += n_lanes
+    return _reached_by_best(best, n_lanes, depth)
+
+
+cdef double _reached_by_best(double* x, int64_t n, int64_t depth) noexcept nogil:
+    """A number that at least `depth` of x reach, and not many more; x changes its order.
+
+    Of each pair the higher one goes to the first half. What is asked of more than this half, all of it must reach, and
+    for the others the second half is halved in turn.
+    """
+    cdef int64_t i, n_high
+    cdef double low, high, bar = INFINITY
+    while depth < n:
+        n_high = n - n // 2
+        for i in range(n // 2):
+            high = max(x[i], x[n_high + i])
+            low = min(x[i], x[n_high + i])
+            x[i] = high
+            x[n_high + i] = low
+        if depth <= n_high:
+            n = n_high
+        else:
+            for i in range(n_high):
+                bar = min(bar, x[i])
+            x += n_high
+            n -= n_high
+            depth -= n_high
+    for i in range(n):
+        bar = min(bar, x[i])
+    return bar
+
+
+cdef void _best_of_lanes(const score_t* score, int64_t n, double* best) noexcept nogil:
+    """Best of each of `LANES` lanes, which stay in registers."""
+    cdef score_t[LANES] top
+    cdef int64_t row = 0, lane
+    for lane in range(LANES):
+        top[lane] = -INFINITY
+    while row + LANES <= n:
+        for lane in range(LANES):
+            top[lane] = score[row + lane] if score[row + lane] > top[lane] else top[lane]
+        row += LANES
+    for lane in range(LANES):
+        best[lane] = top[lane]
+
+
+cdef void _mark_ties(const double* key, int64_t n, int64_t at, int64_t* tie_end) noexcept nogil:
+    """Write where the tie blocks of a query end."""
+    cdef int64_t i, differs, start = at
+    for i in range(1, n):
+        tie_end[start] = at + i  # of a block that goes on, written again
+        differs = islessgreater(key[i], key[i - 1])
+        start = at + i if differs else start  # without a branch, which nobody could foresee
+    tie_end[start] = at + n
+
+
+cdef inline bint _are_any_equal(const double* key, int64_t n) noexcept nogil:
+    """Whether any of sorted keys are equal, which are not all above the next one; the first of many tied ones tell."""
+    cdef two_counts above
+    cdef int64_t i = 0, stop, n_pairs
+    while i + 2 < n:
+        above = NO_COUNTS()
+        stop = i + 2 * min((n - 1 - i) // 2, <int64_t> LANES)
+        n_pairs = stop - i
+        while i < stop:
+            above = COUNT_ABOVE(above, TWO(key[i], key[i + 1]), TWO(key[i + 1], key[i + 2]))
+            i += 2
+        if LANE(above, 0) + LANE(above, 1) < n_pairs:
+            return True
+    return i + 1 < n and key[i] == key[i + 1]
+
+
+cdef inline void _tie(few_t* few, int64_t n_queries) noexcept nogil:
+    """Write that none of these queries has ties, which is left out until the first one has."""
+    cdef int64_t q
+    if few.tie_end == NULL:
+        few.tie_end = few.tie_room
+        for q in range(n_queries):
+            if few.ptr[q] < few.ptr[q + 1]:
+                few.tie_end[few.ptr[q]] = NO_TIES
+
+
+cdef int64_t _rank_few(const score_t* score, few_t* few, int64_t q) noexcept nogil:
+    """Write rows and grades of queries of 1 to 40 rows from `q` on, highest score first.
+
+    Return the first query that is longer, or has one that is too low, or two equal ones that labels put in order, or
+    only equal ones, which need no order.
+    """
+    cdef int64_t n, begin
+    while q < few.n:
+        begin = q
+        n = few.indptr[q + 1] - few.indptr[q]
+        if n == 1:
+            q = _rank_alike(score, few, q, 1)
+        elif n == 2:
+            q = _rank_alike(score, few, q, 2)
+        elif n == 3:
+            q = _rank_alike(score, few, q, 3)
+        elif n == 4:
+            q = _rank_alike(score, few, q, 4)
+        elif n == 5:
+            q = _rank_alike(score, few, q, 5)
+        elif n == 6:
+            q = _rank_alike(score, few, q, 6)
+        elif n == 7:
+            q = _rank_alike(score, few, q, 7)
+        if q == begin and not (1 < n <= SHORT and (_place_few_labels(score, few, q) or _rank_some(score, few, q, n))):
+            break
+        q += q == begin
+    return q
+
+
+cdef inline int64_t _rank_alike(const score_t* score, const few_t* few, int64_t q, int64_t n) noexcept nogil:
+    """The same, of queries of n rows."""
+    cdef const int64_t* indptr = few.indptr
+    cdef int64_t start, n_done, n_kept = min(few.depth, n), at = few.ptr[q]
+    cdef int64_t* order = NULL
+    cdef const uint8_t* grade = NULL
+    cdef uint8_t* out = NULL
+    while q < few.n and indptr[q + 1] - indptr[q] == n:
+        start = indptr[q]
+        fetch_ahead(score + start, 2 * n * sizeof(score_t))
+        if few.order != NULL:
+            order = few.order + at
+        if few.grade != NULL:
+            grade = few.grade + start
+            out = few.out + at
+        n_done = 0
+        if 1 < n and q + 1 < few.n and indptr[q + 2] - indptr[q + 1] == n:
+            n_done = 2 * _place_two(score + start, grade, n, n_kept, few.bar, start, order, out)
+        if n_done == 0:
+            n_done = _place_all(score + start, grade, n, few.bar, start, order, out)
+        if n_done == 0:
+            break
+        while n_done > 0:
+            if few.tie_end != NULL:
+                few.tie_end[at] = NO_TIES
+            at += n_kept
+            q += 1
+            few.ptr[q] = at
+            n_done -= 1
+    return q
+
+
+cdef inline bint _place_two(
+    const score_t* score, const uint8_t* grade, int64_t n, int64_t n_kept, double bar, int64_t start, int64_t* order,
+    uint8_t* out,
+) noexcept nogil:
+    """As `_place_all`, of two queries, one a lane: the place of a row is the number of those above it.
+
+    These add up to the number of pairs, unless two are equal, or NaN. Scores are read once, so that no two rows get one
+    place even if another thread writes scores.
+    """
+    cdef two_numbers[8] x
+    cdef two_numbers bars = TWO(bar, bar)
+    cdef two_counts[8] place
+    cdef two_counts total = NO_COUNTS(), n_low = NO_COUNTS()
+    cdef int64_t i, j, n_pairs = n * (n - 1) // 2
+    for i in range(n):
+        x[i] = TWO(score[i], score[n + i])
+        n_low = COUNT_ABOVE(n_low, bars, x[i])
+    for i in range(n):
+        place[i] = NO_COUNTS()
+        for j in range(n):
+            place[i] = COUNT_ABOVE(place[i], x[j], x[i])
+        total = SUM_OF(total, place[i])
+    if LANE(total, 0) != n_pairs or LANE(total, 1) != n_pairs or LANE(n_low, 0) + LANE(n_low, 1) > 0:
+        return False
+    if order != NULL:
+        for i in range(n):
+            order[LANE(place[i], 0)] = start + i
+        for i in range(n):
+            order[n_kept + LANE(place[i], 1)] = start + n + i
+    if grade != NULL:
+        for i in range(n):
+            out[LANE(place[i], 0)] = grade[i]
+        for i in range(n):
+            out[n_kept + LANE(place[i], 1)] = grade[n + i]
+    return True
+
+
+cdef inline bint _place_all(
+    const score_t* score, const uint8_t* grade, int64_t n, double bar, int64_t start, int64_t* order, uint8_t* out,
+) noexcept nogil:
+    """Each pair counts for the higher one. Return False if two are equal, or NaN, or one is too low.
+
+    Should another thread write scores meanwhile, two rows may want one place: no place is left as it was.
+    """
+    cdef int64_t[8] place
+    cdef int64_t i, j, before
+    cdef bint differ = True
+    cdef score_t lowest = score[0]
+    for i in range(n):
+        place[i] = n - 1 - i  # as if all after it were lower
+    for i in range(1, n):
+        lowest = score[i] if score[i] < lowest else lowest
+        for j in range(i):
+            before = isgreater(score[j], score[i])
+            differ &= islessgreater(score[j], score[i])
+            place[i] += before
+            place[j] -= before
+    if not (differ and lowest >= bar):
+        return False
+    if order != NULL:
+        for i in range(n):
+            order[i] = start
+        for i in range(n):
+            order[place[i]] = start + i
+    if grade != NULL:
+        for i in range(n):
+            out[i] = 0
+        for i in range(n):
+            out[place[i]] = grade[i]
+    return True
+
+
+cdef inline bint _rank_some(const score_t* score, few_t* few, int64_t q, int64_t n) noexcept nogil:
+    """The same of one query of 2 to 40 rows, which may be tied, but not all in one block; return whether it is done."""
+    cdef double[SHORT + 4] x
+    cdef int64_t[SHORT + 4] place
+    cdef int64_t i, n_kept = min(few.depth, n), n_before, start = few.indptr[q], at = few.ptr[q]
+    if score[start] == score[start + n - 1] and _is_one_block(score + start, n, few.bar):
+        return False
+    fetch_ahead(score + start, n * sizeof(score_t))
+    for i in range(n):
+        x[i] = score[start + i]     # read once, as other threads may write
+    n_before = count_all(x, n, few.bar, place)
+    if n_before == n * (n - 1) // 2:
+        if few.tie_end != NULL:
+            few.tie_end[at] = NO_TIES
+    elif n_before < 0 or few.ties == WORST or few.ties == BEST:
+        return False
+    else:
+        n_kept = _place_ties(few, q, n, place)
+    if few.order != NULL:
+        for i in range(n):
+            few.order[at + place[i]] = start + i
+    if few.grade != NULL:
+        for i in range(n):
+            few.out[at + place[i]] = few.grade[start + i]
+    few.ptr[q + 1] = at + n_kept
+    return True
+
+
+cdef int64_t _place_ties(few_t* few, int64_t q, int64_t n, int64_t* place) noexcept nogil:
+    """Change numbers of rows above each to places, those of equal rows one after the other, and return how many count.
+
+    Equal rows have the same number above them, which is where their block starts.
+    """
+    cdef int64_t[SHORT] n_alike
+    cdef int64_t start, stop = 0, at = few.ptr[q], depth = min(few.depth, n)
+    cdef bint tied = False
+    part_alike(n, place, n_alike)
+    if few.ties == STABLE:
+        return depth
+    while stop < depth:
+        tied |= n_alike[stop] > 1
+        stop += n_alike[stop]
+    if tied:
+        _tie(few, q)
+        start = 0
+        while start < stop:
+            few.tie_end[at + start] = at + start + n_alike[start]
+            start += n_alike[start]
+    elif few.tie_end != NULL:
+        few.tie_end[at] = NO_TIES
+    return stop
+
+
+# --- lists in which few grades are not 0, as of recommenders: rows of grade 0 need no order, and each of the others
+# stands below the rows whose scores are above its own
+
+cdef inline bint _place_few_labels(const score_t* score, few_t* few, int64_t q) noexcept nogil:
+    """Rank one query, if grades alone are asked for, and few are not 0; return whether that was done.
+
+    It is not if one of these rows is tied. Ties of the others are not written.
+    """
+    cdef int64_t start = few.indptr[q], n = few.indptr[q + 1] - start, at = few.ptr[q]
+    cdef int64_t[FEW_LABELS] row, place
+    cdef int64_t i, m
+    if not few.only_grades or n < LEAST_ROWS or score[start] == score[start + n - 1]:   # mostly all are equal
+        return False
+    m = find_few_labels(few.grade + start, n, min(n // 5, <int64_t> (FEW_BEST if few.depth < n else FEW_LABELS)), row)
+    if m < 0:
+        return False
+    for i in range(m):
+        if not count_beside(score + start, n, score[start + row[i]], &place[i]):
+            return False
+    n = min(few.depth, n)
+    memset(few.out + at, 0, n)
+    for i in range(m):
+        if place[i] < n:
+            few.out[at + place[i]] = few.grade[start + row[i]]
+    if few.tie_end != NULL:
+        few.tie_end[at] = NO_TIES   # those of grade 0 are not read
+    few.ptr[q + 1] = at + n
+    return True
+
+
+# --- other orders
+
+def rank_labels(
+    const double[::1] label, const int64_t[::1] indptr, int64_t depth, int64_t longest, double[::1] out,
+    int64_t[::1] ptr, double[::1] room,
+):
+    """Write the labels of each query, highest first, down to `depth`."""
+    cdef int64_t q, i, n, steps = 0
+    cdef room_t work = divide_room(&room[0], longest)
+    if label.shape[0] == 0:
+        ptr[:] = 0
+        return
+    with nogil:
+        ptr[0] = 0
+        for q in range(indptr.shape[0] - 1):
+            n = _rank_query(
+                &label[0], NULL, NULL, indptr[q], indptr[q + 1] - indptr[q], depth, STABLE, -INFINITY, &work, &steps,
+            )
+            for i in range(n):
+                out[ptr[q] + i] = work.key[i]
+            ptr[q + 1] = ptr[q] + n
+
+
+def rank_greedily(
+    const double[:, ::1] relevant, const int64_t[::1] indptr, int64_t depth, double keep,
+    int64_t[::1] order, int64_t[::1] ptr, double[::1] worth, double[::1] bound, int64_t[:, ::1] kind,
+):
+    """Write the rows of each query down to `depth`, at each rank the one that adds most, the first among equals.
+
+    A row adds the worth of the subtopics it is relevant to: 1 each, and `keep` times as much after each row that was
+    relevant to it. Rows that are relevant to the same subtopics must be adjacent: they are of one kind, which is looked
+    at once for all of them, and those relevant to nothing the last of their query. What a kind adds never rises, so
+    what it added when last looked at is a `bound`. `kind` is room for the next row of each and the end of its rows.
+    """
+    cdef int64_t q, i, t, g, row, best, n_kinds, n, steps = 0
+    cdef double most
+    with nogil:
+        ptr[0] = 0
+        for q in range(indptr.shape[0] - 1):
+            n = min(depth, indptr[q + 1] - indptr[q])
+            count_steps(&steps, (indptr[q + 1] - indptr[q]) * worth.shape[0])
+            for t in range(worth.shape[0]):
+                worth[t] = 1.0
+            n_kinds = 0
+            for row in range(indptr[q], indptr[q + 1]):
+                if row == indptr[q] or not _alike(relevant, row - 1, row):
+                    kind[0, n_kinds] = row
+                    bound[n_kinds] = _worth_of(relevant, row, worth)
+                    n_kinds += 1
+                kind[1, n_kinds - 1] = row + 1
+            for i in range(n):
+                count_steps(&steps, n_kinds)
+                best = -1
+                most = -1.0
+                for g in range(n_kinds):
+                    if bound[g] > most * ALIKE:
+                        count_steps(&steps, worth.shape[0])
+                        bound[g] = _worth_of(relevant, kind[0, g], worth)
+                        if bound[g] > most * ALIKE:
+                            most = bound[g]
+                            best = g
+                row = kind[0, best]
+                order[ptr[q] + i] = row
+                for t in range(worth.shape[0]):
+                    if relevant[row, t] > 0:
+                        worth[t] *= keep
+                kind[0, best] += 1
+                if kind[0, best] == kind[1, best]:
+                    bound[best] = -INFINITY
+            ptr[q + 1] = ptr[q] + n
+
+
+cdef bint _alike(const double[:, ::1] relevant, int64_t a, int64_t b) noexcept nogil:
+    cdef int64_t t
+    for t in range(relevant.shape[1]):
+        if relevant[a, t] != relevant[b, t]:
+            return False
+    return True
+
+
+cdef double _worth_of(const double[:, ::1] relevant, int64_t row, const double[::1] worth) noexcept nogil:
+    cdef int64_t t
+    cdef double total = 0.0
+    for t in range(worth.shape[0]):
+        total += relevant[row, t] * worth[t]
+    return total
+
+
+# --- what is known of an order
+
+cpdef void number(const int64_t[::1] ptr, number_t[::1] rank) noexcept:
+    """Write 1, 2, ... along the positions of each query."""
+    cdef int64_t q, i
+    with nogil:
+        for q in range(ptr.shape[0] - 1):
+            for i in range(ptr[q], ptr[q + 1]):
+                rank[i] = <number_t> (i - ptr[q] + 1)
+
+
+def longest(const int64_t[::1] indptr):
+    """Return the length of the longest query; 0 without one."""
+    cdef int64_t most
+    with nogil:
+        most = longest_of(&indptr[0], indptr.shape[0] - 1)
+    return most
+
+
+cdef void tie_queries(const int64_t[::1] indptr, int64_t[::1] ptr, int64_t[::1] tie_end) noexcept:
+    """Write where queries start, and that each of several rows is one tie block."""
+    cdef int64_t q
+    with nogil:
+        for q in range(indptr.shape[0] - 1):
+            ptr[q] = indptr[q]
+            if indptr[q] < indptr[q + 1]:
+                tie_end[indptr[q]] = indptr[q + 1] if indptr[q] + 1 < indptr[q + 1] else NO_TIES
+        ptr[indptr.shape[0] - 1] = indptr[indptr.shape[0] - 1]
+
+
+def spread_tie_ends(const int64_t[::1] ptr, const int64_t[::1] tie_end, int64_t[::1] out):
+    """Write where the tie block around each position ends, from where those end that start at a position."""
+    cdef int64_t q, i, stop
+    cdef const int64_t* all_ends = pointer_of(tie_end)
+    cdef const int64_t* ends
+    with nogil:
+        for q in range(ptr.shape[0] - 1):
+            i = ptr[q]
+            ends = ties_of(all_ends, i, ptr[q + 1])
+            while i < ptr[q + 1]:
+                stop = ends[i] if ends != NULL else i + 1
+                while i < stop:
+                    out[i] = stop
+                    i += 1
+
+
+cdef void take_first(
+    const uint8_t[::1] grade, const int64_t[::1] indptr, int64_t depth, uint8_t[::1] out, int64_t[::1] ptr
+) noexcept:
+    """Write the grades of the first rows of each query, down to `depth`, and where its list starts."""
+    cdef int64_t q, n
+    with nogil:
+        ptr[0] = 0
+        for q in range(indptr.shape[0] - 1):
+            n = min(indptr[q + 1] - indptr[q], depth)
+            if n > 0:
+                memcpy(&out[ptr[q]], &grade[indptr[q]], n)
+            ptr[q + 1] = ptr[q] + n

@@ -1,0 +1,3 @@
+"""Types of `sorting.pyx`."""
+
+def room_for(longest: int) -> int: ...

@@ -1,0 +1,142 @@
+"""What the Displays share: signatures, checks of arguments, and descriptions of parameters, each written once.
+
+The decorator `completed` makes a Display public. Methods of the base classes get the keywords of this Display in their
+signatures. A docstring describes only what differs; the rest is added in the order of the signature.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections import ChainMap
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from sklearn_rank._utils.arguments import checked_arguments
+from sklearn_rank._utils.docstring import completed_docstring, parameter_entries
+from sklearn_rank.display._arguments import CONSTRUCTOR_RULES, METHOD_RULES
+
+Class = TypeVar("Class", bound=type)
+
+AX = "ax : Matplotlib Axes, default=None\n    Axes to draw on. None: those of a new figure."
+NAME = "name : str, default=None\n    Name in the legend."
+
+CLASS_TEXTS = {
+    "metric": 'metric : str, default="metric"\n    Name of the metric, for the label.',
+    "greater_is_better": "greater_is_better : bool, default=True\n    Whether a higher value of the metric is better.",
+    "name": NAME,
+}
+METHOD_TEXTS = {
+    "plot": {"ax": AX, "name": NAME + " None: the one of the display."},
+    "from_result": {
+        "result": "result : Evaluation",
+        "metric": "metric : str, default=None\n    One of the result's metrics. None: the only one.",
+        "name": NAME,
+        "ax": AX,
+    },
+    "from_results": {
+        "results": "results : dict of str to Evaluation\n    Systems by name.",
+        "metric": "metric : str, default=None\n    One of their metrics. None: the only one.",
+        "ax": AX,
+    },
+    "from_estimator": {"ax": AX},
+    "from_comparison": {"ax": AX},
+    "from_predictions": {
+        "y_true": "y_true : array-like of shape (n_samples,)\n    Relevance of each document to its query.",
+        "y_score": "y_score : array-like of shape (n_samples,)\n    Output of the model, higher ranks first.",
+        "qid": "qid : array-like of shape (n_samples,), default=None\n    Query of each row, as `evaluate` finds it.",
+        "metric": 'metric : str, metric function or callable, default="ndcg"',
+        "name": NAME,
+        "ax": AX,
+        "n_jobs": "n_jobs : int or None, default=None\n    Threads to use, as joblib counts them.",
+        "**keywords": "**keywords\n    Passed to `evaluate`, such as keywords of the metric and `tie_break`.",
+    },
+}
+"""Entries by method and parameter."""
+
+ERROR_TEXTS = {
+    "from_result": "ValueError\n    If the result has no such metric.",
+    "from_results": """ValueError
+    If a result has no such metric, or the metric was computed otherwise in one of them.
+TypeError
+    If results have no names.""",
+    "from_predictions": """ValueError, TypeError
+    If the data, the metric or a keyword are not what `evaluate` takes.""",
+}
+"""Errors of methods whose own docstrings name none."""
+
+KEYWORDS_FROM = {
+    "from_result": ("_metrics_in", "_of_metrics"),
+    "from_results": ("_metrics_in", "_of_metrics"),
+    "from_predictions": ("_evaluate", "_drawn_by"),
+}
+"""Methods of the base classes, and the members of a Display whose keywords each of them takes too."""
+LAST = ("name", "ax", "n_jobs")
+"""Keywords that end a signature, in this order."""
+
+
+def options_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Parameters of a function that have a default."""
+    return {name: p for name, p in inspect.signature(function).parameters.items() if p.default is not p.empty}
+
+
+def take_options(keywords: dict[str, Any], function: Callable[..., Any]) -> dict[str, Any]:
+    """Take the options of a function out of these keywords."""
+    return {name: keywords.pop(name) for name in options_of(function) if name in keywords}
+
+
+def completed(display: Class) -> Class:
+    """Complete a Display: explicit signatures, checked arguments, and a description of each parameter."""
+    for name in KEYWORDS_FROM:
+        if hasattr(display, name) and name not in vars(display):
+            setattr(display, name, classmethod(_explicit(display, name)))
+    for name, member in {**vars(display)}.items():
+        if name == "__init__":
+            setattr(display, name, checked_arguments(CONSTRUCTOR_RULES)(member))
+        elif name == "plot":
+            setattr(display, name, checked_arguments(METHOD_RULES)(member))
+        elif name.startswith("from_"):
+            setattr(display, name, classmethod(checked_arguments(METHOD_RULES)(member.__func__)))
+    # Python removes docstrings with -OO.
+    if display.__doc__:
+        _describe(display)
+    return display
+
+
+def _sources(display: Any, method: str) -> list[Callable[..., Any]]:
+    """Functions of a Display whose keywords a method of the base classes takes too."""
+    members = (getattr(display, name) for name in KEYWORDS_FROM.get(method, ()) if hasattr(display, name))
+    return [getattr(display, member) if isinstance(member, str) else member for member in members]
+
+
+def _explicit(display: Any, name: str) -> Callable[..., Any]:
+    """A method of the base classes, with the keywords of this Display in its signature."""
+    method = getattr(display, name).__func__
+    signature = inspect.signature(method)
+    parameters = {n: p for n, p in signature.parameters.items() if p.kind is not p.VAR_POSITIONAL}
+    for source in _sources(display, name):
+        parameters = {**parameters, **{n: p for n, p in options_of(source).items() if n not in parameters}}
+
+    @functools.wraps(method)
+    def call(*args: Any, **keywords: Any) -> Any:
+        return method(*args, **keywords)
+
+    in_order = sorted(parameters.values(), key=lambda p: (p.kind, LAST.index(p.name) if p.name in LAST else -1))
+    setattr(call, "__signature__", signature.replace(parameters=in_order))  # noqa: B010
+    call.__module__, call.__qualname__ = display.__module__, f"{display.__qualname__}.{name}"
+    return call
+
+
+def _describe(display: Any) -> None:
+    """Complete the docstrings of a Display."""
+    display.__doc__ = completed_docstring(display, CLASS_TEXTS)
+    of_class = parameter_entries(display)
+    for name in [name for name in METHOD_TEXTS if name in vars(display)]:
+        method = getattr(display, name)
+        sections = {"Returns": "self" if name == "plot" else f"display : {display.__name__}"}
+        sections |= {"Raises": ERROR_TEXTS[name]} if name in ERROR_TEXTS else {}
+        first, *others = [parameter_entries(source) for source in _sources(display, name)] or [{}]
+        text = completed_docstring(method, ChainMap(first, METHOD_TEXTS[name], *others, of_class), **sections)
+        getattr(method, "__func__", method).__doc__ = text
+        if name == "plot":
+            of_class |= {"**kwargs": parameter_entries(method)["**kwargs"]}

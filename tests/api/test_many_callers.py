@@ -1,0 +1,223 @@
+"""Threads that call at the same time: each gets what one gets, to the last bit, and warnings stay as they are."""
+
+import os
+import subprocess
+import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
+from queue import SimpleQueue
+from threading import Barrier, Event
+from time import sleep
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from sklearn_rank import (
+    LeaveOneQueryOut,
+    QueryKFold,
+    QueryShuffleSplit,
+    RankingAccumulator,
+    RepeatedQueryKFold,
+    compare_systems,
+    evaluate,
+    evaluate_run,
+    parse_metric,
+    prepare,
+)
+from sklearn_rank._entry_points import systems
+from sklearn_rank._metric import names, plans
+from sklearn_rank._metric.metric import REGISTRY
+from sklearn_rank._utils import kept_threads
+from sklearn_rank.io import read_trec_run
+from sklearn_rank.metrics import map_score, ndcg_score
+from sklearn_rank.retrieval import evaluate_retrieval
+from sklearn_rank.stats import power_of
+
+N_THREADS = 8
+METRICS = ["ndcg@10", "map", "err", "auc", "p@5"]
+
+
+def rows(n_rows, n_queries, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, 4, n_rows), rng.integers(0, n_rows, n_rows) / 7, rng.integers(0, n_queries, n_rows)
+
+
+FEW, MANY = rows(60, 6), rows(3000, 100)
+JUDGEMENTS = {f"q{q}": {f"d{d}": (q + d) % 3 for d in range(9)} for q in range(5)}
+RUNS = {name: {q: {d: hash_of(q, d) for d in of} for q, of in JUDGEMENTS.items()} for name, hash_of in (
+    ("a", lambda q, d: int(q[1:]) * 7 % 5 + int(d[1:])), ("b", lambda q, d: -int(d[1:])),
+)}  # fmt: skip
+TREC = "".join(f"q{i // 50} Q0 d{i} 1 {i % 7} me\n" for i in range(2000)).encode()
+RESULT = evaluate(*MANY[:2], qid=MANY[2], metrics=METRICS, by={"country": MANY[2] % 3})
+PREPARED = {len(y): prepare(y, qid=qid, metrics=METRICS, n_jobs=2) for y, _, qid in (FEW, MANY)}
+
+
+def accumulate(data):
+    """Each query on its own, and two halves merged."""
+    halves = [RankingAccumulator(METRICS) for _ in range(2)]
+    for q in np.unique(data[2]):
+        halves[q % 2].update(*(column[data[2] == q] for column in data))
+    return halves[0].merge(halves[1]).compute().mean()
+
+
+CALLS = {
+    "one metric": lambda i: ndcg_score(*FEW[:2], qid=FEW[2], k=i % 9 + 1),
+    "a metric of many rows": lambda i: map_score(*MANY[:2], qid=MANY[2], n_jobs=2),
+    "names": lambda i: evaluate(*FEW[:2], qid=FEW[2], metrics=[f"ndcg@{i % 9 + 1}", "map"]).mean(),
+    "an alias": lambda i: parse_metric("mean_average_precision").metric.name,
+    "many rows": lambda i: evaluate(*MANY[:2], qid=MANY[2], metrics=METRICS, n_jobs=2).per_query["err"].tobytes(),
+    "prepared, few rows": lambda i: PREPARED[60](np.roll(FEW[1], i % 5)),
+    "prepared, many rows": lambda i: PREPARED[3000].evaluate(np.roll(MANY[1], i % 5)).mean(),
+    "an accumulator": lambda i: accumulate(FEW),
+    "a run": lambda i: evaluate_run(JUDGEMENTS, RUNS["a"], metrics=METRICS).mean(),
+    "systems": lambda i: compare_systems(JUDGEMENTS, RUNS, metrics="ndcg@3").results["b"].mean(),
+    "a file": lambda i: read_trec_run(BytesIO(TREC), n_jobs=2).value.tobytes(),
+    "segments of a result": lambda i: repr(RESULT.segments("country")),
+    "intervals of a result": lambda i: RESULT.confidence_interval(),
+    "folds": lambda i: [*QueryKFold(3).split(MANY[0], groups=MANY[2])][0][1].tobytes(),
+}
+
+
+@pytest.fixture
+def hurried(monkeypatch):
+    """Threads take turns all the time, what is kept between calls is soon given up, and data are cut small."""
+    monkeypatch.setattr(names, "MOST_PARSED", 2)
+    monkeypatch.setattr(plans, "MOST_PLANS", 2)
+    monkeypatch.setattr("sklearn_rank._utils.threads.BLOCK_ROWS", 500)
+    monkeypatch.setattr("sklearn_rank.io._source.PIECE", 10_000)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def test_the_same_bits(hurried):
+    calls = [(name, i) for i in range(5) for name in CALLS]
+    expected = {(name, i): repr(CALLS[name](i)) for name, i in calls}
+    start = Barrier(N_THREADS)
+
+    def call_all(thread):
+        """All calls, each thread in an order of its own."""
+        mine = np.random.default_rng(thread).permutation(len(calls))
+        start.wait(20)
+        return {calls[j]: repr(CALLS[calls[j][0]](calls[j][1])) for j in mine}
+
+    filters = list(warnings.filters)
+    with ThreadPoolExecutor(N_THREADS) as pool:
+        for found in pool.map(call_all, range(N_THREADS)):
+            assert found == expected
+    assert warnings.filters == filters
+
+
+def first_in_first_out(inside):
+    """Systems compared on two threads: the first call ends while the second is under way."""
+    with ThreadPoolExecutor(2) as pool:
+        runs = {"system": {"q1": {"x": 1.0}, "q2": {"y": 1.0}}}
+        calls = []
+        for _ in range(2):
+            call = pool.submit(compare_systems, JUDGEMENTS, runs, metrics="map", missing_from_run="drop")
+            calls.append((call, inside.get(timeout=20)))
+        for call, may_leave in calls:
+            may_leave.set()
+            call.result()
+
+
+def test_warnings_go_to_the_user_after_calls_that_overlap(monkeypatch):
+    real, inside = systems.evaluate_run, SimpleQueue()
+
+    def waiting(*args, **keywords):
+        result, may_leave = real(*args, **keywords), Event()
+        inside.put(may_leave)
+        assert may_leave.wait(20)
+        return result
+
+    monkeypatch.setattr(systems, "evaluate_run", waiting)
+    before = list(warnings.filters), vars(warnings)["_showwarnmsg_impl"]
+    with pytest.warns(UserWarning, match="No document of the run is judged.* the system 'system'") as told:
+        first_in_first_out(inside)
+    assert len(told) == 2
+    assert (warnings.filters, vars(warnings)["_showwarnmsg_impl"]) == before
+
+
+def features(rows):
+    return np.arange(3.0 * rows).reshape(rows, 3) % 4
+
+
+CHANGE_FILTERS = {
+    **{cv.__class__.__name__: lambda cv=cv: [*cv.split(MANY[0], groups=MANY[2])]
+       for cv in (QueryKFold(3), RepeatedQueryKFold(3, n_repeats=2), QueryShuffleSplit(3), LeaveOneQueryOut())},
+    "retrieval": lambda: evaluate_retrieval(features(4) + 1, features(9) + 1, [0, 1, 0, 1], np.arange(9) % 2),
+    "power": lambda: power_of(1, difference=0.3, n=20),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("call", CHANGE_FILTERS.values(), ids=CHANGE_FILTERS)
+def test_filters_of_warnings_are_changed_by_one_thread_at_a_time(call, monkeypatch):
+    """scikit-learn changes them too, where it checks groups and matrices."""
+    inside, most = [], []
+
+    class Watched(warnings.catch_warnings):
+        def __enter__(self):
+            inside.append(self)
+            most.append(len(inside))
+            sleep(0.01)  # the other threads come
+            return super().__enter__()
+
+        def __exit__(self, *error):
+            super().__exit__(*error)
+            inside.remove(self)
+
+    call()
+    monkeypatch.setattr(warnings, "catch_warnings", Watched)
+    with ThreadPoolExecutor(3) as pool:
+        for done in [pool.submit(call) for _ in range(3)]:
+            done.result()
+    assert len(most) >= 3
+    assert max(most) <= 2  # this library's and, of the same thread, scikit-learn's
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is forked")
+def test_a_fork_while_another_thread_changes_filters():
+    """Run in a process of its own: pytest's has threads, of which Python warns."""
+    program = """
+import os, threading, time
+from sklearn_rank._utils.filters import own_filters
+
+def change():
+    with own_filters():
+        changing.set()
+        time.sleep(0.2)
+
+changing = threading.Event()
+threading.Thread(target=change).start()
+changing.wait(20)
+child = os.fork()
+if child == 0:
+    threading.Timer(20, os._exit, [1]).start()
+    with own_filters():
+        os._exit(0)
+raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True, timeout=60)
+
+
+def test_a_metric_is_defined_while_a_name_is_looked_up():
+    class Aliases(dict):
+        def __contains__(self, name):
+            REGISTRY[f"own {len(REGISTRY)}"] = SimpleNamespace(name="own", aliases={})
+            return False
+
+    REGISTRY["own"] = SimpleNamespace(name="own", aliases=Aliases())
+    with pytest.raises(ValueError, match="must be one of"):
+        parse_metric("unknown")
+
+
+def test_a_fork_while_the_last_idle_thread_finds_work(monkeypatch):
+    class Idle(list):
+        def __bool__(self):
+            return True  # as it was when it was asked
+
+    monkeypatch.setattr(kept_threads, "_idle", Idle())
+    kept_threads._end_idle()

@@ -1,0 +1,438 @@
+"""An accumulator gives what `evaluate` gives on all rows at once, to the last bit, however its updates are cut."""
+
+import copy
+import functools
+import pickle
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import pandas as pd
+import pytest
+from batch_cases import NAMES, assert_same, make
+from registry import METRICS, Data, each, rough_data_for, tie_policy
+
+from sklearn_rank import RankingAccumulator, evaluate, parse_metric
+from sklearn_rank.results import Evaluation
+from sklearn_rank.stats import compare
+
+
+def by_query(data, rng=None):
+    """Rows of each query, queries in order of first appearance, or in a random one."""
+    ids = data.qid[np.sort(np.unique(data.qid, return_index=True)[1])]
+    return [data.rows(data.qid == q) for q in (ids if rng is None else rng.permutation(ids))]
+
+
+def together(parts):
+    return Data(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def chunks(parts, size):
+    return [together(parts[i : i + size]) for i in range(0, len(parts), size)]
+
+
+def updated(parts, metrics=NAMES, **keywords):
+    accumulator = RankingAccumulator(metrics, **keywords)
+    for part in parts:
+        assert accumulator.update(part.y_true, part.y_score, part.qid) is accumulator
+    return accumulator
+
+
+def expected_of(data, metrics=NAMES, **keywords):
+    return evaluate(data.y_true, data.y_score, qid=data.qid, metrics=metrics, **keywords)
+
+
+def state(accumulator):
+    """All that an accumulator knows, as bytes; metrics by name, as they remember what was asked of them."""
+    return pickle.dumps(accumulator.__getstate__() | {"_specs": [*accumulator._specs]})
+
+
+# --- the same bits -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_the_same_as_evaluate(size):
+    parts = by_query(make(shuffle=True))
+    accumulator = updated(chunks(parts, size))
+    assert_same(accumulator.compute(), expected_of(together(parts)))
+    assert len(accumulator) == len(parts)
+
+
+@each(METRICS)
+def test_every_metric(metric):
+    parts = by_query(rough_data_for(metric))
+    metrics = [parse_metric(metric.name, **tie_policy(metric))]
+    result = updated(chunks(parts, 7), metrics).compute()
+    assert_same(result, expected_of(together(parts), metrics))
+    np.testing.assert_array_equal(result.label_fingerprints, expected_of(together(parts), metrics).label_fingerprints)
+
+
+@pytest.mark.parametrize(
+    "keywords", [{"average": "micro"}, {"average": "geometric"}, {"replace_undefined_by": np.nan}, {"n_jobs": 2}]
+)
+def test_every_mean(keywords):
+    parts = by_query(make())
+    assert_same(updated(chunks(parts, 5), "p@5", **keywords).compute(), expected_of(together(parts), "p@5", **keywords))
+
+
+def test_any_order_of_updates_and_merges():
+    """In the order of ids the bits are the same; by default queries stand in the order of updates and merges."""
+    data, rng = make(1, n_queries=200), np.random.default_rng(0)
+    expected = updated(by_query(data)).compute(sort_by_qid=True)
+    assert expected.qid.tolist() == sorted(set(data.qid))
+    for _ in range(5):
+        parts = by_query(data, rng)
+        workers = [updated(chunks(some, 3)) for some in (parts[:50], parts[50:60], [], parts[60:])]
+        merged = functools.reduce(RankingAccumulator.merge, workers)
+        assert merged is workers[0]
+        assert_same(merged.compute(sort_by_qid=True), expected)
+        assert_same(merged.compute(), expected_of(together(parts)))
+        assert [len(worker) for worker in workers[1:]] == [10, 0, len(parts) - 60]
+
+
+def test_another_process():
+    parts = by_query(make())
+    halves = together(parts[:30]), together(parts[30:])
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        workers = [pool.submit(RankingAccumulator(NAMES).update, *half).result() for half in halves]
+    assert_same(workers[0].merge(workers[1]).compute(), expected_of(together(parts)))
+
+
+def test_matrices_with_and_without_ids():
+    rng = np.random.default_rng(0)
+    y, s, mask = rng.integers(0, 3, (12, 6)), rng.random((12, 6)), rng.random((12, 6)) < 0.7
+    mask[:, 2], ids = True, [f"q{i}" for i in range(12)]
+    plain, named = RankingAccumulator(NAMES), RankingAccumulator(NAMES)
+    for start, stop in ((0, 5), (5, 6), (6, 12)):
+        rows = slice(start, stop)
+        plain.update(y[rows], s[rows], mask=mask[rows])
+        named.update(y[rows], s[rows], ids[rows], mask=mask[rows])
+    assert_same(plain.compute(), evaluate(y, s, mask=mask, metrics=NAMES))
+    assert_same(named.compute(), evaluate(y, s, qid=ids, mask=mask, metrics=NAMES))
+    other = RankingAccumulator(NAMES).update(y, s, mask=mask)
+    assert_same(plain.merge(other).compute(), evaluate(*(np.vstack([x, x]) for x in (y, s)),
+                mask=np.vstack([mask, mask]), metrics=NAMES))  # fmt: skip
+    with pytest.raises(ValueError, match="sort_by_qid=True takes ids"):
+        plain.compute(sort_by_qid=True)
+
+
+def test_weights():
+    parts, weight = by_query(make()), np.random.default_rng(0).random(60)
+    weight[:10] = 0  # all of the first update
+    accumulator, rows = RankingAccumulator(NAMES), []
+    for i in range(0, 60, 10):
+        rows.append(np.repeat(weight[i : i + 10], [len(part.qid) for part in parts[i : i + 10]]))
+        part = together(parts[i : i + 10])
+        accumulator.update(part.y_true, part.y_score, part.qid, sample_weight=rows[-1])
+    assert_same(accumulator.compute(), expected_of(together(parts), sample_weight=np.concatenate(rows)))
+    zero = RankingAccumulator().update([[1, 0]], [[1, 2]], sample_weight=[0])
+    with pytest.raises(ValueError, match="not all zero"):
+        zero.compute()
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        ["a", "bcd"], [("a", 1), ("b", 2)], [0.5, 2.0], np.array(["2020-01-01", "2021-01-01"], "M8[ns]"),
+        pd.Categorical(["x", "y"]), np.array([3, 1], np.uint8), [b"a", b"b"], ["a\0", "a"],
+    ],
+    ids=lambda ids: type(ids[0]).__name__,
+)  # fmt: skip
+def test_ids_of_any_type(ids):
+    y, s = [[1, 0], [0, 1]], [[1, 2], [3, 4]]
+    accumulator = RankingAccumulator("mrr")
+    for i in (0, 1):
+        accumulator.update(y[i : i + 1], s[i : i + 1], ids[i : i + 1])
+    expected = evaluate(y, s, qid=ids, metrics="mrr")
+    for one in (accumulator, pickle.loads(pickle.dumps(accumulator))):
+        assert_same(one.compute(), expected)
+        with pytest.raises(ValueError, match="again"):
+            one.update(y, s, ids)
+
+
+def test_attributes_go_by_the_ids_of_queries():
+    parts = by_query(make(), np.random.default_rng(0))
+    data = together(parts)
+    country, user = ({q: names[q % len(names)] for q in data.qid.tolist()} for names in (["se", "no"], [1, 2, 3]))
+    of_rows = {"by": [country[q] for q in data.qid], "clusters": [user[q] for q in data.qid]}
+    expected = expected_of(data, **of_rows)
+    accumulator = updated(parts)
+    found = accumulator.compute(by=country, clusters=user)
+    assert found.attributes["by"].tolist() == expected.attributes["by"].tolist()
+    assert found.clusters.tolist() == expected.clusters.tolist()
+    named = accumulator.compute(by={"country": country, "user": user}, sort_by_qid=True)
+    assert named.attributes["country"].tolist() == [country[q] for q in sorted(country)]
+    assert named.attributes["user"].tolist() == [user[q] for q in sorted(country)]
+    with pytest.raises(ValueError, match="no entry for query"):
+        accumulator.compute(by={next(iter(country)): "se"})
+    for by in (["se"] * 60, pd.Series(country), {"country": ["se"] * 60}, {"country": pd.Series(country)}):
+        with pytest.raises(TypeError, match=r"of compute must be a dict from the ids of queries"):
+            accumulator.compute(by=by)
+    with pytest.raises(TypeError, match="clusters of compute must be a dict"):
+        accumulator.compute(clusters=[1] * 60)
+
+
+def test_results_go_where_others_go(tmp_path):
+    parts = by_query(make())
+    result = updated(chunks(parts, 8)).compute()
+    result.save(tmp_path / "result")
+    assert Evaluation.load(tmp_path / "result").mean() == result.mean()
+    assert compare(result, expected_of(together(parts)), metric="map").difference == 0
+    with pytest.raises(ValueError, match="use evaluate"):
+        result.tie_range()
+
+
+# --- states --------------------------------------------------------------------------------------------------
+
+
+def test_compute_is_no_end():
+    parts = by_query(make())
+    accumulator = updated(parts[:20])
+    first = accumulator.compute()
+    assert_same(accumulator.compute(), first)
+    values = {name: column.copy() for name, column in first.per_query.items()}
+    for part in parts[20:]:
+        accumulator.update(part.y_true, part.y_score, part.qid)
+    assert_same(accumulator.compute(), expected_of(together(parts)))
+    assert_same(first, expected_of(together(parts[:20])))
+    first.qid[:] = 0  # a result is not the accumulator's own
+    assert accumulator.compute().qid[0] != 0
+    assert all((first.per_query[name] == values[name]).all() for name in values)
+
+
+def test_reset_begins_again():
+    parts = by_query(make())
+    accumulator = updated(parts, duplicates="first")
+    accumulator.update(*parts[0])
+    assert accumulator.reset() is accumulator
+    assert (len(accumulator), accumulator.n_duplicates) == (0, 0)
+    accumulator.update([[1, 0]], [[1, 2]])  # other ids, none
+    assert accumulator.compute().qid.tolist() == [0]
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_copies_go_their_own_way(copied):
+    parts = by_query(make())
+    accumulator = updated(parts[:30], duplicates="first").update(*parts[3])
+    other = copied(accumulator)
+    assert repr(other) == repr(accumulator)
+    for part in parts[30:]:
+        other.update(*part)
+    assert_same(accumulator.compute(), expected_of(together(parts[:30])))
+    assert_same(other.compute(), expected_of(together(parts)))
+    assert (len(copied(RankingAccumulator())), other.n_duplicates) == (0, 1)
+
+
+def test_queries_of_an_index():
+    """Ids in the index of the labels are ids as those of qid= are."""
+    labels = pd.Series([1, 0, 1], index=pd.Index(["b", "b", "a"], name="qid"))
+    accumulator = RankingAccumulator("mrr").update(labels, [1, 2, 3])
+    assert accumulator.compute().qid.tolist() == ["b", "a"]
+    with pytest.raises(ValueError, match="Got query 'a' again"):
+        accumulator.update(labels[2:], [1])
+    assert len(accumulator.update([1], [1], qid=["c"])) == 3
+
+
+def test_repr_counts():
+    accumulator = RankingAccumulator(["mrr", "p@1"], duplicates="first")
+    assert repr(accumulator) == "RankingAccumulator of 0 queries: mrr, p@1"
+    for _ in range(3):
+        accumulator.update([[1, 0]], [[1, 2]], [7])
+    assert repr(accumulator) == "RankingAccumulator of 1 query: mrr, p@1, 2 duplicates left out"
+
+
+def test_updates_without_rows():
+    accumulator = RankingAccumulator("mrr").update([], []).update(np.empty((0, 3)), np.empty((0, 3)), [])
+    assert len(accumulator) == 0
+    for empty in (accumulator, RankingAccumulator().reset()):
+        with pytest.raises(ValueError, match=r"update or merge comes first\. Got none"):
+            empty.compute()
+
+
+BAD_UPDATES = [
+    (([1, 0], [1, 2], ["b", "b"]), {}, TypeError, "ids of one type in all updates.* Got text after integers"),
+    (([1, 0], [1, 2], [4, 1]), {}, ValueError, r"Got query 1 again"),
+    (([[1, 0]], [[1, 2]]), {}, ValueError, "Either all updates have ids .* Got one without ids after one with"),
+    (([1, 0], [1, 2], [5, 5]), {"sample_weight": [1, 1]}, ValueError, "Either all updates have sample_weight or none"),
+    (([[1, 0], [0, 1]], [1, 2], [5, 5]), {}, ValueError, "takes one label per document"),
+    (([1, np.nan], [1, 2], [5, 5]), {}, ValueError, "must not contain NaN"),
+    (([1, -1], [1, 2], [5, 5]), {}, ValueError, "must not be below 0"),
+    (([1, 0], [1, np.nan], [5, 5]), {}, ValueError, "y_score must not contain NaN"),
+    (([1, 0], [1, 2]), {}, ValueError, "Got neither"),
+    (([1, 0], [1, 2], 5), {}, ValueError, r"repeat its id: \[qid\] \* n_rows"),
+    (([1, 0], [1, 2, 3], [5, 5]), {}, ValueError, "one entry per row"),
+    (([1, 0], [], [5, 5]), {}, ValueError, "one entry per row. Got 2 and 0"),
+    (([], [1, 2], [5, 5]), {}, ValueError, "one entry per row. Got 0 and 2"),
+    (([0.3, 0.7], np.array([1, 0]), [5, 5]), {}, ValueError, r"look swapped.* dtype int64, and label 0\.3"),
+    (([1, 0], [1, 2], [5, 5]), {"k": 3}, TypeError, "has no argument 'k'"),
+    (([1, 0], [1, 2]), {"indexes": [5, 5]}, TypeError, "qid= is the query of each row"),
+    ((), {"preds": [1], "target": [1]}, TypeError, "y_score is the output of the model"),
+]
+
+
+@pytest.mark.parametrize(("args", "keywords", "error", "message"), BAD_UPDATES, ids=range(len(BAD_UPDATES)))
+def test_an_update_that_fails_changes_nothing(args, keywords, error, message):
+    accumulator = RankingAccumulator(["ndcg", "map"]).update([1, 0, 1], [1, 2, 3], [1, 1, 2])
+    before = state(accumulator)
+    with pytest.raises(error, match=message):
+        accumulator.update(*args, **keywords)
+    assert state(accumulator) == before
+    assert len(accumulator.update([1, 0], [1, 2], [5, 6])) == 4
+
+
+class Full(dict):
+    """A dict that takes one more entry."""
+
+    def update(self, entries):
+        self[next(iter(entries))[0]] = 0
+        raise MemoryError
+
+
+@pytest.mark.parametrize("n_before", [0, 3])
+def test_an_update_beyond_memory_changes_nothing(n_before):
+    ids = np.arange(n_before)
+    accumulator = RankingAccumulator("mrr", duplicates="first").update(ids % 2, ids, ids)
+    before, accumulator._place = state(accumulator), Full(accumulator._place)
+    weight = None if n_before else [1, 2, 3, 4]
+    with pytest.raises(MemoryError):
+        accumulator.update([0, 0, 1, 0], [1, 2, 3, 4], [2, 5, 6, 7], sample_weight=weight)
+    assert len(accumulator) == n_before
+    assert state(accumulator) == before
+    accumulator._place = dict(accumulator._place)
+    rows = np.arange(100) % 2, np.arange(100), np.arange(100)
+    assert_same(accumulator.update(*rows).compute(), evaluate(*rows[:2], qid=rows[2], metrics="mrr"))
+
+
+def test_a_merge_that_fails_changes_nothing():
+    accumulator = RankingAccumulator(["ndcg", "map"]).update([1, 0, 1], [1, 2, 3], [1, 1, 2])
+    before = state(accumulator)
+    rows = ([1, 0], [1, 2])
+    for other, error, message in (
+        (accumulator, ValueError, "Got itself"),
+        (accumulator.compute(), TypeError, "Got Evaluation"),
+        (RankingAccumulator("ndcg"), ValueError, "Got none for 'map'"),
+        (RankingAccumulator(["ndcg", "map"], gain="linear"), ValueError, "gain=linear.* for 'ndcg' after .*gain=exp2"),
+        (RankingAccumulator(["ndcg", "map"]).update(*rows, [3, 2]), ValueError, "Got query 2 again"),
+        (RankingAccumulator(["ndcg", "map"]).update(*rows, ["a", "b"]), TypeError, "Got text after integers"),
+        (RankingAccumulator(["ndcg", "map"]).update([rows[0]], [rows[1]]), ValueError, "Got one without ids"),
+        (RankingAccumulator(["ndcg", "map"]).update(*rows, [3, 4], sample_weight=[1, 2]), ValueError, "sample_weight"),
+    ):
+        with pytest.raises(error, match=message):
+            accumulator.merge(other)
+        assert state(accumulator) == before
+
+
+def test_metrics_in_another_order_are_the_same():
+    first, second = RankingAccumulator(["mrr", "p@3"]), RankingAccumulator(["p@3", "mrr"])
+    first.update([1, 0], [1, 2], [1, 1]).merge(second.update([0, 1], [1, 2], [2, 2]))
+    result = first.compute()
+    assert {name: values.tolist() for name, values in result.per_query.items()} == {
+        "mrr": [1 / 2, 1], "p@3": [1 / 3, 1 / 3],
+    }  # fmt: skip
+    assert_same(result, evaluate([1, 0, 0, 1], [1, 2, 1, 2], qid=[1, 1, 2, 2], metrics=["mrr", "p@3"]))
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"metrics": "ndgc"}, "ndcg"),
+        ({"metrics": []}, "At least one metric"),
+        ({"duplicates": "last"}, "'duplicates' parameter of RankingAccumulator must be"),
+        ({"n_jobs": 0}, "n_jobs"),
+        ({"metrics": "ndcg", "gain": "cubic"}, "gain"),
+    ],
+)
+def test_wrong_keywords_are_refused_at_once(keywords, message):
+    with pytest.raises(ValueError, match=message):
+        RankingAccumulator(**keywords)
+
+
+def _other_weights(ranks):
+    """A discount that depends on the number of ranks, here on whether it is odd."""
+    return 1 / ranks / (1 + len(ranks) % 2)
+
+
+def _other_fourth(ranks):
+    """A discount whose fourth weight depends on the number of ranks."""
+    return np.where(ranks == 4, 1 / len(ranks), 1 / ranks)
+
+
+def test_each_weight_of_a_discount_is_compared():
+    accumulator = RankingAccumulator("dcg", discount=_other_fourth)
+    for n in (3, 4):
+        accumulator.update([[1, *[0] * (n - 1)]], [[*range(n)]])
+    with pytest.raises(ValueError, match="Got others for 5 ranks than for 4"):
+        accumulator.update([[1, 0, 0, 0, 0]], [[*range(5)]])
+
+
+def test_a_discount_is_the_same_in_all_updates():
+    four, five = ([[1, *[0] * (n - 1)], [*range(n)]] for n in (4, 5))
+    accumulator, other = (RankingAccumulator("dcg", discount=_other_weights).update(*[[x] for x in rows])
+                          for rows in (four, five))  # fmt: skip
+    message = r"same weight whatever ranks.*Got others for 5 ranks than for 4"
+    with pytest.raises(ValueError, match=message):
+        accumulator.update(*[[x] for x in five])
+    for one in (accumulator, pickle.loads(pickle.dumps(accumulator))):
+        with pytest.raises(ValueError, match=message):
+            one.merge(other)
+        assert len(one) == 1
+
+
+# --- queries that come again ---------------------------------------------------------------------------------
+
+
+def test_queries_that_come_again_count_once():
+    """As from samplers that repeat samples so that workers have equally many."""
+    parts = by_query(make())
+    padded = [parts[0::2], [*parts[1::2], parts[0], parts[2]]]
+    workers = [updated(chunks(some, 4), duplicates="first") for some in padded]
+    merged = workers[0].merge(workers[1])
+    assert (merged.n_duplicates, len(merged)) == (2, 60)
+    assert_same(merged.compute(), expected_of(together([*parts[0::2], *parts[1::2]])))
+    with pytest.raises(ValueError, match=r"DistributedSampler.*Got query .* again"):
+        updated(padded[0]).merge(updated(padded[1]))
+
+
+@pytest.mark.parametrize(
+    ("rows", "weight"),
+    [(([1, 1], [3, 1]), [1, 1]), (([1, 0, 0], [1, 2, 3]), [1] * 3), (([1, 0], [3, 1]), [2, 2])],
+    ids=["other labels", "more documents", "another weight"],
+)
+def test_queries_cut_in_two_are_not_taken_for_duplicates(rows, weight):
+    accumulator = RankingAccumulator("map", duplicates="first")
+    accumulator.update([1, 0], [1, 2], [7, 7], sample_weight=[1, 1])
+    before = state(accumulator)
+    with pytest.raises(ValueError, match="Got query 7 again with others"):
+        accumulator.update(*rows, [7] * len(weight), sample_weight=weight)
+    assert state(accumulator) == before
+    accumulator.update([0, 1], [2, 1], [7, 7], sample_weight=[1, 1])
+    assert accumulator.n_duplicates == 1
+
+
+def test_memory_is_that_of_values():
+    """About 17 bytes for each metric and query, and 24 beside the id, after many small updates."""
+    accumulator = RankingAccumulator(["map", "mrr"])
+    for i in range(500):
+        accumulator.update([[1, 0, 0]], [[1, 2, 3]], [i])
+    assert len(state(accumulator)) < 500 * (2 * 17 + 24) + 5000
+
+
+def test_merging_adds_up_what_was_left_out():
+    parts = [RankingAccumulator("map", duplicates="first") for _ in range(2)]
+    for i, part in enumerate(parts):
+        part.update([0, 1], [1, 2], [i, i]).update([0, 1], [1, 2], [i, i])
+    assert parts[0].merge(parts[1]).n_duplicates == 2
+    assert pickle.loads(pickle.dumps(parts[0])).n_duplicates == 2
+
+
+def test_the_longest_list_is_known_after_shorter_ones():
+    """A merge compares the weights of all ranks that the other one has seen."""
+
+    def discount(rank):
+        return np.where((rank == 5) & (len(rank) == 7), 0.19, 1 / rank)
+
+    first, second = (RankingAccumulator("dcg", discount=discount) for _ in range(2))
+    for accumulator, n in ((first, 7), (first, 2), (second, 6)):
+        accumulator.update(np.ones(n), np.arange(n), qid=[n] * n)
+    with pytest.raises(ValueError, match="Got others for 7 ranks than for 6"):
+        second.merge(first)

@@ -1,0 +1,500 @@
+"""The command line: what it prints, where it puts the rest, and how it fails."""
+
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+from shared_cases import SHARED, needs_shared, read
+
+import sklearn_rank
+from sklearn_rank import evaluate, get_metric_names
+from sklearn_rank._cli import arguments, main, output
+from sklearn_rank._utils.table import cell
+from sklearn_rank.stats import compare_all
+from sklearn_rank.stats._significance import TESTS
+
+QRELS = "301 0 a 2\n301 0 b 0\n301 0 c 1\n302 0 a 1\n303 0 z 1\n"
+RUN = "301 Q0 a 1 7.5 t\n301 Q0 b 2 7.5 t\n302 Q0 b 1 5 t\n302 Q0 a 1 4 t\n304 Q0 a 1 1 t\n"
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Judgements and two runs in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text(QRELS)
+    (tmp_path / "run").write_text(RUN)
+    (tmp_path / "other").write_text(RUN.replace("7.5", "1.5", 1))
+    return tmp_path
+
+
+@pytest.fixture
+def cli(capsys):
+    """Call the command line; output, errors, and that the exit code is what it must be."""
+
+    def call(*words, code=0):
+        try:
+            found = main(words)
+        except SystemExit as error:
+            found = error.code
+        out, err = capsys.readouterr()
+        assert found == code, err
+        return out, err
+
+    return call
+
+
+def test_means(files, cli):
+    out, err = cli("evaluate", "qrels", "run", "other", "-m", "map", "-m", "ndcg(gain=linear)@1", "-m", "bpref")
+    lines = out.splitlines()
+    assert lines[0].split() == ["run", "MAP", "nDCG(gain=linear)@1", "bpref"]
+    assert lines[1].split()[:2] == ["run", f"{(3 / 8 + 1 / 2) / 3:.4f}"]
+    assert lines[2].split()[:2] == ["other", f"{(1 / 4 + 1 / 2) / 3:.4f}"]
+    first = "run: 4 documents retrieved, 3 of them judged, 2 judged only; "
+    first += "queries not in the run: 1, counted as zero (303); queries without judgements: 1, left out (304)"
+    assert err.splitlines()[0] == first
+
+
+@pytest.mark.parametrize("per_query", [False, True])
+def test_formats_say_the_same(files, cli, per_query):
+    words = ["evaluate", "qrels", "run", "other", "-m", "map", "-m", "mrr"] + ["--per-query"] * per_query
+    nested = json.loads(cli(*words, "--format", "json")[0])
+    head, *rows = csv.reader(io.StringIO(cli(*words, "--format", "csv")[0]))
+    assert head == ["run", "qid", "map", "mrr"] if per_query else ["run", "map", "mrr"]
+    for row in rows:
+        for metric, value in zip(head[-2:], row[-2:], strict=True):
+            in_json = nested[row[0]][metric]
+            assert float(value) == (in_json[row[1]] if per_query else in_json)
+    assert len(rows) == (6 if per_query else 2)
+    assert cli(*words, "--format", "markdown")[0].startswith("| run |")
+    assert cli(*words, "--format", "latex")[0].startswith(r"\begin{tabular}{l")
+
+
+def test_missing_queries(files, cli):
+    def queries(*words):
+        return [
+            *json.loads(cli("evaluate", "qrels", "run", "--per-query", "--format", "json", *words)[0])["run"]["map"]
+        ]
+
+    assert queries("-m", "map") == ["301", "302", "303"]
+    assert queries("-m", "map", "--missing-from-run", "drop") == ["301", "302"]
+    assert queries("-m", "map", "--convention", "trec_eval") == ["301", "302"]
+    assert queries("-m", "map", "--missing-from-qrels", "zero") == ["301", "302", "303", "304"]
+    out, err = cli("evaluate", "qrels", "run", "--missing-from-run", "raise", code=2)
+    assert (out, err.count("\n")) == ("", 1)
+    assert "Got 1 missing, the first '303'" in err
+
+
+def test_keywords_of_all_metrics(files, cli):
+    def value(*words):
+        return json.loads(cli("evaluate", "qrels", "run", "-m", "p@1", "--format", "json", *words)[0])["run"]["p@1"]
+
+    assert value() == pytest.approx(0.5 / 3)
+    assert value("--ties", "best") == pytest.approx(1 / 3)
+    assert value("--ties", "stable", "--min-relevance", "3") == 0
+    assert value("--unjudged", "drop", "--ties", "worst") == pytest.approx(1 / 3)
+    assert value("--convention", "trec_eval") == 0  # b before a
+    assert value("--n-jobs", "2") == value("--float32") == value("--keep-negative")
+    (files / "qrels").write_text(QRELS.replace("b 0", "b -1"))
+    dropped = [value("--unjudged", "drop", "--ties", "worst", *words) for words in ([], ["--keep-negative"])]
+    assert dropped == pytest.approx([2 / 3, 1 / 3])
+
+
+def test_standard_input_and_gzip(files, cli, monkeypatch):
+    class Input:
+        buffer = io.BytesIO(RUN.encode())
+
+    expected = json.loads(cli("evaluate", "qrels", "run", "--format", "json")[0])["run"]
+    monkeypatch.setattr(sys, "stdin", Input)
+    assert json.loads(cli("evaluate", "qrels", "-", "--format", "json")[0]) == {"-": expected}
+    assert "once. Got '-' 2 times" in cli("evaluate", "-", "-", code=2)[1]
+
+
+TREC_QRELS = """\
+301 0 d1 2
+301 0 d2 0
+301 0 d3 1
+301 0 d4 -1
+301 0 d5 1
+301 0 d9 3
+302 0 d1 0
+302 0 d7 1
+303 0 d1 1
+304 0 d2 0
+"""
+TREC_RUN = """\
+301 Q0 d2 1 9.5 own
+301 Q0 d1 2 9.5 own
+301 Q0 d8 3 7.25 own
+301 Q0 d4 4 7.25 own
+301 Q0 d3 5 7.25 own
+301 Q0 d5 6 -1e-3 own
+302 Q0 d1 1 3 own
+302 Q0 d3 2 2 own
+302 Q0 d7 3 2 own
+304 Q0 d2 1 1 own
+304 Q0 d1 2 1 own
+305 Q0 d1 1 1 own
+"""
+PRINTED = """\
+P_10                 0.3000 0.1000 0.0000 0.1333
+P_5                  0.4000 0.2000 0.0000 0.2000
+Rprec                0.2500 0.0000 0.0000 0.0833
+bpref                0.0000 0.0000 0.0000 0.0000
+infAP                0.4028 0.5000 0.0000 0.3009
+map                  0.3500 0.5000 0.0000 0.2833
+map_cut_5            0.2250 0.5000 0.0000 0.2417
+ndcg                 0.3861 0.6309 0.0000 0.3390
+ndcg_cut_5           0.3175 0.6309 0.0000 0.3161
+num_rel                   4      1      0      5
+num_rel_ret               3      1      0      4
+num_ret                   6      3      2     11
+recall_10            0.7500 1.0000 0.0000 0.5833
+recall_5             0.5000 1.0000 0.0000 0.5000
+recip_rank           0.5000 0.5000 0.0000 0.3333
+set_F                0.6000 0.5000 0.0000 0.3667
+set_P                0.5000 0.3333 0.0000 0.2778
+set_recall           0.7500 1.0000 0.0000 0.5833
+success_1            0.0000 0.0000 0.0000 0.0000
+success_5            1.0000 1.0000 0.0000 0.6667
+iprec_at_recall_0.50 0.5000 0.5000 0.0000 0.3333
+"""
+"""What pytrec_eval 0.5.11 says of these: measure, queries 301, 302 and 304, all."""
+
+
+def test_what_trec_eval_prints_of_a_small_run(tmp_path, cli):
+    """Ties, documents pooled and not judged, or not found, or not judged, and queries that one side lacks."""
+    (tmp_path / "qrels").write_text(TREC_QRELS)
+    (tmp_path / "run").write_text(TREC_RUN)
+    expected = {name: values for name, *values in map(str.split, PRINTED.splitlines())}
+    words = ["evaluate", str(tmp_path / "qrels"), str(tmp_path / "run"), "--convention", "trec_eval"]
+    for name in expected:
+        words += ["-m", name]
+    head, *rows = (line.split() for line in cli(*words, "--per-query")[0].splitlines())
+    means, all_ = (line.split() for line in cli(*words)[0].splitlines())
+    assert [row[1] for row in rows] == ["301", "302", "304"]
+    assert head[2:] == means[1:] == [*expected]
+    columns = zip(head[2:], *(row[2:] for row in rows), all_[1:], strict=True)
+    assert {name: values for name, *values in columns} == expected
+
+
+@needs_shared
+@pytest.mark.parametrize(("run", "words"), [("trec_test", []), ("trec_trunc_complete", ["--missing-from-run", "zero"])])
+def test_what_trec_eval_prints(run, words, tmp_path, cli):
+    """Its collection, through files, by its own names: query by query and all, with all digits and as printed."""
+    with np.load(SHARED / f"data/trec/{run}.npz") as found:
+        data = {name: found[name].tolist() for name in found}
+    rows = [
+        *zip(data["qid"], data["docno"], data["rel"], data["score"], data["retrieved"], data["judged"], strict=True)
+    ]
+    (tmp_path / "qrels").write_text("".join(f"{q} 0 {d} {r}\n" for q, d, r, _, _, judged in rows if judged))
+    (tmp_path / "run").write_text("".join(f"{q} Q0 {d} 0 {s} t\n" for q, d, _, s, got, _ in reversed(rows) if got))
+    stored = read(f"data/trec/{run}.json")["trec_eval"]
+    names = [name for name in stored if name not in ("G", "ndcg_rel", "Rndcg")]
+    assert len(names) == len(stored) - 3
+    words = ["evaluate", str(tmp_path / "qrels"), str(tmp_path / "run"), "--convention", "trec_eval", *words]
+    (official,) = json.loads(cli(*words, "-m", "official", "--format", "json")[0]).values()
+    assert official.pop("num_q") == 3
+    assert official == pytest.approx({name: stored[name]["all"] for name in official}, abs=1e-12)
+    for name in names:
+        words += ["-m", name]
+    (means,) = json.loads(cli(*words, "--format", "json")[0]).values()
+    (by_query,) = json.loads(cli(*words, "--format", "json", "--per-query")[0]).values()
+    shown = dict(zip(names, cli(*words)[0].splitlines()[1].split()[1:], strict=True))
+    for name in names:
+        expected = dict(stored[name])
+        mean = expected.pop("all")
+        assert means[name] == pytest.approx(mean, abs=1e-12)
+        assert shown[name] == (f"{mean:.0f}" if name.startswith("num_") else f"{mean:.4f}")
+        if not name.startswith("gm_"):
+            assert by_query[name] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("negative", [False, True])
+def test_random_collections_are_what_pytrec_eval_says(negative, tmp_path, cli):
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    names = "map gm_map Rprec bpref recip_rank ndcg infAP set_P set_recall set_F num_ret num_rel num_rel_ret".split()
+    names += ["P_5", "recall_10", "ndcg_cut_5", "map_cut_5", "success_1"]
+    names += (
+        "relative_P_5 set_map set_relative_P binG Rprec_mult_0.20 Rprec_mult_1.50 utility num_nonrel_judged_ret".split()
+    )
+    words = ["evaluate", str(tmp_path / "qrels"), str(tmp_path / "run"), "--convention", "trec_eval", "--float32"]
+    for name in names:
+        words += ["-m", name]
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        qrels, run = {}, {}
+        for query in map(str, range(6)):
+            documents = [f"{rng.choice(['d', 'é'])}{i}" for i in range(rng.integers(2, 50))]
+            grade = rng.integers(-2 if negative else 0, 4, len(documents))
+            score = rng.integers(0, rng.choice([2, 9, 1000]), len(documents)) / rng.choice([-3, 1, 7])
+            judged, got = rng.random((2, len(documents))) < rng.choice([0.2, 0.6, 0.95], (2, 1))
+            judged[0] = got[-1] = True
+            grade[0] = abs(grade[0])
+            if rng.random() < 0.9:
+                qrels[query] = {documents[i]: int(grade[i]) for i in np.flatnonzero(judged)}
+            if rng.random() < 0.9:
+                run[query] = {documents[i]: float(score[i]) for i in np.flatnonzero(got)}
+        judgements = "".join(f"{q} 0 {d} {g}\n" for q in qrels for d, g in qrels[q].items())
+        lines = "".join(f"{q} Q0 {d} 0 {s!r} t\n" for q in run for d, s in run[q].items())
+        (tmp_path / "qrels").write_text(judgements, "utf-8")
+        (tmp_path / "run").write_text(lines, "utf-8")
+        (found,) = json.loads(cli(*words, "--format", "json", "--per-query")[0]).values()
+        (means,) = json.loads(cli(*words, "--format", "json")[0]).values()
+        measures = {re.sub(r"_([\d.]+)$", r".\1", name) for name in names} - {"Rprec_mult.0.20", "Rprec_mult.1.50"}
+        measures.add("Rprec_mult.0.20,1.50")
+        expected = pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(run)
+        for name in names:
+            values = {query: expected[query][name] for query in expected}
+            mean = pytrec_eval.compute_aggregated_measure(name, [*values.values()])
+            assert means[name] == pytest.approx(mean, abs=1e-12)
+            if name != "gm_map":  # of which it returns logarithms
+                assert found[name] == pytest.approx(values, abs=1e-12)
+
+
+def test_options_of_trec_eval(tmp_path, cli):
+    """-J, -l and -c as pytrec_eval has them; -M as if the run ended there, in the order of ties."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    (tmp_path / "qrels").write_text(TREC_QRELS)
+    (tmp_path / "run").write_text(TREC_RUN)
+    names = "map bpref infAP ndcg P_5 num_ret num_rel_ret set_map num_nonrel_judged_ret".split()
+    words = ["evaluate", str(tmp_path / "qrels"), str(tmp_path / "run"), "--convention", "trec_eval"]
+    words += [word for name in names for word in ("-m", name)] + ["--format", "json"]
+    qrels = {"301": {"d1": 2, "d2": 0, "d3": 1, "d4": -1, "d5": 1, "d9": 3}, "302": {"d1": 0, "d7": 1}}
+    run = {"301": {"d2": 9.5, "d1": 9.5, "d8": 7.25, "d4": 7.25, "d3": 7.25, "d5": -0.001}}
+    run["302"] = {"d1": 3.0, "d3": 2.0, "d7": 2.0}
+    flags = {"judged_docs_only_flag": True, "relevance_level": 2}
+    measures = {re.sub(r"_(\d+)$", r".\1", name) for name in names}
+    expected = pytrec_eval.RelevanceEvaluator(qrels, measures, **flags).evaluate(run)
+    (found,) = json.loads(cli(*words, "-q", "-J", "-l", "2")[0]).values()
+    for query, name in ((query, name) for query in expected for name in names):
+        assert found[name][query] == pytest.approx(expected[query][name])
+    assert [*found["map"]] == ["301", "302", "304"]
+    assert [*json.loads(cli(*words, "-q", "-c")[0]).popitem()[1]["map"]] == ["301", "302", "303", "304"]
+    cut = {"301": {"d2": 9.5, "d1": 9.5, "d8": 7.25}, "302": run["302"]}
+    expected = pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(cut)
+    (found,) = json.loads(cli(*words, "-q", "-M", "3")[0]).values()
+    for query, name in ((query, name) for query in expected for name in names):
+        assert found[name][query] == pytest.approx(expected[query][name])
+    assert "must be an int >= 1. Got 0" in cli(*words, "-M", "0", code=2)[1]
+    assert "so it needs --convention trec_eval" in cli(*words[:3], "-M", "3", code=2)[1]
+
+
+def test_shares_of_documents_that_nobody_judged(tmp_path, cli):
+    """Of six documents d8 is in no file of judgements and d4 in the pool only; they stand at ranks 3 and 4."""
+    (tmp_path / "qrels").write_text(TREC_QRELS)
+    (tmp_path / "run").write_text(TREC_RUN)
+    words = ["evaluate", str(tmp_path / "qrels"), str(tmp_path / "run"), "--convention", "trec_eval", "-q"]
+    (found,) = json.loads(cli(*words, "-m", "unj.3,10", "-m", "rbp_resid", "--format", "json")[0]).values()
+    assert [found[name]["301"] for name in found] == pytest.approx([1 / 3, 2 / 10, 0.9**6 + 0.1 * (0.9**2 + 0.9**3)])
+
+
+def test_sets_of_measures_of_trec_eval(files, cli):
+    def columns(name):
+        out, err = cli("evaluate", "qrels", "run", "--convention", "trec_eval", "-m", name)
+        return out.split("\n")[0].split()[1:], err
+
+    shown, err = columns("all_trec")
+    assert "all_trec: without relstring, which is a word, and the experiments ndcg_rel, Rndcg and G" in err
+    assert len(shown) == len({*shown}) == 92
+    assert columns("set")[0][4:] == "utility set_P set_recall set_relative_P set_map set_F".split()
+    assert {*columns("official")[0], *columns("set")[0]} <= {*shown}
+
+
+def test_names_of_trec_eval(files, cli):
+    def columns(*words):
+        return cli("evaluate", "qrels", "run", "--convention", "trec_eval", *words)[0].split("\n")[0].split()[1:]
+
+    assert columns("-m", "P.5,10", "-m", "map_cut.3", "-m", "p@5") == ["P_5", "P_10", "map_cut_3", "p@5"]
+    assert columns("-m", "success", "-m", "set_F.0.5") == ["success_1", "success_5", "success_10", "set_F.0.5"]
+    assert len(columns("-m", "iprec_at_recall")) == 11
+    assert columns("-m", "map", "-m", "official")[:3] == ["map", "num_q", "num_ret"]
+    assert columns("-m", "official")[:6] == ["num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map"]
+    assert "Got 'Rndcg'" in cli("evaluate", "qrels", "run", "--convention", "trec_eval", "-m", "Rndcg", code=2)[1]
+    for name, ours in [("P_10", "precision@10"), ("iprec_at_recall_0.10", "iprec(recall=0.10)")]:
+        hint = f"trec_eval's name of '{ours}': convention='trec_eval' reads it"
+        assert hint in cli("evaluate", "qrels", "run", "-m", name, code=2)[1]
+
+
+def test_tables(files, cli, rng):
+    pytest.importorskip("pyarrow")
+    n = 60
+    columns = {"query": rng.integers(0, 5, n).tolist(), "label": rng.integers(0, 3, n).tolist()}
+    columns |= {"a": rng.integers(0, 9, n).tolist(), "b": rng.normal(size=n).tolist()}
+    columns["doc"] = [f"{i:03}" for i in range(n)]  # text: as numbers they would be in another order
+    lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
+    (files / "table.csv").write_text("\n".join(lines) + "\n")
+    words = ["--table", "table.csv", "--y-true", "label", "--qid", "query", "--y-score", "a", "--y-score", "b"]
+    found = json.loads(cli("evaluate", *words, "-m", "ndcg@5", "--format", "json", "--per-query")[0])
+    for name in "ab":
+        result = evaluate(columns["label"], columns[name], qid=columns["query"], metrics="ndcg@5")
+        assert [*found[name]["ndcg@5"].values()] == result.per_query["ndcg@5"].tolist()
+    found = cli("evaluate", *words, "-m", "map", "--format", "json", "--convention", "trec_eval", "--doc-id", "doc")[0]
+    result = evaluate(
+        columns["label"], columns["a"], qid=columns["query"], metrics="map", convention="trec_eval",
+        tie_break=columns["doc"],
+    )  # fmt: skip
+    assert json.loads(found)["a"] == result.mean()
+    assert "columns" not in cli("compare", *words)[1]
+    assert "Got '', 0 times there" in cli("evaluate", "--table", "table.csv", "--y-true", "", code=2)[1]
+    assert "Got 'c', 0 times there" in cli("evaluate", "--table", "table.csv", "--y-true", "c", code=2)[1]
+
+
+def test_compare(files, cli):
+    words = ["compare", "qrels", "run", "other", "-m", "map", "--test", "bootstrap", "--format", "json"]
+    ((row,),) = json.loads(cli(*words, "--random-state", "3")[0]).values()
+    values = json.loads(cli("evaluate", "qrels", "run", "other", "-m", "map", "--per-query", "--format", "json")[0])
+    results = {run: [*metrics["map"].values()] for run, metrics in values.items()}
+    assert row["corrected"] == compare_all(results, test="bootstrap", random_state=3).corrected_pvalue("run", "other")
+    assert (row["a"], row["b"], row["won"]) == ("run", "other", 1)
+    out, _ = cli(*words[:6], "-m", "mrr", "--baseline", "run", "--correction", "none")
+    assert [line.split()[:3] for line in out.splitlines()[1:]] == [["MAP", "other", "run"], ["MRR", "other", "run"]]
+    assert "Got 'mine'" in cli("compare", "qrels", "run", "other", "--baseline", "mine", code=2)[1].splitlines()[-1]
+    assert "Two runs or more" in cli("compare", "qrels", "run", code=2)[1]
+    assert set(arguments.STATISTICAL_TESTS) == set(TESTS)
+    assert arguments.parser().parse_args(["compare"]).correction == "holm"  # as compare_all has it
+
+
+def test_compare_fits_a_terminal(files, cli):
+    first, second, alike = "run_of_the_first_system", "another_system_of_this_year", "run_of_the_other_system"
+    for name in (first, second, alike):
+        (files / name).write_text(RUN.replace("7.5", "1.5", name != first))
+    words = ["compare", "qrels", first, second, "-m", "ndcg@10"]
+    (row,) = csv.DictReader(io.StringIO(cli(*words, "--format", "csv")[0]))
+    assert {"difference", "corrected"} < {*row}
+    head, line = cli(*words)[0].splitlines()
+    assert max(len(head), len(line)) <= 100
+    numbers = [cell(float(x) if "." in x else int(x)) for x in [*row.values()][3:]]
+    assert line.split() == ["nDCG@10", "run_o..stem", "anoth..year", *numbers]
+    words[3] = alike  # their ends are the same
+    assert cli(*words)[0].splitlines()[1].split()[1:3] == [first, alike]
+
+
+def test_metrics(cli):
+    found = json.loads(cli("metrics", "--format", "json")[0])
+    assert [*found] == get_metric_names()
+    assert found["ndcg"]["formula"] == "nDCG@k = DCG@k / IDCG@k"
+    assert all(facts["formula"] and facts["about"] for facts in found.values())
+    assert len(cli("metrics")[0].splitlines()) == len(found) + 1
+    assert cli("--version")[0].strip() == sklearn_rank.__version__
+
+
+@pytest.mark.parametrize("kind", ["distribution", "cutoff", "difference", "critical"])
+def test_pictures(files, cli, kind):
+    cli("plot", "qrels", "run", "other", "-m", "ndcg", "--kind", kind, "--max-k", "1", "-o", "picture.png")
+    assert (files / "picture.png").read_bytes()[1:4] == b"PNG"
+
+
+def test_pictures_that_cannot_be(files, cli, monkeypatch):
+    plot = ["plot", "qrels", "run", "-o", "x.svg"]
+    assert "of one metric. Got map, mrr" in cli(*plot, "-m", "map", "-m", "mrr", code=2)[1]
+    assert "two runs or more. Got run" in cli(*plot, "--kind", "critical", code=2)[1]
+    assert "--max-k must be 1 or more. Got 0" in cli(*plot, "--kind", "cutoff", "--max-k", "0", code=2)[1]
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert 'pip install "sklearn-rank[plot]"' in cli(*plot, code=2)[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["evaluate", "qrels", "nothing"], "No such file or directory: 'nothing'"),
+        (["evaluate", "qrels"], "Judgements and at least one run must be given"),
+        (["evaluate", "qrels", "run", "-m", "ndgc"], "Did you mean 'ndcg'"),
+        (["evaluate", "qrels", "run", "-m", "map", "-m", "map"], "Got 'map' twice"),
+        (["evaluate", "run", "qrels"], "has lines of 4 fields: query iteration document relevance. Got 6 in line 1"),
+        (["evaluate", "qrels", "run", "--ties", "maybe"], "argument --ties: invalid choice"),
+        (["evaluate", "qrels", "run", "--y-score", "a"], "--y-score is a column of a --table, and there is none"),
+        (["evaluate", "qrels", "run", "--qid", "a"], "--qid is a column of a --table, and there is none"),
+        (["evaluate", "--table", "t.csv", "--float32"], "--float32 is for runs and judgements that are joined"),
+        (["evaluate", "--table", "t.csv", "--missing-from-run", "zero"], "--missing-from-run is for runs and"),
+        (["evaluate", "--table", "t.csv", "-M", "0"], "--max-documents is for runs and judgements that are joined"),
+        (["evaluate", "qrels", "run", "--doc-id", ""], "--doc-id is a column of a --table, and there is none"),
+        (["evaluate", "--table", "t.csv", "run"], "With --table there are no other files. Got run"),
+        (["evaluate", "qrels", "run", "--n-jobs", "0"], "'n_jobs' parameter"),
+        (["guess"], "invalid choice"),
+        ([], "required: COMMAND"),
+    ],
+)
+def test_errors_are_one_line(files, cli, words, message):
+    out, err = cli(*words, code=2)
+    assert (out, err.count("\n")) == ("", 1)
+    assert err.startswith("sklearn-rank")
+    assert message in err
+
+
+def test_what_is_not_the_users_fault(files, cli, monkeypatch):
+    def stop(*_, **__):
+        raise KeyError("lost")
+
+    monkeypatch.setattr("sklearn_rank._cli.data.join", stop)
+    assert cli("evaluate", "qrels", "run", code=1) == ("", "sklearn-rank: error: KeyError: 'lost'\n")
+    monkeypatch.setattr("sklearn_rank._cli.data.join", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+    assert cli("evaluate", "qrels", "run", code=130) == ("", "")
+
+
+def test_warnings_are_one_line(files, cli):
+    (files / "qrels").write_text("301 0 a 0\n")
+    out, err = cli("evaluate", "qrels", "run", "-m", "map(replace_undefined_by=nan)", "--format", "json")
+    assert json.loads(out)["run"] == {"map(replace_undefined_by=nan)": None}
+    assert re.search(r"^sklearn-rank: warning: map is not defined for any query.*\n\Z", err, re.MULTILINE)
+
+
+def test_progress_on_a_terminal_only(files, cli, monkeypatch):
+    assert "1/1" not in cli("evaluate", "qrels", "run")[1]
+    monkeypatch.setattr(type(sys.stderr), "isatty", lambda _: True)
+    assert "1/1 run" in cli("evaluate", "qrels", "run")[1]
+
+
+def test_streams_that_are_closed(files, capsys, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdin", None)
+        assert main(["evaluate", "qrels", "-"]) == 2
+        assert "so it must be open" in capsys.readouterr().err
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", None)
+        assert main(["evaluate", "qrels", "run"]) == 2
+        assert "so it must be open" in capsys.readouterr().err
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", None)
+        assert main(["evaluate", "qrels", "run"]) == 0
+        sys.stderr.close()
+        assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+def test_an_output_that_is_no_file(monkeypatch):
+    """Its encoding is not ours to change."""
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    assert main(["metrics"]) == 0
+    assert "ndcg" in sys.stdout.getvalue()
+
+
+def test_the_program_is_found_where_the_package_says():
+    assert import_module("sklearn_rank.__main__").main is main
+
+
+def test_as_a_program(files):
+    """The module runs, reads its standard input, and is quiet when nobody reads on."""
+    command, here = [sys.executable, "-m", "sklearn_rank"], Path(__file__).parents[2]
+    words = [*command, "evaluate", str(files / "qrels"), "-", "-q", "--missing-from-qrels", "zero"]
+    given, env = RUN.replace("304", "ä").encode(), {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(words, input=given, capture_output=True, check=True, timeout=120, cwd=here, env=env)
+    lines = [line.split()[:2] for line in done.stdout.decode().splitlines()]
+    assert [lines[0], lines[-1]] == [["run", "qid"], ["-", r"\xe4"]]
+    with subprocess.Popen([*command, "metrics"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=here) as process:
+        process.stdout.close()
+        assert process.wait(timeout=120) == 1
+        assert process.stderr.read() == b""
+
+
+def test_cells_and_numbers_that_other_programs_read(capsys):
+    output.show(("qid",), [("-5",), ("=1",), ("-x",)], {}, "csv")
+    assert capsys.readouterr().out.split() == ["qid", "-5", "'=1", "'-x"]
+    output.show((), [], {"t": [np.inf, -np.inf, np.nan, 1.0]}, "json")
+    assert json.loads(capsys.readouterr().out) == {"t": [None, None, None, 1]}

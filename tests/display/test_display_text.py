@@ -1,0 +1,399 @@
+"""Pictures of several systems: these are told apart, what is written is legible, nothing overlaps."""
+
+import itertools
+import pickle
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.ensemble import GradientBoostingRegressor
+
+from sklearn_rank import QueryRanker, compare_systems, evaluate
+from sklearn_rank.datasets import make_ranking
+from sklearn_rank.results import Evaluation
+from sklearn_rank.stats import compare, compare_all, confidence_interval
+from sklearn_rank.stats._significance import TESTS
+
+plt = pytest.importorskip("matplotlib.pyplot")
+from matplotlib.text import Text  # noqa: E402
+
+from sklearn_rank.display import (  # noqa: E402
+    CriticalDifferenceDisplay,
+    CutoffDisplay,
+    DifferenceDisplay,
+    DistributionDisplay,
+    EvalCurveDisplay,
+    ListLengthDisplay,
+    QueryPrecisionRecallDisplay,
+    SegmentsDisplay,
+    _figure,
+)
+from sklearn_rank.display._figure import in_words, p_in_words, signed  # noqa: E402
+from sklearn_rank.display._systems import _fit_at_ends, ink, look, luminance  # noqa: E402
+
+CUTOFFS = [1, 2, 3, 5, 10, 20]
+METRICS = [f"{name}@{k}" for name in ("ndcg", "p", "r") for k in CUTOFFS] + ["iprec(recall=0)", "iprec(recall=1)"]
+X, Y, QID = make_ranking(n_queries=30, n_documents=(3, 30), random_state=0)
+NOISE = np.random.default_rng(0).normal(size=(12, len(Y)))
+RESULTS = {
+    f"system {i} with a name of many words": evaluate(
+        Y, Y + (1 + 0.2 * i) * noise, qid=QID, metrics=METRICS, ties="worst", by={"country": QID % 3}
+    )
+    for i, noise in enumerate(NOISE)
+}
+ARGUMENT = {
+    CutoffDisplay: ["ndcg"], DistributionDisplay: ["ndcg@5"], ListLengthDisplay: ["ndcg@5"],
+    QueryPrecisionRecallDisplay: [], DifferenceDisplay: ["ndcg@5"], CriticalDifferenceDisplay: ["ndcg@5"],
+    SegmentsDisplay: ["ndcg@5"],
+}  # fmt: skip
+
+
+def some(n):
+    return dict(itertools.islice(RESULTS.items(), n))
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def written(figure):
+    """Text of a figure that is drawn, with its box."""
+    ticks = [t for ax in figure.axes for axis in (ax.xaxis, ax.yaxis) for t in (*axis.majorTicks, *axis.minorTicks)]
+    inside = {
+        id(tick.label1)
+        for ax in figure.axes
+        for axis, low, high in ((ax.xaxis, *sorted(ax.get_xlim())), (ax.yaxis, *sorted(ax.get_ylim())))
+        for tick in axis.get_major_ticks()
+        if low <= tick.get_loc() <= high
+    }
+    hidden = {id(label) for tick in ticks for label in (tick.label1, tick.label2)} - inside
+    texts = [t for t in figure.findobj(Text) if t.get_visible() and t.get_text().strip() and id(t) not in hidden]
+    return [(t.get_text(), Text.get_window_extent(t)) for t in texts]
+
+
+def assert_legible(figure):
+    figure.canvas.draw()
+    boxes = written(figure)
+    for (one, a), (other, b) in itertools.combinations(boxes, 2):
+        width, height = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
+        assert width <= 1 or height <= 2, (one, other, width, height)
+    for text, box in boxes:
+        assert box.x0 >= -1, text
+        assert box.y0 >= -1, text
+        assert box.x1 <= figure.bbox.x1 + 1, text
+        assert box.y1 <= figure.bbox.y1 + 1, text
+
+
+@pytest.mark.parametrize("display_class", ARGUMENT)
+@pytest.mark.parametrize("size", [(3, 2.2), (4, 3), (10, 6)], ids=str)
+def test_text_does_not_overlap(display_class, size):
+    """Beside each other in a figure without a layout, twelve systems and three with long names."""
+    figure, axes = plt.subplots(1, 2 if size[0] > 5 else 1, figsize=size, squeeze=False)
+    for ax, n in zip(axes[0], (12, 3), strict=False):
+        display = display_class.from_results(some(n), *ARGUMENT[display_class], ax=ax)
+        assert display.ax_ is ax
+    assert_legible(figure)
+
+
+def test_text_does_not_overlap_in_a_figure_that_is_laid_out():
+    display = CutoffDisplay.from_results(RESULTS, "ndcg")
+    assert_legible(display.figure_)
+    display.figure_.set_size_inches(10, 6)
+    assert_legible(display.figure_)
+    assert len(pickle.loads(pickle.dumps(display.figure_)).axes) == 1
+
+
+def test_names_go_inside_where_there_is_no_room():
+    ax = plt.figure().add_axes((0, 0, 1, 1))
+    display = CutoffDisplay.from_results(some(3), "ndcg", ax=ax)
+    frame, legend = ax.get_window_extent(), ax.get_legend().get_window_extent()
+    assert frame.x0 < legend.x0
+    assert legend.x1 < frame.x1
+    assert not display.ax_.texts
+    assert ax.get_position().bounds == (0, 0, 1, 1)
+
+
+def test_names_at_the_ends_of_curves():
+    """In the order of the ends, with the color of each; a curve that ends elsewhere makes it a legend."""
+    display = CutoffDisplay.from_results(some(12), "ndcg")
+    display.figure_.canvas.draw()
+    ends = [line.get_ydata()[-1] for line in display.line_.values()]
+    middles = [(box.y0 + box.y1) / 2 for text, box in written(display.figure_) if text.startswith("system")]
+    assert np.argsort(ends).tolist() == np.argsort(middles).tolist()
+    CutoffDisplay([1, 2], [0.5, 0.6], name="short").plot(display.ax_)
+    assert not display.ax_.texts
+    assert len(display.ax_.get_legend().get_texts()) == 13
+
+
+@pytest.mark.parametrize("display_class", ARGUMENT)
+def test_any_name_is_written_as_it_is(display_class):
+    names = ["_hidden", "$x_1$ costs 5$"]
+    display = display_class.from_results(dict(zip(names, RESULTS.values(), strict=False)), *ARGUMENT[display_class])
+    display.figure_.canvas.draw()
+    texts = [text for text in display.figure_.findobj(Text) if text.get_visible()]
+    assert all(any(name in text.get_text() for text in texts) for name in names)
+    assert not any(text.get_parse_math() for text in texts if any(name in text.get_text() for name in names))
+
+
+def test_axes_of_a_grid_in_a_grid_and_of_a_part_of_a_figure():
+    figure, axes = plt.subplots(1, 2)
+    image = axes[1].imshow([[0, 1]])
+    figure.colorbar(image)
+    CutoffDisplay.from_results(some(3), "ndcg", ax=axes[0])
+    CutoffDisplay.from_results(some(3), "ndcg", ax=axes[1])
+    left, right = plt.figure().subfigures(1, 2)
+    assert CutoffDisplay.from_results(some(2), "ndcg", ax=left.subplots()).ax_.get_legend() is not None
+    figure.canvas.draw()
+    assert axes[0].get_tightbbox().x1 < axes[1].get_tightbbox().x0
+
+
+def test_systems_are_told_apart():
+    looks = [look(i) for i in range(144)]
+    assert len({tuple(one.values()) for one in looks}) == 144
+    for one, other in itertools.combinations(looks[:12], 2):
+        assert one["color"] != other["color"]
+        assert one["marker"] != other["marker"]
+        if one["linestyle"] == other["linestyle"]:  # then in grey by how light they are
+            light = [116 * np.cbrt(luminance(color["color"])) - 16 for color in (one, other)]
+            assert abs(np.diff(light)) > 12
+    assert all(luminance(ink(one["color"])) <= 0.18 for one in looks)
+    assert (luminance("black"), luminance("white")) == pytest.approx((0, 1))
+
+
+OF_SYSTEM = [c for c in ARGUMENT if hasattr(c, "from_result")]
+
+
+@pytest.mark.parametrize("display_class", OF_SYSTEM)
+def test_several_systems_are_one_and_one(display_class):
+    several = display_class.from_results(some(3), *ARGUMENT[display_class])
+    assert isinstance(several, display_class)
+    looks = set()
+    for name, result in some(3).items():
+        one = display_class.from_result(result, *ARGUMENT[display_class], name=name)
+        assert several.systems_[name].name == several.name[name] == name
+        for key, value in vars(one).items():
+            if isinstance(value, np.ndarray):
+                np.testing.assert_array_equal(getattr(several, key)[name], value)
+        line = several.systems_[name].ax_.lines[-1]
+        looks.add((line.get_color(), line.get_marker()))
+    first = several.ax_
+    assert several.plot().ax_ is not first
+    with pytest.raises(TypeError, match="names of from_results. Got name='x'"):
+        several.plot(name="x")
+    with pytest.raises(TypeError, match="a dict of results by name, one or more. Got"):
+        display_class.from_results([*some(2).values()], *ARGUMENT[display_class])
+
+
+@pytest.mark.parametrize("display_class", [CutoffDisplay, DistributionDisplay, ListLengthDisplay])
+def test_systems_of_another_meaning_are_refused_before_drawing(display_class):
+    one, other = (
+        evaluate(Y, NOISE[0], qid=QID, metrics=["ndcg@5", "ndcg@9"], gain=gain) for gain in ("exp2", "linear")
+    )
+    with pytest.raises(ValueError, match=r"computed alike. Got 'ndcg@5' as .*exp2.* in 'a' and as .*linear.* in 'b'"):
+        display_class.from_results({"a": one, "b": other}, *ARGUMENT[display_class])
+    assert not plt.get_fignums()
+
+
+def test_curves_of_several_rankers():
+    model = GradientBoostingRegressor(n_estimators=3, random_state=0)
+    rankers = {
+        metric: QueryRanker(model, eval_fraction=0.5, eval_metric=metric, random_state=0).fit(X, Y, qid=QID)
+        for metric in ("map", "mrr")
+    }
+    display = EvalCurveDisplay.from_results({"a": rankers["map"], "b": rankers["map"]})
+    assert display.curve["b"].tolist() == rankers["map"].eval_curve_.tolist()
+    assert_legible(display.figure_)
+    with pytest.raises(ValueError, match="of one metric. Got map and mrr"):
+        EvalCurveDisplay.from_results(rankers)
+    with pytest.raises(TypeError, match="dict of fitted rankers by name"):
+        EvalCurveDisplay.from_results(rankers["map"])
+
+
+def test_ticks_are_the_cutoffs():
+    display = CutoffDisplay([1, 2, 30], [0.1, 0.2, 0.3]).plot()
+    assert display.ax_.get_xticks().tolist() == [1, 2, 30]
+    assert CutoffDisplay([1, 7], [0.1, 0.2]).plot(display.ax_).ax_.get_xticks().tolist() == [1, 2, 7, 30]
+    assert [t.get_text() for t in display.ax_.get_xticklabels()] == ["1", "2", "7", "30"]
+    assert CutoffDisplay.from_results(some(2), "ndcg").ax_.get_xticks().tolist() == CUTOFFS
+    wide = CutoffDisplay([1, 10, 100, 1000], [0.1, 0.2, 0.3, 0.4]).plot().ax_
+    assert (wide.get_xscale(), wide.get_xticks().tolist()) == ("log", [1, 10, 100, 1000])
+
+
+@pytest.mark.parametrize(("n", "width", "expected"), [(20, 7, 20), (20, 3, 5), (100, 6, 3)])
+def test_as_many_cutoffs_are_numbered_as_there_is_room_for(n, width, expected):
+    ax = plt.subplots(figsize=(width, 3))[1]
+    CutoffDisplay(range(1, n + 1), np.arange(n)).plot(ax)
+    ax.figure.canvas.draw()
+    numbered = [t.get_text() for t in ax.get_xticklabels() if t.get_text()]
+    assert len(ax.get_xticks()) == n
+    assert len(numbered) == expected
+    assert numbered[0] == "1"
+    assert numbered[-1] == str(n)
+    assert_legible(ax.figure)
+
+
+def test_one_of_several_systems_is_named_where_it_is_drawn_alone():
+    display = DistributionDisplay.from_results(some(2), "ndcg@5")
+    first = next(iter(display.systems_.values()))
+    assert first.plot().ax_.get_legend() is not None
+
+
+def test_the_level_of_intervals_is_written_where_one_system_has_none():
+    values = {"new": [1, 2, 4, 3], "one query": [np.nan, np.nan, np.nan, 2], "old": [0, 1, 2, 0]}
+    results = {name: Evaluation.from_values(range(4), {"mrr": mrr}) for name, mrr in values.items()}
+    display = DifferenceDisplay.from_results(results)
+    assert display.systems_["one query"].pvalue is None
+    assert "dots: means with 95 % interval" in display.ax_.get_xlabel()
+
+
+def test_critical_differences_have_intervals_and_bars_inside():
+    results = some(5)
+    display = CriticalDifferenceDisplay.from_results(results, "ndcg@5", confidence_level=0.9)
+    for name, result in results.items():
+        expected = confidence_interval(result.per_query["ndcg@5"], confidence_level=0.9)
+        assert display.intervals[name] == pytest.approx(expected)
+    segments = [s[:, 0].tolist() for s in display.intervals_.get_segments()]
+    assert segments == [pytest.approx(list(display.intervals[name])) for name in display.order_]
+    assert "mean nDCG@5 with 90 % interval" in display.ax_.get_xlabel()
+    assert "(t test, Holm-corrected, level 0.05)" in " ".join(display.ax_.get_xlabel().split())
+    assert display.bars_
+    display.figure_.canvas.draw()
+    frame = display.ax_.get_window_extent()
+    for bar in display.bars_:
+        box = bar.get_window_extent()
+        assert frame.x0 < box.x0
+        assert box.x1 < frame.x1
+        assert all(text.x1 < box.x0 for name, text in written(display.figure_) if name.startswith("0."))
+    plain = CriticalDifferenceDisplay.from_comparison(compare_all(results, metric="ndcg@5"))
+    assert (plain.intervals, plain.intervals_) == ({}, None)
+    arrays = {name: result.per_query["ndcg@5"] for name, result in results.items()}
+    clusters = np.arange(len(next(iter(arrays.values())))) // 4
+    clustered = CriticalDifferenceDisplay.from_results(arrays, clusters=clusters).intervals
+    for name, values in arrays.items():
+        assert clustered[name] == pytest.approx(confidence_interval(values, clusters=clusters))
+
+
+def test_bars_side_by_side_do_not_touch():
+    pvalues = {("a", "b"): 1.0, ("b", "c"): 1.0, ("c", "d"): 1.0, ("a", "c"): 0.0, ("a", "d"): 0.0, ("b", "d"): 0.0}
+    display = CriticalDifferenceDisplay({"a": 4, "b": 3, "c": 2, "d": 1}, pvalues).plot()
+    first, second, third = (bar.get_xdata()[0] for bar in display.bars_)
+    assert first == third < second
+
+
+def test_a_difference_has_the_interval_of_its_mean_and_p():
+    (one, a), (two, b) = some(2).items()
+    display = DifferenceDisplay.from_results({one: a, two: b}, "ndcg@5", confidence_level=0.8)
+    found = compare(a, b, metric="ndcg@5", confidence_level=0.8)
+    assert (display.confidence_interval, display.pvalue) == (found.confidence_interval, found.pvalue)
+    band = display.band_.get_window_extent().transformed(display.ax_.transData.inverted())
+    assert (band.y0, band.y1) == pytest.approx(found.confidence_interval)
+    legend = " ".join(" ".join(t.get_text().split()) for t in display.ax_.get_legend().get_texts())
+    assert "80 % interval [" in legend
+    assert f"{p_in_words(found.pvalue)} (t test)" in legend
+    weighted = [evaluate(Y, noise, qid=QID, metrics="ndcg@5", sample_weight=QID + 1) for noise in NOISE[:2]]
+    untested = DifferenceDisplay.from_results(dict(zip("ab", weighted, strict=True)))
+    assert (untested.confidence_interval, untested.pvalue, untested.band_) == (None, None, None)
+
+
+def test_differences_of_several_systems_from_a_baseline():
+    results = some(4)
+    first, *others = results
+    display = DifferenceDisplay.from_results(results, "ndcg@5", baseline=first, test="sign", correction="bonferroni")
+    found = compare_all(results, metric="ndcg@5", baseline=first, test="sign", correction="bonferroni")
+    for name in others:
+        assert display.pvalue[name] == pytest.approx(found.corrected[name, first])
+        assert display.n_better_[name] == found.comparisons[name, first].won
+        points, _, (bars,) = display.band_[name]
+        assert points.get_xdata() == pytest.approx([found.comparisons[name, first].difference])
+        low_high = bars.get_segments()[0][:, 0].tolist()
+        assert low_high == pytest.approx(found.comparisons[name, first].confidence_interval)
+    label = " ".join(display.ax_.get_xlabel().split())
+    assert f"difference in nDCG@5 from {first}" in label
+    assert "sign test, Bonferroni-corrected" in label
+    with pytest.raises(ValueError, match="'baseline' must be one of .* Got 'x'"):
+        DifferenceDisplay.from_results(results, "ndcg@5", baseline="x")
+    backwards = DifferenceDisplay.from_results(some(2), "ndcg@5", baseline=first)
+    assert backwards.names == (others[0], first)
+
+
+def test_words():
+    assert in_words("t", "holm") == "t test, Holm-corrected"
+    assert in_words("t", "tukey") == "Tukey's HSD test"
+    assert all(in_words(test, None).endswith("test, not corrected") for test in TESTS)
+    assert [p_in_words(p) for p in (0.0004, 0.0123, 0.0996, 0.5, 1)] == [
+        "p < 0.001", "p = 0.012", "p = 0.10", "p = 0.50", "p = 1.00"
+    ]  # fmt: skip
+    assert [signed(0.0138, 0.0275), signed(-0.00001, 0.0275), signed(12.3, 150), signed(0.5, np.nan)] == [
+        "+0.014", "+0.000", "+12", "+0.500"
+    ]  # fmt: skip
+
+
+def test_segments_of_twelve_systems():
+    display = SegmentsDisplay.from_comparison(compare_systems(RESULTS), "ndcg@5")
+    assert_legible(display.figure_)
+
+
+def test_names_that_do_not_fit_are_left_out():
+    assert _figure.fit(["a name"], width=1, height=100) is None
+    assert _figure.fit(["a name"], width=500, height=100).size == 9.0
+
+
+def test_counts_over_two_decades_have_numbers_without_exponents():
+    _, ax = plt.subplots()
+    _figure.set_count_axis(ax, [1, 200])
+    assert (ax.get_xscale(), ax.xaxis.get_major_formatter()(100.0)) == ("log", "100")
+    _figure.set_count_axis(ax, [10, 20])  # beside them
+    assert ax.xaxis.get_major_formatter()(100.0) == "100"
+
+
+def test_numbers_that_would_touch_are_left_out():
+    k, at = np.array([3, 7, 11]), np.array([0.0, 4.0, 100.0])
+    assert sorted(k[_figure._legible(k, at)].tolist()) == [3, 11]
+
+
+def test_a_curve_without_an_end_is_named_elsewhere():
+    _, ax = plt.subplots()
+    for end, name in ((np.nan, "ends early"), (0.5, "ends late")):
+        EvalCurveDisplay([0.1, 0.2, end], name=name).plot(ax)
+    texts = [*ax.texts, *(ax.get_legend().get_texts() if ax.get_legend() else [])]
+    names = [text.get_text().replace("\n", " ") for text in texts]
+    assert {"ends early", "ends late"} <= {name.partition(":")[0] for name in names}
+
+
+def test_two_ticks_where_none_fits():
+    ax = plt.figure().gca()
+    ax.set_xlim(0, 1)
+    _figure.set_ticks(ax, 0.0, 1.0, 2.0)
+    assert ax.get_xticks().tolist() == [0, 1]
+
+
+def test_ticks_where_the_locator_finds_one(monkeypatch):
+    locator = SimpleNamespace(tick_values=lambda low, high: [0.5, 5.0])
+    monkeypatch.setattr("matplotlib.ticker.MaxNLocator", lambda *_, **__: locator)
+    ax = plt.figure().gca()
+    _figure.set_ticks(ax, 0.0, 1.0, 500.0)
+    assert ax.get_xticks().tolist() == [0, 1]
+
+
+def test_curves_without_an_end_have_a_legend():
+    ax = plt.figure().gca()
+    lines = ax.plot([0, 1], [np.nan, np.nan], label="a")
+    assert _fit_at_ends(ax, lines, ["a"]) is None
+
+
+def test_differences_without_a_test():
+    """Of one query, on which nothing can be tested."""
+    results = {
+        name: evaluate([1, 0], s, qid=[0, 0], metrics="mrr")
+        for name, s in {"a": [1, 2], "b": [2, 1], "c": [1, 1]}.items()
+    }
+    display = DifferenceDisplay.from_results(results, "mrr")
+    assert display.note == {"a": "", "b": ""}
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+def test_means_that_span_more_than_a_float():
+    display = CriticalDifferenceDisplay({"a": 1.2e308, "b": -1.2e308}, {("a", "b"): 0.01}).plot()
+    assert display.order_ == ["a", "b"]

@@ -1,0 +1,155 @@
+"""Sums that are looked up by grade against the same of arrays of numbers, to the last bit."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from sklearn_rank._engine.block_labels import BlockLabels, as_grades
+from sklearn_rank._engine.kernels.cascade import cascade
+from sklearn_rank._engine.kernels.sums import joint
+from sklearn_rank._engine.quick import RankRoom
+from sklearn_rank._engine.ranked import Ranked
+from sklearn_rank._engine.ranking import FEW, NO_CUTOFF, Ranking
+from sklearn_rank._engine.traced import Steps, TracedScores
+
+LENGTHS = [0, 1, 2, 3, 5, 5, 9, 40, 127, 128, 129, 255, 256, 257, 700, 1023, 1024, 1025, 0]
+"""Lists about as long as a few chunks of positions, or as what is kept on the stack, and empty ones."""
+
+SCORES = {
+    "distinct": lambda rng, n: rng.permutation(n) * 1.0,
+    "few ties": lambda rng, n: rng.integers(0, 20 * n, n) // 2 * 1.0,
+    "ties": lambda rng, n: rng.integers(0, 90, n) * 1.0,
+    "two values": lambda rng, n: rng.integers(0, 2, n) * 1.0,
+    "blocks of 1 to 16": lambda rng, n: rng.permutation(np.repeat(np.arange(n), rng.integers(1, 17, n))[:n]) * 1.0,
+    "blocks of 17 at most": lambda rng, n: np.repeat(np.arange(n), rng.choice([1, 2, 8, 9, 16, 17], n))[:n] * 1.0,
+    "constant": lambda rng, n: np.zeros(n),
+}
+
+GAINS = {
+    "exp2": lambda y: np.exp2(y) - 1,
+    "linear": lambda y: y,
+    "negative": lambda y: 3 - 2 * y,
+    "two steps": lambda y: np.where(y > 2, 5.0, y > 0),
+    "fractions": lambda y: np.sqrt(y) / 3,
+    "nearly whole": lambda y: y + 2.0**-40,
+    "large": lambda y: 2.0**52 - y,
+    "beyond": lambda y: y * 1e300 - 2.0**63,
+    "infinite": lambda y: np.where(y > 2, np.inf, y),
+    "nan": lambda y: np.where(y > 2, np.nan, -0.0),
+}
+
+CUTOFFS = [[1], [10], [NO_CUTOFF], [1, 2, 3, 10, 127, 128, 129, 300, NO_CUTOFF]]
+
+
+def both_rankings(scores, cutoffs, grades=(0.5, 0.3, 0.1, 0.0, 0.1)):
+    """The same lists, their labels known to be grades and not."""
+    rng = np.random.default_rng([len(scores), len(cutoffs)])
+    n = sum(LENGTHS)
+    label, score = rng.choice(len(grades), n, p=grades) * 1.0, SCORES[scores](rng, n)
+    indptr = np.append(0, np.cumsum(LENGTHS))
+    known = BlockLabels(None, indptr, grade=as_grades(label), highest=len(grades) - 1)
+    by_grade = Ranking.by_score(None, score, indptr, depth=cutoffs[-1], grade=known.grade).sharing(known)
+    by_number = Ranking.by_score(label, score, indptr, depth=cutoffs[-1])
+    assert by_grade.grade is not None
+    assert by_number.grade is None
+    return [Ranked(ranking, np.array(cutoffs)) for ranking in (by_grade, by_number)]
+
+
+@pytest.mark.parametrize("cutoffs", CUTOFFS, ids=str)
+@pytest.mark.parametrize("scores", SCORES)
+@np.errstate(all="ignore")
+def test_sums_of_a_function_of_the_label(scores, cutoffs):
+    by_grade, by_number = both_rankings(scores, cutoffs)
+    weight = np.random.default_rng(1).normal(size=len(by_grade.rank))
+    for gain in GAINS.values():
+        for keywords in {}, {"by_rank": lambda k: 1 / np.log2(1 + k)}, {"over_rank": True}, {"weight": weight}:
+            expected = by_number.cumsum(gain(by_number.label), **keywords)
+            assert_array_equal(by_grade.cumsum(by_label=gain, **keywords), expected)
+            assert_array_equal(by_number.cumsum(by_label=gain, **keywords), expected)
+            assert_array_equal(by_grade.cumsum(by_grade.by_label(gain), **keywords), expected)
+        of_ideal = by_number.ideal.cumsum(gain(by_number.ideal.label), by_rank=lambda k: 1 / k)
+        assert_array_equal(by_grade.ideal.cumsum(by_label=gain, by_rank=lambda k: 1 / k), of_ideal)
+        times = by_number.cumsum(weight * gain(by_number.label))
+        assert_array_equal(by_grade.cumsum(weight, by_label=gain), times)
+        assert_array_equal(by_grade.cumsum(2, by_label=gain), by_number.cumsum(2 * gain(by_number.label)))
+
+
+@pytest.mark.parametrize("cutoffs", CUTOFFS, ids=str)
+@pytest.mark.parametrize("scores", SCORES)
+@pytest.mark.parametrize("of_labels", [False, True])
+def test_sums_of_means(scores, cutoffs, of_labels):
+    for grades in (0.5, 0.3, 0.1, 0.0, 0.1), (0.98, 0.02), (0.0, 1.0), (1.0,):
+        by_grade, by_number = both_rankings(scores, cutoffs, grades)
+        sums = by_grade.sums_of_means(of_labels=of_labels)
+        assert_array_equal(sums, by_number.sums_of_means(of_labels=of_labels))
+
+
+@pytest.mark.parametrize("scores", SCORES)
+@pytest.mark.parametrize("cutoffs", [[3], [NO_CUTOFF]], ids=str)
+def test_scans(scores, cutoffs):
+    """Values that are looked up, list by list, and arrays of them."""
+    by_grade, by_number = both_rankings(scores, cutoffs)
+    ranking, longest = by_grade._ranking, max(LENGTHS)
+    grade, room, (found, expected) = ranking.grade, np.empty((2, longest + 1)), np.empty((2, len(by_grade.rank)))
+    tables = np.arange(32.0), np.exp2(np.arange(32.0)) - 1, np.sqrt(np.arange(32)), np.arange(32) * 2.0**34 + 1
+    lists = ranking.ptr, ranking.tie_end
+    for x in (*tables, np.ones(1)):
+        for y in (*tables, np.ones(1)):
+            looked_up = [(z, None) if len(z) == 1 else (z, grade) for z in (x, y)]
+            arrays = [(z, None) if of is None else (z[of], None) for z, of in looked_up]
+            joint(*arrays[0], *arrays[1], None, *lists, None, expected)
+            for of_x, of_y in (looked_up, (looked_up[0], arrays[1]), (arrays[0], looked_up[1])):
+                joint(*of_x, *of_y, None, *lists, room, found)
+                # Differences of sums are exact where no product is beyond the whole numbers that doubles hold.
+                assert_array_equal(found, expected)
+    for p in (np.arange(32.0) / 5, (np.arange(32) > 1) * 1.0, np.minimum(np.arange(32) / 4, 1)):
+        found[:] = np.nan
+        assert cascade(p, grade, *lists, cutoffs[-1], room, found)
+        assert not np.isnan(found).any()
+        assert cascade(p[grade], None, *lists, cutoffs[-1], room, expected)
+        assert_array_equal(found, expected)
+    assert not cascade(np.arange(32) / 3, grade, *lists, cutoffs[-1], room, found)
+
+
+@pytest.mark.parametrize("n", [FEW + 1, 5000])
+def test_a_function_is_asked_for_grades_that_occur(n):
+    """Once for each, though others are below the highest."""
+    grade = np.zeros(n, dtype=np.uint8)
+    grade[[-1, -2]] = 3, 31
+    asked, indptr = [], np.array([0, n])
+    ranking = Ranking.by_score(None, np.arange(n) * 1.0, indptr, grade=grade)
+    ranked = Ranked(ranking.sharing(BlockLabels(None, indptr, grade=grade)), np.array([NO_CUTOFF]))
+    assert ranked.cumsum(by_label=lambda y: asked.append(y.tolist()) or y)[0, 0] == 34
+    assert asked == [[0, 3, 31]]
+
+
+def test_the_highest_grade_may_come_last():
+    """Grades are searched until all up to the highest are seen, and no earlier."""
+    grade = np.append(np.arange(2 * FEW) % 4, 4).astype(np.uint8)
+    indptr = np.array([0, len(grade)])
+    ranking = Ranking.as_given(None, np.zeros(len(grade)), indptr)
+    ranking.grade = grade
+    ranked = Ranked(ranking.sharing(BlockLabels(None, indptr, grade=grade, highest=4)), np.array([NO_CUTOFF]))
+    assert ranked.cumsum(by_label=lambda y: 2 * y)[0, 0] == 2 * grade.sum()
+
+
+def test_a_traced_sum_of_labels():
+    """Steps that are recorded once give what the formula gives."""
+    label, indptr = np.array([3.0, 0.0, 1.0, 2.0, 0.0, 4.0]), np.array([0, 4, 6])
+    score, cutoffs = np.array([1.0, 2.0, 2.0, 0.0, 1.0, 1.0]), np.array([1, 3, NO_CUTOFF])
+
+    def formula(r):
+        return r.cumsum(by_label=lambda y: 10 + y, over_rank=True)
+
+    labels = BlockLabels(label, indptr)
+    rows = Ranked(Ranking.as_given(label, np.zeros(6), indptr).sharing(labels), cutoffs)
+    steps = Steps()
+    curve = steps.curve(formula, {}, TracedScores(rows, cutoffs, steps))
+    room = RankRoom(labels, "average", NO_CUTOFF)
+    total = curve.numerator(steps.take(room))
+    room.rank(score)
+    for step in room.steps:
+        step()
+    expected = formula(Ranked(Ranking.by_score(label, score, indptr), cutoffs))
+    assert_array_equal(total, expected)
+    assert expected[0, 0] == 10.5  # labels 0 and 1 are tied at the first rank

@@ -1,0 +1,143 @@
+"""Cascades by table, and sums of them, against the same of arrays of numbers, to the last bit."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sklearn_rank._engine.block_labels import BlockLabels
+from sklearn_rank._engine.kernels.cascade import cascade
+from sklearn_rank._engine.kernels.plan import BoundPlan
+from sklearn_rank._engine.plan import BlockOrder
+from sklearn_rank._engine.ranked import Ranked
+from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
+from sklearn_rank._engine.traced import Steps, TracedQueries
+
+LENGTHS = np.array([1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 13, 16, 17, 18, 40, 200, 1023, 1024, 1025, 1500, 0, 3] * 2)
+"""Lists about as long as a turn, a block of the table, the first sum and what is rounded as it is, and longer ones."""
+
+MANY, FEW = 6, 1
+"""Times the lists, so that there are enough positions for a table, and too few."""
+
+PROBABILITIES = {
+    "none is sure": np.arange(32) / 40,
+    "of ERR": np.where(np.arange(32) < 5, np.exp2(np.arange(32)) - 1, 0) / 16,
+    "some are sure": np.minimum(np.arange(32) / 6, 1),
+    "all or nothing": (np.arange(32) > 2) * 1.0,
+    "above 1 from 9 on": np.arange(32) / 8,
+}
+
+
+def lists(rng, times, sizes, grades):
+    """Grades, where lists start, and ends of tie blocks of some sizes; every fourth list has no ties."""
+    lengths = np.tile(LENGTHS, times)
+    ptr = np.append(0, np.cumsum(lengths))
+    grade, tie_end = rng.integers(0, grades, ptr[-1]).astype(np.uint8), np.full(ptr[-1], -9)
+    for q, (start, stop) in enumerate(zip(ptr[:-1], ptr[1:], strict=True)):
+        ends = np.minimum(start + np.cumsum(rng.choice(sizes, stop - start)), stop)
+        starts = np.unique(np.append(start, ends[ends < stop]))
+        tie_end[starts] = np.append(starts[1:], stop)
+        if start < stop and (len(starts) == stop - start or q % 4 == 0):
+            tie_end[start] = 0
+    return grade, ptr, tie_end
+
+
+def cascades(p, grade, ptr, tie_end):
+    """Probabilities to stop, and whether these are some."""
+    room, out = np.empty((2, 1501)), np.full(len(grade), np.nan)
+    known = cascade(p, grade, ptr, tie_end, NO_CUTOFF, room, out)
+    return known, out
+
+
+@pytest.mark.parametrize("grades", [2, 5, 8, 9, 12])
+@pytest.mark.parametrize("sizes", [[1], [1, 1, 1, 2], [1, 2, 3], [2, 3], [1, 4, 8], [3, 8, 9], [1, 20]], ids=str)
+@pytest.mark.parametrize("name", PROBABILITIES)
+def test_a_table_changes_no_bit(name, sizes, grades):
+    """Lists together, for which there is a table, each alone, and with a number for each item."""
+    rng, p = np.random.default_rng(grades), PROBABILITIES[name]
+    grade, ptr, tie_end = lists(rng, MANY, sizes, grades)
+    known, found = cascades(p, grade, ptr, tie_end)
+    assert known == (p[grades - 1] <= 1)
+    if not known:
+        return
+    by_number = np.empty(len(grade))
+    assert cascade(p[grade], None, ptr, tie_end, NO_CUTOFF, np.empty((1, 1501)), by_number)
+    assert_array_equal(found, by_number)
+    for start, stop in zip(ptr[:-1], ptr[1:], strict=True):
+        if start < stop:
+            ends = np.where(tie_end[start:stop] > 0, tie_end[start:stop] - start, tie_end[start:stop])
+            alone = cascades(p, grade[start:stop], np.array([0, stop - start]), ends)[1]
+            assert_array_equal(found[start:stop], alone)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 6, 7, 8])
+def test_entries_of_a_table(size):
+    """Each order of the items of a block, by what is left of all who stop at one of them first."""
+    rng, p = np.random.default_rng(size), PROBABILITIES["none is sure"]
+    n = 8 * (6000 // size)
+    grade, start = rng.integers(0, 8, (n // 8, size)).astype(np.uint8), np.arange(0, n // 8 * size, size)
+    _, found = cascades(p, grade.ravel(), np.append(start, n // 8 * size), np.repeat(start + size, size))
+    found, x = found.reshape(-1, size), 1 - p[grade]
+    e = np.zeros((len(grade), size + 1))
+    e[:, 0] = 1
+    for i in range(size):
+        e[:, 1:] += e[:, :-1] * x[:, i : i + 1]
+    ways = np.array([1.0] + [np.prod((size - np.arange(j)) / (1 + np.arange(j))) for j in range(1, size + 1)])
+    survive = e / ways
+    assert_allclose(found, survive[:, :-1] - survive[:, 1:], rtol=1e-12, atol=1e-15)
+
+
+FORMULAS = {
+    "over the rank": lambda p: lambda r: r.cumsum(weight=r.cascade(p(r)), over_rank=True),
+    "as they are": lambda p: lambda r: r.cumsum(weight=r.cascade(p(r))),
+    "discounted": lambda p: lambda r: r.cumsum(weight=r.cascade(p(r)), by_rank=lambda rank: 0.9**rank),
+    "both": lambda p: lambda r: r.cumsum(1.0, weight=r.cascade(p(r)), by_rank=np.sqrt, over_rank=True),
+    "twice as much": lambda p: lambda r: r.cumsum(2.0, weight=r.cascade(p(r))),
+    "of items": lambda p: lambda r: r.cumsum(r.label, weight=r.cascade(p(r))),
+    "an array": lambda p: lambda r: r.cumsum(weight=r.cascade(p(r)) * r.rank),
+    "of the best": lambda p: lambda r: r.ideal.cumsum(weight=r.ideal.cascade(p(r.ideal))),
+}
+
+P = {
+    "relevant": lambda r: r.relevant,
+    "by label": lambda r: r.by_label(lambda y: y / 9),
+    "of steps": lambda r: r.joint(0.0005, r.label) / r.rank,
+}
+
+
+@pytest.mark.parametrize("times", [FEW, MANY])
+@pytest.mark.parametrize("scores", ["distinct", "tied", "constant"])
+@pytest.mark.parametrize("p", P)
+def test_sums_of_one_cascade(p, scores, times):
+    """More of them than one step takes, of other cutoffs and weights, beside each other: as the formulas alone."""
+    rng, lengths = np.random.default_rng(times), np.tile(LENGTHS, times)
+    n = lengths.sum()
+    score = {"distinct": rng.permutation(n), "tied": rng.integers(0, 90, n), "constant": np.zeros(n)}[scores] * 1.0
+    grade, indptr, steps = rng.integers(0, 5, n).astype(np.uint8), np.append(0, np.cumsum(lengths)), Steps()
+    cutoffs = [[3], [1, 16, 17, 1024, NO_CUTOFF], [NO_CUTOFF]]
+    asked = [(make(P[p]), np.array(at)) for at in cutoffs for make in FORMULAS.values()]
+    curves = [steps.curve(formula, {}, TracedQueries(1, at, np.arange(1, 1501), steps)) for formula, at in asked]
+    order = BlockOrder(n, len(lengths), 1500, NO_CUTOFF, "average", 4, [])
+    values = steps.take(order)
+    found = [curve.numerator(values) for curve in curves]
+    for _ in range(2):
+        BoundPlan([order.lists], order.steps, [])(grade, score, indptr, scores == "constant", [])
+        labels = BlockLabels(None, indptr, grade=grade, highest=4)
+        ranking = Ranking.by_score(None, score, indptr, depth=NO_CUTOFF, grade=labels.grade).sharing(labels)
+        for (formula, at), of in zip(asked, found, strict=True):
+            assert_array_equal(of, formula(Ranked(ranking, at)))
+        grade, score = grade[::-1].copy(), score[::-1].copy()
+
+
+def test_a_cascade_that_nobody_reads_is_no_step():
+    """Two sums are one step, and an array is one more."""
+    steps = Steps()
+    queries = TracedQueries(1, np.array([3]), np.arange(1, 10), steps)
+    curves = [steps.curve(FORMULAS[name](P["relevant"]), {}, queries) for name in ("over the rank", "as they are")]
+    order = BlockOrder(20, 4, 9, 3, "average", 4, [])
+    values = steps.take(order)
+    assert len(order.steps) == 1
+    assert [curve.numerator(values).shape for curve in curves] == [(4, 1)] * 2
+    steps.curve(FORMULAS["an array"](P["relevant"]), {}, queries)
+    order = BlockOrder(20, 4, 9, 3, "average", 4, [])
+    steps.take(order)
+    assert [type(step).__name__ for step in order.steps[:3]] == ["BoundStops", "BoundRanks", "BoundCascade"]

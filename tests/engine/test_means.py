@@ -1,0 +1,173 @@
+"""Sums of means over long tie blocks, which are not summed one by one: against fractions, and one way of three."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sklearn_rank._engine.bound import Values
+from sklearn_rank._engine.kernels import plan as plan_kernels
+from sklearn_rank._engine.kernels import sums as sums_kernels
+from sklearn_rank._engine.plan import BlockOrder
+from sklearn_rank._engine.ranking import NO_CUTOFF, tables_of_grades
+
+# Items of each tie block, and how many of them are relevant.
+LISTS = {
+    "one block": [(300, 40)],
+    "one relevant": [(2000, 1)],
+    "all relevant": [(500, 500), (90, 90)],
+    "as dense everywhere": [(700, 70), (1500, 150), (900, 90), (17, 2)],
+    "thin, then dense": [(400, 1), (400, 390)],
+    "dense, then thin": [(400, 390), (400, 1)],
+    "first relevant far down": [(20_000, 0), (17, 1), (40, 20), (300, 7)],
+    "beyond the table": [(1023, 5), (2, 1), (1, 1), (3000, 9), (60_000, 4000)],
+    "short": [(1, 1), (2, 1), (16, 3), (17, 3), (1, 0), (3, 3)],
+}
+
+
+def sums_of(blocks, cutoffs):
+    """Sums down to each cutoff, as fractions: of relevant * relevant above and at it, expected, over the rank."""
+    sums, total, done, before = {0: Fraction(0)}, Fraction(0), 0, 0
+    for size, n in blocks:
+        level = Fraction(n * before + n, size)
+        slope = Fraction(n * (n - 1), size * (size - 1)) if size > 1 else 0
+        stops = [done, *(c for c in cutoffs if done < c < done + size), done + size]
+        for start, stop in zip(stops[:-1], stops[1:], strict=True):
+            total += sum_of(level, slope, done, start, stop)
+            sums[stop] = total
+        done, before = done + size, before + n
+    return [float(sums[min(c, done)]) for c in cutoffs]
+
+
+def sum_of(level, slope, done, start, stop):
+    """Sum of (level + slope * (i - done)) / (i + 1), with 60 digits."""
+    scale = 10**60
+    numerators = (level + slope * (i - done) for i in range(start, stop))
+    return Fraction(sum(int(x * scale) // (i + 1) for i, x in enumerate(numerators, start)), scale)
+
+
+def ways(blocks, cutoffs):
+    """Sums by each of the three kernels; grades of a block stand in any order."""
+    rng, tables = np.random.default_rng(0), tables_of_grades(1.0, False)
+    grade = np.concatenate([rng.permutation(np.repeat([1, 0], [n, size - n])) for size, n in blocks]).astype(np.uint8)
+    ends = np.cumsum([size for size, _ in blocks])
+    tie_end, ptr = np.repeat(ends, [size for size, _ in blocks]), np.array([0, len(grade)])
+    cutoffs, count = np.array(cutoffs), np.array([[[size - n, n] for size, n in blocks]])
+    out = np.empty((3, 1, len(cutoffs)))
+    sums_kernels.means_of_items(*[grade.astype(float)] * 2, ptr, cutoffs, tie_end, out[0])
+    sums_kernels.means_of_grades(grade, *tables, ptr, cutoffs, tie_end, out[1])
+    sums_kernels.means_of_counts(count, *tables, cutoffs, out[2])
+    return out[:, 0]
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_sums_are_those_of_fractions(name):
+    blocks = LISTS[name]
+    length = sum(size for size, _ in blocks)
+    cutoffs = sorted({1, 10, 16, 17, 18, 100, 1000, 1024, 1025, 1300, 20_018, 20_050, length})
+    by_kernel = ways(blocks, cutoffs)
+    assert_allclose(by_kernel[0], sums_of(blocks, cutoffs), rtol=1e-14)
+    assert_array_equal(by_kernel[1:], by_kernel[[0, 0]])
+
+
+@pytest.mark.parametrize("above", [range(200, 900, 20), range(1024, 2000, 40)])
+def test_sums_of_which_most_cancels_out(above):
+    """The first relevant items are in a block a seventh as long as what stands above it: digits of ranks count."""
+    for size in above:
+        blocks = [(size, 0), (size // 7, size // 14)]
+        cutoffs = [size + size // 7]
+        assert_allclose(ways(blocks, cutoffs)[0], sums_of(blocks, cutoffs), rtol=2e-14, err_msg=str(blocks))
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_sum_does_not_depend_on_other_cutoffs(name):
+    cutoffs = [1, 10, 16, 17, 40, 100, 1000, 1025, 20_030, NO_CUTOFF]
+    together = ways(LISTS[name], cutoffs)
+    alone = [ways(LISTS[name], [cutoff])[:, 0] for cutoff in cutoffs]
+    assert_array_equal(together.T, alone)
+
+
+def test_queries_do_not_see_each_other():
+    """All lists in one call, and in the other order, have the sums that each has alone."""
+    cutoffs, tables = np.array([1, 16, 40, 1000, NO_CUTOFF]), tables_of_grades(1.0, False)
+    for names in ([*LISTS], [*LISTS][::-1]):
+        blocks = [LISTS[name] for name in names]
+        grade = np.concatenate([np.repeat([1, 0], [n, size - n]) for b in blocks for size, n in b]).astype(np.uint8)
+        sizes = [size for b in blocks for size, _ in b]
+        tie_end = np.repeat(np.cumsum(sizes), sizes)
+        ptr = np.cumsum([0, *(sum(size for size, _ in b) for b in blocks)])
+        count = np.zeros((len(blocks), max(map(len, blocks)), 2), dtype=np.int64)
+        for row, b in zip(count, blocks, strict=True):
+            row[: len(b)] = [(size - n, n) for size, n in b]
+        out = np.empty((3, len(blocks), len(cutoffs)))
+        sums_kernels.means_of_items(*[grade.astype(float)] * 2, ptr, cutoffs, tie_end, out[0])
+        sums_kernels.means_of_grades(grade, *tables, ptr, cutoffs, tie_end, out[1])
+        sums_kernels.means_of_counts(count, *tables, cutoffs, out[2])
+        assert_array_equal(out, np.stack([ways(b, cutoffs) for b in blocks], axis=1))
+
+
+def test_all_relevant_is_exact():
+    """Each mean is 1, so that MAP is 1 and not the next number."""
+    assert_array_equal(ways(LISTS["all relevant"], [10, 17, 100, 590]), [[10, 17, 100, 590]] * 3)
+
+
+@pytest.mark.parametrize("least", [0, 1, 2, 31, 32])
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("of_labels", [False, True])
+def test_lists_of_each_length_have_the_sums_of_their_items(least, tied, of_labels, rng):
+    """Relevant grades are looked for eight at a time; the array ends with the last list."""
+    sizes = [*range(1, 262), 320, *rng.integers(1, 300, 99), 8]
+    ptr, n = np.cumsum([0, *sizes]), sum(sizes)
+    for grades in (rng.integers(0, 4, n), rng.choice([0, 1, 2, 31], n, p=[0.85, 0.05, 0.05, 0.05]), np.full(n, 31)):
+        grade, (relevant, value) = grades.astype(np.uint8), tables_of_grades(least, of_labels)
+        tie_end = np.arange(1, n + 1)
+        if tied:  # two items here and there, but never of two lists
+            first = [i for i in range(0, n - 1, 23) if i + 1 not in ptr]
+            tie_end[first] += 1
+        several = [2, 7, 8, 9, 15, 16, 63, 64, 65, 71, 72, 73, 128, 300]
+        for cutoffs in ([NO_CUTOFF], [7], [8], [100], [256], [16, 200], several):
+            out, asked = np.empty((2, len(sizes), len(cutoffs))), np.array(cutoffs)
+            ends = tie_end if tied else None
+            sums_kernels.means_of_items(relevant[grade], value[grade], ptr, asked, ends, out[0])
+            sums_kernels.means_of_grades(grade, relevant, value, ptr, asked, ends, out[1])
+            assert_array_equal(*out)
+
+
+def test_each_quotient_of_up_to_255():
+    """Where one relevant item after the other follows some others; quotients are made of halves, and not divided."""
+    tables = tables_of_grades(1.0, False)
+    counts = np.array([(n, rank) for rank in range(8, 256) for n in range(1, rank + 1)])
+    grade = np.concatenate([np.repeat([0, 1], [rank - n, n]) for n, rank in counts]).astype(np.uint8)
+    ptr, cutoffs, out = np.append(0, np.cumsum(counts[:, 1])), np.array([NO_CUTOFF]), np.empty((2, len(counts), 1))
+    sums_kernels.means_of_items(*[grade.astype(float)] * 2, ptr, cutoffs, None, out[0])
+    sums_kernels.means_of_grades(grade, *tables, ptr, cutoffs, None, out[1])
+    assert_array_equal(*out)
+
+
+SCORES = {
+    "distinct": lambda rng, n: rng.permutation(n) * 1.0,
+    "tied": lambda rng, n: rng.integers(0, 60, n) * 1.0,
+    "blocks": lambda rng, n: np.repeat(np.arange(n), rng.integers(1, 20, n))[:n] * 1.0,
+    "constant": lambda rng, n: np.zeros(n),
+}
+
+
+@pytest.mark.parametrize("cutoffs", [[3], [NO_CUTOFF], [1, 8, 20, 300, NO_CUTOFF]], ids=str)
+@pytest.mark.parametrize("scores", SCORES)
+@pytest.mark.parametrize("least", [0, 1, 2, 31])
+def test_two_values_beside_each_other_have_the_sums_of_each_alone(least, scores, cutoffs, rng):
+    sizes = [*range(70), 254, 255, 256, 300, 1023, 1024, 1025, 3000]
+    indptr, n, asked = np.cumsum([0, *sizes]), sum(sizes), np.array(cutoffs)
+    grade, score = rng.choice([0, 1, 2, 31], n, p=[0.7, 0.15, 0.1, 0.05]).astype(np.uint8), SCORES[scores](rng, n)
+    tables = [tables_of_grades(*of) for of in ((least, False), (least, True), (least + 1, False), (least, True))]
+
+    def sums(tables):
+        order = BlockOrder(n, len(sizes), 3000, NO_CUTOFF, "average", 31, [])
+        found = [order.sums_of_means(*(Values(table, True) for table in pair), asked) for pair in tables]
+        plan_kernels.BoundPlan([order.lists], order.steps, [])(grade, score, indptr, scores == "constant", [])
+        return found, len(order.steps)
+
+    together, n_steps = sums(tables)
+    assert n_steps == 3  # the first two are one, the last one finds that step full
+    assert_array_equal(together, [sums([pair])[0][0] for pair in tables])

@@ -1,0 +1,113 @@
+"""Sums of whole numbers in expectation over tied items, which are exact but for the share of one block."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from sklearn_rank._engine.kernels.sums import cumsum, joint
+from sklearn_rank._engine.ranking import NO_CUTOFF
+
+LENGTHS = [1, 2, 3, 5, 8, 9, 10, 15, 16, 17, 31, 32, 40, 200, 1024, 1025, 3000]
+
+VALUES = {
+    "relevant": (np.arange(32) > 1) * 1.0,
+    "grades": np.arange(32.0),
+    "gains": np.exp2(np.arange(32)) - 1,
+    "negative": 3.0 - np.arange(32),
+    "fractions of grades that no item has": np.where(np.arange(32) > 4, 0.1, np.arange(32)),
+    "too large for grades that no item has": np.where(np.arange(32) > 4, 2.0**60, np.arange(32)),
+}
+
+CUTOFFS = [[1], [7], [3, 10], [NO_CUTOFF], [1, 3, 5, 10, 20, 1024, NO_CUTOFF]]
+
+
+def tied_lists(lengths, sizes, seed):
+    """Grades, starts of lists, and ends of tie blocks; a list without ties says so."""
+    rng = np.random.default_rng(seed)
+    ptr = np.append(0, np.cumsum(lengths))
+    tie_end = np.zeros(ptr[-1], dtype=np.int64)
+    for start, stop in pairwise(ptr):
+        ends = np.minimum(start + np.cumsum(rng.choice(sizes, stop - start)), stop)
+        starts = np.unique(np.append(start, ends[ends < stop]))
+        tie_end[starts] = np.append(starts[1:], stop)
+        if len(starts) == stop - start:
+            tie_end[start] = 0
+    return rng.integers(0, 5, ptr[-1]).astype(np.uint8), ptr, tie_end
+
+
+def sums(value, grade, ptr, cutoffs, tie_end):
+    """Sums down each list."""
+    out = np.empty((len(ptr) - 1, len(cutoffs)))
+    cumsum(value, grade, np.ones(1), None, False, ptr, np.array(cutoffs), tie_end, out)
+    return out
+
+
+def expected_sum(value, tie_end, cutoff):
+    """Whole blocks above the cutoff, and what a share of the next one has."""
+    i, n = 0, min(cutoff, len(value))
+    while i < n:
+        stop = tie_end[i] if tie_end[0] else i + 1
+        if stop > n:
+            return value[:i].sum() + value[i:stop].sum() / (stop - i) * (n - i)
+        i = stop
+    return value[:n].sum()
+
+
+@pytest.mark.parametrize("cutoffs", CUTOFFS, ids=str)
+@pytest.mark.parametrize("sizes", [[1, 1, 2], [1, 2, 3, 9], [30], [5000]], ids=str)
+@pytest.mark.parametrize("values", VALUES)
+def test_sums_of_whole_numbers(values, sizes, cutoffs):
+    """Many lists and each alone, of grades and of items: one number, whichever way it was taken."""
+    lengths = LENGTHS * 3  # more than grades there are, so that short lists look products up
+    grade, ptr, tie_end = tied_lists(lengths, sizes, len(cutoffs))
+    value = VALUES[values]
+    found = sums(value, grade, ptr, cutoffs, tie_end)
+    assert_array_equal(found, sums(value[grade], None, ptr, cutoffs, tie_end))
+    for q, (start, stop) in enumerate(pairwise(ptr)):
+        ends = np.where(tie_end[start:stop] > 0, tie_end[start:stop] - start, 0)
+        alone = sums(value, grade[start:stop], np.array([0, stop - start]), cutoffs, ends)
+        assert_array_equal(found[q : q + 1], alone)
+        assert found[q].tolist() == [expected_sum(value[grade[start:stop]], ends, k) for k in cutoffs]
+
+
+VALUES_THAT_ARE_ROUNDED = {
+    "fractions": lambda rng, n: rng.random(n),
+    "of both signs": lambda rng, n: rng.normal(size=n),
+    "whole and large": lambda rng, n: np.floor(rng.random(n) * 2.0**60),
+}
+
+
+@pytest.mark.parametrize("values", VALUES_THAT_ARE_ROUNDED)
+def test_what_is_tied_below_changes_no_bit_of_other_sums(values):
+    """Where additions round, they are in the order of a list without ties."""
+    rng, cutoffs = np.random.default_rng(0), [1, 5, 20, 100]
+    for n in (102, 1500):
+        tie_end = np.arange(1, n + 1)
+        tie_end[100] = 102
+        for _ in range(20):
+            value = VALUES_THAT_ARE_ROUNDED[values](rng, n)
+            tied, untied = (sums(value, None, np.array([0, n]), cutoffs, ends) for ends in (tie_end, None))
+            assert_array_equal(tied, untied)
+
+
+LIMITS = [(1, 1), (45, 45), (46, 45), (2047, 1), (2048, 1), (1, 2047), (1, 2048), (2.0**30, 3)]
+"""Values up to which sums of 1,024 items are packed in 21 bits each, and beyond."""
+
+
+@pytest.mark.parametrize("highest", LIMITS, ids=str)
+@pytest.mark.parametrize("sizes", [[1, 2, 3, 9], [1000, 24], [5000]], ids=str)
+@pytest.mark.parametrize("share", [0, 0.999, 1])
+@pytest.mark.parametrize("most", ["both", "x", "y"])
+def test_joint_sums_of_whole_numbers(most, share, sizes, highest):
+    """Of values by grade, as those of items: some, nearly all or all have the highest x, or y, or both."""
+    grade, ptr, tie_end = tied_lists(LENGTHS, sizes, 0)
+    grade[np.random.default_rng(1).random(len(grade)) < share] = {"both": 1, "x": 2, "y": 3}[most]
+    x, y = highest
+    both = (x, y) if most == "both" else (1, 1)
+    x, y = np.resize([0, both[0], x, 0, 1], 32) * 1.0, np.resize([1, both[1], 0, y, 1], 32) * 1.0
+    found, expected, room = np.empty(ptr[-1]), np.empty(ptr[-1]), np.empty((2, 3001))
+    joint(x, grade, y, grade, None, ptr, tie_end, room, found)
+    joint(x[grade], None, y[grade], None, None, ptr, tie_end, None, expected)
+    assert_array_equal(found, expected)

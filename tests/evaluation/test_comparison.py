@@ -1,0 +1,381 @@
+"""What RankingEvaluator and evaluate return: tables, queries to look at, files."""
+
+import html
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy.stats import t as student_t
+from sklearn.dummy import DummyRegressor
+from sklearn.exceptions import FitFailedWarning
+from sklearn.linear_model import Ridge
+
+from sklearn_rank import RankingEvaluator, evaluate, stats
+from sklearn_rank._utils.table import Table, cell
+from sklearn_rank.model_selection import Comparison
+from sklearn_rank.results import Evaluation
+
+METRICS = ["ndcg@5", "map", "rmse", "p(average=micro)@5"]
+
+
+@pytest.fixture(scope="module")
+def report(shuffled):
+    X, y, qid = shuffled
+    models = {"constant": DummyRegressor(), "ridge": Ridge(), "smooth": Ridge(1e4)}
+    return RankingEvaluator(["ndcg@5", "map", "rmse"], cv=3).compare(models, X, y, qid=qid)
+
+
+# --- the summary ---------------------------------------------------------------------------------------------
+
+
+def test_summary_says_what_the_statistics_say(report):
+    frame = report.summary().to_frame().set_index(["model", "metric"])
+    for metric in ("ndcg@5", "map", "rmse"):
+        expected = stats.compare(report.results["ridge"], report.results["constant"], metric=metric)
+        row = frame.loc["ridge", metric]
+        assert row["p"] == expected.pvalue
+        assert (row["won"], row["tied"], row["lost"]) == (expected.won, expected.tied, expected.lost)
+        assert row["difference"] == expected.difference
+        assert row["p"] <= row["p corrected"] <= 1
+        n_train, n_test = np.mean(report.n_queries, axis=0)
+        of_folds = stats.compare_folds(
+            report.fold_means["ridge"][metric], report.fold_means["constant"][metric], n_train=n_train, n_test=n_test
+        )
+        assert row["p folds"] == of_folds.pvalue
+    assert frame.loc["constant"]["p"].isna().all()
+    of = report.per_query
+    assert frame.loc["ridge", "rmse"]["won"] == (of["ridge"]["rmse"] < of["constant"]["rmse"]).sum()  # lower is better
+
+
+@pytest.mark.parametrize("correction", ["holm", "bonferroni", None])
+def test_p_values_of_a_summary_are_corrected(report, correction):
+    """For two models, by hand: Holm takes the lower twice, and the higher as it is unless that is less."""
+    frame = replace(report, correction=correction).summary().to_frame().set_index(["model", "metric"])
+    for metric in ("ndcg@5", "map", "rmse"):
+        rows = frame.loc[["ridge", "smooth"]].xs(metric, level="metric")
+        low, high = sorted(rows["p"])
+        assert 0 < low < high < 1
+        twice = [min(1, 2 * low), min(1, 2 * high)]
+        expected = {"holm": [twice[0], max(twice[0], high)], "bonferroni": twice, None: [low, high]}[correction]
+        assert sorted(rows["p corrected"]) == pytest.approx(expected, rel=1e-12)
+
+
+def test_folds_of_a_summary(report):
+    frame = report.summary().to_frame().set_index(["model", "metric"])
+    for model, means in report.fold_means.items():
+        for metric, (a, b, c) in means.items():
+            mean = (a + b + c) / 3
+            sd = (((a - mean) ** 2 + (b - mean) ** 2 + (c - mean) ** 2) / 2) ** 0.5
+            assert sd > 0
+            assert frame.loc[(model, metric), ["fold mean", "fold sd"]].tolist() == pytest.approx([mean, sd], rel=1e-9)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.99])
+def test_intervals_of_a_summary_have_the_level(report, level):
+    frame = report.summary(confidence_level=level).to_frame().set_index(["model", "metric"])
+    for model, of in report.per_query.items():
+        for metric, values in of.items():
+            half = student_t.ppf((1 + level) / 2, len(values) - 1) * values.std(ddof=1) / len(values) ** 0.5
+            low, high = values.mean() - half, values.mean() + half
+            assert frame.loc[(model, metric), ["low", "high"]].tolist() == pytest.approx([low, high], rel=1e-9)
+
+
+def test_one_model_is_summed_up_without_tests(shuffled):
+    X, y, qid = shuffled
+    table = RankingEvaluator("map", cv=3).compare({"ridge": Ridge()}, X, y, qid=qid).summary()
+    assert table.rows[0][-1] is None
+
+
+def test_pooled_means_are_summed_up_without_intervals_and_tests(shuffled):
+    X, y, qid = shuffled
+    models = {"constant": DummyRegressor(), "ridge": Ridge()}
+    found = RankingEvaluator(["map", "p(average=micro)@5"], cv=3).compare(models, X, y, qid=qid)
+    frame = found.summary().to_frame().set_index(["model", "metric"])
+    pooled = frame.loc["ridge", "p(average=micro)@5"]
+    assert pooled["mean"] == found.results["ridge"].mean()["p(average=micro)@5"]
+    assert pooled[["low", "high", "p", "won"]].isna().all()
+    assert frame.loc["ridge", "map"].notna().all()
+    low, high = stats.confidence_interval(found.results["ridge"].per_query["map"])
+    assert (frame.loc["ridge", "map"]["low"], frame.loc["ridge", "map"]["high"]) == (low, high)
+
+
+def test_other_formats(report):
+    assert report.to_markdown().startswith("| system | nDCG@5 |")
+    assert "\\begin{tabular}{lrrr" in report.to_latex(digits=2)
+    assert report.summary().to_markdown().startswith("| model | metric | mean |")
+    assert report.summary().to_latex().startswith("\\begin{tabular}{llrrr")
+    assert "<table>" in report._repr_html_()
+    frame = report.to_frame()
+    assert frame.shape == (len(report.results["ridge"].qid), 9)
+    assert_array_equal(frame["ridge"]["map"], report.per_query["ridge"]["map"])
+
+
+def test_tests_that_draw_at_random_say_the_same_each_time(report):
+    drawn = replace(report, test="randomization")
+    assert drawn.summary() == drawn.summary()
+    expected = stats.compare_all(
+        report.results, metric="map", baseline="constant", test="randomization", random_state=0
+    )
+    assert drawn.significance("map").corrected == expected.corrected
+
+
+# --- what is printed -----------------------------------------------------------------------------------------
+
+FIVE = ["ndcg@10", "map", "RMSE", "f(beta=2)@5", "p(average=micro)@5"]
+LONG = "LGBMRanker(learning_rate=0.05, num_leaves=63, min_child_samples=20, feature_fraction=0.8, seed={})"
+
+
+class Fails(Ridge):
+    """Fails with a long message where a row is not among those that it is given."""
+
+    def __init__(self, row=None):
+        super().__init__()
+        self.row = row
+
+    def fit(self, X, y):
+        if not (X == self.row).all(axis=1).any():
+            raise RuntimeError("the row is missing, and so is a short way to say it " * 10)
+        return super().fit(X, y)
+
+
+def make_report(shuffled, metrics, names, n_failing=0, **options):
+    X, y, qid = shuffled
+    models = {name: Ridge(10.0**i) for i, name in enumerate(names)}
+    for i in range(n_failing):
+        models[f"failing {i}"] = Fails(X[0])
+    if not n_failing:
+        return RankingEvaluator(metrics, cv=3, **options).compare(models, X, y, qid=qid)
+    with pytest.warns(FitFailedWarning):
+        return RankingEvaluator(metrics, cv=3, **options).compare(models, X, y, qid=qid)
+
+
+@pytest.mark.parametrize("n_failing", [0, 2])
+@pytest.mark.parametrize("n_models", [2, 3, 6])
+@pytest.mark.parametrize("metrics", ["ndcg@10", FIVE], ids=["one", "five"])
+@pytest.mark.parametrize("name", ["ridge {}", LONG], ids=["short", "long"])
+def test_a_printed_report_fits_a_terminal(shuffled, metrics, name, n_models, n_failing):
+    names = [name.format(i) for i in range(n_models)]
+    report = make_report(shuffled, metrics, names, n_failing, test="randomization", correction="bonferroni")
+    text = str(report)
+    assert repr(report) == text
+    assert max(map(len, text.splitlines())) <= 100
+    blocks = str(report.summary()).split("\n\n")
+    expected = ["nDCG@10"] if metrics == "ndcg@10" else ["nDCG@10", "MAP", "RMSE", "F(beta=2)@5", "P(average=micro)@5"]
+    assert [block.splitlines()[0] for block in blocks] == expected
+    for block in blocks:
+        _, head, *lines = block.splitlines()
+        assert head.split() == "model mean 95 % interval difference p corrected won lost".split()
+        assert len({line.split("   ")[0] for line in lines}) == len(lines) == n_models + n_failing
+    assert text.count("failed in") == n_failing
+    frame = report.summary().to_frame()
+    assert set(frame["model"]) == {*names, *(f"failing {i}" for i in range(n_failing))}
+    assert list(dict.fromkeys(frame["metric"])) == ([metrics] if metrics == "ndcg@10" else FIVE)
+    full = report.summary(full=True)
+    assert full.columns == report.summary().columns
+    assert repr(full.rows) == repr(report.summary().rows)  # nan is not equal to itself
+    assert all(column in str(full).splitlines()[0] for column in full.columns)
+
+
+def test_a_printed_report_of_very_large_numbers_fits_a_terminal(shuffled):
+    X, y, qid = shuffled
+    models = {LONG.format(1): DummyRegressor(), LONG.format(2): Ridge()}
+    for scale in (1e3, 1e5, 1e6, 1e40):
+        report = RankingEvaluator("mse", cv=3).compare(models, X, y * scale, qid=qid)
+        assert max(map(len, str(report).splitlines())) <= 100
+
+
+def test_a_printed_row_has_the_numbers_that_decide(report):
+    text = str(report.summary(0.9)).split("\n\n")[1].splitlines()
+    row = report.summary(0.9).to_frame().set_index(["model", "metric"]).loc["ridge", "map"]
+    assert text[0] == "MAP"
+    assert "90 % interval" in text[1]
+    interval = f"[{cell(row['low'])}, {cell(row['high'])}]"
+    mean, difference, p = (cell(row[name]) for name in ("mean", "difference", "p corrected"))
+    assert text[3].split() == [
+        "ridge",
+        mean,
+        *interval.split(),
+        difference,
+        p,
+        f"{row['won']:.0f}",
+        f"{row['lost']:.0f}",
+    ]
+
+
+def test_long_names_that_differ_in_the_middle_differ_in_print(shuffled):
+    names = [f"{'a' * 60} {i} {'b' * 60}" for i in range(3)]
+    lines = str(make_report(shuffled, "map", names).summary()).splitlines()[2:]
+    assert [line[:2] for line in lines] == ["1 ", "2 ", "3 "]
+
+
+# --- queries to look at --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda r: r.worst_queries(model="lgbm"), "those that did not fail: 'constant', 'ridge', 'smooth'. Got 'lgbm'"),
+        (lambda r: r.most_different("ridge", "lgbm"), "those that did not fail: .* Got 'lgbm'"),
+        (lambda r: r.worst_queries(metric="mrr"), "the result's metrics: 'ndcg@5', 'map', 'rmse'. Got 'mrr'"),
+        (lambda r: r.most_different("ridge", "smooth", metric="mrr"), "the result's metrics: .* Got 'mrr'"),
+        (lambda r: r.worst_queries(-1), "'n' parameter of worst_queries must be an int >= 1. Got -1"),
+        (lambda r: r.most_different("ridge", "smooth", 2.5), "'n' parameter of most_different must be an int >= 1"),
+    ],
+)
+def test_what_there_is_not_cannot_be_looked_at(report, ask, message):
+    with pytest.raises(ValueError, match=message):
+        ask(report)
+
+
+def test_most_different(report):
+    of = report.per_query
+    difference = dict(zip(report.results["ridge"].qid, of["ridge"]["map"] - of["constant"]["map"], strict=True))
+    table = report.most_different("ridge", "constant", 5, metric="map")
+    assert table.columns == ("qid", "ridge", "constant", "difference")
+    assert len(table.rows) == 5
+    assert [abs(row[3]) for row in table.rows] == sorted(map(abs, difference.values()), reverse=True)[:5]
+    assert all(difference[qid] == a - b == d for qid, a, b, d in table.rows)
+
+
+def test_worst_queries(report):
+    for metric, lowest_first in {"map": True, "rmse": False}.items():
+        values = report.per_query["constant"][metric]
+        found = report.worst_queries(4, metric=metric).rows
+        assert [value for _, value in found] == sorted(values, reverse=not lowest_first)[:4]
+        assert report.worst_queries(4, model="ridge", metric=metric) == report.results["ridge"].worst_queries(
+            4, metric=metric
+        )
+    undefined = evaluate([0, 1], [1, 1], qid=[1, 2], metrics="map", replace_undefined_by=np.nan)
+    assert undefined.worst_queries().rows == ((2, 1.0),)
+
+
+# --- files ---------------------------------------------------------------------------------------------------
+
+
+def query_ids(kind, n):
+    return {
+        "int": np.arange(n) * 7,
+        "str": np.array([f"q{i}" for i in range(n)]),
+        "object": np.array([f"q{i}" for i in range(n)], dtype=object),
+        "float": np.arange(n) / 2,
+        "tuple": [("a", i) for i in range(n)],
+        "date": np.datetime64("2020-01-01") + np.arange(n).astype("m8[D]"),
+    }[kind]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["int", "str", "object", "float", "tuple", "date"])
+def test_a_saved_result_is_the_same(tmp_path, kind, weighted):
+    rng = np.random.default_rng(0)
+    ids = query_ids(kind, 9)
+    qid, row = [ids[i] for i in np.repeat(np.arange(9), 5)], np.repeat(np.arange(9), 5)
+    weight = row + 1.0 if weighted else None
+    result = evaluate(rng.integers(0, 2, 45), rng.random(45), qid=qid, metrics=METRICS, sample_weight=weight)
+    result.save(tmp_path / "result.npz")
+    loaded = Evaluation.load(tmp_path / "result.npz")
+    assert loaded.mean() == result.mean()
+    assert loaded.n_undefined == result.n_undefined
+    assert loaded.greater_is_better == result.greater_is_better
+    assert loaded.qid.tolist() == result.qid.tolist()
+    assert repr(loaded) == repr(result)
+    for metric in METRICS:
+        assert_array_equal(loaded.per_query[metric], result.per_query[metric])
+    if not weighted:
+        alone = evaluate(rng.integers(0, 2, 45), rng.random(45), qid=qid, metrics=["map", "mrr"])
+        alone.save(tmp_path / "alone.npz")
+        assert Evaluation.load(tmp_path / "alone.npz").confidence_interval() == alone.confidence_interval()
+    with pytest.raises(ValueError, match="Ties are looked for in the data, which are not saved"):
+        loaded.tie_range()
+
+
+def test_a_saved_comparison_is_the_same(tmp_path, report):
+    report.save(tmp_path / "report.npz")
+    loaded = Comparison.load(tmp_path / "report.npz")
+    assert repr(loaded) == repr(report)
+    assert loaded.summary() == report.summary()
+    for model in report.results:
+        assert_array_equal(loaded.y_score[model], report.y_score[model])
+        assert_array_equal(loaded.fit_time[model], report.fit_time[model])
+
+
+def test_a_file_can_be_read_without_the_library(tmp_path, report):
+    report.results["ridge"].save(tmp_path / "result.npz")
+    with np.load(tmp_path / "result.npz", allow_pickle=False) as file:
+        meta = json.loads(str(file["meta"]))
+        assert [m["name"] for m in meta["metrics"]] == ["ndcg@5", "map", "rmse"]
+        assert_array_equal(file["values"][1], report.per_query["ridge"]["map"])
+
+
+def test_files_that_hold_something_else(tmp_path, report):
+    report.save(tmp_path / "report.npz")
+    with pytest.raises(
+        ValueError, match="must hold a saved Evaluation of layout 1 or earlier. Got Comparison of layout 1"
+    ):
+        Evaluation.load(tmp_path / "report.npz")
+    np.savez(tmp_path / "other.npz", a=np.arange(3))
+    np.save(tmp_path / "array.npy", np.arange(3))
+    (tmp_path / "text.npz").write_text("no archive")
+    (tmp_path / "cut.npz").write_bytes((tmp_path / "report.npz").read_bytes()[:-40])
+    for name in ("other.npz", "array.npy", "text.npz", "cut.npz"):
+        with pytest.raises(ValueError, match="must hold a saved Evaluation .* Got no description"):
+            Evaluation.load(tmp_path / name)
+    with pytest.raises(FileNotFoundError):
+        Evaluation.load(tmp_path / "nowhere.npz")
+
+
+def test_ids_that_cannot_be_saved(tmp_path):
+    result = evaluate([1, 0], [1, 2], qid=[frozenset([1]), frozenset([2])], metrics="map")
+    with pytest.raises(TypeError, match="qid must hold numbers, strings or tuples of them, .* Got frozenset"):
+        result.save(tmp_path / "result.npz")
+
+
+# --- tables --------------------------------------------------------------------------------------------------
+
+
+def test_cells():
+    assert [cell(x) for x in (0.5, 0.0, 1e-7, -1e-5, 3, None, "a")] == [
+        "0.5000",
+        "0.0000",
+        "1.0e-07",
+        "-1.0e-05",
+        "3",
+        "",
+        "a",
+    ]
+
+
+def test_results_show_themselves_in_notebooks(report):
+    one = report.results["ridge"]
+    assert one.to_markdown().startswith("| metric | mean | undefined |")
+    assert "nDCG@5 & " in one.to_latex()
+    two = stats.compare(one, report.results["constant"], metric="map")
+    three = stats.compare_all(report.results, metric="map")
+    assert two.to_markdown().splitlines()[0].startswith("| difference | low | high | p |")
+    assert three.to_markdown().count("\n|---|") == three.to_latex().count("\\end{tabular}") == 2
+    for shown in (one, two, three, report):
+        assert shown._repr_html_().count("<table>") == shown._repr_html_().count("</table>") > 0
+        assert str(shown).splitlines()[0] in html.unescape(shown._repr_html_())
+
+
+def test_a_table_that_nothing_makes_fit_stays():
+    wide = Table(("name", *(f"number {i}" for i in range(20))), (("a long name of a system", *range(20)),))
+    assert wide.fitted() is wide
+    assert Table(("name", "n"), (("a long name of a system" * 9, 1),)).fitted() != wide
+
+
+def test_special_characters_are_escaped():
+    table = Table(("a_b", "n"), (("x|y & <z>", 1),))
+    assert table.to_markdown().splitlines()[2] == "| x\\|y & \\<z> | 1 |"
+    assert r"a\_b & n \\" in table.to_latex()
+    assert r"x\textbar{}y \& \textless{}z\textgreater{} & 1 \\" in table.to_latex()
+    assert "x|y &amp; &lt;z&gt;" in table._repr_html_()
+
+
+def test_a_baseline_that_fails_is_why_nothing_is_tested(shuffled):
+    X, y, qid = shuffled
+    models = {"failing": Fails(X[0]), "ridge": Ridge(), "other": Ridge(1e4)}
+    with pytest.warns(FitFailedWarning):
+        report = RankingEvaluator("map", cv=3, baseline="failing").compare(models, X, y, qid=qid)
+    assert "No test of MAP: the baseline failing failed." in " ".join(str(report).split())

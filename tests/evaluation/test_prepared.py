@@ -1,0 +1,430 @@
+"""Prepared metrics: the numbers of `evaluate` to the last bit, for scores that come again and again."""
+
+import copy
+import pickle
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from registry import METRICS, data_for, each_metric
+
+from sklearn_rank import evaluate, parse_metric, prepare
+from sklearn_rank._engine.per_query import MOST_KEPT
+from sklearn_rank._engine.quick import FEW_ROWS
+from sklearn_rank.metrics import alpha_ndcg_score, ndcg_score
+from sklearn_rank.results import PreparedMetrics
+from sklearn_rank.stats import compare
+
+FIVE = ["ndcg@10", "map", "mrr", "p@5", "err@20"]
+INF = float("inf")
+
+
+def rows(n_rows=60, n_queries=6, seed=0, *, grouped=False):
+    """Labels, scores with ties, and ids."""
+    rng = np.random.default_rng(seed)
+    qid = rng.integers(0, n_queries, n_rows)
+    qid = np.sort(qid) if grouped else qid
+    return rng.integers(0, 4, n_rows) * 1.0, rng.integers(0, 2 * n_rows, n_rows) / 7, qid
+
+
+def is_quick(prepared, y_score):
+    """Whether the short path computes it."""
+    return prepared._quick(prepared._rows.read(y_score, None)[0]) is not None
+
+
+# --- the same numbers ----------------------------------------------------------------------------------------
+
+
+@each_metric
+def test_the_numbers_of_evaluate(metric):
+    """Of each metric at several cutoffs, for scores after scores, with and without ties."""
+    cutoffs = ["@1", "@3", ""] if metric.has_cutoff else [""]
+    names = [metric.name + cutoff for cutoff in cutoffs]
+    first, second = data_for(metric), data_for(metric, tied=True)
+    for data in (first, second):
+        keywords = {} if metric.pointwise or metric.defines_ties else {"ties": "stable"}
+        prepared = prepare(data.y_true, qid=data.qid, metrics=names, **keywords)
+        for y_score in (data.y_score, data.y_score[::-1].copy(), data.y_score):
+            expected = evaluate(data.y_true, y_score, qid=data.qid, metrics=names, **keywords)
+            assert repr(prepared(y_score)) == repr(expected.mean())
+            for name, values in prepared.evaluate(y_score).per_query.items():
+                assert_array_equal(values, expected.per_query[name])
+
+
+@pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
+@pytest.mark.parametrize("grouped", [True, False])
+@pytest.mark.parametrize("n_queries", [1, 2, 7, 30])
+def test_the_numbers_of_evaluate_with_ties_and_weights(ties, grouped, n_queries):
+    for seed in range(4):
+        y_true, y_score, qid = rows(40, n_queries, seed, grouped=grouped)
+        for weight in (None, qid * 0.3 + 1):
+            more = {"qid": qid, "metrics": [*FIVE, "ndcg@3", "map@2"], "ties": ties, "sample_weight": weight}
+            prepared = prepare(y_true, **more)
+            assert is_quick(prepared, y_score)
+            for scores in (y_score, -y_score, np.round(y_score), np.zeros(40)):
+                assert prepared(scores) == evaluate(y_true, scores, **more).mean()
+
+
+def test_a_call_forgets_the_ties_of_the_one_before():
+    """Arrays stay from call to call, longer lists among them: a cutoff in a tie block makes a list go on."""
+    y_true, qid = np.arange(8.0) % 3, np.arange(8) // 4
+    metrics = ["ndcg@2", "map@2", "err@2", "mrr@2", "rbp@2"]
+    prepared = prepare(y_true, qid=qid, metrics=metrics)
+    tied, untied = np.array([1.0, 0, 0, 0, 0, 0, 0, 1]), np.array([1.0, 2, 3, 4, 4, 3, 2, 1])
+    for scores in (untied, tied, untied, -untied, tied, -tied, untied):
+        assert is_quick(prepared, scores)
+        assert prepared(scores) == evaluate(y_true, scores, qid=qid, metrics=metrics).mean()
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        {"gain": {0: 0, 1: 1, 2: 5, 3: 7}},
+        {"gain": lambda label: label**1.5},
+        {"discount": lambda rank: 1 / rank},
+        {"discount": [1, 0.5, 0.25] + [0.1] * 60},
+        {"convention": "lightgbm"},
+        {"replace_undefined_by": np.nan},
+        {"replace_undefined_by": 0.5},
+        {"average": "micro"},
+        {"average": "geometric"},
+        {"min_relevance": 2},
+    ],
+    ids=lambda keywords: next(iter(keywords)),
+)
+def test_keywords(keywords):
+    y_true, y_score, qid = rows()
+    y_true[qid == 1] = 0
+    name = "p@5" if "average" in keywords else "ndcg@10"
+    metrics = [name, "map"] if "min_relevance" in keywords else name
+    expected = evaluate(y_true, y_score, qid=qid, metrics=metrics, **keywords).mean()
+    prepared = prepare(y_true, qid=qid, metrics=metrics, **keywords)
+    assert [prepared(y_score) for _ in range(2)] == [expected[name] if metrics == name else expected] * 2
+
+
+def test_documents_not_retrieved_and_not_judged():
+    """-inf, in some calls and not in others; NaN labels, read in both ways; negative ones."""
+    y_true, y_score, qid = rows()
+    absent = y_score.copy()
+    absent[::4] = -INF
+    for keywords in ({}, {"unjudged": "drop"}, {"unjudged": "nonrelevant"}, {"negative": "unjudged"}):
+        labels = y_true.copy()
+        if "unjudged" in keywords or "negative" in keywords:
+            labels[::3] = np.nan if "unjudged" in keywords else -1
+            keywords = {"unjudged": "nonrelevant", **keywords}
+        prepared = prepare(labels, qid=qid, metrics=FIVE, **keywords)
+        for scores in (y_score, absent, y_score, -y_score, absent):
+            assert prepared(scores) == evaluate(labels, scores, qid=qid, metrics=FIVE, **keywords).mean()
+
+
+def test_matrices_masks_and_subtopics():
+    y_true, y_score, _ = rows(48)
+    matrix, scores = y_true.reshape(6, 8), y_score.reshape(6, 8).copy()
+    mask = np.arange(8) < np.arange(3, 9)[:, None]
+    for given in ({}, {"mask": mask}, {"qid": list("abcdef")}, {"sample_weight": np.arange(6.0)}):
+        prepared = prepare(matrix, metrics=FIVE, **given)
+        assert prepared(scores) == evaluate(matrix, scores, metrics=FIVE, **given).mean()
+    scores[~mask] = np.nan  # which nobody reads
+    assert prepare(matrix, metrics=FIVE, mask=mask)(scores) == evaluate(matrix, scores, metrics=FIVE, mask=mask).mean()
+    by_topic, qid = (y_true.reshape(24, 2) > 1).astype(int), np.arange(24) % 5
+    prepared = prepare(by_topic, qid=qid, metrics="alpha_ndcg@5")
+    assert [prepared(y_score[:24]) for _ in range(2)] == [alpha_ndcg_score(by_topic, y_score[:24], qid=qid, k=5)] * 2
+    kept = np.arange(24) % 3 > 0
+    given = {"qid": qid, "mask": kept, "metrics": FIVE}
+    assert prepare(y_true[:24], **given)(y_score[:24]) == evaluate(y_true[:24], y_score[:24], **given).mean()
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_many_rows(n_jobs):
+    """In blocks and on threads, where the short path is not taken."""
+    y_true, y_score, qid = rows(300_000, 40_000)
+    more = {"qid": qid, "metrics": ["ndcg@10", "map", "auc"], "n_jobs": n_jobs}
+    prepared = prepare(y_true, **more)
+    assert not is_quick(prepared, y_score)
+    for scores in (y_score, -y_score, y_score.astype(np.float32)):
+        assert prepared(scores) == evaluate(y_true, scores, **more).mean()
+    y_score[-1000:] = -INF  # in the last block
+    assert prepared(y_score) == evaluate(y_true, y_score, **more).mean()
+    y_score[-1] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        prepared(y_score)
+
+
+def test_the_short_path_ends_where_it_says():
+    for n_rows in (FEW_ROWS, FEW_ROWS + 1):
+        y_true, y_score, qid = rows(n_rows)
+        prepared = prepare(y_true, qid=qid, metrics=FIVE)
+        assert is_quick(prepared, y_score) == (n_rows == FEW_ROWS)
+        assert prepared(y_score) == evaluate(y_true, y_score, qid=qid, metrics=FIVE).mean()
+
+
+def test_the_short_path_ends_where_its_arrays_would_be_large(monkeypatch):
+    """Each step has one of a number for each row."""
+    y_true, y_score, qid = rows(500)
+    for most, quick in ((10**6, True), (3000, False)):
+        monkeypatch.setattr("sklearn_rank._engine.quick.MOST_NUMBERS", most)
+        prepared = prepare(y_true, qid=qid, metrics=FIVE)
+        assert is_quick(prepared, y_score) == quick
+        assert is_quick(prepare(y_true, qid=qid, metrics="ndcg"), y_score)
+        assert prepared(y_score) == evaluate(y_true, y_score, qid=qid, metrics=FIVE).mean()
+
+
+def test_most_metrics_take_the_short_path():
+    y_true, y_score, qid = np.array([1.0, 0, 1, 0]), np.array([4.0, 3, 2, 1]), [0, 0, 1, 1]
+    quick = {m.name for m in METRICS if is_quick(prepare(y_true, qid=qid, metrics=m.name), y_score)}
+    assert {"ndcg", "dcg", "map", "mrr", "precision", "recall", "hit", "f", "err", "rbp", "cg", "wap"} <= quick
+
+
+def test_kinds_of_scores():
+    """Any container and type gives the number of its values as floats; a column is one score a row."""
+    y_true, y_score, qid = rows()
+    whole = np.argsort(y_score)
+    prepared, expected = prepare(y_true, qid=qid, metrics="map"), evaluate(y_true, whole, qid=qid, metrics="map").mean()
+    for scores in (
+        whole, whole.tolist(), whole.astype(">f8"), whole.astype(np.float32), whole.astype(np.int16), whole[:, None],
+        np.repeat(whole, 2)[::2], pd.Series(whole), pd.DataFrame({"score": whole}), whole.astype(object),
+    ):  # fmt: skip
+        assert prepared(scores) == expected["map"]
+    frozen = whole.astype(float)
+    frozen.flags.writeable = False
+    assert prepared(frozen) == expected["map"]
+
+
+def test_results():
+    y_true, y_score, qid = rows()
+    prepared = prepare(y_true, qid=qid, metrics=FIVE, sample_weight=qid + 1.0)
+    a, b = prepared.evaluate(y_score), evaluate(y_true, y_score, qid=qid, metrics=FIVE, sample_weight=qid + 1.0)
+    assert (a.mean(), a.n_undefined, a.n_tied, a.meaning) == (b.mean(), b.n_undefined, b.n_tied, b.meaning)
+    for name in ("qid", "weight", "n_documents", "label_fingerprints"):
+        assert_array_equal(getattr(a, name), getattr(b, name))
+    assert str(a.tie_range()) == str(b.tie_range())
+    unweighted = prepare(y_true, qid=qid, metrics="map")
+    assert 0 <= compare(unweighted.evaluate(y_score), unweighted.evaluate(-y_score)).pvalue <= 1
+    assert isinstance(prepared, PreparedMetrics)
+    assert prepared.names == FIVE
+    assert repr(prepared) == "PreparedMetrics of ndcg@10, map, mrr, p@5, err@20 for 6 queries"
+
+
+# --- what may go wrong ---------------------------------------------------------------------------------------
+
+
+def test_labels_that_change_afterwards_change_nothing():
+    for shift in (0.0, 0.25):  # grades, and labels that are none
+        y_true, y_score, qid = rows(grouped=True)
+        y_true += shift
+        weight = qid + 1.0
+        prepared = prepare(y_true, qid=qid, metrics=["ndcg@10", "cg", "mae"], sample_weight=weight)
+        before = prepared(y_score)
+        y_true[:], qid[:], weight[:] = 0, 3, 7
+        assert prepared(y_score) == before
+    matrix, weight = np.array([[0.0, 1], [1, 0]]), np.array([1.0, 3])
+    prepared = prepare(matrix, metrics="mrr", sample_weight=weight)
+    assert prepared([[2, 1], [2, 1]]) == 0.875
+    matrix[:], weight[:] = 1, 1
+    assert prepared([[2, 1], [2, 1]]) == 0.875
+
+
+@pytest.mark.parametrize("table", [{0: 0.0, 1: 1.0, 2: 3.0, 3: 7.0, 4: 15.0}, [0.0, 1, 3, 7, 15]], ids=["dict", "list"])
+@pytest.mark.parametrize("parsed", [False, True])
+def test_tables_and_results_that_change_afterwards_change_nothing(table, parsed):
+    """Neither on the short path nor on the general one, which reads keywords again."""
+    y_true, y_score, qid = rows(grouped=True)
+    table = copy.copy(table)
+    metrics, keywords = (parse_metric("dcg", gain=table), {}) if parsed else ("dcg", {"gain": table})
+    prepared = prepare(y_true, qid=qid, metrics=metrics, sample_weight=qid + 1.0, **keywords)
+    before = prepared(y_score)
+    result = prepared.evaluate(y_score)
+    result.qid[:], result.weight[:], table[1] = -1, 1, 100.0
+    for one in (prepared, pickle.loads(pickle.dumps(prepared))):
+        assert one(y_score) == before
+        assert list(one.evaluate(y_score).mean().values()) == [before]
+        assert one.evaluate(y_score).qid.min() >= 0
+
+
+@pytest.mark.parametrize(
+    ("y_score", "match"),
+    [
+        (np.zeros(59), r"one score for each label that was prepared, so shape \(60,\). Got shape \(59,\)"),
+        (np.zeros((60, 3)), r"\[prepared\(column\) for column in y_score.T\]"),
+        (np.zeros((6, 10)), r"Got shape \(6, 10\)"),
+        (np.r_[np.zeros(7), np.nan, np.zeros(52)], "must not contain NaN or .inf .* Got nan in row 7"),
+        (np.r_[np.zeros(3), INF, np.nan, np.zeros(55)], "Got inf in row 3"),
+        ([], "Got shape"),
+    ],
+    ids=["short", "systems", "matrix", "nan", "inf", "empty"],
+)
+def test_scores_that_do_not_fit(y_score, match):
+    """Rows of the input are named, whatever the order of queries; the next call is not hurt."""
+    y_true, good, qid = rows()
+    prepared = prepare(y_true, qid=qid, metrics="map")
+    with pytest.raises(ValueError, match=match):
+        prepared(y_score)
+    with pytest.raises(ValueError, match=match):
+        prepared.evaluate(y_score)
+    assert prepared(good) == evaluate(y_true, good, qid=qid, metrics="map").mean()["map"]
+    with pytest.raises(TypeError, match="y_score must hold real numbers"):
+        prepared(["a"] * 60)
+
+
+def test_the_row_of_a_bad_score_under_a_mask():
+    y_true, y_score, qid = rows()
+    prepared = prepare(y_true, qid=qid, metrics="map", mask=np.arange(60) % 2 == 0)
+    y_score[[3, 8]] = np.nan
+    with pytest.raises(ValueError, match="in row 8"):
+        prepared(y_score)
+    matrix = prepare(y_true.reshape(6, 10), metrics="map")
+    with pytest.raises(ValueError, match="in row 0"):
+        matrix(y_score.reshape(6, 10))
+
+
+def test_a_prediction_is_needed_where_labels_are_compared_with_it():
+    y_true, y_score, qid = rows()
+    prepared = prepare(y_true, qid=qid, metrics="rmse")
+    before = prepared(y_score)
+    absent = y_score.copy()
+    absent[[9, 50]] = -INF
+    with pytest.raises(ValueError, match="Got -inf in row 9"):
+        prepared(absent)
+    assert prepared(y_score) == before
+
+
+def test_rows_with_labels_are_not_matched_by_position():
+    y_true, y_score, qid = rows(grouped=True)
+    index = pd.MultiIndex.from_arrays([qid, np.arange(60)], names=["qid", "doc"])
+    labels, scores = pd.Series(y_true, index), pd.Series(y_score, index)
+    prepared, expected = prepare(labels, metrics="map"), evaluate(labels, scores, metrics="map").mean()["map"]
+    assert prepared(scores) == prepared(y_score) == expected
+    for wrong in (scores[::-1], scores.reset_index(drop=True).sample(frac=1, random_state=0)):
+        with pytest.raises(ValueError, match="must have the same index"):
+            prepared(wrong)
+        with pytest.raises(ValueError, match="must have the same index"):
+            evaluate(labels, wrong, metrics="map")
+    by_qid = prepare(y_true, qid=qid, metrics="map")
+    with pytest.raises(ValueError, match="must name the same queries"):
+        by_qid(pd.Series(y_score, pd.Index(np.roll(qid, 3), name="qid")))
+    assert by_qid(pd.Series(y_score, pd.Index(qid, name="qid"))) == expected
+    mask = np.arange(60) % 5 > 0
+    masked = prepare(y_true, qid=qid, metrics="map", mask=mask)
+    other = np.where(mask, qid, 99)  # of rows that are not read
+    assert masked(pd.Series(y_score, pd.Index(other, name="qid"))) == masked(y_score)
+    frame = pd.DataFrame(y_true.reshape(6, 10))
+    with pytest.raises(ValueError, match="columns of y_true and y_score are documents"):
+        prepare(frame, metrics="map")(frame[frame.columns[::-1]])
+    of_rows = prepare(labels.to_frame("label"), metrics="map")
+    assert of_rows(scores.to_frame("score")) == expected  # a column is no document
+
+
+def test_what_cannot_be_prepared():
+    from scipy.sparse import csr_matrix
+
+    with pytest.raises(TypeError, match="goes to evaluate"):
+        prepare(csr_matrix(np.eye(3)), metrics="map")
+    with pytest.raises(ValueError, match="the query of each row must be known"):
+        prepare([1, 0], metrics="map")
+    with pytest.raises(TypeError, match="No metric of map has a keyword 'gian'"):
+        prepare([1, 0], qid=[0, 0], metrics="map", gian=1)
+    with pytest.raises(ValueError, match="must not be below 0. Got -1, the first in row 1"):
+        prepare([0, -1, 1], qid=[1, 0, 1], metrics="ndcg")
+    with pytest.raises(TypeError, match="needs y_true"):
+        prepare(metrics="map")
+    with pytest.raises(ValueError, match="'n_jobs' parameter"):
+        prepare([1, 0], qid=[0, 0], metrics="map", n_jobs=0)
+
+
+def test_a_constant_scale_is_told_of_once():
+    y_true, y_score, qid = rows()
+    with pytest.warns(UserWarning, match="Every document is relevant"):
+        prepared = prepare(y_true + 1, qid=qid, metrics="map")
+    assert prepared(y_score) == 1.0
+
+
+def test_threads():
+    """Each call has room of its own, in the short path and in the long one."""
+    for n_rows in (50, 5000):
+        y_true, _, qid = rows(n_rows)
+        prepared = prepare(y_true, qid=qid, metrics=FIVE)
+        several = [np.random.default_rng(seed).random(n_rows) for seed in range(8)]
+        expected = [evaluate(y_true, scores, qid=qid, metrics=FIVE).mean() for scores in several]
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+        try:
+            with ThreadPoolExecutor(8) as pool:
+                found = [*pool.map(prepared, several * 20)]
+        finally:
+            sys.setswitchinterval(before)
+        assert found == expected * 20
+
+
+def test_copies_and_pickles():
+    y_true, y_score, qid = rows(5000, 400)
+    prepared = prepare(y_true, qid=qid, metrics=FIVE, sample_weight=qid + 1.0)
+    fresh = len(pickle.dumps(prepared))
+    expected = prepared(y_score)
+    for other in (copy.copy(prepared), copy.deepcopy(prepared), pickle.loads(pickle.dumps(prepared))):
+        assert other(y_score) == expected
+        assert other.evaluate(y_score).mean() == expected
+    assert len(pickle.dumps(prepared)) == fresh  # without what calls have added
+    assert fresh < 30 * len(y_true)
+
+
+@each_metric
+def test_calls_do_not_add_up(metric):
+    """What formulas leave at the labels and at the ideal order after the first call is found by the next ones."""
+    cutoffs, data = ["@1", "@3", ""] if metric.has_cutoff else [""], data_for(metric)
+    prepared = prepare(data.y_true, qid=data.qid, metrics=[metric.name + cutoff for cutoff in cutoffs])
+
+    def n_kept():
+        kept = [labels.shared for of_block in prepared._known.values() for labels in of_block.values()]
+        return sum(len(arrays) + sum(len(getattr(x, "shared", ())) for x in arrays.values()) for arrays in kept)
+
+    prepared.evaluate(data.y_score)
+    first = n_kept()
+    for _ in range(3):
+        prepared.evaluate(data.y_score)
+        assert n_kept() == first
+
+
+def test_a_service_of_one_query():
+    """As a search would call it: the call of the docs."""
+    prepared = prepare([3, 2, 0, 1], qid=["q"] * 4, metrics="ndcg@3")
+    assert prepared([0.1, 0.4, 0.3, 0.2]) == ndcg_score([3, 2, 0, 1], [0.1, 0.4, 0.3, 0.2], qid=["q"] * 4, k=3)
+    assert isinstance(prepared(np.arange(4.0)), float)
+
+
+def test_documents_not_retrieved_shorten_the_lists_of_few_rows():
+    """Two of three are relevant in "a"; of "b" two documents are retrieved, one of them relevant: (2/3 + 1/2) / 2."""
+    label, score, qid = [2, 0, 1, 0, 3, 1], [3, 2, 1, 6, -INF, 5], [*"aaabbb"]
+    several = ["precision", "f1", "acg", "ranking_loss", "arp"]
+    assert prepare(label, metrics="precision", qid=qid)(score) == pytest.approx(7 / 12)
+    assert prepare(label, metrics=several, qid=qid)(score) == evaluate(label, score, qid=qid, metrics=several).mean()
+
+
+def test_a_mean_beyond_floats_is_told_of_as_without_preparation():
+    """Each value is finite, and their sum is not."""
+    y, qid = [1.5e308, 1.5e308], [1, 2]
+
+    def outcome(call):
+        try:
+            return call()
+        except ValueError as error:
+            return str(error)
+
+    expected = outcome(lambda: evaluate(y, [1, 1], qid=qid, metrics="cg").mean())
+    assert outcome(lambda: prepare(y, qid=qid, metrics="cg")([1.0, 1.0])) == expected
+
+
+def test_what_many_metrics_leave_is_let_go():
+    y_true, y_score, qid = rows()
+    prepared = prepare(
+        y_true + 0.5, qid=qid, metrics=[f"ndcg(discount=jarvelin,base={2 + i})" for i in range(MOST_KEPT)]
+    )
+    first = prepared.evaluate(y_score).mean()
+    (of_block,) = prepared._known.values()
+    (ideal,) = [x for labels in of_block.values() for x in labels.shared.values() if hasattr(x, "shared")]
+    kept = ideal.shared
+    assert len(kept) > MOST_KEPT
+    assert prepared.evaluate(y_score).mean() == first
+    assert ideal.shared is not kept

@@ -1,0 +1,175 @@
+"""Systems compared in each segment of the queries."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.tree import DecisionTreeRegressor
+
+from sklearn_rank import RankingEvaluator, compare_systems
+from sklearn_rank.datasets import make_ranking
+from sklearn_rank.model_selection import Comparison
+from sklearn_rank.results import Evaluation
+from sklearn_rank.stats import adjust_pvalues, compare
+from sklearn_rank.stats._heterogeneity import equal_means
+
+X, Y, QID = make_ranking(n_queries=60, random_state=0)
+COUNTRY, DEVICE = np.array(["it", "de", "fr"])[QID % 3], np.where(QID % 2, "mobile", "desktop")
+SYSTEMS = {"old": X[:, 0], "new": X[:, 0] + 0.5 * X[:, 1], "other": X[:, 1]}
+
+
+def compared(**given):
+    given = {"qid": QID, "metrics": ["map", "rmse"], "by": {"country": COUNTRY, "device": DEVICE}} | given
+    return compare_systems(Y, SYSTEMS, **given)
+
+
+@pytest.mark.parametrize("test", ["t", "wilcoxon", "randomization"])
+def test_each_row_is_a_comparison(test):
+    report = compared(test=test, baseline="new")
+    got = report.segments("country", metric="map")
+    frame = got.to_frame()
+    assert frame["country"].tolist() == ["de", "fr", "it"] * 2
+    values = report.results
+    for row in frame.itertuples():
+        there = values["new"].attributes["country"] == row.country
+        a, b = (values[name].per_query["map"][there] for name in (row.system, "new"))
+        alone = compare(a, b, test=test, random_state=0)
+        assert (row.queries, row.won, row.tied, row.lost) == (there.sum(), alone.won, alone.tied, alone.lost)
+        assert (row.difference, row.low, row.high, row.p) == (
+            alone.difference,
+            *alone.confidence_interval,
+            alone.pvalue,
+        )
+        np.testing.assert_allclose([row.mean, row.baseline], [a.mean(), b.mean()])
+    np.testing.assert_allclose(frame["p corrected"], adjust_pvalues(frame["p"]))
+    overall = report.significance("map")
+    for row in got.overall.to_frame().itertuples():
+        assert row.difference == overall.comparisons[row.system, "new"].difference
+    corrected = got.overall.to_frame().set_index("system")["p corrected"]
+    assert corrected.to_dict() == {name: overall.corrected_pvalue(name, "new") for name in ("old", "other")}
+
+
+def test_interaction():
+    report = compared()
+    segment = np.unique(report.results["old"].attributes["device"], return_inverse=True)[1]
+    values = {name: result.per_query["map"] for name, result in report.results.items()}
+    p = [equal_means(values[name] - values["old"], segment).pvalue for name in ("new", "other")]
+    np.testing.assert_allclose([*report.segments("device", metric="map").interaction.values()], adjust_pvalues(p))
+    assert "Welch's ANOVA p corrected = " in str(report.segments("device", metric="map"))
+    both = report.segments().to_frame()  # the first metric, all attributes
+    assert len(both) == 2 * 6
+    assert both.columns[:3].tolist() == ["country", "device", "system"]
+
+
+def test_a_difference_in_one_segment_is_an_interaction():
+    rng = np.random.default_rng(0)
+    base, gain = rng.uniform(0.2, 0.6, 80), np.tile([0.2, 0.0], 40)
+    results = {
+        name: Evaluation.from_values(range(80), {"map": values}, by={"kind": ["head", "tail"] * 40})
+        for name, values in {"old": base, "new": base + gain + rng.normal(size=80) / 20}.items()
+    }
+    got = compare_systems(results).segments()
+    frame = got.to_frame().set_index("kind")
+    assert got.interaction["new"] < 1e-9
+    assert frame["p corrected"]["head"] < 1e-9 < 0.01 < frame["p corrected"]["tail"]
+
+
+def test_clusters_and_folds():
+    report = compared(clusters=QID // 3)
+    frame = report.segments("device", metric="map")
+    assert frame.n_clusters == 20
+    there = report.results["old"].attributes["device"] == "mobile"
+    a, b = (report.results[name].per_query["map"][there] for name in ("new", "old"))
+    alone = compare(a, b, clusters=report.results["old"].clusters[there])
+    row = frame.to_frame().set_index(["device", "system"]).loc[("mobile", "new")]
+    assert (row["low"], row["high"], row["p"]) == (*alone.confidence_interval, alone.pvalue)
+    untested = compared(clusters=COUNTRY).segments("country", metric="map").to_frame()  # each of one cluster
+    assert untested[["low", "high", "won", "p"]].isna().all(axis=None)
+    models = {"ridge": Ridge(), "tree": DecisionTreeRegressor(max_depth=2, random_state=0)}
+    by_query = dict(zip(QID.tolist(), COUNTRY.tolist(), strict=True))
+    of_folds = RankingEvaluator("map", cv=3).compare(models, X, Y, qid=QID).segments(by={"country": by_query})
+    assert of_folds.by == ("country",)
+    assert [row[0] for row in of_folds.table.rows] == ["de", "fr", "it"]
+
+
+def test_the_same_from_every_door():
+    expected = compared(metrics="map").segments(by="country").table
+    frame = pd.DataFrame({"qid": QID, "label": Y, "country": COUNTRY, **SYSTEMS})
+    assert compare_systems(frame, list(SYSTEMS), by="country", metrics="map").segments().table == expected
+    rows = frame.assign(document=np.arange(len(frame))).groupby("qid")
+    judgements = {q: dict(zip(part["document"], part["label"], strict=True)) for q, part in rows}
+    runs = {name: {q: dict(zip(part["document"], part[name], strict=True)) for q, part in rows} for name in SYSTEMS}
+    by = dict(zip(QID.tolist(), COUNTRY.tolist(), strict=True))
+    got = compare_systems(judgements, runs, by={"country": by}, metrics="map").segments().table
+    assert [row[:4] for row in got.rows] == [row[:4] for row in expected.rows]
+
+
+def test_saved(tmp_path):
+    report = compared(clusters=QID // 2)
+    report.save(tmp_path / "report")
+    assert Comparison.load(tmp_path / "report").segments(metric="map").table == report.segments(metric="map").table
+
+
+def test_small_and_undefined_segments():
+    values = {"old": [0.1, 0.2, np.nan, 0.4, 0.5, 0.3], "new": [0.3, 0.2, 0.3, 0.9, np.nan, 0.9]}
+    by = ["a", "a", "b", "c", "d", "c"]
+    results = {name: Evaluation.from_values(range(6), {"map": v}, by={"x": by}) for name, v in values.items()}
+    got = compare_systems(results).segments()
+    assert [row[:3] for row in got.table.rows] == [("a", "new", 2), ("b", "new", 0), ("c", "new", 2), ("d", "new", 0)]
+    assert got.table.rows[1][3:] == (None,) * 10  # no query of b has both values
+    one = {name: Evaluation.from_values(range(3), {"map": v}, by=["a", "a", "b"]) for name, v in
+           {"old": [0.1, 0.2, 0.3], "new": [0.2, 0.5, 0.3]}.items()}  # fmt: skip
+    row = compare_systems(one).segments().table.rows[1]
+    assert (row[0], row[2], row[5:]) == ("b", 1, (0.0, *[None] * 7))
+    text = str(compared(baseline="old").segments())
+    assert max(map(len, text.splitlines())) <= 100
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"metric": "ndcg"}, "one of the result's metrics"),
+        ({"by": "age"}, "It has 'country', 'device'"),
+        ({"by": {"system": DEVICE[:60]}}, "another name than the columns of its table, system, .* Got 'system'"),
+        ({"confidence_level": 95}, "between 0 and 1"),
+    ],
+)
+def test_what_is_refused(keywords, message):
+    with pytest.raises(ValueError, match=message):
+        compared().segments(**keywords)
+
+
+def test_attributes_named_as_columns_of_the_other_table():
+    assert compared(metrics="map").segments({"metric": DEVICE[:60]}).to_frame().columns.is_unique
+    assert compared().results["old"].segments({"system": DEVICE[:60]}).to_frame().columns.is_unique
+
+
+def test_means_without_tests_are_refused():
+    with pytest.raises(ValueError, match="every query counts once"):
+        compared(sample_weight=1.0 + QID).segments()
+    with pytest.raises(ValueError, match="and another system"):
+        compare_systems(Y, {"old": X[:, 0]}, qid=QID, metrics="map", by=COUNTRY).segments()
+
+
+def test_clusters_are_refused_before_the_work():
+    """Where the test takes independent queries, the report could not be printed."""
+    by_query = {"clusters": QID // 2, "test": "wilcoxon"}
+    with pytest.raises(ValueError, match="Where queries come in clusters, compare_systems takes test='t'"):
+        compared(**by_query)
+    finished = compared(clusters=QID // 2).results
+    with pytest.raises(ValueError, match="Where queries come in clusters, compare_systems takes test='t'"):
+        compare_systems(finished, test="sign")
+    with pytest.raises(ValueError, match="Where queries come in clusters, compare takes test='t'"):
+        RankingEvaluator("map", test="sign").compare({"a": Ridge(), "b": Ridge()}, X, Y, qid=QID, clusters=QID // 2)
+
+
+def test_folds_bring_attributes():
+    models = {"ridge": Ridge(), "tree": DecisionTreeRegressor(max_depth=2, random_state=0)}
+    report = RankingEvaluator("map", cv=3).compare(models, X, Y, qid=QID, by={"country": COUNTRY}, clusters=QID // 3)
+    assert report.segments().by == ("country",)
+    assert "queries in 20 clusters" in str(report)
+
+
+def test_each_system_has_a_table():
+    tables = compared().segments("country", metric="map").to_markdown()
+    assert (tables.count("new difference"), tables.count("other difference")) == (1, 1)

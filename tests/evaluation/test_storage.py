@@ -1,0 +1,483 @@
+"""Results on disk: what is damaged or hostile is a ValueError in our words, and a file is written whole or not."""
+
+import errno
+import io
+import json
+import os
+import pickle
+import stat
+import subprocess
+import sys
+import zipfile
+import zlib
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+from sklearn_rank import RankingEvaluator, evaluate
+from sklearn_rank._utils.storage import SavedArrays, replacing
+from sklearn_rank.datasets import make_ranking
+from sklearn_rank.model_selection import Comparison
+from sklearn_rank.results import Evaluation
+
+X, Y, QID = make_ranking(n_queries=12, random_state=0)
+
+
+def small_evaluation():
+    ids = np.array([f"q{i}" for i in QID], dtype=object)
+    return evaluate(Y, X[:, 0], qid=ids, metrics=["ndcg@5", "map"], sample_weight=QID + 1.0)
+
+
+def small_comparison():
+    models = {"ridge": Ridge(), "flat": Ridge(alpha=1e9)}
+    return RankingEvaluator(["ndcg@5", "map"], cv=3).compare(models, X, Y, qid=QID)
+
+
+RESULTS = {"Evaluation": (Evaluation, small_evaluation), "Comparison": (Comparison, small_comparison)}
+
+
+@pytest.fixture(params=RESULTS, scope="module")
+def saved(request, tmp_path_factory):
+    """A class, a result of it, and the bytes of its file."""
+    kind, make = RESULTS[request.param]
+    result, path = make(), tmp_path_factory.mktemp("saved") / "result.npz"
+    result.save(path)
+    return kind, result, path.read_bytes()
+
+
+def loaded_or_refused(kind, data, path):
+    """What a file has; None if it is refused as it should be."""
+    path.write_bytes(data)
+    try:
+        return kind.load(path)
+    except ValueError as error:
+        message = str(error)
+    assert message.startswith(f"The file must hold a saved {kind.__name__} of layout 1 or earlier. Got ")
+    assert len(message) < 600
+    return None
+
+
+def words_of(result):
+    return result._plain()[0]
+
+
+def same(a, b):
+    return repr(a) == repr(b) and repr(words_of(a)) == repr(words_of(b))
+
+
+# --- damage --------------------------------------------------------------------------------------------------
+
+
+def test_any_byte_may_be_another(saved, tmp_path):
+    """A damaged file is refused, unless the damage is where nothing of the result is."""
+    kind, result, data = saved
+    rng, refused = np.random.default_rng(0), 0
+    places = rng.permutation(len(data))[:100]
+    for place in [*places.tolist(), *range(40), *range(len(data) - 120, len(data))]:
+        other = bytearray(data)
+        other[place] ^= int(rng.integers(1, 256))
+        found = loaded_or_refused(kind, bytes(other), tmp_path / "file")
+        refused += found is None
+        assert found is None or same(found, result)
+    assert refused > 120
+
+
+def test_a_file_may_end_anywhere(saved, tmp_path):
+    kind, _, data = saved
+    for stop in np.linspace(0, len(data) - 1, 150).astype(int).tolist():
+        assert loaded_or_refused(kind, data[:stop], tmp_path / "file") is None
+
+
+def test_parts_may_be_anything(saved, tmp_path):
+    """Each array in turn is left out, longer, of another kind, or no array at all."""
+    kind, _, data = saved
+    with np.load(io.BytesIO(data)) as file:
+        arrays = dict(file)
+    for name, array in arrays.items():
+        flat = np.atleast_1d(array)
+        others = [None, b"", b"no array", array[..., None], np.append(flat, flat), array.astype("S"), np.array(3)]
+        for other in [*others, array.astype(object) if name == "meta" else flat[:0]]:
+            with zipfile.ZipFile(tmp_path / "made", "w") as archive:
+                for n, a in arrays.items():
+                    a = other if n == name else a
+                    if isinstance(a, bytes):
+                        archive.writestr(f"{n}.npy", a)
+                    elif a is not None:
+                        with archive.open(f"{n}.npy", "w") as file:
+                            np.lib.format.write_array(file, a, allow_pickle=True)
+            optional = other is None and name.startswith(("label_fingerprints", "n_documents"))
+            found = loaded_or_refused(kind, (tmp_path / "made").read_bytes(), tmp_path / "file")
+            assert (found is None) == (not optional), (name, other)
+
+
+class Unpacked:
+    """What writes a file when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (self.path, "w")
+
+
+def test_what_is_pickled_is_not_run(saved, tmp_path):
+    """As any of the arrays, as one more, or as the whole file."""
+    kind, _, data = saved
+    pickled = np.array([Unpacked(str(tmp_path / "ran"))], dtype=object)
+    with np.load(io.BytesIO(data)) as file:
+        arrays = dict(file)
+    for name in [*arrays, "more"]:
+        np.savez(tmp_path / "made.npz", **(arrays | {name: pickled}))
+        found = loaded_or_refused(kind, (tmp_path / "made.npz").read_bytes(), tmp_path / "file")
+        assert found is None or name == "more"
+    assert loaded_or_refused(kind, pickle.dumps(pickled), tmp_path / "file") is None
+    assert not (tmp_path / "ran").exists()
+
+
+def with_meta(data, change):
+    """The file with another description."""
+    with np.load(io.BytesIO(data)) as file:
+        arrays = dict(file)
+    meta = json.loads(str(arrays.pop("meta")))
+    text = change(meta)
+    out = io.BytesIO()
+    np.savez_compressed(out, meta=np.array(json.dumps(meta) if text is None else text), **arrays)
+    return out.getvalue()
+
+
+def leaves(value, path=()):
+    """Where the entries of a description are."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield (*path, key)
+        yield from leaves(item, (*path, key))
+
+
+@pytest.mark.parametrize("junk", [None, [], {}, "junk", [[1]], -1, True, 1e999])
+def test_a_description_may_be_anything(junk, saved, tmp_path):
+    kind, _, data = saved
+    with np.load(io.BytesIO(data)) as file:
+        places = [*leaves(json.loads(str(file["meta"])))]
+    for place in places:
+
+        def change(meta, place=place):
+            for key in place[:-1]:
+                meta = meta[key]
+            meta[place[-1]] = junk
+
+        found = loaded_or_refused(kind, with_meta(data, change), tmp_path / "file")
+        if found is not None:  # it is no worse than another name, mean or meaning would be
+            repr(found), found.to_markdown(), words_of(found)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "3", "null", '"text"', "{", '{"kind": 1}', "[" * 100_000, "9" * 10_000])
+def test_no_description(text, saved, tmp_path):
+    kind, _, data = saved
+    assert loaded_or_refused(kind, with_meta(data, lambda meta: text), tmp_path / "file") is None
+
+
+def test_ids_that_are_tuples_in_tuples_without_end(tmp_path):
+    def nested(depth, one=1):
+        return nested(depth - 1, (one,)) if depth else one
+
+    def saved(depth):
+        evaluate([1, 1], [2, 1], qid=[nested(depth), ("a", 2)], metrics="map").save(tmp_path / "saved")
+
+    def deeper(meta):
+        (ids,) = meta["objects"].values()
+        ids[0] = json.loads("[" * 900 + "1" + "]" * 900)
+
+    saved(100)
+    assert Evaluation.load(tmp_path / "saved").qid[0] == nested(100)
+    data = with_meta((tmp_path / "saved").read_bytes(), deeper)
+    assert loaded_or_refused(Evaluation, data, tmp_path / "file") is None
+    with pytest.raises(
+        TypeError, match=r"To be saved, .* tuples of them, at most 100 in each other\. Got \(1,\) of type"
+    ):
+        saved(101)
+
+
+def test_names_may_not_be_there_twice(saved, tmp_path):
+    kind, _, data = saved
+
+    def twice(meta):
+        for words in meta["results"].values() if "results" in meta else [meta]:
+            words["metrics"] = words["metrics"][:1] * 2
+        if "results" in meta:
+            meta["metrics"] = meta["metrics"][:1] * 2
+
+    assert loaded_or_refused(kind, with_meta(data, twice), tmp_path / "file") is None
+    if kind is Evaluation:
+
+        def same_ids(meta):
+            meta["objects"]["qid"][1] = meta["objects"]["qid"][0]
+
+        assert loaded_or_refused(kind, with_meta(data, same_ids), tmp_path / "file") is None
+    (tmp_path / "twice").write_bytes(data)
+    with zipfile.ZipFile(tmp_path / "twice", "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        archive.writestr("meta.npy", b"")
+    assert loaded_or_refused(kind, (tmp_path / "twice").read_bytes(), tmp_path / "file") is None
+
+
+# --- hostile files -------------------------------------------------------------------------------------------
+
+LIMITED = """
+import resource, sys
+from sklearn_rank.model_selection import Comparison
+from sklearn_rank.results import Evaluation
+resource.setrlimit(resource.RLIMIT_DATA, (2**29, 2**29))
+for path in sys.argv[1:]:
+    for kind in (Comparison, Evaluation):
+        try:
+            kind.load(path)
+        except ValueError as error:
+            assert "The file must hold a saved" in str(error)
+        else:
+            raise AssertionError(path)
+"""
+
+
+def header(shape, dtype="<f8"):
+    """The head of an array, without its entries."""
+    file = io.BytesIO()
+    np.lib.format.write_array_header_1_0(file, {"shape": shape, "fortran_order": False, "descr": dtype})
+    return file.getvalue()
+
+
+def pack(path, members, compression=zipfile.ZIP_DEFLATED):
+    with zipfile.ZipFile(path, "w", compression, compresslevel=1) as archive:
+        for name, chunks in members.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                for chunk in chunks:
+                    file.write(chunk)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited so on Linux alone")
+def test_memory_is_not_promised(tmp_path):
+    """Headers that claim terabytes, and members that become 640 MiB, are refused without room for them."""
+    words = small_evaluation()._plain()[0] | {"kind": "Evaluation", "version": 1, "objects": {"qid": ["a", "b"]}}
+    text = np.array(json.dumps(words))
+    meta = io.BytesIO()
+    np.lib.format.write_array(meta, text)
+    meta = [meta.getvalue()]
+    zeros = [header((2, 5 * 2**23)), *([bytes(2**24)] * 40)]
+    small = {"undefined": [header((2, 2), "|b1"), bytes(4)], "n_documents": [header((2,), "<i8"), bytes(16)]}
+    files = {
+        "claims": {"meta": meta, "values": [header((2, 10**15)), bytes(32)], **small},
+        "overflows": {"meta": meta, "values": [header((2**40, 2**40)), bytes(32)], **small},
+        "bomb": {"meta": meta, "values": zeros, **small},
+        "meta claims": {"meta": [header((), "<U1000000000"), bytes(8)]},
+        "meta is long": {"meta": [header((10**12,), "<U1"), bytes(8)]},
+    }
+    for name, members in files.items():
+        pack(tmp_path / name, members)
+    pack(tmp_path / "lzma", {"meta": meta, "values": [header((2, 2)), bytes(32)], **small}, zipfile.ZIP_LZMA)
+    paths = [str(path) for path in tmp_path.iterdir()]
+    subprocess.run([sys.executable, "-c", LIMITED, *paths], check=True, timeout=300)
+
+
+# --- writing -------------------------------------------------------------------------------------------------
+
+
+def test_other_formats_are_refused(tmp_path):
+    result = small_evaluation()
+    for name in ("r.parquet", "r.CSV", "r.json", "r.pkl", "r.npy"):
+        with pytest.raises(ValueError, match=rf"saved as NumPy's \.npz, .*to_frame.*Got '.*{name}'"):
+            result.save(tmp_path / name)
+    assert not [*tmp_path.iterdir()]
+    for name in ("r.npz", "r", "ndcg@0.5", "2026.01.31", "r.NPZ"):
+        result.save(str(tmp_path / name))
+        assert same(Evaluation.load(tmp_path / name), result)
+
+
+def test_nested_ids_are_saved(tmp_path):
+    result = evaluate([1, 0], [1, 2], qid=[("a", ("b", 1)), ("a", ("b", 2))], metrics="map")
+    result.save(tmp_path / "r")
+    assert Evaluation.load(tmp_path / "r").qid.tolist() == [("a", ("b", 1)), ("a", ("b", 2))]
+
+
+def test_what_fails_changes_nothing(tmp_path):
+    path = tmp_path / "file"
+    for before in (None, b"before"):
+        if before is not None:
+            path.write_bytes(before)
+            os.chmod(path, 0o640)
+        with pytest.raises(ZeroDivisionError), replacing(path) as file:
+            file.write(b"half" * (1 // 0 if file.write(b"half") else 1))
+        assert [p.read_bytes() for p in tmp_path.iterdir()] == ([] if before is None else [before])
+    with replacing(path) as file:
+        file.write(b"after")
+        assert path.read_bytes() == b"before"
+    assert path.read_bytes() == b"after"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert [*tmp_path.iterdir()] == [path]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links take rights on Windows")
+def test_a_link_stays_one(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    with replacing(tmp_path / "link") as file:
+        file.write(b"x")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_bytes() == b"x"
+
+
+def test_folders_that_are_none(tmp_path):
+    for path, error in ((tmp_path, IsADirectoryError), (tmp_path / "no" / "r.npz", FileNotFoundError)):
+        with pytest.raises(error) as caught:
+            small_evaluation().save(path)
+        assert caught.value.filename == str(path)
+        assert str(caught.value).endswith(f": {str(path)!r}")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="/dev/full is of Linux")
+def test_a_full_device_is_an_error():
+    with pytest.raises(OSError, match=r"No space left on device: '/dev/full'"):
+        small_evaluation().save("/dev/full")
+    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+
+
+FULL = """
+import resource, sys, warnings
+import numpy as np
+from sklearn_rank import evaluate
+from sklearn_rank.io import write_trec_run
+warnings.simplefilter("error")
+resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+n, folder = 9000, sys.argv[1]
+score = np.random.default_rng(0).random(n)
+result = evaluate(np.ones(n), score, qid=np.arange(n), metrics={"own": lambda y, s: s[0]})
+for name, write in {
+    "result.npz": result.save,
+    "run": lambda path: write_trec_run(path, score, qid=np.arange(n), doc_id=np.arange(n)),
+    "run.gz": lambda path: write_trec_run(path, score, qid=np.arange(n), doc_id=np.arange(n)),
+}.items():
+    path = f"{folder}/{name}"
+    try:
+        write(path)
+    except OSError as error:
+        assert error.filename == path and "File too large" in str(error), error
+    else:
+        raise AssertionError(name)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+def test_a_full_disk_leaves_no_half_of_a_file(forks, tmp_path):
+    (tmp_path / "run").write_text("before")
+    forks.check(FULL, tmp_path)
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("run", "before")]
+
+
+def test_what_is_saved_are_arrays_alone(tmp_path):
+    small_evaluation().save(tmp_path / "saved")
+    with np.load(tmp_path / "saved", allow_pickle=False) as file:
+        assert not any(file[name].dtype.hasobject for name in file)
+
+
+@pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])
+def test_why_nothing_was_saved_is_said(error, monkeypatch, tmp_path):
+    """Not that an archive cannot be closed while a part of it is written."""
+
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(zlib, "compressobj", fail)
+    with pytest.raises(error):
+        small_evaluation().save(tmp_path / "saved")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_file_that_cannot_be_read_is_not_called_damaged(monkeypatch, tmp_path):
+    """Whichever of its reads the disk fails."""
+    path, left = tmp_path / "saved", []
+    small_evaluation().save(path)
+
+    class Failing(io.FileIO):
+        def fail_in_turn(self):
+            if not left.pop():
+                raise OSError(errno.EIO, "Input/output error")
+
+        def readinto(self, buffer):
+            self.fail_in_turn()
+            return super().readinto(buffer)
+
+        def readall(self):
+            self.fail_in_turn()
+            return super().readall()
+
+    monkeypatch.setattr(io, "FileIO", Failing)
+    left[:] = [True] * 1000
+    Evaluation.load(path)
+    n_reads = 1000 - len(left)
+    assert n_reads > 5
+    for stop in range(n_reads):
+        left[:] = [False] + [True] * stop
+        with pytest.raises(OSError, match="Input/output error") as caught:
+            Evaluation.load(path)
+        assert caught.value.filename == path
+
+
+def test_a_recursion_that_is_too_deep_is_not_called_damage(tmp_path):
+    small_evaluation().save(tmp_path / "saved")
+
+    def deeper(n):
+        return deeper(n - 1) if n else Evaluation.load(tmp_path / "saved")
+
+    found = []
+    for n in range(sys.getrecursionlimit() - 250, sys.getrecursionlimit(), 10):
+        try:
+            found.append(deeper(n).mean())
+        except RecursionError:
+            break
+    assert found
+    for depth in range(n - 60, n + 60):  # `mean` may go deeper than `load`
+        try:
+            deeper(depth)
+        except RecursionError:
+            found.append("too deep")
+    assert "too deep" in found
+
+
+@pytest.mark.parametrize("depth", [5000, 10**6])
+def test_lists_in_lists_without_end_are_refused(depth, tmp_path):
+    ids = "[" * depth + "]" * depth
+    text = f'{{"kind": "Evaluation", "version": 1, "metrics": [], "objects": {{"qid": {ids}}}}}'
+    np.savez(tmp_path / "made.npz", meta=np.array(text))
+    with pytest.raises(ValueError, match="The file must hold a saved Evaluation"):
+        Evaluation.load(tmp_path / "made.npz")
+
+
+@pytest.mark.parametrize("order", "<>")
+def test_text_of_what_is_no_character_is_refused(order, tmp_path):
+    """NumPy makes strings of it that Python does not know."""
+    path = tmp_path / "result.npz"
+    small_evaluation().save(path)
+    with np.load(path) as file:
+        arrays = dict(file)
+    text = arrays["meta"].astype(f"{order}U{arrays['meta'].dtype.itemsize // 4}")
+    code = text[None].view(f"{order}u4")
+    code[str(text[()]).index("map")] = 0x110000
+    arrays["meta"] = code.view(text.dtype)[0]
+    np.savez(path, **arrays)
+    with pytest.raises(ValueError, match=r"meta has a character above U\+10FFFF"):
+        Evaluation.load(path)
+
+
+def test_arrays_in_a_file(tmp_path):
+    """Of NumPy's second layout too, which has more room for names of fields."""
+    with zipfile.ZipFile(tmp_path / "arrays", "w") as archive:
+        for name, version in ("a", (1, 0)), ("b", (2, 0)):
+            with archive.open(f"{name}.npy", "w") as file:
+                np.lib.format.write_array(file, np.arange(3.0), version)
+    with zipfile.ZipFile(tmp_path / "arrays") as archive:
+        arrays = SavedArrays(archive)
+        assert (len(arrays), arrays["b"].tolist()) == (2, [0, 1, 2])
+
+
+def test_ids_of_numpy_among_others(tmp_path):
+    ids = np.array([np.int64(1), "a"], dtype=object)
+    assert type(ids[0]) is np.int64
+    evaluate([1, 1], [2, 1], qid=ids, metrics="map").save(tmp_path / "saved")
+    assert Evaluation.load(tmp_path / "saved").qid.tolist() == [1, "a"]

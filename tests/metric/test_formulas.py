@@ -1,0 +1,317 @@
+"""What a formula reads: its own depth, its own labels, nothing of what stands beside it; and what it may not change."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from registry import METRICS, data_for, each, policies, tie_policy, together
+
+from sklearn_rank import evaluate, metric
+from sklearn_rank._engine.ranked import Ranked
+from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
+from sklearn_rank._metric.decorator import _define_again, formula_of
+from sklearn_rank._metric.names import parse_metric
+from sklearn_rank.metrics import map_score
+
+
+def starts(r):
+    return np.flatnonzero(r.rank == 1)
+
+
+def sums(r, x):
+    """Sum of each query by NumPy alone; of an empty one 0."""
+    out = np.zeros((r.shape[0], 1))
+    out[r.n[:, 0] > 0, 0] = np.add.reduceat(x, starts(r)) if len(x) else 0
+    return out
+
+
+OWN = {
+    "pairs": lambda r: r.pairs().right,
+    "centred_ranks": lambda r: sums(r, r.centred_ranks(r.label) ** 2),
+    "upwards": lambda r: r.cumsum(weight=r.cascade(r.relevant, upwards=True) * r.rank),
+    "cascade": lambda r: r.cumsum(weight=r.cascade(r.label / 8) / r.rank),
+    "queries": lambda r: np.array([[y.sum() + len(y)] for y, s in r.queries()]),
+    "at_tie_end": lambda r: r.cumsum(r.relevant, weight=r.at_tie_end(r.joint(1, r.relevant) / r.rank)),
+    "at_cutoff": lambda r: r.at_cutoff(r.joint(1.0, r.relevant)),
+    "highest": lambda r: r.highest(r.joint(1.0, r.relevant) / r.rank),
+    "overlap": lambda r: sums(r, r.overlap()),
+    "ideal": lambda r: np.add.reduceat(r.ideal.label, starts(r.ideal))[:, None],
+    "ideal_sum": lambda r: sums(r, r.ideal_sum(r.ideal.label)),
+    "most_novel": lambda r: sums(r.most_novel(0.5), r.most_novel(0.5).relevant),
+    "reduceat": lambda r: sums(r, r.label + r.score),
+    "rank": lambda r: sums(r, r.rank),
+    "of_query": lambda r: sums(r, r.of_query(r.n) * r.label),
+    "counts": lambda r: (r.cumsum(r.relevant), r.n + r.n_relevant + r.n_judged + r.k),
+    "cutoff": lambda r: np.minimum(r.cutoff, 100) * (1 + r.n_relevant),
+    "tied": lambda r: r.n * (1 + 0 * r.k) + sums(r, r.label),
+    "subtopics": lambda r: r.over_subtopics(lambda s: sums(s, s.label))[0] + r.n_subtopics,
+}
+"""Formulas of one's own that between them read all that there is to read, most of them to the end of the list."""
+
+NEIGHBOURS = [
+    {"metrics": ["p@7"]},
+    {"metrics": ["ndcg", "map"]},
+    {"metrics": ["p@1", "err@2"]},
+    {"metrics": ["map(min_relevance=2)", "p(min_relevance=3)@5"]},
+    {"metrics": ["ndcg(ties=worst)@9", "mrr(ties=best)", "map(ties=stable)"]},
+    {"metrics": ["auc", "kendall", "bpref", "mse"]},
+]
+
+
+def own(name, **facts):
+    """A metric of a formula above, as one would define it; most of them are of no use with tied documents."""
+
+    def formula(r):
+        return OWN[name](r)
+
+    formula.__name__ = f"own_{name}_score"
+    return _define_again(f"own_{name}", formula, {}, facts).function  # untried
+
+
+@pytest.fixture(scope="module")
+def lists():
+    """Queries of one to nine documents, some tied; the ties are in pairs, at ranks 6 and 7 at the highest."""
+    rng = np.random.default_rng(13)
+    n = rng.integers(1, 10, size=40)
+    score = np.concatenate([np.where(np.arange(m) == 6, 5, np.arange(m)) * -1.0 for m in n])
+    return rng.integers(0, 5, size=n.sum()) * 1.0, score, np.repeat(np.arange(40), n)
+
+
+@together("ties", ["average", "stable", "worst", "best"])
+@pytest.mark.parametrize("name", OWN)
+def test_a_formula_reads_its_own_depth(lists, name, ties):
+    y, s, qid = lists
+    formula = own(name)
+    cutoffs = [1, 3, 5, 8, None] if ties == "average" else [1, 3, 6, 8, None]
+    alone = {k: formula(y, s, qid=qid, k=k, ties=ties, average=None) for k in cutoffs}
+    for neighbours in NEIGHBOURS:
+        specs = [parse_metric(f"own_{name}", k=k) for k in cutoffs]
+        for asked in (specs, specs[::-1]):
+            metrics = [*asked[:2], *neighbours["metrics"], *asked[2:]]
+            found = evaluate(y, s, qid=qid, metrics=metrics, ties=ties).per_query
+            for spec in asked:
+                assert_array_equal(found[str(spec)], alone[spec.k], err_msg=f"{spec} beside {neighbours}")
+    listed = formula(y, s, qid=qid, k=cutoffs[:-1], ties=ties, average=None)
+    assert_array_equal(listed, np.transpose([alone[k] for k in cutoffs[:-1]]))
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_formula_at_a_cutoff_is_that_of_the_list_cut_there(lists, name):
+    """Documents below the cutoff, were they not retrieved, would change nothing but the counts."""
+    y, s, qid = lists
+    formula, k = own(name), 4
+    rank = np.concatenate([np.arange(m) for m in np.bincount(qid)])
+    cut = np.where(rank < k, s, -np.inf)
+    if name not in ("counts", "of_query", "tied"):
+        assert_array_equal(formula(y, s, qid=qid, k=k, average=None), formula(y, cut, qid=qid, k=k, average=None))
+
+
+@pytest.mark.parametrize("name", ["pairs", "centred_ranks", "upwards", "queries"])
+def test_documents_tied_across_the_cutoff(name):
+    """Half a tie block has no pairs, ranks or last document of its own: that is refused, and no policy is."""
+    y, s, qid = [2, 0, 1], [3, 1, 1], [0, 0, 0]
+    formula = own(name)
+    with pytest.raises(ValueError, match=r"of a formula has no expectation .* whole lists \(has_cutoff=False"):
+        formula(y, s, qid=qid, k=2)
+    formula(y, s, qid=qid, k=1)
+    formula(y, s, qid=qid)
+    assert formula(y, s, qid=qid, k=2, ties="worst") <= formula(y, s, qid=qid, k=2, ties="best")
+
+
+def test_a_list_is_cut_at_its_depth_by_each_policy():
+    formula = own("rank")
+    for ties in ("stable", "worst", "best"):
+        assert formula([1, 0, 2, 0], [4, 1, 1, 1], qid=[0] * 4, k=2, ties=ties) == 1 + 2
+
+
+@each([m for m in METRICS if not m.pointwise])
+def test_metrics_do_not_change_with_what_stands_beside_them(metric):
+    data = data_for(metric, tied=True, unretrieved=True)
+    ties = tie_policy(metric)
+    cut = [1, 2, 5, None] if metric.has_cutoff else [None]
+    specs = [parse_metric(metric.name, k=k, **ties) for k in cut]
+    if "min_relevance" in metric.defaults:
+        specs += [parse_metric(metric.name, k=cut[-2] if len(cut) > 1 else None, min_relevance=2, **ties)]
+    specs += [parse_metric(metric.name, k=cut[0], ties=t) for t in policies(metric) if t != "average"]
+    specs = list({str(spec): spec for spec in specs}.values())
+    for asked in (specs, specs[::-1]):
+        found = evaluate(data.y_true, data.y_score, qid=data.qid, metrics=asked).per_query
+        for spec in asked:
+            alone = evaluate(data.y_true, data.y_score, qid=data.qid, metrics=[spec]).per_query[str(spec)]
+            assert_array_equal(found[str(spec)], alone)
+
+
+def test_what_counts_as_relevant_is_each_metrics_own():
+    y, s, qid = [1, 2, 0, 2], [4, 3, 2, 1], [0] * 4
+    found = evaluate(y, s, qid=qid, metrics=["map", "map(min_relevance=2)", "recall@2"]).mean()
+    assert_allclose(list(found.values()), [(1 + 1 + 3 / 4) / 3, (1 / 2 + 2 / 4) / 2, 2 / 3])
+
+
+# --- subtopics -----------------------------------------------------------------------------------------------
+
+
+def test_subtopics_share_nothing_but_the_order():
+    """What was computed of the whole, before or beside it, is not taken for that of a subtopic."""
+
+    def formula(r):
+        before = r.n + r.shape[0] * 0 + r.most_novel(0.5).cumsum()
+        own = r.over_subtopics(lambda s: s.n_relevant + 10 * s.ideal.cumsum(s.ideal.label) + 100 * s.n)
+        novel = r.over_subtopics(lambda s: s.most_novel(0.5).cumsum(s.most_novel(0.5).relevant))
+        return (own * [[[1]], [[1000]]]).sum(axis=0) + 1e6 * novel.sum(axis=0) + 0 * before
+
+    y = np.array([[1, 0], [1, 1], [0, 1], [1, 0]])
+    found = metric("shares", subtopics=True)(formula)(y, [4, 3, 2, -np.inf], qid=[0] * 4, k=2)
+    assert found == (3 + 10 * 2 + 100 * 3) + 1000 * (2 + 10 * 2 + 100 * 3) + 1e6 * (2 + 2)
+
+
+def test_a_subtopic_without_a_relevant_document_adds_nothing_to_err_ia():
+    """Though one of its labels, below min_relevance, would stop a user."""
+    found = evaluate([[1, 0.5], [0, 0]], [2, 1], qid=[0, 0], metrics="err_ia").mean()["err_ia"]
+    assert found == 1 / 2
+
+
+# --- what formulas share is not theirs to change -------------------------------------------------------------
+
+
+@together("name", ["label", "score", "rank", "relevant", "judged", "n", "n_relevant", "n_judged"])
+@pytest.mark.parametrize("facts", [{}, {"pointwise": True}], ids=str)
+def test_what_a_formula_is_given_cannot_be_changed(name, facts):
+    def change(r):
+        getattr(r, name)[...] = 0
+        return r.cumsum()
+
+    formula = metric("changes", **facts)(change)
+    y, s = np.array([2.0, 1.0, 0.0]), np.array([3.0, 2.0, 1.0])
+    with pytest.raises(ValueError, match="read-only"):
+        evaluate(y, s, qid=[0] * 3, metrics=[formula, "mse" if facts else "ndcg"])
+    assert y.tolist() == [2, 1, 0]
+    assert s.tolist() == [3, 2, 1]
+
+
+def test_the_ideal_cannot_be_changed():
+    def change(r):
+        r.ideal.label[:] = 1
+        return r.cumsum()
+
+    with pytest.raises(ValueError, match="read-only"):
+        metric("changes")(change)([1, 0], [2, 1], qid=[0, 0])
+
+
+def test_a_pointwise_metric_has_no_cutoff():
+    squared = metric("squared", pointwise=True)(lambda r: (r.cumsum((r.label - r.score) ** 2), r.n))
+    assert squared([1, 2], [1, 0], qid=[0, 0]) == 2
+    with pytest.raises(ValueError, match="has no cutoff"):
+        squared([1, 2], [1, 0], qid=[0, 0], k=1)
+    with pytest.raises(ValueError, match=r"A pointwise metric has no cutoff, .* Got pointwise=True, has_cutoff=True"):
+        metric("squared", pointwise=True, has_cutoff=True)(lambda r: r.cumsum())
+
+
+@pytest.mark.parametrize("p", [-0.1, 1.5, np.nan, -np.inf])
+@pytest.mark.parametrize("score", [[3, 2, 1], [1, 1, 1]])
+def test_a_cascade_is_of_probabilities(p, score):
+    formula = metric("stops")(lambda r: r.cumsum(weight=r.cascade(np.where(r.label > 0, p, 0.5))))
+    with pytest.raises(ValueError, match=f"must be probabilities, from 0 to 1. Got {p:g}"):
+        formula([1, 0, 0], score, qid=[0] * 3)
+    with pytest.raises(ValueError, match=f"must be probabilities, from 0 to 1. Got {p:g}"):
+        formula([1] * 20, [1] * 20, qid=[0] * 20)
+    nearly = metric("stops")(lambda r: r.cumsum(weight=r.cascade(np.full(len(r.label), np.nextafter(1, 2)))))
+    assert nearly([1, 0, 0], score, qid=[0] * 3) == pytest.approx(1)
+
+
+def test_overlap_needs_all_labels():
+    """Where documents have no row, a metric must say that it reads their labels."""
+    from sklearn_rank._engine.queries import DocumentsWithoutRow
+
+    arrays = np.array([0]), np.array([2.0]), np.array([3]), np.array([3])
+    ranking = Ranking.by_score(
+        np.array([1.0]),
+        np.array([1.0]),
+        np.array([0, 1]),
+        unlisted=DocumentsWithoutRow(*arrays, n_queries=1, ranked=True),
+    )
+    with pytest.raises(ValueError, match="declare reads_all_labels=True"):
+        Ranked(ranking, np.array([NO_CUTOFF])).overlap()
+
+
+# --- small things that tests did not see ---------------------------------------------------------------------
+
+
+def test_documents_not_retrieved_have_no_rank():
+    y, s, qid = [1, 1, 0], [2, -np.inf, -np.inf], [0] * 3
+    asked = ["p(denominator=min_k_n)@2", "acg(denominator=min_k_n)@3", "p", "judged"]
+    assert list(evaluate(y, s, qid=qid, metrics=asked).mean().values()) == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("name", ["infap", "iprec", "map(denominator=retrieved_relevant)"])
+def test_a_tie_that_begins_at_the_cutoff_is_one(name):
+    keywords = {"qid": [0] * 3}
+    with pytest.raises(ValueError, match="no closed form for tied documents"):
+        evaluate([1, 1, 0], [2, 1, 1], metrics=f"{name}@2", **keywords)
+    evaluate([1, 1, 0], [2, 1, 1], metrics=f"{name}@1", **keywords)
+
+
+def test_the_highest_of_an_empty_list_is_0():
+    y, s, qid = [1, 1, 1, 0], [-np.inf, 2, 1, -np.inf], [0, 1, 1, 2]
+    assert evaluate(y, s, qid=qid, metrics="iprec").per_query["iprec"].tolist() == [0, 1, 0]
+    at_end = metric("at_end")(lambda r: r.at_cutoff(r.joint(1.0, r.relevant)))
+    assert at_end(y, s, qid=qid, k=[1, 5], average=None).tolist() == [[0, 0], [1, 2], [0, 0]]
+
+
+def test_equal_labels_below_the_cutoff_leave_the_best_order_open():
+    assert evaluate([1, 1, 1, 0], [4, 3, 2, 1], qid=[0] * 4, metrics="rbo@1").mean()["rbo@1"] == pytest.approx(1 / 3)
+
+
+def test_one_tie_among_rows_in_order():
+    label, score = np.array([1.0, 0.0, 0.0]), np.array([2.0, 1.0, 1.0])
+    ptr, ends = np.array([0, 3]), np.array([1, 3, 3])
+    for tie_end in (ends, np.array([1, 2, 3]), None):
+        ranking = Ranking(label, score, ptr, ptr, tie_end=tie_end)
+        assert Ranked(ranking, np.array([NO_CUTOFF])).tied == (tie_end is ends)
+    ranking = Ranking(label[::-1].copy(), score, ptr, ptr, tie_end=ends)
+    mrr = Ranked(ranking, np.array([NO_CUTOFF]))
+    assert mrr.cumsum(weight=mrr.cascade(mrr.relevant) / mrr.rank) == pytest.approx((1 / 2 + 1 / 3) / 2)
+
+
+@pytest.mark.parametrize("metrics", [["p@1", "ndcg@3", "map"], ["map", "ndcg@3", "p@1"], ["ndcg@3", "p@1", "dcg@2"]])
+def test_lists_are_read_to_the_deepest_cutoff(metrics):
+    y, s, qid = [0, 1, 2, 3, 0, 1], [6, 5, 4, 3, 2, 1], [0] * 6
+    found = evaluate(y, s, qid=qid, metrics=metrics).mean()
+    assert found == {name: evaluate(y, s, qid=qid, metrics=name).mean()[name] for name in metrics}
+
+
+def test_ties_are_counted_query_by_query():
+    y, s, qid = [1, 0, 1, 0, 1, 0], [2, 2, 4, 3, 2, 2], [0, 0, 1, 1, 1, 1]
+    result = evaluate(y, s, qid=qid, metrics=["p@1", "p@2", "p@3", "map"])
+    assert result.n_tied == {"p@1": 1, "p@2": 0, "p@3": 1, "map": 2}
+
+
+def test_grades_that_are_not_whole_have_an_ideal():
+    """Also in lists long enough to count grades."""
+    y = np.array([2.5, 2.25, 2, 1.75, 1.5, 1.25, 1, 0.75, 0.5, 0.25])
+    for gain in ("linear", "exp2"):
+        assert evaluate(y, y, qid=[0] * 10, metrics=f"ndcg(gain={gain})").mean() == {f"ndcg(gain={gain})": 1}
+
+
+def test_bpref_of_one_pair():
+    assert evaluate([0, 1], [2, 1], qid=[0, 0], metrics="bpref").mean()["bpref"] == 0
+
+
+def test_levels_of_recall_are_rounded_as_said():
+    y = np.repeat([1, 0], [100, 1])
+    keywords = {"qid": [0] * 101, "recall": 0.07}  # 0.07 * 100 is just above 7
+    assert evaluate(y, -np.arange(101), metrics="iprec@7", **keywords).mean()["iprec@7"] == 1
+    y, s, qid = [1, 0, 1, 1], [4, 3, 2, 1], [0] * 4  # 0.35 * 3 + 0.9 is 1.95: one document
+    assert evaluate(y, s, qid=qid, metrics="iprec@1", recall=0.35, rounding="cut").mean()["iprec@1"] == 1
+
+
+def test_formulas_of_others_may_be_used():
+    half = metric("half_of_map")(lambda r: formula_of(map_score)(r)[0] / np.maximum(r.n_relevant, 1) / 2)
+    assert half([1, 0], [1, 1], qid=[0, 0]) == 0.375
+
+
+@pytest.mark.parametrize("depth", [1, NO_CUTOFF])
+@pytest.mark.parametrize("keep_unretrieved", [False, True])
+def test_n_counts_what_was_retrieved(depth, keep_unretrieved):
+    """However many of it have a position."""
+    label, score = np.arange(6.0), np.array([3.0, 2.0, -np.inf, 1.0, -np.inf, -np.inf])
+    ranking = Ranking.by_score(label, score, np.array([0, 4, 6]), depth=depth, keep_unretrieved=keep_unretrieved)
+    assert_array_equal(Ranked(ranking, np.array([depth])).n, [[3.0], [0.0]])

@@ -1,0 +1,347 @@
+"""RankingEvaluator on fixed test sets, lists of splits and repeats; with weights, clusters, times and keywords."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from numpy.testing import assert_array_equal
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, GroupShuffleSplit, LeavePGroupsOut, PredefinedSplit
+
+from sklearn_rank import (
+    QueryKFold,
+    QueryShuffleSplit,
+    QueryTimeSeriesSplit,
+    RankingEvaluator,
+    RepeatedQueryKFold,
+    evaluate,
+    get_scorers,
+    stats,
+)
+from sklearn_rank.datasets import make_ranking
+from sklearn_rank.model_selection import Comparison
+
+MODELS = {"constant": DummyRegressor(), "ridge": Ridge()}
+METRICS = ["ndcg@5", "map", "rmse"]
+
+
+@pytest.fixture(scope="module")
+def data():
+    """X, y, qid in no order, and whether each row is in the test set."""
+    X, y, qid = make_ranking(n_queries=40, n_documents=(2, 12), shuffle=True, random_state=0)
+    return X, y, qid, qid % 4 == 0
+
+
+def splits_of(test):
+    rows = np.flatnonzero(~test), np.flatnonzero(test)
+    return {
+        "predefined": PredefinedSplit(np.where(test, 0, -1)),
+        "rows": [rows],
+        "lists": [tuple(part.tolist() for part in rows)],
+        "masks": [[~test, test]],
+        "generator": (rows for _ in range(1)),
+    }
+
+
+# --- a fixed test set ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["predefined", "rows", "lists", "masks", "generator"])
+def test_a_fixed_test_set(data, kind, tmp_path):
+    X, y, qid, test = data
+    evaluator = RankingEvaluator(METRICS, cv=splits_of(test)[kind])
+    report = evaluator.compare(MODELS, X, y, qid=qid)
+    y_score = report.y_score["ridge"][test]
+    np.testing.assert_allclose(y_score, Ridge().fit(X[~test], y[~test]).predict(X[test]))
+    alone = evaluate(y[test], y_score, qid=qid[test], metrics=METRICS)
+    assert report.results["ridge"].mean() == alone.mean()
+    assert_array_equal(report.results["ridge"].qid, alone.qid)
+    assert np.isnan(report.y_score["ridge"][~test]).all()
+    assert report.n_queries == [(30, 10)]
+    assert repr(report).startswith("Comparison of 2 models on 10 queries")
+    frame = report.summary().to_frame().set_index(["model", "metric"])
+    assert frame[["fold sd", "p folds"]].isna().all(axis=None)
+    row = frame.loc["ridge", "map"]
+    assert row["fold mean"] == row["mean"] == alone.mean()["map"]
+    assert row["p"] == stats.compare(alone, report.results["constant"], metric="map").pvalue
+    report.save(tmp_path / "report.npz")
+    loaded = Comparison.load(tmp_path / "report.npz")
+    assert repr(loaded) == repr(report)
+    assert_array_equal(loaded.y_score["ridge"], report.y_score["ridge"])
+    scores = evaluator.cross_validate(Ridge(), X, y, qid=qid)
+    assert scores["test_map"].tolist() == [alone.mean()["map"]]
+    assert scores.mean_over_queries() == alone.mean()
+
+
+@pytest.mark.parametrize("cv", [GroupShuffleSplit(1, random_state=0), QueryShuffleSplit(n_splits=1, random_state=0)])
+def test_one_random_split(data, cv):
+    X, y, qid, _ = data
+    report = RankingEvaluator("map", cv=cv).compare(MODELS, X, y, qid=qid)
+    assert report.n_queries == [(32, 8)]
+    assert len(report.results["ridge"].qid) == 8
+
+
+def test_a_search_on_a_validation_set(data):
+    X, y, qid, test = data
+    search = GridSearchCV(Ridge(), {"alpha": [0.1, 1e5]}, refit=False)
+    found = RankingEvaluator("map", cv=[(~test, test)]).search(search, X, y, qid=qid)
+    for alpha, mean in zip((0.1, 1e5), found.cv_results_["mean_test_map"], strict=True):
+        y_score = Ridge(alpha).fit(X[~test], y[~test]).predict(X[test])
+        assert mean == pytest.approx(evaluate(y[test], y_score, qid=qid[test], metrics="map").mean()["map"])
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        (lambda train, test: (train, test), r"a list of splits, \[\(train, test\)\], of row numbers. Got \("),
+        (lambda train, test: [], r"a list of splits, \[\(train, test\)\], of row numbers. Got \[\]"),
+        (lambda train, test: np.arange(5) % 2, "there is PredefinedSplit. Got"),
+    ],
+)
+def test_splits_are_pairs(data, cv, message):
+    test = np.flatnonzero(data[3])
+    with pytest.raises(ValueError, match=message):
+        RankingEvaluator("map", cv=cv(np.flatnonzero(~data[3]), test))
+
+
+@pytest.mark.parametrize(
+    ("split", "message"),
+    [
+        (lambda train, test: (train, test[:-1]), "all rows of its queries.* tests 1 queries of fold 0 on other rows"),
+        (lambda train, test: (train, np.tile(test, 2)), "which tests 10 queries of fold 0 on other rows"),
+        (lambda train, test: (np.append(train, test[0]), test), "keep queries whole.* tears 1 queries apart in fold 0"),
+        (lambda train, test: (train, []), "have rows to train on and rows to test"),
+        (lambda train, test: ([], test), "have rows to train on and rows to test"),
+        (lambda train, test: (train - 1000, test), "must split the .* rows it is given"),
+        (lambda train, test: (train, test + 1000), "must split the .* rows it is given"),
+        (lambda train, test: (train, [len(train) + len(test)]), "must split the .* rows it is given"),
+        (lambda train, test: (train, test * 1.0), "a pair .* of lists of row numbers"),
+        (lambda train, test: (train, np.ones(9, dtype=bool)), "of masks of all .* rows"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_split(data, split, message):
+    X, y, qid, test = data
+    cv = [split(np.flatnonzero(~test), np.flatnonzero(test))]
+    with pytest.raises(ValueError, match=message):
+        RankingEvaluator("map", cv=cv).compare(MODELS, X, y, qid=qid)
+
+
+# --- repeats -------------------------------------------------------------------------------------------------
+
+
+def test_repeated_cross_validation(data, tmp_path):
+    """Values of a query are the mean of what plain cross-validations say; folds are those of all of them."""
+    X, y, qid, _ = data
+    seeds = (0, 1, 2)
+    folds = [f for seed in seeds for f in QueryKFold(4, shuffle=True, random_state=seed).split(X, groups=qid)]
+    metrics = [*METRICS, "p(average=micro)@5"]
+    report = RankingEvaluator(metrics, cv=folds).compare(MODELS, X, y, qid=qid)
+    once = [
+        RankingEvaluator(metrics, cv=QueryKFold(4, shuffle=True, random_state=seed)).compare(MODELS, X, y, qid=qid)
+        for seed in seeds
+    ]
+    found = report.results["ridge"]
+    for metric in METRICS:
+        values = np.mean([one.results["ridge"].per_query[metric] for one in once], axis=0)
+        np.testing.assert_allclose(found.per_query[metric], values, rtol=1e-12)
+        assert found.mean()[metric] == pytest.approx(values.mean(), rel=1e-12)
+        of_folds = np.concatenate([one.fold_means["ridge"][metric] for one in once])
+        assert_array_equal(report.fold_means["ridge"][metric], of_folds)
+    pooled = "p(average=micro)@5"
+    assert found.mean()[pooled] == pytest.approx(np.mean([one.results["ridge"].mean()[pooled] for one in once]))
+    assert_array_equal(report.y_score["ridge"], np.column_stack([one.y_score["ridge"] for one in once]))
+    n_train, n_test = np.mean(report.n_queries, axis=0)
+    means = [report.fold_means[model]["map"] for model in ("ridge", "constant")]
+    frame = report.summary().to_frame().set_index(["model", "metric"])
+    expected = stats.compare_folds(*means, n_train=n_train, n_test=n_test)
+    assert expected.n_folds == 12
+    assert frame.loc["ridge", "map"]["p folds"] == expected.pvalue
+    report.save(tmp_path / "report.npz")
+    assert repr(Comparison.load(tmp_path / "report.npz")) == repr(report)
+
+
+@pytest.mark.parametrize(
+    ("cv", "n_repeats"), [(RepeatedQueryKFold(4, n_repeats=3, random_state=0), 3), (LeavePGroupsOut(2), 5)]
+)
+def test_splitters_that_repeat(data, cv, n_repeats):
+    X, y, qid, _ = data
+    few = qid < 6
+    report = RankingEvaluator("map", cv=cv).compare(MODELS, X[few], y[few], qid=qid[few])
+    assert report.y_score["ridge"].shape == (few.sum(), n_repeats)
+    assert len(report.results["ridge"].qid) == 6
+
+
+def test_the_same_folds_again_are_no_repeats(data):
+    X, y, qid, _ = data
+    folds = [*QueryKFold(4).split(X, groups=qid)]
+    reversed_folds = [(train, test[::-1]) for train, test in folds]
+    for cv in (folds * 2, folds + reversed_folds, QueryShuffleSplit(3, random_state=0), [*folds, folds[0]]):
+        evaluator = RankingEvaluator("map", cv=cv)
+        assert evaluator.cross_validate(Ridge(), X, y, qid=qid).pooled is None
+        with pytest.raises(ValueError, match="tested once at most, or all rows equally often, by folds that differ"):
+            evaluator.compare(MODELS, X, y, qid=qid)
+
+
+class BlindWithout(Ridge):
+    """Gives all documents one score unless it is trained on the first query, which is the first feature."""
+
+    def fit(self, X, y):
+        self.sees_ = (X[:, 0] == 0).any()
+        return super().fit(X, y)
+
+    def predict(self, X):
+        return X[:, 1] if self.sees_ else np.zeros(len(X))
+
+
+def test_a_query_is_undefined_if_it_is_in_one_repeat():
+    X, y = np.column_stack([np.repeat(np.arange(4), 2), np.tile([0, 1], 4)]), np.tile([0, 1], 4)
+    halves = [np.arange(4), np.arange(4, 8)], [np.array([0, 1, 4, 5]), np.array([2, 3, 6, 7])]
+    folds = [split for a, b in halves for split in ((a, b), (b, a))]
+    evaluator = RankingEvaluator("kendall", cv=folds)
+    found = evaluator.compare({"blind": BlindWithout()}, X, y, qid=X[:, 0]).results["blind"]
+    assert found.n_undefined == {"kendall": 3}  # only query 3 is tested twice by a model that saw query 0
+    assert found.per_query["kendall"][3] == 1
+
+
+# --- weights -------------------------------------------------------------------------------------------------
+
+
+class Weighed(Ridge):
+    """Keeps the weights that it is given."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.given_ = sample_weight
+        return super().fit(X, y, sample_weight)
+
+
+def asking():
+    with sklearn.config_context(enable_metadata_routing=True):
+        return Weighed().set_fit_request(sample_weight=True)
+
+
+def test_weights_are_those_of_queries_in_the_means(data):
+    X, y, qid, test = data
+    weight = qid + 1.0
+    report = RankingEvaluator(METRICS, cv=3).compare(MODELS, X, y, qid=qid, sample_weight=weight)
+    alone = evaluate(y, report.y_score["ridge"], qid=qid, metrics=METRICS, sample_weight=weight)
+    assert report.results["ridge"].mean() == alone.mean()
+    _, first = next(iter(QueryKFold(3).split(X, groups=qid)))
+    of_fold = evaluate(
+        y[first], report.y_score["ridge"][first], qid=qid[first], metrics="map", sample_weight=weight[first]
+    )
+    assert report.fold_means["ridge"]["map"][0] == pytest.approx(of_fold.mean()["map"], rel=1e-12)
+    assert "No test of nDCG@5, MAP, RMSE: the queries have weights" in " ".join(str(report).split())
+    fixed = RankingEvaluator("map", cv=[(~test, test)]).compare(MODELS, X, y, qid=qid, sample_weight=weight)
+    assert_array_equal(fixed.results["ridge"].weight, fixed.results["ridge"].qid + 1.0)
+    with pytest.raises(ValueError, match="constant within each"):
+        RankingEvaluator("map").compare(MODELS, X, y, qid=qid, sample_weight=np.arange(len(y)))
+    with pytest.raises(ValueError, match="not all zero"):
+        RankingEvaluator("map", cv=[(~test, test)]).compare(MODELS, X, y, qid=qid, sample_weight=1.0 * ~test)
+
+
+@pytest.mark.parametrize(("model", "is_given"), [(Weighed(), False), (asking(), True)], ids=["silent", "asking"])
+def test_models_are_fitted_with_weights_if_they_ask(data, model, is_given):
+    X, y, qid, test = data
+    weight, evaluator = qid + 1.0, RankingEvaluator("map", cv=[(~test, test)])
+    scores = evaluator.cross_validate(model, X, y, qid=qid, sample_weight=weight, return_estimator=True)
+    (fitted,) = scores["estimator"]
+    search = evaluator.search(GridSearchCV(model, {"alpha": [0.1, 1]}), X, y, qid=qid, sample_weight=weight)
+    for ridge, rows in ((fitted.estimator_, ~test), (search.best_estimator_.estimator_, np.ones(len(y), dtype=bool))):
+        if is_given:
+            assert_array_equal(np.sort(ridge.given_), np.sort(weight[rows]))
+        else:
+            assert ridge.given_ is None
+    y_score = fitted.predict(X[test])
+    expected = evaluate(y[test], y_score, qid=qid[test], metrics="map", sample_weight=weight[test]).mean()["map"]
+    assert scores["test_map"][0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_searches_score_with_weights(data):
+    X, y, qid, test = data
+    weight = np.where(qid == 4, 1e6, 1.0)
+    found = RankingEvaluator("map", cv=[(~test, test)]).search(
+        GridSearchCV(Ridge(), {"alpha": [1.0]}, refit=False), X, y, qid=qid, sample_weight=weight
+    )
+    one = qid == 4
+    alone = evaluate(y[one], Ridge().fit(X[~test], y[~test]).predict(X[one]), qid=qid[one], metrics="map")
+    assert found.cv_results_["mean_test_map"][0] == pytest.approx(alone.mean()["map"], rel=1e-4)
+    report = RankingEvaluator("map", cv=3).compare(
+        {"search": GridSearchCV(Ridge(), {"alpha": [0.1, 1e6]})}, X, y, qid=qid, sample_weight=weight
+    )
+    assert [*report.results] == ["search"]
+
+
+# --- metrics -------------------------------------------------------------------------------------------------
+
+
+def test_names_and_keywords_of_metrics(data):
+    X, y, qid, _ = data
+    evaluator = RankingEvaluator({"mine": "ndcg@5", "loss": "rmse"}, cv=2, gain="linear")
+    report = evaluator.compare(MODELS, X, y, qid=qid)
+    alone = evaluate(y, report.y_score["ridge"], qid=qid, metrics={"mine": "ndcg@5", "loss": "rmse"}, gain="linear")
+    assert report.results["ridge"].mean() == alone.mean()
+    assert report.results["ridge"].meaning == alone.meaning
+    scores = evaluator.cross_validate(Ridge(), X, y, qid=qid)
+    assert {"test_mine", "test_loss"} < {*scores}
+    assert (scores["test_loss"] < 0).all()
+    assert "mean_test_mine" in evaluator.search(GridSearchCV(Ridge(), {"alpha": [1]}), X, y, qid=qid).cv_results_
+    assert evaluator.scorers.names == ["mine", "loss"]
+    assert repr(evaluator).startswith("RankingEvaluator({'mine': 'ndcg@5', 'loss': 'rmse'}, cv=QueryKFold(")
+    assert repr(evaluator).endswith("gain='linear')")
+    assert repr(get_scorers({"mine": "ndcg@5"})) == "get_scorers({'mine': 'ndcg@5'})"
+    with pytest.raises(TypeError, match="has a keyword 'gian'. Did you mean 'gain'"):
+        RankingEvaluator("ndcg", gian="linear")
+
+
+def test_metrics_have_a_default(data):
+    X, y, qid, _ = data
+    report = RankingEvaluator(cv=2).compare({"ridge": Ridge()}, X, y, qid=qid)
+    assert report.results["ridge"].mean() == evaluate(y, report.y_score["ridge"], qid=qid).mean()
+
+
+# --- clusters, times, attributes -----------------------------------------------------------------------------
+
+
+def test_clusters_stay_whole_and_go_into_the_results(data):
+    X, y, qid, test = data
+    users = np.array([f"u{i}" for i in qid // 3])
+    evaluator = RankingEvaluator("map", cv=3)
+    for train, test_rows in evaluator.split(X, y, qid=qid, clusters=users):
+        assert not {*users[train]} & {*users[test_rows]}
+    report = evaluator.compare(MODELS, X, y, qid=qid, clusters=users, by={"half": qid > 19})
+    alone = evaluate(y, report.y_score["ridge"], qid=qid, metrics="map", clusters=users, by={"half": qid > 19})
+    assert_array_equal(report.results["ridge"].clusters, alone.clusters)
+    assert_array_equal(report.results["ridge"].attributes["half"], alone.attributes["half"])
+    assert report.results["ridge"].confidence_interval() == alone.confidence_interval()
+    with pytest.raises(ValueError, match="compare takes test='t', 'randomization' or 'bootstrap'"):
+        RankingEvaluator("map", test="wilcoxon").compare(MODELS, X, y, qid=qid, clusters=users)
+    nested = {"search": GridSearchCV(Ridge(), {"alpha": [0.1, 1]}, cv=QueryKFold(2))}
+    evaluator.compare(nested, X, y, qid=qid, clusters=users)
+    fixed = RankingEvaluator("map", cv=[(~test, test)])
+    result = fixed.cross_validate(Ridge(), X, y, qid=qid, clusters=users).pooled
+    assert result.clusters.tolist() == [f"u{q // 3}" for q in result.qid]
+    for call in (fixed.split, lambda X, y, **k: fixed.search(GridSearchCV(Ridge(), {"alpha": [1]}), X, y, **k)):
+        with pytest.raises(TypeError, match="clusters= is for a splitter that takes it"):
+            call(X, y, qid=qid, clusters=users)
+
+
+def test_times_go_to_the_splitter(data):
+    X, y, qid, _ = data
+    time = np.datetime64("2024-01-01") + ((qid * 7) % 40).astype("m8[D]")
+    evaluator = RankingEvaluator("map", cv=QueryTimeSeriesSplit(3))
+    for train, test in evaluator.split(X, y, qid=qid, time=time):
+        assert time[train].max() < time[test].min()
+    report = evaluator.compare(MODELS, X, y, qid=qid, time=time)
+    assert len(report.results["ridge"].qid) == sum(n for _, n in report.n_queries) == 30
+    evaluator.search(GridSearchCV(Ridge(), {"alpha": [1]}), X, y, qid=qid, time=time)
+    with pytest.raises(TypeError, match="time= is for a splitter that takes it, such as QueryTimeSeriesSplit"):
+        RankingEvaluator("map").compare(MODELS, X, y, qid=qid, time=time)
+
+
+def test_rows_of_pandas_must_agree(data):
+    X, y, qid, _ = data
+    y, users = pd.Series(y), pd.Series(qid // 3, index=np.arange(len(y))[::-1])
+    for name in ("sample_weight", "clusters"):
+        with pytest.raises(ValueError, match=f"y and {name} must have the same index"):
+            RankingEvaluator("map").compare(MODELS, X, y, qid=qid, **{name: users})

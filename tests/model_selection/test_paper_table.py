@@ -1,0 +1,141 @@
+"""Comparisons as tables for papers: which mean is bold, what is marked, and that LaTeX and Markdown can read it."""
+
+import re
+
+import numpy as np
+import pytest
+
+from sklearn_rank.model_selection._paper_table import CORRECTION_NAMES, TEST_NAMES, paper_table
+from sklearn_rank.results import Evaluation
+from sklearn_rank.stats import compare_all
+from sklearn_rank.stats._arguments import RULES
+from sklearn_rank.stats._significance import TESTS
+
+N = 60
+STEP = np.linspace(0.2, 0.4, N)
+VALUES = {
+    "bm_25 & co": {"ndcg@10": STEP, "arp": 10 * STEP},
+    "good": {"ndcg@10": STEP + 0.1 + 0.01 * (np.arange(N) % 2), "arp": 10 * STEP - 1 - np.arange(N) % 2},
+    "same": {"ndcg@10": STEP + 0.02 * (-1) ** np.arange(N), "arp": 10 * STEP},
+    "bad": {"ndcg@10": STEP - 0.1 - 0.01 * (np.arange(N) % 2), "arp": 10 * STEP + 1 + np.arange(N) % 2},
+}
+
+
+def table_of(values=VALUES, correction="holm", failed=(), clusters=None, **keywords):
+    results = {name: Evaluation.from_values(np.arange(N), per_query) for name, per_query in values.items()}
+    baseline = next(iter(values))
+    tests = {
+        m: compare_all(results, metric=m, baseline=baseline, correction=correction, clusters=clusters)
+        for m in values[baseline]
+    }
+    return paper_table(results, tests, systems=[*values, *failed], baseline=baseline, **keywords)
+
+
+def cells(table):
+    """Cells of the rows in Markdown."""
+    return [[c.strip() for c in line.strip("|").split(" | ")] for line in table.to_markdown().splitlines()[2:6]]
+
+
+def test_best_in_bold_and_marks():
+    assert cells(table_of()) == [
+        ["bm_25 & co (baseline)", "0.3000", "3.0000"],
+        ["good", "**0.4050**†", "**1.5000**†"],
+        ["same", "0.3000", "3.0000"],
+        ["bad", "0.1950‡", "4.5000‡"],
+    ]
+
+
+def test_marks_are_of_corrected_p_values_and_of_means_that_differ():
+    barely = STEP + 0.01 + 0.035 * (-1) ** np.arange(N)
+    three = {"base": {"x": STEP}, "a": {"x": barely}, "b": {"x": barely}, "c": {"x": barely}}
+    assert [row[1][-1] == "†" for row in cells(table_of(three, None))] == [False, True, True, True]
+    assert [row[1][-1] == "†" for row in cells(table_of(three, "bonferroni"))] == [False] * 4
+    results = {
+        "base": Evaluation.from_values(np.arange(11), {"x": np.zeros(11)}),
+        "same": Evaluation.from_values(np.arange(11), {"x": [0.125] * 10 + [-1.25]}),
+    }
+    tested = compare_all(results, metric="x", baseline="base", test="sign")
+    assert tested.comparisons["same", "base"].pvalue < 0.05
+    table = paper_table(results, {"x": tested}, systems=[*results], baseline="base")
+    assert table.to_markdown().splitlines()[3] == "| same | **0.0000** |"
+
+
+def test_a_system_without_a_mean_is_not_the_best():
+    for metric, better in (("ndcg@10", "**0.3000**"), ("arp", "**0.3000**")):
+        results = {
+            "none": Evaluation.from_values(np.arange(N), {metric: np.full(N, np.nan)}),
+            "some": Evaluation.from_values(np.arange(N), {metric: STEP}),
+        }
+        table = paper_table(results, {metric: None}, systems=[*results], baseline="none")
+        assert [line.split(" | ")[1] for line in table.to_markdown().splitlines()[2:4]] == ["-- |", f"{better} |"]
+
+
+def test_the_note():
+    note = table_of().to_markdown().splitlines()[-1]
+    assert note == (
+        "Means over 60 queries; the best of each metric in bold. † significantly better than bm_25 & co; "
+        "‡ significantly worse than bm_25 & co (paired t-test, two-sided, p \\< 0.05, Holm-corrected for 3 systems)."
+    )
+    assert "not corrected" in table_of(correction=None, confidence_level=0.99).note
+    assert "p < 0.01," in table_of(confidence_level=0.99).note
+    assert "queries in 12 clusters, Holm-corrected" in table_of(clusters={query: query % 12 for query in range(N)}).note
+    two = {name: VALUES[name] for name in ("bm_25 & co", "same")}
+    assert "No system differs significantly from bm_25 & co (paired t-test" in table_of(two).note
+    assert "one comparison" in table_of(two).note
+
+
+def test_every_test_and_correction_has_a_name():
+    assert TEST_NAMES.keys() == TESTS.keys()
+    assert {*CORRECTION_NAMES, None} == {
+        c for c in (None, "holm", "bonferroni", "bh", "tukey") if RULES["correction"].accepts(c)
+    }
+
+
+def test_level_and_digits():
+    barely = VALUES | {"same": {"ndcg@10": STEP + 0.01 + 0.04 * (-1) ** np.arange(N), "arp": 10 * STEP}}
+    found = [cells(table_of(barely, None, confidence_level=level))[2][1] for level in (0.9, 0.99)]
+    assert found == ["0.3100†", "0.3100"]
+    assert cells(table_of(digits=2))[0][1:] == ["0.30", "3.00"]
+    for keywords in ({"digits": 0}, {"digits": 2.0}, {"confidence_level": 95}):
+        with pytest.raises(ValueError, match="parameter of to_latex and to_markdown must be"):
+            table_of(**keywords)
+
+
+def test_equal_means_are_both_bold():
+    one = {"a": {"map": STEP}, "b": {"map": STEP.copy()}}
+    assert [row[1] for row in cells(table_of(one))[:2]] == ["**0.3000**", "**0.3000**"]
+
+
+def test_failed_systems():
+    table = table_of(failed=["broken"])
+    assert table.cells[-1][0].text == "--"
+    assert table.note.endswith("--: broken failed.")
+
+
+def test_latex():
+    lines = table_of(failed=["100 %"]).to_latex().splitlines()
+    assert lines[:6] == [
+        r"% needs \usepackage{booktabs}",
+        r"\begin{tabular}{lrr}",
+        r"\toprule",
+        r"System & nDCG@10 & ARP \\",
+        r"\midrule",
+        r"bm\_25 \& co (baseline) & 0.3000 & 3.0000 \\",
+    ]
+    assert lines[6] == r"good & \textbf{0.4050}\rlap{$^{\dagger}$} & \textbf{1.5000}\rlap{$^{\dagger}$} \\"
+    assert lines[8:12] == [
+        r"bad & 0.1950\rlap{$^{\ddagger}$} & 4.5000\rlap{$^{\ddagger}$} \\",
+        r"100 \% & -- & -- \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    note = lines[12]
+    assert note.startswith(
+        r"\par\smallskip{\footnotesize Means over 60 queries; the best of each metric in bold. $\dagger$ "
+    )
+    assert r"than bm\_25 \& co" in note
+    text = "\n".join(lines[1:])
+    assert text.isascii()
+    assert text.count("{") == text.count("}")
+    assert not re.search(r"(?<!\\)[%#_]", text), "special characters are escaped"
+    assert {len(re.findall(r"(?<!\\)&", line)) for line in lines[5:10]} == {2}

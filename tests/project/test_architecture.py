@@ -1,0 +1,324 @@
+"""What may import what, what importing costs, and what the package promises about itself."""
+
+import ast
+import inspect
+import os
+import re
+import shutil
+import subprocess
+import sys
+from graphlib import TopologicalSorter
+from importlib import import_module
+from importlib.util import find_spec, module_from_spec
+from pathlib import Path
+
+import pytest
+from forks import Forks
+
+import sklearn_rank
+from sklearn_rank._metric.metric import REGISTRY
+
+PACKAGE, TESTS = Path(sklearn_rank.__file__).parent, Path(__file__).parents[1]
+RANKERS = ("xgboost", "lightgbm", "catboost")
+OPTIONAL = (
+    "pandas",
+    "polars",
+    "pyarrow",
+    "narwhals",
+    "duckdb",
+    "matplotlib",
+    "tqdm",
+    "dask",
+    "distributed",
+    "pyspark",
+    "rich",
+    *RANKERS,
+)
+
+FLOORS = [
+    ("_version",),
+    ("_utils",),
+    ("_engine", "datasets"),
+    ("stats", "_metric", "_groups"),
+    ("metrics", "_evaluation"),
+    ("_chunks", "boosting"),
+    ("model_selection",),
+    ("batches", "dask", "spark", "display", "inspection", "io", "results", "retrieval"),
+    ("_entry_points",),
+    ("_cli", "compat"),
+    ("__main__",),
+    ("__init__",),
+]
+"""Rooms of the package, from the lowest floor up. An import goes to a lower floor or stays in its room."""
+FLOOR = {room: number for number, floor in enumerate(FLOORS) for room in floor}
+
+
+def sources():
+    return [p for p in PACKAGE.rglob("*.py") if p != PACKAGE / "__init__.py"]
+
+
+def kernels():
+    """Files of Cython."""
+    return [p for p in PACKAGE.rglob("*.p[yx]?") if p.suffix in (".pyx", ".pxi", ".pxd")]
+
+
+def name_of(path):
+    """Full name of the module of a file."""
+    return ".".join(["sklearn_rank", *path.relative_to(PACKAGE).with_suffix("").parts]).removesuffix(".__init__")
+
+
+MODULES = {name_of(p): p for p in [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyx")]}
+
+
+def imported(path):
+    """Full names of what a file imports, wherever in it, for type checking too."""
+    if path.suffix == ".pyx":
+        yield from (".".join(found) for found in re.findall(r"^from ([\w.]+) import (\w+)", path.read_text(), re.M))
+        return
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def imported_modules(path):
+    """Modules of the package that a file imports; of a package that it imports a name of, the package."""
+    for name in imported(path):
+        if name.partition(".")[0] == "sklearn_rank":
+            yield name if name in MODULES else name.rpartition(".")[0]
+
+
+def room_of(module):
+    return (module.split(".") + ["__init__"])[1]
+
+
+def test_imports_go_down():
+    for module, path in MODULES.items():
+        here = room_of(module)
+        rooms = {room_of(name) for name in imported_modules(path)} - {here}
+        assert not [room for room in rooms if FLOOR[room] >= FLOOR[here]], module
+
+
+def test_no_circle_of_files():
+    arrows = {name: {*imported_modules(path)} - {name} for name, path in MODULES.items()}
+    assert list(TopologicalSorter(arrows).static_order())  # raises CycleError
+
+
+def test_only_packages_are_public():
+    """In a public package but `metrics` and `compat`, files are private; in a private one they need not say so."""
+    for path in sources():
+        room, *inside = path.relative_to(PACKAGE).with_suffix("").parts
+        if inside and not room.startswith("_") and room not in ("metrics", "compat"):
+            assert inside[-1].startswith("_"), path
+    assert {p.stem for p in PACKAGE.glob("[a-z]*.py")} == {"datasets", "inspection", "results"}
+
+
+def test_no_function_has_the_name_of_a_module_beside_it():
+    for module in MODULES:
+        package, _, name = module.rpartition(".")
+        if package:
+            assert inspect.ismodule(getattr(import_module(package), name, inspect)), module
+
+
+def test_public_scikit_learn_only():
+    for path in sources():
+        assert not [n for n in imported(path) if n.startswith("sklearn.") and "._" in n], path
+
+
+def test_no_file_is_too_long():
+    """A file has one theme, and is as long as that takes, up to 900 lines."""
+    for path in [*sources(), *kernels(), *PACKAGE.rglob("*.pyi"), *TESTS.rglob("*.py")]:
+        assert len(path.read_text().splitlines()) <= 900, path
+
+
+def defined_in(path):
+    """Names and values of the constants of a Python module; a class has the module as its value."""
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.ClassDef):
+            yield node.name, name_of(path)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            pairs = [(target, node.value)]
+            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                pairs = zip(target.elts, node.value.elts, strict=True)
+            for name, value in pairs:
+                if ast.unparse(name).isupper() and not re.match("TypeVar|ParamSpec", ast.unparse(value)):
+                    yield ast.unparse(name), ast.unparse(value)
+
+
+def defined_in_kernel(path):
+    """The same of a Cython file, by its lines: constants, members of an enum, in C too, and classes."""
+    text = re.sub(r" *#.*$", "", path.read_text(), flags=re.MULTILINE)
+    yield from re.findall(r"^(?:cdef (?:[\w\[\]]+ )+|    )?([A-Z][A-Z0-9_]*) = (.+)$", text, re.MULTILINE)
+    for members in re.findall(r"\benum \{(.*?)\};", text):
+        yield from re.findall(r"(\w+) = ([^,]+?) *(?:,|$)", members)
+    yield from ((name, path.name) for name in re.findall(r"^(?:cdef )?class (\w+)", text, re.MULTILINE))
+
+
+def meant(value):
+    """A number that is written in several ways, such as 2**10 and 1 << 10, is one; other values are their text."""
+    try:
+        number = eval(value, {"__builtins__": {}})
+    except (NameError, SyntaxError, TypeError):
+        return value
+    return number if isinstance(number, (int, float)) else value
+
+
+KNOWN = set(
+    """
+    AHEAD AT_ONCE BOOL COLUMNS DIGITS EXACT FEW FEW_ROWS LANES LARGE LEVEL LEVELS LONGEST MANY MISSING NAMES
+    NAME_WIDTH NOT_HERE NO_QUERIES N_GRADES N_SAMPLED ONE PAIRS PART PATIENCE PRINTED RAISES ROUNDING ROWS RULES
+    RUN Room SAME_NAME SHARE SHORT SYSTEMS Values _NAME
+    """.split()
+)
+"""Names that still have several meanings. The set only shrinks: a name goes as soon as it has one."""
+
+
+def test_one_name_one_meaning():
+    """A class, or a constant of a module, has its name for itself, or the value of others of that name."""
+    meanings = {}
+    for defined, paths in (defined_in, PACKAGE.rglob("*.py")), (defined_in_kernel, kernels()):
+        for name, value in (pair for path in paths for pair in defined(path)):
+            meanings.setdefault(name, set()).add(meant(value))
+    assert {name for name, values in meanings.items() if len(values) > 1} <= KNOWN
+
+
+def test_formulas_stay_formulas():
+    """No loop, no sort, no qid inside a metric."""
+    for path in (PACKAGE / "metrics").glob("*.py"):
+        tree = ast.parse(path.read_text())
+        assert not [n for n in ast.walk(tree) if isinstance(n, (ast.For, ast.While))]
+        names = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
+        assert not names & {"argsort", "sort", "qid", "mean"}
+
+
+@pytest.fixture(scope="module")
+def imported_alone():
+    """Programs in which nothing but `sklearn_rank` itself has been imported."""
+    if not hasattr(os, "fork"):
+        pytest.skip("Windows does not fork")
+    first = """
+import sys
+import sklearn.metrics  # may load some of what may not be loaded
+before = set(sys.modules)
+import sklearn_rank
+loaded = set(sys.modules) - before
+"""
+    with Forks(first) as forks:
+        yield forks
+
+
+def test_import_is_light(imported_alone):
+    late = (
+        "scipy.stats",
+        "sklearn.pipeline",
+        "sklearn_rank._evaluation.evaluate",
+        "sklearn_rank._utils.table",
+        "sklearn_rank.datasets",
+        "sklearn_rank.display",
+        "sklearn_rank.io",
+        "sklearn_rank.model_selection",
+    )
+    imported_alone.check(f"assert not loaded & set({OPTIONAL + late}), loaded")
+
+
+@pytest.mark.parametrize(
+    "package", "batches datasets display inspection io model_selection results retrieval stats".split()
+)
+def test_public_packages_come_on_demand(imported_alone, package):
+    """Each in a process of its own, where no other is loaded."""
+    imported_alone.check(f"""
+package = "{package}"
+assert package in dir(sklearn_rank) and "sklearn_rank." + package not in sys.modules
+module = getattr(sklearn_rank, package)
+assert module.__name__ == "sklearn_rank." + package and getattr(sklearn_rank, package) is module
+""")
+
+
+def test_public_names_are_what_completion_shows(imported_alone):
+    imported_alone.check("""
+assert round(sklearn_rank.stats.compare([0.7, 0.5, 0.9, 0.4], [0.5, 0.4, 0.6, 0.4]).pvalue, 4) == 0.1027
+shown = [name for name in dir(sklearn_rank) if not name.startswith("__")]
+assert {*sklearn_rank.__all__} < {*shown} and not any(name.startswith("_") for name in shown), shown
+assert all(hasattr(sklearn_rank, name) for name in shown if name not in ("dask", "spark"))
+for name in ("stat", "_no_such_module", "compare"):
+    try:
+        getattr(sklearn_rank, name)
+    except AttributeError as error:
+        assert str(error) == f"module 'sklearn_rank' has no attribute {name!r}"
+    else:
+        raise AssertionError(name)
+""")
+
+
+def test_what_is_returned_is_public():
+    from sklearn_rank.metrics import Metric, Ranked
+    from sklearn_rank.model_selection import Comparison, CrossValidation, RankingScorers, Summary
+
+    returned = [getattr(sklearn_rank.results, name) for name in sklearn_rank.results.__all__]
+    for public in (*returned, Metric, Ranked, Comparison, CrossValidation, RankingScorers, Summary):
+        assert public.__doc__
+        assert not hasattr(sklearn_rank, public.__name__)
+
+
+def test_sources_without_the_compiled_part_say_so(tmp_path):
+    """Started without site-packages, where an editable install would find the compiled part elsewhere."""
+    shutil.copytree(PACKAGE, tmp_path / "sklearn_rank", ignore=shutil.ignore_patterns("*.so", "*.pyd", "__pycache__"))
+    paths = [str(tmp_path), *(path for path in sys.path if path)]
+    for module in ("sklearn_rank", "sklearn_rank.metrics", "sklearn_rank.io"):
+        code = f"import sys; sys.path[:] = {paths}; import {module}"
+        found = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, timeout=120)
+        assert found.stderr.splitlines()[-1].startswith(
+            "ImportError: sklearn_rank has a compiled part, which is not in"
+        )
+        assert "Start it in another folder, or build that part here: pip install -e ." in found.stderr
+        assert str(tmp_path) in found.stderr
+
+
+def loaded_without(absent, module, monkeypatch):
+    """A module as it is where another one is missing."""
+    spec = find_spec(module)
+    monkeypatch.setitem(sys.modules, absent, None)
+    loaded = module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+@pytest.mark.parametrize(
+    ("absent", "module", "message"),
+    [
+        ("sklearn_rank._engine.kernels.common", "sklearn_rank", f"not in {re.escape(str(PACKAGE))}: these are"),
+        ("ir_measures", "sklearn_rank.compat.ir_measures", "needs ir_measures: pip install ir-measures"),
+    ],
+)
+def test_what_is_missing_is_named(absent, module, message, monkeypatch):
+    with pytest.raises(ImportError, match=message):
+        loaded_without(absent, module, monkeypatch)
+
+
+def test_what_the_compiled_part_lacks_is_not_the_compiled_part():
+    code = "import sys; sys.modules['joblib'] = None; import sklearn_rank"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert found.stderr.splitlines()[-1].startswith("ModuleNotFoundError: import of joblib halted")
+
+
+def test_before_scikit_learn_1_9_rankers_have_no_callbacks(monkeypatch):
+    loaded = loaded_without("sklearn.callback", "sklearn_rank.model_selection._callbacks", monkeypatch)
+    assert loaded.as_task(len) is len
+    assert not hasattr(loaded.CallbackSupportMixin, "set_callbacks")
+
+
+def test_public_names():
+    for name in sklearn_rank.__all__:
+        assert getattr(sklearn_rank, name).__doc__
+    assert (PACKAGE / "py.typed").exists()
+    for metric in REGISTRY.values():
+        assert getattr(sklearn_rank.metrics, metric.function_name) is metric.function
+
+
+def test_a_frame_without_pandas_names_the_extra(monkeypatch):
+    result = sklearn_rank.evaluate([1, 0], [2, 1], qid=[1, 1], metrics="map")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r'pip install "sklearn-rank\[pandas\]"'):
+        result.to_frame()

@@ -1,0 +1,390 @@
+"""The benchmarks of docs/bench run, on tiny data, and both sides of each comparison give the same number."""
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+from registry import about
+
+BENCH = Path(__file__).parents[2] / "docs" / "bench"
+SCRIPTS = [
+    "batches",
+    "compare_peers",
+    "dask_frames",
+    "files",
+    "growth",
+    "kernels",
+    "load",
+    "measure",
+    "peers",
+    "scale",
+    "shapes",
+    "tables",
+    "targets",
+    "training",
+]
+SCRIPTS += ["asv_benchmarks", "asv_benchmarks.calls", "asv_benchmarks.growth"]
+
+
+@pytest.fixture(scope="module")
+def bench():
+    """Import one of the scripts as its neighbours do."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(BENCH)
+        patch.setenv("POLARS_MAX_THREADS", "1")
+        for name in SCRIPTS:
+            patch.delitem(sys.modules, name, raising=False)
+        yield import_module
+        for name in SCRIPTS:
+            sys.modules.pop(name, None)
+
+
+PEERS = [
+    "lightgbm",
+    "xgboost",
+    "catboost",
+    "scikit-learn",
+    "scipy",
+    "pytrec_eval",
+    "ranx",
+    "polars",
+    "polars_ds",
+    "pandas",
+]
+METRICS = ["ndcg@10", "ndcg@1", "ndcg@100", "map", "auc", "err@10", "pfound@10", "group", "sort", "suite"]
+METRICS += ["coverage", "kendall", "spearman"]
+SHAPES = ["mslr", "tiny", "huge", "shuffled", "strings", "shuffled_strings", "shuffled_objects", "narrow", "ties"]
+SHAPES += ["constant", "recommender", "rare", "no_relevant", "float32_scores", "zipf", "single"]
+SHAPES += ["probabilities", "far_out", "mostly_zero", "ranked"]
+
+
+def test_lists_are_those_of_the_scripts(bench):
+    assert list(bench("peers").PEERS) == ["ours", *PEERS]
+    assert set(bench("shapes").SHAPES) == set(SHAPES)
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_peers_give_the_same_number(bench, name):
+    """On each shape of a third of the metrics, in turn."""
+    peer = bench("peers").PEERS[name]
+    pytest.importorskip(peer.module)
+    for i, shape in enumerate(SHAPES):
+        data = bench("shapes").make(shape, 400)
+        for metric in METRICS[i % 3 :: 3]:
+            if peer.asked(metric):
+                with about((shape, metric)):
+                    peer.contest(data, metric).check()
+
+
+def test_shapes_are_what_they_are_called(bench):
+    make = bench("shapes").make
+    for name in SHAPES:
+        y_true, y_score, qid = make(name, 600)
+        assert len(y_true) == len(y_score) == len(qid)
+        assert len(qid) == 10 if name == "single" else 300 < len(qid) < 900
+        runs = 1 + np.count_nonzero(qid[1:] != qid[:-1])
+        assert (runs > len(set(qid.tolist()))) == name.startswith("shuffled")
+        assert qid.dtype.kind == ("O" if "objects" in name else "U" if "strings" in name else "i")
+    assert len(set(make("huge", 600).qid)) == 20
+    assert len(set(make("of_10", 600).qid)) == 60
+    assert len(set(make("ties", 600).y_score)) == 100
+    assert make("narrow", 600).y_true.dtype == np.int32
+    assert make("narrow", 600).y_score.dtype == make("float32_scores", 600).y_score.dtype == np.float32
+    assert make("float32_scores", 600).y_true.dtype == np.float64
+    scores = make("probabilities", 60_000).y_score
+    assert 0 < scores.min() < np.median(scores) < 0.05 < 0.5 < scores.max() <= 1
+    far_out = np.abs(make("far_out", 60_000).y_score)
+    assert far_out.max() > 1000 * np.median(far_out)
+    assert np.mean(make("mostly_zero", 60_000).y_score == 0) == pytest.approx(0.9, abs=0.01)
+    best_first = make("ranked", 600)
+    assert np.array_equal(np.lexsort([-best_first.y_score, best_first.qid]), np.arange(len(best_first.qid)))
+
+
+def test_shapes_have_the_relevant_documents_that_they_say(bench):
+    make = bench("shapes").make
+    lists = make("recommender", 60_000)
+    assert np.array_equal(np.bincount(lists.qid, lists.y_true), np.ones(600))
+    assert 0.4 < np.mean(lists.y_score[lists.y_true == 1] > np.median(lists.y_score)) < 0.9  # not all known, not none
+    rare = make("rare", 60_000)
+    assert np.mean(rare.y_true) == pytest.approx(0.01, rel=0.01)
+    assert 0.2 < np.mean(np.bincount(rare.qid, rare.y_true) == 0) < 0.5
+    some = make("no_relevant", 60_000)
+    assert np.mean(np.bincount(some.qid, some.y_true) == 0) == pytest.approx(0.1, abs=0.02)
+
+
+def test_lengths_of_zipf_have_a_long_tail(bench):
+    of = np.bincount(bench("shapes").make("zipf", 300_000).qid)
+    assert np.median(of) <= 3
+    assert 1000 < of.max() <= 10_000
+    assert of.min() == 1
+
+
+def test_what_a_peer_cannot_do_is_said(bench):
+    pytest.importorskip("lightgbm")
+    peers = bench("peers")
+    with pytest.raises(peers.Impossible, match="at most 10,000 rows a query"):
+        peers.PEERS["lightgbm"].contest(bench("shapes").make("huge", 20 * 10_001), "ndcg@10")
+
+
+def test_a_wrong_number_is_refused(bench):
+    contest = bench("peers").Contest(lambda: 0.5, lambda: 0.5 + 1e-6)
+    with pytest.raises(AssertionError, match="The peer has"):
+        contest.check()
+
+
+def test_compare_peers_prints_a_line_for_each(bench, capsys, monkeypatch):
+    pytest.importorskip("pandas")
+    options = ["--shape", "tiny", "single", "--metric", "ndcg@10", "group", "--peer", "scikit-learn", "pandas"]
+    monkeypatch.setattr(sys, "argv", ["x", *options, "--rows", "200", "--repeats", "1", "--no-memory", "--markdown"])
+    bench("compare_peers").main()
+    printed = capsys.readouterr().out
+    tables = [part.splitlines() for part in printed.split("\n\n") if part.startswith("|")]
+    assert [len(table) for table in tables] == [2 + 4, 2 + 2, 2 + 2]  # all, nDCG in short, grouping in short
+    assert all(len({line.count("|") for line in table}) == 1 for table in tables)
+    assert "group is not in scikit-learn." in printed
+
+
+@pytest.mark.parametrize(("times", "said"), [(3.0, 0), (2.999, 1)])
+def test_compare_peers_prints_what_is_below_its_target(bench, capsys, monkeypatch, times, said):
+    compare_peers = bench("compare_peers")
+    monkeypatch.setattr(compare_peers, "alternate", lambda calls, *_: np.array([[2.0], [2 * times], [0.5]]))
+    options = ["--shape", "tiny", "--metric", "map", "ndcg@10", "ndcg@1", "--peer", "scikit-learn", "--rows", "200"]
+    monkeypatch.setattr(sys, "argv", ["x", *options, "--repeats", "1", "--no-memory", *["--load"] * said])
+    compare_peers.main()
+    printed = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("Other processes copied memory meanwhile (1): ") for line in printed) == said
+    below = [line for line in printed if line.startswith("BELOW")]
+    assert [line.split(" times")[0] for line in below] == ["BELOW tiny ndcg@10: 2.999"] * said
+    assert printed[-1] == ("Verdict: 1 of 2 targets missed." if said else "Verdict: no target is missed, of 2.")
+    assert sum(" 4 " in line and line.startswith("tiny") for line in printed) == 4  # reads, in both kinds of tables
+
+
+def test_the_suite_is_judged_in_maps(bench, capsys, monkeypatch):
+    compare_peers = bench("compare_peers")
+    monkeypatch.setattr(
+        compare_peers,
+        "alternate",
+        lambda calls, *_: np.array([[3.5], [7.0], [1.0]])[[0, 2] if len(calls) == 2 else slice(3)],
+    )
+    options = ["--shape", "tiny", "single", "--metric", "suite", "--peer", "scikit-learn", "--rows", "200"]
+    monkeypatch.setattr(sys, "argv", ["x", *options, "--repeats", "1", "--no-memory"])
+    compare_peers.main()
+    printed = capsys.readouterr().out.splitlines()
+    above = [line for line in printed if line.startswith(("ABOVE", "BELOW"))]
+    assert above == ["ABOVE tiny suite: 3.5 full-depth MAPs; the target is at most 3"]
+
+
+def test_verdict(bench):
+    judged, verdict = bench("tables").Judged, bench("tables").verdict
+    figures = [judged("a", 5.0, "times", 5), judged("b", 25.0, "us", 25, at_most=True)]
+    assert verdict(figures) == "Verdict: no target is missed, of 2."
+    figures += [judged("c", 4.99, "times", 5), judged("d", 25.01, "us", 25, at_most=True)]
+    assert verdict(figures).splitlines() == [
+        "BELOW c: 4.99 times; the target is at least 5",
+        "ABOVE d: 25.01 us; the target is at most 25",
+        "Verdict: 2 of 4 targets missed.",
+    ]
+    assert verdict([]) == "Verdict: nothing was judged."
+
+
+def test_targets_are_those_of_the_fastest_peer(bench):
+    judge = bench("targets").judge_ratio
+    figure = judge("mslr", "ndcg@10", {"slow": 9.0, "fast": 4.9, "middle": 5.0})
+    assert (figure.found, figure.target, figure.met) == (4.9, 5.0, False)
+    assert "fast" in figure.unit
+    targets = {("mslr", "map"): 3.5, ("huge", "map"): 3.0, ("zipf", "ndcg@10"): 1.0, ("mslr", "group"): 1.0}
+    assert {key: judge(*key, {"peer": 2.0}).target for key in targets} == targets
+    assert {shape for shape, _ in bench("targets").RATIOS} <= set(SHAPES)
+
+
+def test_memory_is_judged_on_all_rows(bench, capsys, monkeypatch):
+    targets, compare_peers = bench("targets"), bench("compare_peers")
+    monkeypatch.setitem(targets.MEMORY, ("tiny", "map"), 0.5)
+    assert targets.judge_memory("tiny", "map", 0.5).met
+    assert not targets.judge_memory("tiny", "map", 0.51).met
+    assert targets.judge_memory("tiny", "err", 9.0) is None
+    for rows, judged in ((5_000_000, True), (1_000_000, False)):
+        found = compare_peers.Found("tiny", "map", "ranx", "ranx", rows, None, (60, 70), 0.6, "")
+        compare_peers.print_verdict([found], [], prepared=False)
+        assert ("ABOVE tiny map, memory: 0.6 times that of the inputs" in capsys.readouterr().out) == judged
+
+
+@pytest.mark.parametrize(
+    ("shape", "prepared", "judged"),
+    [
+        ("mslr", False, PEERS),
+        ("shuffled_strings", False, ["polars", "polars_ds", "pandas"]),
+        ("single", False, ["catboost", "scikit-learn", "scipy", "polars", "polars_ds", "pandas"]),
+        ("single", True, ["lightgbm", "xgboost", "catboost", "scikit-learn", "scipy", "pytrec_eval", "ranx"]),
+    ],
+)
+def test_peers_that_do_the_same_work(bench, shape, prepared, judged):
+    peers = bench("peers").PEERS
+    assert [name for name in PEERS if peers[name].does_same_work(shape, prepared)] == judged
+
+
+def test_prepared_calls_agree(bench):
+    import sklearn_rank
+
+    if not hasattr(sklearn_rank, "prepare"):
+        pytest.skip("sklearn_rank.prepare comes later")
+    pytest.importorskip("lightgbm")
+    peers, data = bench("peers"), bench("shapes").make("no_relevant", 2000)
+    for metric in ("ndcg@10", "map", "suite"):
+        contest = peers.PEERS["lightgbm"].contest(data, metric).prepared()
+        contest.check()
+        assert np.array_equal(contest.ours(), peers.PEERS["lightgbm"].contest(data, metric).ours())
+    with pytest.raises(peers.Impossible, match="prepared"):
+        peers.PEERS["polars"].contest(data, "group").prepared()
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_one_read_reads_every_byte(bench, monkeypatch, n_threads):
+    measure, read = bench("measure"), []
+    monkeypatch.setattr(measure, "_read", read.append)
+    arrays = bench("shapes").make("shuffled_objects", 400)
+    measure.one_read(arrays, n_threads)()
+    assert len(read) == n_threads
+    for array, parts in zip(arrays, zip(*read, strict=True), strict=True):
+        assert sum(part.nbytes for part in parts) == array.nbytes
+    numbers = np.arange(7, dtype=">i4")
+    assert measure._bytes_of(numbers).tobytes() == numbers.tobytes()
+
+
+def test_load_copies_memory_until_it_is_stopped(bench):
+    with bench("load").load(1) as stop:
+        (speed,) = stop()
+    assert speed > 1e6  # bytes a second
+    with bench("load").load(0) as stop:
+        assert stop() == []
+
+
+@pytest.mark.parametrize("shape", ["ties", "shuffled_strings"])
+def test_kernels_prints_a_line_for_each_step(bench, capsys, monkeypatch, shape):
+    options = ["--shape", shape, "--rows", "500", "--seconds", "0", "--no-valgrind"]
+    monkeypatch.setattr(sys, "argv", ["x", *options])
+    kernels = bench("kernels")
+    kernels.main()
+    printed = capsys.readouterr().out
+    width = kernels.COLUMNS["step"]
+    assert [line[:width].strip() for line in printed.split("step ")[1].splitlines()[1:]] == [
+        s.name for s in kernels.STEPS
+    ]
+    assert "cannot:" not in printed
+    n = len(bench("shapes").make(shape, 500).qid)
+    (labels,) = (line.split()[3:] for line in printed.splitlines() if line.startswith("labels at positions"))
+    assert labels[1:3] == ["16", "8"]  # bytes in and out
+    assert f"{shape}, {n:,} rows" in printed
+
+
+def test_kernels_count_what_a_step_adds_to_a_mark(bench):
+    kernels = bench("kernels")
+    shapes = ["mslr", "tiny"]
+    dumps = ["events: Ir Bc Bcm Bi Bim\ntotals: 99999 9 9 9 9\n", "events: Ir Bc Bcm Bi Bim\ntotals: 100 9 2\n"]
+    dumps += [f"events: Ir Bc Bcm Bi Bim\ntotals: {1000 * i + 100} 9 {i + 2} 9 1\n" for i in range(len(kernels.STEPS))]
+    counts = kernels.counts_of(dumps * 2, shapes)
+    assert [*counts] == [(shape, step.name) for shape in shapes for step in kernels.STEPS]
+    assert [*counts.values()] == [(1000 * i, i + 1) for i in range(len(kernels.STEPS))] * 2
+
+
+def test_growth_prints_a_line_for_each_step(bench, capsys, monkeypatch, tmp_path):
+    pytest.importorskip("matplotlib")
+    options = ["--rows", "200", "--repeats", "1", "--seconds", "0.01", "--metric", "ndcg@10", "iprec(recall=0.5)"]
+    options += ["--by", "rows", "queries", "length", "k", "metrics", "shape", "--plot", str(tmp_path / "growth.png")]
+    monkeypatch.setattr(sys, "argv", ["x", *options])
+    bench("growth").main()
+    printed = capsys.readouterr().out
+    assert [line.split()[2] for line in printed.splitlines() if line.startswith("ties ")] == ["-"]
+    assert printed.count("\n1 ") == 2
+    assert (tmp_path / "growth.png").stat().st_size > 0
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the peak can be started anew on Linux alone")
+def test_added_memory(bench):
+    measure = bench("measure")
+    for call in (lambda: np.ones(2_000_000), lambda: np.ones(2_000_000).sum()):  # kept, and given back on the way
+        assert 15e6 <= measure.added_memory(call) <= 30e6
+    assert measure.added_memory(lambda: None) <= 1e6
+    n = 100_000
+    data = bench("shapes").make("shuffled_objects", n)  # the order of the rows alone takes 8 bytes each
+    assert 8 * n <= measure.memory_of("ours", "ndcg@10", data, 1) <= 400 * n
+
+
+def test_asv_finds_its_benchmarks(bench, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(bench("shapes"), "ROWS", dict.fromkeys(bench("shapes").ROWS, 100))
+    calls = bench("asv_benchmarks.calls").Call()
+    calls.setup_cache()
+    for shape in SHAPES:
+        calls.setup(shape, "ndcg@10", 1)
+        calls.time_call(shape, "ndcg@10", 1)
+    growth = bench("asv_benchmarks.growth")
+    numbers = growth.Numbers()
+    numbers.setup(2)
+    numbers.time_call(2)
+
+
+def test_batches_agree(bench, monkeypatch, tmp_path):
+    batches = bench("batches")
+    monkeypatch.setattr(batches, "BATCH", 1000)
+    means = [batches.result_of(way, 5001, 7, tmp_path).mean() for way in ("scattered", "memory")]
+    assert means[0] == means[1] != batches.result_of("grouped", 5001, 7, tmp_path).mean()
+    pytest.importorskip("pyarrow")
+    batches.write(tmp_path / "rows.parquet", 5001, 7)
+    assert batches.result_of("parquet", 5001, 7, tmp_path / "rows.parquet").mean() == means[0]
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the peak can be started anew on Linux alone")
+def test_batches_prints_a_line_for_each(bench, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["x", "--rows", "2000", "--way", "grouped"])
+    bench("batches").main()
+    assert [line.split()[:2] for line in capsys.readouterr().out.splitlines()[1:2]] == [["2,000", "grouped"]]
+
+
+@pytest.mark.parametrize("order", ["scattered", "grouped"])
+def test_ways_of_one_machine_agree(bench, monkeypatch, tmp_path, order):
+    pytest.importorskip("pyarrow")
+    scale = bench("scale")
+    for module in (scale, bench("batches")):
+        monkeypatch.setattr(module, "BATCH", 1000)
+    scale.write(tmp_path / "few", 500, 7, order)
+    scale.write(tmp_path / "all", 5001, 7, order)
+    found = {scale.measure(way, order, tmp_path).split()[-1] for way in ("evaluate", "batches")}
+    assert len(found) == 1
+
+
+def test_files(bench, monkeypatch, capsys):
+    pytest.importorskip("polars")
+    monkeypatch.setattr(sys, "argv", "files.py --queries 3 --documents 60 --rounds 1 --n-jobs 1".split())
+    bench("files").main()
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]] == ["run"] * 3 + ["run.gz"] * 3
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # dask's read_parquet, of pandas 3.1
+def test_ways_of_dask_agree(bench, monkeypatch, tmp_path):
+    pytest.importorskip("dask.dataframe")
+    frames = bench("dask_frames")
+    monkeypatch.setattr(frames, "IN_A_FILE", 500)
+    means = []
+    for way in frames.WAYS:
+        (tmp_path / way).mkdir()
+        frames.write(tmp_path / way, way, 1501, 150)
+        found = frames.means_of(way, tmp_path / way)
+        if way in frames.FLOORS:
+            assert found == {"n_rows": 1501}
+        else:
+            means.append(found)
+    assert means[0] != means[1]
+    for other in means[2:]:
+        assert other == pytest.approx(means[1], rel=1e-13)
+
+
+def test_training_prints_its_tables(bench, monkeypatch, capsys):
+    for library in ("lightgbm", "xgboost"):
+        pytest.importorskip(library)
+    monkeypatch.setattr(sys, "argv", ["training.py", "--rows", "2000", "--rounds", "2", "--repeats", "1"])
+    bench("training").main()
+    table = [line for line in capsys.readouterr().out.splitlines() if line.startswith(("| LightGBM", "| XGBoost"))]
+    assert [line.count("|") for line in table] == [6, 6, 6, 6, 7, 7]

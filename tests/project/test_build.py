@@ -1,0 +1,64 @@
+"""Building from the sources: what is missing is said, and compilers get the flags that they know."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import sklearn_rank
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def project(tmp_path):
+    """The files that a build reads, with one empty kernel."""
+    pytest.importorskip("setuptools", "77.0.3")
+    kernels = tmp_path / "sklearn_rank" / "_engine" / "kernels"
+    kernels.mkdir(parents=True)
+    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, tmp_path)
+    shutil.copy(Path(sklearn_rank.__file__).with_name("_version.py"), tmp_path / "sklearn_rank")
+    (kernels / "empty.pyx").touch()
+    return tmp_path
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Microsoft's compiler is not chosen by CC")
+def test_without_a_compiler_the_error_says_what_to_install(project):
+    done = subprocess.run(
+        [sys.executable, "setup.py", "-q", "build_ext"], cwd=project, env=os.environ | {"CC": "no-such-compiler"},
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 1
+    error = done.stderr[done.stderr.index("error: ") :]
+    assert "no-such-compiler" in error
+    assert "needs a C compiler and the headers of Python" in error
+    assert "apt-get install gcc python3-dev" in error
+
+
+@pytest.mark.parametrize(("compiler", "fuses_nothing"), [("unix", True), ("mingw32", True), ("msvc", False)])
+def test_products_and_sums_are_not_fused(project, compiler, fuses_nothing):
+    """A compiler that fuses them in one loop and not in another gives equal ways of computing different last bits."""
+    code = f"""
+import sys
+from runpy import run_path
+from types import SimpleNamespace
+
+from setuptools.command.build_ext import build_ext
+
+
+def run(self):
+    self.compiler = SimpleNamespace(compiler_type={compiler!r}, compile=lambda *args, **keywords: None)
+    self.build_extensions()
+
+
+build_ext.run = run
+build_ext.build_extensions = lambda self: print(self.extensions[0].extra_compile_args)
+sys.argv = ["setup.py", "-q", "build_ext"]
+run_path("setup.py")
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=True)
+    assert ("-ffp-contract=off" in done.stdout) == fuses_nothing

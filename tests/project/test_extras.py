@@ -1,0 +1,32 @@
+"""What the extras of the package install."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+EXTRAS = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+
+
+def packages(extra):
+    """Names of all packages of an extra, with those of the extras that it names."""
+    for requirement in EXTRAS[extra]:
+        name, extras = re.match(r"([\w-]+)(?:\[([\w,]+)\])?", requirement).groups()
+        if name == "sklearn-rank":
+            for other in extras.split(","):
+                yield from packages(other)
+        else:
+            yield name
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_no_extra_overwrites_an_installed_xgboost(extra):
+    """xgboost and xgboost-cpu write the same folder, so that only those who work on the project get the small one."""
+    builds = {name for name in packages(extra) if name.startswith("xgboost")}
+    assert builds <= ({"xgboost-cpu"} if extra in ("tests", "docs") else {"xgboost"})
+
+
+def test_the_rankers():
+    assert sorted(packages("rankers")) == ["catboost", "lightgbm", "xgboost"]
+    assert {"catboost", "lightgbm", "xgboost-cpu", "pandas"} <= set(packages("tests"))

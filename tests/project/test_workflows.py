@@ -1,0 +1,92 @@
+"""Workflows, and the recipe for conda: they call the scripts that a person calls, pinned and with few permissions."""
+
+import os
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import sklearn_rank
+
+yaml = pytest.importorskip("yaml")
+
+ROOT = Path(__file__).parents[2]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+COMMANDS = "pip", "npm", "sudo"
+"""What a workflow may run besides the scripts of the project."""
+
+
+def jobs(path):
+    return yaml.safe_load(path.read_text())["jobs"]
+
+
+def steps(path):
+    return [step for job in jobs(path).values() for step in job["steps"]]
+
+
+def test_there_are_workflows():
+    assert {"ci.yml", "versions.yml", "wheels.yml"} <= {path.name for path in WORKFLOWS}
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_workflow(path):
+    assert yaml.safe_load(path.read_text())["permissions"] == {"contents": "read"}
+    for name, job in jobs(path).items():
+        assert job.get("permissions", {}).keys() <= ({"contents", "id-token"} if name == "publish" else set())
+    for step in steps(path):
+        assert ("uses" in step) != ("run" in step)
+        for line in step.get("run", "").splitlines():
+            script = line.split()[0]
+            assert script in COMMANDS or os.access(ROOT / script, os.X_OK), script
+            assert "github.event" not in line, "what others write goes through env"
+    actions = re.findall(r"uses: *(.*)", path.read_text())
+    assert len(actions) == sum("uses" in step for step in steps(path))
+    for action in actions:
+        assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", action), action
+
+
+def test_only_publishing_may_identify_itself():
+    (publish,) = [job for path in WORKFLOWS for job in jobs(path).values() if "id-token" in job.get("permissions", {})]
+    assert publish["if"] == "github.event_name == 'release'"
+    assert publish["needs"] == ["sdist", "wheels"]
+
+
+def test_the_recipe_asks_for_what_the_project_asks_for():
+    recipe = yaml.safe_load((ROOT / ".ci" / "conda" / "recipe.yaml").read_text())
+    needed = recipe["requirements"]
+    plain = [requirement.replace(" ", "") for requirement in needed["run"] + needed["host"]]
+    assert sorted(set(plain) - {"pip"}) == sorted(
+        {f"python{PROJECT['project']['requires-python']}", *PROJECT["project"]["dependencies"]}
+        | set(PROJECT["build-system"]["requires"])
+    )
+    assert recipe["package"]["version"] == sklearn_rank.__version__
+    (entry,) = PROJECT["project"]["scripts"].items()
+    assert recipe["build"]["python"]["entry_points"] == [" = ".join(entry)]
+
+
+def test_the_environment_of_the_tests_can_compile():
+    """In place, by setup.py, as CONTRIBUTING.md and .ci/sanitize do: the setuptools of a new environment is too old."""
+    assert {*PROJECT["build-system"]["requires"]} <= {*PROJECT["project"]["optional-dependencies"]["tests"]}
+
+
+def test_the_citation_is_of_this_version():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["version"] == sklearn_rank.__version__
+    assert {reference["year"] for reference in citation["references"]} == {2002, 2005, 2007, 2008, 2019}
+
+
+def test_forms_for_issues_parse():
+    for path in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"):
+        form = yaml.safe_load(path.read_text())
+        assert path.stem == "config" or all({"type", "id", "attributes"} <= field.keys() for field in form["body"])
+
+
+@pytest.mark.skipif(not (ROOT / "sklearn_rank").exists(), reason="the package is tested without its sources")
+def test_no_release_before_its_changelog_and_addresses():
+    done = subprocess.run([ROOT / ".ci" / "ready", "v0.0.0"], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "The tag must be v" in done.stderr
+    assert ("example.org" in (ROOT / "pyproject.toml").read_text()) == ("Put the public address" in done.stderr)

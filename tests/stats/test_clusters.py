@@ -1,0 +1,243 @@
+"""Intervals and tests where queries of one cluster, such as those of one user, depend on each other."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats as scipy_stats
+from test_stats_laws import error_rates  # noqa: F401, a fixture
+
+from sklearn_rank.results import Evaluation
+from sklearn_rank.stats import compare, compare_all, confidence_interval, power_of
+from sklearn_rank.stats._samples import sample_of
+
+CLUSTERED = ["t", "randomization", "bootstrap"]
+INDEPENDENT = ["wilcoxon", "sign", "welch", "mannwhitney", "permutation"]
+
+
+def clustered(n=40, n_clusters=7, seed=0):
+    rng = np.random.default_rng(seed)
+    cluster = rng.integers(0, n_clusters, n)
+    return rng.normal(size=n) + rng.normal(size=n_clusters)[cluster], cluster
+
+
+def quick(a, b, **keywords):
+    return compare(a, b, **{"n_resamples": 199, "random_state": 0} | keywords)
+
+
+def test_statsmodels_agrees():
+    """``OLS(x, ones).fit(cov_type="cluster", use_t=True)`` of statsmodels 0.15 has these numbers."""
+    x, cluster = clustered()
+    result = compare(x, np.zeros(40), clusters=cluster)
+    assert (result.df, result.n_queries, result.n_clusters) == (6, 40, 7)
+    np.testing.assert_allclose([result.standard_error, result.pvalue], [0.42661276782340807, 0.5300304030038359])
+    expected = [-0.7596605755786563, 1.3281070992950605]
+    np.testing.assert_allclose(result.confidence_interval, expected)
+    np.testing.assert_allclose(confidence_interval(x, clusters=cluster), expected)
+
+
+def test_the_matrix_formula():
+    """The sandwich: with one column of ones it is the sum of squares of the summed residuals over n^2."""
+    x, cluster = clustered(60, 11, seed=3)
+    X = np.ones((60, 1))
+    bread = np.linalg.inv(X.T @ X)
+    residual = x - x.mean()
+    meat = sum(np.outer(s, s) for s in (X[cluster == g].T @ residual[cluster == g] for g in range(11)))
+    variance = 11 / 10 * (59 / 59) * (bread @ meat @ bread)[0, 0]
+    np.testing.assert_allclose(quick(x, 0 * x, clusters=cluster).standard_error, np.sqrt(variance))
+
+
+def test_by_hand():
+    """Deviations -1, 0 | 0, 1 in two clusters: sums -1 and 1, so the standard error is sqrt(2 * 2) / 4 = 0.5."""
+    result = compare([1.0, 2, 2, 3], [0.0, 0, 0, 0], clusters=["u", "u", "v", "v"])
+    assert (result.standard_error, result.df, result.statistic) == (0.5, 1, 4)
+    assert "4 queries in 2 clusters" in str(result)
+
+
+def test_power_follows_from_the_standard_error():
+    x, cluster = clustered()
+    result = compare(x, 0 * x, clusters=cluster)
+    difference = result.minimal_detectable_difference(power=0.8)
+    std = result.standard_error * np.sqrt(7)  # as of seven queries
+    assert power_of(std, difference=difference, n=7) == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize("test", CLUSTERED)
+def test_clusters_of_one_query_are_independent_queries(test):
+    x, _ = clustered()
+    one, other = quick(x, 0 * x, test=test), quick(x, 0 * x, test=test, clusters=np.arange(40))
+    np.testing.assert_allclose([other.standard_error, other.df], [one.standard_error, one.df])
+    assert other.pvalue == pytest.approx(one.pvalue, rel=1e-9 if test != "bootstrap" else 0.2)
+    for method in ("t", "percentile", "bca"):
+        options = {"method": method, "random_state": 0}
+        rounding = 1e-9 if method == "t" else 0.1
+        intervals = [confidence_interval(x, clusters=c, **options) for c in (None, np.arange(40))]
+        np.testing.assert_allclose(*intervals, rtol=rounding)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_signs_of_a_cluster_flip_together(alternative):
+    x, cluster = clustered(30, 6, seed=1)
+    x += 0.4
+    sums = np.bincount(cluster, x)
+    flipped = np.array([np.dot(signs, sums) for signs in itertools.product([-1, 1], repeat=6)])
+    extreme = {
+        "two-sided": np.abs(flipped) >= abs(sums.sum()) - 1e-9,
+        "greater": flipped >= sums.sum() - 1e-9,
+        "less": flipped <= sums.sum() + 1e-9,
+    }[alternative]
+    got = compare(x, 0 * x, test="randomization", clusters=cluster, alternative=alternative)
+    assert got.pvalue == pytest.approx(extreme.mean())
+
+
+def test_the_bootstrap_draws_whole_clusters():
+    x, cluster = clustered(200, 12, seed=2)
+    rng = np.random.default_rng(0)
+    sums, sizes = np.bincount(cluster, x), np.bincount(cluster)
+    drawn = rng.integers(0, 12, (20_000, 12))
+    means = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
+    got = confidence_interval(x, method="percentile", clusters=cluster, random_state=1, n_resamples=20_000)
+    np.testing.assert_allclose(got, np.quantile(means, [0.025, 0.975]), atol=0.03)
+    jackknife = (sums.sum() - sums) / (sizes.sum() - sizes)
+    u = jackknife.mean() - jackknife
+    acceleration = (u**3).sum() / (6 * (u**2).sum() ** 1.5)
+    bias = scipy_stats.norm.ppf((means < x.mean()).mean())
+    z = np.array([-1.96, 1.96]) + bias
+    expected = np.quantile(means, scipy_stats.norm.cdf(bias + z / (1 - acceleration * z)))
+    got = confidence_interval(x, method="bca", clusters=cluster, random_state=1, n_resamples=20_000)
+    np.testing.assert_allclose(got, expected, atol=0.04)
+
+
+@pytest.mark.parametrize("test", CLUSTERED)
+def test_neither_order_nor_names_of_clusters_matter(test):
+    x, cluster = clustered()
+    order = np.random.default_rng(1).permutation(40)
+    names = np.array([f"user {c * 37 % 11}" for c in cluster])
+    assert quick(x, 0 * x, test=test, clusters=cluster) == quick(
+        x[order], 0 * x, test=test, clusters=pd.Categorical(names[order])
+    )
+
+
+def test_queries_that_are_alike_say_less():
+    rng = np.random.default_rng(0)
+    users = rng.normal(size=10)
+    x, cluster = np.repeat(users, 20), np.repeat(np.arange(10), 20)
+    narrow, wide = np.diff(confidence_interval(x)), np.diff(confidence_interval(x, clusters=cluster))
+    np.testing.assert_allclose(wide, np.diff(confidence_interval(users)))  # each user is one value
+    assert wide > 4 * narrow
+
+
+def test_undefined_queries_are_left_out():
+    x, cluster = clustered()
+    holes = np.append(x, [np.nan, np.nan])
+    more = np.append(cluster, [99, 99])
+    assert confidence_interval(holes, clusters=more) == confidence_interval(x, clusters=cluster)
+    assert compare(holes, np.zeros(42), clusters=more).n_clusters == 7
+
+
+@pytest.mark.parametrize("test", INDEPENDENT)
+def test_tests_of_independent_queries_are_refused(test):
+    x, cluster = clustered()
+    with pytest.raises(ValueError, match=f"test='t', 'randomization' or 'bootstrap'.*Got test='{test}'"):
+        compare(x, 0 * x, test=test, clusters=cluster)
+    with pytest.raises(ValueError, match=f"Got test='{test}'"):
+        compare(result(x, cluster), result(0 * x, cluster), test=test)
+
+
+def test_one_cluster_is_none():
+    for method in ("t", "percentile", "bca"):
+        for values in ([1.0, 2.0, 3.0], [np.nan] * 3):
+            assert np.isnan(confidence_interval(values, clusters=[1, 1, 1], method=method)).all()
+        one_is_defined = confidence_interval([1.0, 2.0, np.nan], clusters=[1, 1, 2], method=method)
+        assert np.isnan(one_is_defined).all()
+    with pytest.raises(ValueError, match="two clusters or more. Got one"):
+        compare([1.0, 2.0, 3.0], [0.0, 0, 0], clusters=[1, 1, 1])
+
+
+def result(values, clusters=None, qid=None):
+    return Evaluation.from_values(np.arange(len(values)) if qid is None else qid, {"mrr": values}, clusters=clusters)
+
+
+def test_results_bring_their_clusters():
+    x, cluster = clustered()
+    a, b = result(x, cluster), result(0 * x, cluster)
+    expected = compare(x, 0 * x, clusters=cluster)
+    got = compare(a, b)
+    assert (got.pvalue, got.confidence_interval) == (expected.pvalue, expected.confidence_interval)
+    order = np.random.default_rng(1).permutation(40)
+    moved = result(0 * x, cluster[order], qid=order)
+    assert compare(a, moved).pvalue == expected.pvalue
+    assert a.confidence_interval()["mrr"] == confidence_interval(x, clusters=cluster)
+    assert str(a).startswith("Evaluation of 40 queries in 7 clusters")
+    assert "in 7 clusters" in str(compare_all({"a": a, "b": b}))
+    lacking = result(x[:30], cluster[:30])
+    assert compare(lacking, b, missing=0).n_clusters == 7
+
+
+def test_results_with_other_clusters_are_refused():
+    x, cluster = clustered()
+    a, b = result(x, cluster), result(0 * x)
+    with pytest.raises(ValueError, match="all have clusters, or none.*Got none in 'b'"):
+        compare(a, b)
+    with pytest.raises(ValueError, match="the clusters of results as they have them"):
+        compare(a, b, clusters=dict(enumerate(cluster)))
+    for query in range(7):  # of the first cluster, too
+        moved = cluster.copy()
+        moved[query] = 99
+        with pytest.raises(ValueError, match=f"for 1 queries, the first of them {query}"):
+            compare(a, result(0 * x, moved))
+    other = cluster.copy()
+    other[3] = (other[3] + 1) % 7
+    with pytest.raises(ValueError, match="same clusters. Got other clusters in 'b' than in 'a' for 1 queries.* 3"):
+        compare(a, result(0 * x, other))
+
+
+def test_named_queries_need_clusters_by_name():
+    x, cluster = clustered()
+    names = [f"q{i}" for i in range(40)]
+    a, b = pd.Series(x, index=names), pd.Series(0 * x, index=names)[::-1]
+    expected = compare(x, 0 * x, clusters=cluster).pvalue
+    for by_name in (dict(zip(names, cluster, strict=True)), pd.Series(cluster, index=names)[::-1]):
+        assert compare(a, b, clusters=by_name).pvalue == expected
+        assert confidence_interval(a, clusters=by_name) == confidence_interval(x, clusters=cluster)
+    for named in (a, result(x)):
+        with pytest.raises(TypeError, match="need clusters by name.*Got ndarray"):
+            compare(named, named, clusters=cluster)
+    twice = pd.Series([*cluster, 9], index=[*names, "q3"])
+    with pytest.raises(ValueError, match="name each query once in their index. Got query 'q3' twice"):
+        compare(a, b, clusters=twice)
+    with pytest.raises(ValueError, match=r"clusters must have one entry per query, 40. Got shape \(39,\)"):
+        compare(x, 0 * x, clusters=cluster[1:])
+
+
+@pytest.mark.parametrize("correction", ["holm", "tukey"])
+def test_many_systems(correction):
+    x, cluster = clustered()
+    rng = np.random.default_rng(5)
+    values = {"a": x, "b": 0 * x, "c": rng.normal(size=40)}
+    got = compare_all(values, correction=correction, clusters=cluster, random_state=0, n_resamples=499)
+    assert got.comparisons["a", "b"].pvalue == compare(x, 0 * x, clusters=cluster).pvalue
+    if correction == "tukey":  # of the sums of each cluster, as if there were as many queries
+        sums = {name: np.bincount(cluster, v) for name, v in values.items()}
+        expected = compare_all(sums, correction=correction, random_state=0, n_resamples=499).corrected
+        assert got.corrected == pytest.approx(expected)
+
+
+def test_false_positives(error_rates):  # noqa: F811, the fixture
+    """Ignoring clusters is wrong half of the time; the clustered tests are about right."""
+    settings = {"n_clusters": 20, "icc": 0.5, "equal": True, "n_pairs": 150, "seed": 1, "n_resamples": 99}
+    assert error_rates.cluster_rejections("`t`, clusters ignored", **settings) > 0.4
+    low, high = scipy_stats.binom.ppf([0.0005, 0.9995], 150, 0.05) / 150
+    for method in ("`t`", "`randomization`"):
+        assert low <= error_rates.cluster_rejections(method, **settings) <= high + 0.02, method
+
+
+def test_resamples_have_the_error_of_the_sample():
+    x, cluster = clustered()
+    sample = sample_of(x, cluster)
+    np.testing.assert_allclose(sample.mean_and_error(*sample.data), [x.mean(), sample.standard_error])
+
+
+def test_equal_values_in_clusters_have_no_error():
+    assert sample_of(np.full(66, 0.1), np.repeat(np.arange(11), np.arange(1, 12))).standard_error == 0

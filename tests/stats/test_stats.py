@@ -1,0 +1,331 @@
+"""Statistics: p-values, intervals, corrections and power are those of scipy.stats and statsmodels."""
+
+from itertools import permutations, product
+from math import sqrt
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+
+from sklearn_rank import evaluate
+from sklearn_rank.stats import (
+    adjust_pvalues,
+    compare,
+    compare_all,
+    compare_folds,
+    confidence_interval,
+    power_of,
+)
+
+ALTERNATIVES = ["two-sided", "greater", "less"]
+CLOSE = {"rtol": 1e-12, "atol": 1e-15}
+
+
+def pair(n_a, n_b=None, seed=0):
+    rng = np.random.default_rng(seed)
+    n_b = n_a if n_b is None else n_b
+    return rng.beta(0.7, 0.6, n_a), rng.beta(0.6, 0.7, n_b)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+class TestOfScipy:
+    def test_t(self, alternative):
+        a, b = pair(40)
+        expected = stats.ttest_rel(a, b, alternative=alternative)
+        got = compare(a, b, alternative=alternative, confidence_level=0.9)
+        assert_allclose(
+            (got.statistic, got.pvalue, got.df), (expected.statistic, expected.pvalue, expected.df), **CLOSE
+        )
+        assert_allclose(got.confidence_interval, expected.confidence_interval(0.9), **CLOSE)
+
+    @pytest.mark.parametrize("n", [9, 40, 200])
+    def test_wilcoxon(self, alternative, n):
+        a, b = pair(n)
+        a[:2] = b[:2]
+        expected = stats.wilcoxon(a, b, alternative=alternative)
+        got = compare(a, b, test="wilcoxon", alternative=alternative)
+        assert_allclose((got.statistic, got.pvalue), (expected.statistic, expected.pvalue), **CLOSE)
+
+    def test_sign(self, alternative):
+        a, b = pair(40)
+        a[:3] = b[:3]
+        expected = stats.binomtest(int((a > b).sum()), 37, alternative=alternative)
+        assert_allclose(compare(a, b, test="sign", alternative=alternative).pvalue, expected.pvalue, **CLOSE)
+
+    def test_exact_randomization(self, alternative):
+        a, b = pair(10)
+        expected = stats.permutation_test((a - b,), np.mean, permutation_type="samples", alternative=alternative)
+        got = compare(a, b, test="randomization", alternative=alternative)
+        assert_allclose((got.statistic, got.pvalue), (expected.statistic, expected.pvalue), **CLOSE)
+
+    @pytest.mark.parametrize("sizes", [(4, 6), (6, 4), (5, 5)])
+    def test_exact_permutation(self, alternative, sizes):
+        a, b = pair(*sizes)
+        expected = stats.permutation_test(
+            (a, b), lambda a, b, axis: a.mean(axis) - b.mean(axis), vectorized=True, alternative=alternative
+        )
+        got = compare(a, b, test="permutation", alternative=alternative)
+        assert_allclose((got.statistic, got.pvalue), (expected.statistic, expected.pvalue), **CLOSE)
+
+    def test_welch(self, alternative):
+        a, b = pair(40, 25)
+        expected = stats.ttest_ind(a, b, equal_var=False, alternative=alternative)
+        got = compare(a, b, test="welch", alternative=alternative)
+        assert_allclose(
+            (got.statistic, got.pvalue, got.df), (expected.statistic, expected.pvalue, expected.df), **CLOSE
+        )
+        assert_allclose(got.confidence_interval, expected.confidence_interval(0.95), **CLOSE)
+
+    @pytest.mark.parametrize("sizes", [(6, 7), (40, 25)])
+    def test_mannwhitney(self, alternative, sizes):
+        a, b = pair(*sizes)
+        expected = stats.mannwhitneyu(a, b, alternative=alternative)
+        got = compare(a, b, test="mannwhitney", alternative=alternative)
+        assert_allclose((got.statistic, got.pvalue), (expected.statistic, expected.pvalue), **CLOSE)
+
+    @pytest.mark.parametrize("source", [3, np.random.RandomState, np.random.default_rng])
+    def test_bootstrap(self, alternative, source):
+        a, b = pair(30)
+        seeded = (lambda: source) if source == 3 else (lambda: source(3))
+        options = {"n_resamples": 499, "alternative": alternative, "random_state": seeded()}
+        expected = stats.bootstrap((a - b,), np.mean, method="BCa", **options)
+        got = compare(a, b, test="bootstrap", **options | {"random_state": seeded()})
+        assert_allclose(got.confidence_interval, expected.confidence_interval, **CLOSE)
+
+        def t(d, axis):
+            return (d.mean(axis) - np.mean(a - b)) / (d.std(axis, ddof=1) / sqrt(30))
+
+        options |= {"random_state": seeded(), "method": "percentile", "vectorized": True}
+        null, observed = stats.bootstrap((a - b,), t, **options).bootstrap_distribution, got.statistic
+        assert_allclose(observed, stats.ttest_rel(a, b).statistic)
+        as_far = {"two-sided": abs(null) >= abs(observed), "greater": null >= observed, "less": null <= observed}
+        assert got.pvalue == (as_far[alternative].sum() + 1) / 500
+
+
+@pytest.mark.parametrize(("test", "n"), [("randomization", 14), ("permutation", 8)])
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_drawn_at_random_as_counted_out(test, n, alternative):
+    a, b = pair(n, seed=3)
+    exact = compare(a, b, test=test, alternative=alternative, n_resamples=2**14).pvalue
+    drawn = compare(a, b, test=test, alternative=alternative, n_resamples=9000, random_state=0).pvalue
+    assert drawn * 9001 == pytest.approx(round(drawn * 9001)) or test == "permutation"  # (b + 1) / (n + 1)
+    assert drawn != exact
+    assert abs(drawn - exact) < 4 * 2 * sqrt(exact * (1 - exact) / 9000) + 2 / 9001
+
+
+def test_a_random_p_is_never_zero():
+    a, b = pair(40)
+    assert compare(a + 2, b, test="randomization", n_resamples=99).pvalue == 0.01
+    assert compare(a + 2, b, test="permutation", n_resamples=99, alternative="greater").pvalue == 0.01
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_bootstrap_intervals(method):
+    x, _ = pair(60)
+    name = {"bca": "BCa"}.get(method, method)
+    expected = stats.bootstrap((x,), np.mean, method=name, confidence_level=0.9, random_state=5).confidence_interval
+    assert_allclose(confidence_interval(x, method=method, confidence_level=0.9, random_state=5), expected, **CLOSE)
+
+
+def test_intervals_of_a_result():
+    rng = np.random.default_rng(0)
+    result = evaluate(rng.integers(0, 2, 200), rng.random(200), qid=np.arange(200) // 5, metrics=["mrr", "p@2"])
+    for method in ("t", "percentile", "bca"):
+        got = result.confidence_interval(0.9, method, random_state=1)
+        for name, values in result.per_query.items():
+            assert got[name] == confidence_interval(values, confidence_level=0.9, method=method, random_state=1)
+
+
+def test_effect_sizes():
+    a, b = np.array([0.5, 0.7, 0.6, 0.2, 0.4]), np.array([0.2, 0.6, 0.6, 0.4, 0.0])
+    assert compare(a, b).effect_size == pytest.approx(0.12 / np.std([0.3, 0.1, 0, -0.2, 0.4], ddof=1))
+    assert compare(a, b, test="wilcoxon").effect_size == pytest.approx((3 + 1 - 2 + 4) / 10)
+    assert compare(a, b, test="sign").effect_size == pytest.approx((3 - 1) / 4)
+    pooled = sqrt((a.var(ddof=1) + b.var(ddof=1)) / 2)
+    assert compare(a, b, test="welch").effect_size == pytest.approx(0.12 / pooled)
+    fewer = b[:3]  # a pooled variance counts degrees of freedom
+    pooled = sqrt((4 * a.var(ddof=1) + 2 * fewer.var(ddof=1)) / 6)
+    found = compare(a, fewer, test="welch").effect_size
+    assert found == pytest.approx((a.mean() - fewer.mean()) / pooled)
+    signs = [np.sign(x - y) for x, y in product(a, b)]
+    assert compare(a, b, test="mannwhitney").effect_size == pytest.approx(np.mean(signs))
+
+
+P = [0.041, 0.003, 0.2, 0.003, 0.0004, 0.9, 0.013]
+MULTIPLETESTS = {  # statsmodels 0.15.0, multipletests(P, method=...)
+    "holm": [0.123, 0.018, 0.4, 0.018, 0.0028, 0.9, 0.052],
+    "bonferroni": [0.287, 0.021, 1.0, 0.021, 0.0028, 1.0, 0.091],
+    "bh": [0.0574, 0.007, 0.7 / 3, 0.007, 0.0028, 0.9, 0.02275],
+    None: P,
+}
+
+
+@pytest.mark.parametrize("correction", MULTIPLETESTS)
+def test_corrections(correction):
+    assert_allclose(adjust_pvalues(P, correction), MULTIPLETESTS[correction], **CLOSE)
+    assert len(adjust_pvalues([], correction)) == 0
+
+
+def test_tukey_is_the_randomization_test_of_two():
+    a, b = pair(12)
+    exact = compare(a, b, test="randomization").pvalue
+    got = compare_all({"a": a, "b": b}, correction="tukey", random_state=0).corrected_pvalue("a", "b")
+    assert got == pytest.approx(exact, abs=4 * sqrt(exact / 9999))
+
+
+def test_tukey_by_enumeration():
+    values = np.random.default_rng(1).random((3, 3)) + [0, 0.3, 0.9]
+    ways = [np.ptp(np.sum(rows, axis=0)) for rows in product(*(list(permutations(row)) for row in values))]
+    got = compare_all(dict(zip("abc", values.T, strict=True)), correction="tukey", random_state=0)
+    for pair_, result in got.comparisons.items():
+        exact = np.mean(np.array(ways) >= abs(result.difference) * 3 - 1e-12)
+        assert got.corrected_pvalue(*pair_) == pytest.approx(exact, abs=4 * sqrt(exact / 9999))
+
+
+POWER = [  # statsmodels 0.15.0, TTestPower().power(difference, n, alpha, alternative=...)
+    (0.3, 50, 0.05, "two-sided", 0.5476570389705147),
+    (0.3, 50, 0.05, "greater", 0.6725739831252316),
+    (-0.2, 20, 0.01, "less", 0.06762735712945774),
+    (0.05, 5000, 0.05, "two-sided", 0.9423591728304449),
+    (0.3, 50, 0.05, "less", 9.295587540409864e-05),
+]
+
+
+@pytest.mark.parametrize(("difference", "n", "alpha", "alternative", "expected"), POWER)
+def test_power(difference, n, alpha, alternative, expected):
+    got = power_of(2.0, difference=2 * difference, n=n, alpha=alpha, alternative=alternative)
+    assert_allclose(got, expected, rtol=0, atol=1e-12)
+
+
+def test_what_can_be_detected_and_how_many_queries_it_takes():
+    assert power_of(1.0, difference=0.15, power=0.9) == 469  # TTestPower: 0.89944 with 468, 0.90005 with 469
+    assert power_of(1.0, difference=-0.15, power=0.9) == 469
+    assert power_of(0.0, difference=5.0, power=0.8) == 2
+    for alternative in ALTERNATIVES:
+        found = power_of(0.2, n=60, power=0.7, alternative=alternative)
+        found = -found if alternative == "less" else found
+        assert power_of(0.2, difference=found, n=60, alternative=alternative) == pytest.approx(0.7, abs=1e-12)
+    assert power_of(0.0, difference=0.3, n=10) == 1
+    assert power_of(0.1, difference=0.0, n=10) == pytest.approx(0.05)
+    assert power_of(0.1, difference=90.0, n=10) == 1
+    assert power_of(1.0, difference=1e7, n=2, alpha=1e-6) > 0.9  # SciPy warns, and has no number
+    assert power_of(1.0, n=2, power=0.9999, alpha=1e-5) > 1e5
+    assert power_of(0.1, n=10, power=0.04) == 0
+    a, b = pair(50)
+    expected = power_of(np.std(a - b, ddof=1), n=50, power=0.8)
+    assert compare(a, b).minimal_detectable_difference() == pytest.approx(expected)
+
+
+def test_folds():
+    a, b = [0.81, 0.79, 0.84, 0.80, 0.78], [0.78, 0.79, 0.80, 0.78, 0.77]
+    d = np.subtract(a, b)
+    t = d.mean() / sqrt((1 / 5 + 20 / 80) * d.var(ddof=1))
+    got = compare_folds(a, b, n_train=80, n_test=20)
+    assert_allclose((got.statistic, got.pvalue), (t, 2 * stats.t.sf(t, 4)), **CLOSE)
+    assert got.pvalue > stats.ttest_rel(a, b).pvalue
+    low, high = got.confidence_interval
+    assert (low + high) / 2 == pytest.approx(d.mean())
+    assert compare_folds(a, a, n_train=80, n_test=20).pvalue == 1
+    assert compare_folds(a, a, n_train=80, n_test=20, alternative="greater").pvalue == 1
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_the_interval_of_folds_and_their_test_agree(alternative):
+    """At the level of its p-value an interval ends at 0."""
+    a, b = [0.81, 0.79, 0.84, 0.80, 0.78], [0.78, 0.79, 0.80, 0.78, 0.77]
+    a, b = (b, a) if alternative == "less" else (a, b)
+    p = compare_folds(a, b, n_train=80, n_test=20, alternative=alternative).pvalue
+    found = compare_folds(a, b, n_train=80, n_test=20, alternative=alternative, confidence_level=1 - p)
+    low, high = found.confidence_interval
+    assert (high if alternative == "less" else low) == pytest.approx(0, abs=1e-12)
+    assert np.isinf([low, high]).tolist() == [alternative == "less", alternative == "greater"]
+
+
+def test_many_queries():
+    a, b = pair(100_000)
+    for test in ("t", "wilcoxon", "sign", "randomization", "bootstrap", "welch", "mannwhitney", "permutation"):
+        assert compare(a, b, test=test, n_resamples=99, random_state=0).pvalue <= 0.02
+
+
+def test_tukey_counts_what_was_observed():
+    """(b + 1) / (n + 1): p is never 0, and 1 / (n + 1) where no resample is as far apart."""
+    a = np.random.default_rng(0).random(30) / 100
+    found = compare_all({"a": a, "b": a + 1, "c": a + 2}, correction="tukey", n_resamples=99, random_state=0)
+    assert set(found.corrected.values()) == {1 / 100}
+    found = compare_all({"a": a, "b": a + 1}, correction="tukey", n_resamples=1, random_state=0)
+    assert found.corrected_pvalue("a", "b") == 1 / 2
+
+
+@pytest.mark.parametrize(("test", "ways"), [("randomization", 2**5), ("permutation", 252)])
+def test_as_many_resamples_as_ways_are_all_of_them(test, ways):
+    a, b = pair(5, seed=2)
+    exact = compare(a, b, test=test).pvalue
+    assert {compare(a, b, test=test, n_resamples=ways, random_state=seed).pvalue for seed in range(5)} == {exact}
+    drawn = {compare(a, b, test=test, n_resamples=ways - 1, random_state=seed).pvalue for seed in range(5)}
+    assert len(drawn) > 1
+
+
+def test_bca_of_means_that_equal_that_of_the_values():
+    """Of hits and misses many resamples have just the mean of the data: half of them are below it."""
+    x = np.repeat([0.0, 1.0], [9, 7])
+    expected = stats.bootstrap((x,), np.mean, method="BCa", n_resamples=999, random_state=5).confidence_interval
+    assert_allclose(confidence_interval(x, method="bca", n_resamples=999, random_state=5), expected, **CLOSE)
+
+
+def test_a_single_resample_is_one():
+    """Its p-value is that of one draw beside what was observed, and its intervals are points, also if biased."""
+    a, b = pair(12)
+    for seed in range(5):
+        found = compare(a, b, test="bootstrap", n_resamples=1, random_state=seed)
+        assert found.pvalue in (1 / 2, 1)
+        for method in ("percentile", "bca"):
+            low, high = confidence_interval(a - b, method=method, n_resamples=1, random_state=seed)
+            assert low == high
+
+
+@pytest.mark.parametrize("method", ["t", "percentile", "bca"])
+def test_values_that_differ_by_rounding_have_no_spread(method):
+    x = [0.3, 0.1 + 0.2, 0.3, 0.3]
+    assert x[0] != x[1]
+    low, high = confidence_interval(x, method=method, random_state=0)
+    assert low == high == pytest.approx(0.3)
+    assert compare(np.add(x, 1.0), [0.3] * 4, test="t").pvalue == 0  # a constant difference
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("alpha", [0.001, 0.01, 0.2])
+def test_what_can_be_detected_at_another_level(alpha, alternative):
+    found = power_of(0.2, n=60, power=0.8, alpha=alpha, alternative=alternative)
+    found = -found if alternative == "less" else found
+    power = power_of(0.2, difference=found, n=60, alpha=alpha, alternative=alternative)
+    assert power == pytest.approx(0.8, abs=1e-12)
+    a, b = pair(50)
+    expected = power_of(np.std(a - b, ddof=1), n=50, alpha=alpha, power=0.6, alternative=alternative)
+    got = compare(a, b, alternative=alternative).minimal_detectable_difference(alpha=alpha, power=0.6)
+    assert got == pytest.approx(expected)
+
+
+def test_reports_fit_a_terminal():
+    """Also with long names, which frames and Markdown keep whole."""
+    rng = np.random.default_rng(0)
+    many = compare_all({f"a very long name of a system, number {i}": rng.random(30) for i in range(3)})
+    assert max(map(len, repr(many).splitlines())) <= 100
+    assert set(many.to_frame()["a"]) <= {*many.means}
+    assert all(name in many.to_markdown() for name in many.means)
+    folds = compare_folds([0.5, 0.7, 0.9], [0.4, 0.5, 0.6], n_train=200, n_test=100)
+    assert repr(folds).splitlines()[1].split() == ["difference", "low", "high", "p"]
+
+
+def test_a_generator_goes_on():
+    """The same generator draws other resamples next time, one of the same seed the same."""
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(0.3, 1, 40), rng.normal(size=40)
+
+    def pvalue(generator):
+        return compare(a, b, test="randomization", n_resamples=999, random_state=generator).pvalue
+
+    drawn, again = np.random.default_rng(7), np.random.default_rng(7)
+    first = pvalue(drawn)
+    assert first == pvalue(again)
+    assert drawn.bit_generator.state == again.bit_generator.state != np.random.default_rng(7).bit_generator.state

@@ -1,0 +1,445 @@
+"""Statistics: what must hold for every test, how queries are matched, what is refused."""
+
+import pickle
+import warnings
+from dataclasses import replace
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from registry import together
+from scipy import stats
+
+from sklearn_rank import evaluate
+from sklearn_rank._evaluation.source import DataCounts
+from sklearn_rank.stats import (
+    adjust_pvalues,
+    compare,
+    compare_all,
+    compare_folds,
+    confidence_interval,
+    power_of,
+)
+from sklearn_rank.stats._significance import TESTS
+
+ALTERNATIVES = ["two-sided", "greater", "less"]
+MIRRORED = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
+PAIRED = [name for name, test in TESTS.items() if test.paired]
+UNPAIRED = [name for name in TESTS if name not in PAIRED]
+CORRECTIONS = [None, "holm", "bonferroni", "bh", "tukey"]
+
+all_tests = pytest.mark.parametrize("test", TESTS)
+all_alternatives = pytest.mark.parametrize("alternative", ALTERNATIVES)
+
+
+@pytest.fixture
+def values(rng):
+    a = np.clip(rng.normal(0.4, 0.3, 30), 0, 1)
+    return a, np.clip(a + rng.normal(0.05, 0.1, 30) * (rng.random(30) < 0.7), 0, 1)
+
+
+def quick(a, b, **options):
+    return compare(a, b, **{"n_resamples": 199, "random_state": 0} | options)
+
+
+@all_tests
+@all_alternatives
+def test_the_other_way_round(test, alternative, values):
+    a, b = values
+    there = quick(a, b, test=test, alternative=alternative)
+    back = quick(b, a, test=test, alternative=MIRRORED[alternative])
+    assert back.difference == -there.difference
+    assert back.pvalue == pytest.approx(there.pvalue, rel=1e-12)
+    assert back.effect_size == pytest.approx(-there.effect_size, abs=1e-12)
+    assert (back.won, back.tied, back.lost) == (there.lost, there.tied, there.won)
+    assert_allclose(back.confidence_interval, np.negative(there.confidence_interval)[::-1], rtol=1e-12)
+
+
+@all_tests
+def test_shifted_and_scaled(test, values):
+    a, b = values
+    expected, got = quick(a, b, test=test), quick(8 * a + 4, 8 * b + 4, test=test)
+    assert got.pvalue == pytest.approx(expected.pvalue, rel=1e-6)
+    assert got.difference == pytest.approx(8 * expected.difference)
+    assert_allclose(got.confidence_interval, 8 * np.array(expected.confidence_interval))
+
+
+@all_tests
+def test_the_order_of_queries_does_not_matter(test, values, rng):
+    a, b = values
+    order = rng.permutation(len(a))
+    expected, got = quick(a, b, test=test), quick(a[order], b[order], test=test)
+    assert got.difference == expected.difference
+    if test == "bootstrap":  # resamples are drawn by place, as scipy.stats draws them
+        assert got.pvalue == pytest.approx(expected.pvalue, abs=0.05)
+    else:
+        assert got.pvalue == pytest.approx(expected.pvalue, rel=1e-12)
+        assert_allclose(got.confidence_interval, expected.confidence_interval)
+
+
+@all_tests
+def test_the_same_random_state_is_the_same_result(test, values):
+    assert quick(*values, test=test, random_state=5) == quick(*values, test=test, random_state=5)
+
+
+@all_tests
+def test_interval_and_test_agree(test, rng):
+    for gain in (0.0, 0.02, 0.05, 0.2):
+        a = rng.normal(0.4, 0.1, 60)
+        b = a + rng.normal(gain, 0.1, 60)
+        result = quick(a, b, test=test, n_resamples=1999)
+        low, high = result.confidence_interval
+        if test in ("t", "welch", "randomization", "bootstrap", "permutation") and not 0.03 < result.pvalue < 0.08:
+            assert (result.pvalue < 0.05) == (not low <= 0 <= high)
+
+
+@all_tests
+@all_alternatives
+@together("n", [2, 5, 60])
+def test_identical_systems(test, alternative, n, rng):
+    for a in (rng.random(n), np.zeros(n), np.full(n, 0.1)):
+        for b in (a, a * (1 + 1e-15)):
+            result = quick(a, b, test=test, alternative=alternative)
+            assert result.pvalue == 1
+            assert result.difference == pytest.approx(0, abs=1e-15)
+            assert result.effect_size == pytest.approx(0, abs=1e-15)
+            if test in PAIRED:
+                assert (result.won, result.tied, result.lost) == (0, n, 0)
+                assert set(result.confidence_interval) <= {0.0, -np.inf, np.inf}
+
+
+@together("correction", CORRECTIONS)
+@pytest.mark.parametrize("test", PAIRED)
+def test_identical_systems_among_many(correction, test, values):
+    results = {"a": values[0], "again": values[0], "b": values[1]}
+    found = compare_all(results, test=test, correction=correction, n_resamples=99, random_state=0)
+    assert found.corrected_pvalue("a", "again") == 1
+    assert not np.isnan(list(found.corrected.values())).any()
+    same = compare_all({"a": values[0], "b": values[0]}, test=test, correction=correction, n_resamples=99)
+    assert same.corrected_pvalue("a", "b") == 1
+
+
+@all_tests
+@all_alternatives
+def test_few_queries_and_few_values(test, alternative, rng):
+    for seed in range(25):
+        a, b = rng.integers(0, 3, (2, rng.integers(2, 7))) / 2
+        c = b if test in PAIRED else rng.integers(0, 3, rng.integers(2, 7)) / 2
+        result = compare(a, c, test=test, alternative=alternative, n_resamples=19, random_state=seed)
+        assert 0 <= result.pvalue <= 1
+        assert not np.isnan([result.statistic, result.effect_size, *result.confidence_interval]).any()
+
+
+@all_tests
+def test_a_constant_difference(test):
+    a = np.zeros(20)
+    result = quick(a + 0.1, a, test=test)
+    assert result.confidence_interval == (0.1, 0.1)
+    assert 0 <= result.pvalue < 0.05
+    assert (result.pvalue == 0) == (test in ("t", "bootstrap", "welch"))  # that is what t tends to
+    assert quick(a + 0.1, a, test=test, alternative="less").pvalue > 0.999
+
+
+@pytest.fixture
+def error_rates():
+    """The script of docs/statistics.md."""
+    path = Path(__file__).parents[2] / "docs" / "bench" / "error_rates.py"
+    spec = spec_from_file_location("error_rates", path)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@all_tests
+def test_false_positives_and_power(test, error_rates):
+    low, high = stats.binom.ppf([0.0005, 0.9995], 150, 0.05) / 150
+    found = error_rates.rejections(test, 40, 0, 150, seed=1, n_resamples=99)
+    assert (0 if test == "sign" else low) <= found <= high  # the sign test's level is below the one asked for
+    assert error_rates.rejections(test, 40, 0.4, 20, seed=1, n_resamples=99) > 0.7
+
+
+def test_false_positives_of_many(error_rates):
+    for correction in ("holm", "bonferroni", "bh", "tukey"):
+        assert (
+            error_rates.any_rejection(correction, 30, 4, 60, seed=1, n_resamples=99)
+            <= stats.binom.ppf(0.9995, 60, 0.05) / 60
+        )
+
+
+def test_how_often_intervals_hold_the_mean(error_rates):
+    """With few skewed values those of the bootstrap are too short, and less so with more of them."""
+    for shape, (draw, mean) in error_rates.SHAPES.items():
+        assert abs(draw(np.random.default_rng(0), 100_000).mean() - mean) < 0.005, shape
+    few, many = (error_rates.coverage("bca", "reciprocal ranks", n, 300, 0, n_resamples=199) for n in (10, 200))
+    assert few < 0.92 <= many
+
+
+# --- which queries, which metric -----------------------------------------------------------------------------------
+
+
+def results(rng, n=12, metrics=("mrr", "rmse"), ids=None, **keywords):
+    """Two systems on the same queries, the second with its rows in another order."""
+    ids = np.array([f"q{i}" for i in range(n)]) if ids is None else ids
+    qid = np.repeat(ids, 4)
+    y, s, order = rng.integers(0, 2, 4 * n), rng.random((2, 4 * n)), rng.permutation(4 * n)
+    y[::4] = 1
+    one = evaluate(y, s[0], qid=qid, metrics=list(metrics), **keywords)
+    two = evaluate(y[order], s[1][order], qid=qid[order], metrics=list(metrics), **keywords)
+    return one, two
+
+
+@pytest.mark.parametrize("ids", [None, np.arange(12) * 3, [(i, "x") for i in range(6)] + [0, 1, 2, "0", "1", "2"]])
+def test_queries_are_matched_by_id(ids, rng):
+    if ids is not None:
+        objects = np.empty(12, dtype=object)
+        objects[:] = list(ids)
+        ids = objects if isinstance(ids, list) else ids
+    one, two = results(rng, ids=ids)
+    place = {q: i for i, q in enumerate(two.qid.tolist())}
+    b = two.per_query["mrr"][[place[q] for q in one.qid.tolist()]]
+    a = one.per_query["mrr"]
+    got, expected = compare(one, two, metric="mrr"), compare(a, b)
+    assert (got.pvalue, got.difference) == (expected.pvalue, expected.difference)
+    assert got.metric == "mrr"
+
+
+def test_series_are_matched_by_index(rng):
+    pytest.importorskip("pandas")
+    one, two = (result.to_frame()["mrr"] for result in results(rng))
+    assert compare(one, two) == compare(one.to_numpy(), two[one.index].to_numpy())
+    with pytest.raises(TypeError, match="all name their queries, or none"):
+        compare(one, two.to_numpy())
+    with pytest.raises(ValueError, match="Got a query twice in 'b'"):
+        compare(one, two.iloc[[0, 0, *range(1, 12)]])
+
+
+def test_lower_is_better(rng):
+    one, two = results(rng)
+    got, higher = compare(one, two, metric="rmse"), compare(one.per_query["rmse"], two.per_query["rmse"][::1])
+    assert got.difference == pytest.approx(one.mean()["rmse"] - two.mean()["rmse"])
+    d = [1, 1, -1, 0, 0.5]
+    assert (compare(d, np.zeros(5)).won, compare(d, np.zeros(5), greater_is_better=False).won) == (3, 1)
+    assert got.won + got.tied + got.lost == higher.n_queries
+    shuffled = {q: v for q, v in zip(two.qid.tolist(), two.per_query["rmse"], strict=True)}
+    better = [v < shuffled[q] for q, v in zip(one.qid.tolist(), one.per_query["rmse"], strict=True)]
+    assert got.won == sum(better)
+
+
+def test_missing_queries(rng):
+    one, two = results(rng, metrics=["mrr"])
+    y, s, qid = [1, 0, 1, 0, 1, 0], [2, 1, 1, 2, 1, 2], ["q0", "q0", "new", "new", "q3", "q3"]
+    short = evaluate(y, s, qid=qid, metrics="mrr")
+    with pytest.raises(ValueError, match="Got 11 missing, the first 'new' in 'a'"):
+        compare(one, short)
+    with pytest.raises(ValueError, match="Got other labels in 'b' than in 'a' for 2 queries, the first of them 'q0'"):
+        compare(one, short, missing=0.0)
+    one, short = (replace(result, _source=DataCounts()) for result in (one, short))  # their labels are not known
+    filled = compare(one, short, missing=0.0)
+    assert (filled.n_queries, filled.n_filled, filled.n_left_out) == (13, 11, 0)
+    assert filled.difference == pytest.approx((one.per_query["mrr"].sum() - short.per_query["mrr"].sum()) / 13)
+    left = compare(one, short, missing=np.nan)
+    assert (left.n_queries, left.n_left_out) == (2, 11)
+    assert compare(one, short, test="welch").n_queries == (12, 3)
+    with pytest.raises(ValueError, match="Got 3 missing, the first '1' in 'a'"):  # not 1
+        compare(evaluate([1, 1], [1, 1], qid=[1, 2], metrics="mrr"), evaluate([1], [1], qid=["1"], metrics="mrr"))
+
+
+def test_undefined_queries_are_left_out_of_both():
+    a, b = [0.5, np.nan, 0.2, 0.9], [0.1, 0.3, np.nan, 0.4]
+    got = compare(a, b)
+    assert (got.n_queries, got.n_left_out) == (2, 2)
+    assert got.pvalue == compare([0.5, 0.9], [0.1, 0.4]).pvalue
+    assert compare(a, b, test="welch").n_queries == (3, 3)
+    three = compare_all({"a": a, "b": b, "c": [np.nan, 1, 1, 1.0], "d": [1, 2, 3, 4]}, test="welch")
+    assert three.means["d"] == 2.5
+    with pytest.raises(ValueError, match="two queries or more with a defined value. Got 1, after 3 undefined"):
+        compare_all({"a": a, "b": b, "c": [np.nan, 1, 1, 1.0]})
+
+
+def test_which_metric(rng):
+    one, two = results(rng)
+    with pytest.raises(ValueError, match="results of several need metric=. Got mrr, rmse in 'a'"):
+        compare(one, two)
+    with pytest.raises(ValueError, match=r"'metric' parameter of compare must be one of mrr, rmse.*Got 'map'"):
+        compare(one, two, metric="map")
+    with pytest.raises(TypeError, match="'metric' of compare is for results of evaluate"):
+        compare([1, 2], [2, 1], metric="map")
+    one, two = results(rng, metrics=["ndcg@3"])[0], results(rng, metrics=["ndcg@3"], gain="linear")[1]
+    with pytest.raises(ValueError, match="computed alike. Got 'ndcg@3' with other keywords in 'b' than in 'a'"):
+        compare(one, two)
+
+
+@pytest.mark.parametrize("keywords", [{"sample_weight": np.ones(48)}, {"average": "geometric"}])
+def test_means_that_are_not_plain(keywords, rng):
+    one, two = results(rng, metrics=["mrr"], **keywords)
+    with pytest.raises(ValueError, match="every query counts once. Got sample_weight or another average in 'a'"):
+        compare(one, two)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"test": "z"}, r"'test' parameter of compare must be 't', .* or 'permutation'. Got 'z'"),
+        ({"alternative": "larger"}, "'alternative' parameter of compare must be 'two-sided'"),
+        ({"confidence_level": 95}, "'confidence_level' parameter of compare must be between 0 and 1"),
+        ({"missing": "drop"}, "'missing' parameter of compare must be 'raise', a finite number or nan"),
+        ({"n_resamples": 0}, "'n_resamples' parameter of compare must be an int >= 1"),
+        ({"random_state": -1}, "'random_state' parameter of compare must be an int from 0"),
+    ],
+)
+def test_keywords_that_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        compare([1, 2, 3], [3, 2, 1], **options)
+
+
+def test_data_that_are_refused(values):
+    a, b = values
+    with pytest.raises(ValueError, match=r"arrays must be of equal length.*test='welch'.*Got lengths 30, 29"):
+        compare(a, b[1:])
+    with pytest.raises(ValueError, match="Got 1, after 0 undefined"):
+        compare([1], [2])
+    with pytest.raises(ValueError, match=r"'b' of compare must be a list of finite numbers.*Got an infinite value"):
+        compare([1, 2], [1, np.inf])
+    with pytest.raises(ValueError, match=r"Got shape \(2, 1\)"):
+        compare([[1], [2]], [1, 2])
+    with pytest.raises(TypeError, match="'a' of compare must hold real numbers. Got list"):
+        compare(["x", "y"], [1, 2])
+    for wrong in (["0.1", "0.2"], np.array([1j, 2])):
+        with pytest.raises(TypeError, match="'b' of compare must hold real numbers"):
+            compare([1, 2], wrong)
+    with pytest.raises(ValueError, match="compare_folds takes scores of the same folds.*Got 2 and 3"):
+        compare_folds([1, 2], [1, 2, 3], n_train=8, n_test=2)
+    with pytest.raises(ValueError, match="none of them NaN. Got 2 and 2 scores, 1 of them NaN"):
+        compare_folds([1, np.nan], [1, 2], n_train=8, n_test=2)
+    with pytest.raises(ValueError, match="must be from 0 to 1"):
+        adjust_pvalues([0.5, 1.5])
+    with pytest.raises(ValueError, match="use compare_all"):
+        adjust_pvalues([0.5], "tukey")
+    with pytest.raises(ValueError, match="on the side of the alternative"):
+        power_of(1, difference=0.1, power=0.8, alternative="less")
+    with pytest.raises(ValueError, match=r"More than 1e\+15 queries would be needed. Got difference=1e-300"):
+        power_of(1.0, difference=1e-300, power=0.8)
+    with pytest.raises(ValueError, match="'n' parameter of power_of must be an int from 2 to 2"):
+        power_of(1, difference=0.1, n=1)
+    with pytest.raises(ValueError, match=r"two of difference, n and power, and returns the third. Got n\."):
+        power_of(1, n=10)
+    with pytest.raises(ValueError, match=r"Got difference and n and power\."):
+        power_of(1, difference=0.1, n=10, power=0.8)
+    with pytest.raises(
+        ValueError, match="'method' parameter of confidence_interval must be 't', 'percentile' or 'bca'"
+    ):
+        confidence_interval(a, method="z")
+
+
+# --- many systems --------------------------------------------------------------------------------------------------
+
+
+def test_many(values, rng):
+    systems = {"a": values[0], "b": values[1], "c": rng.permutation(values[0])}
+    found = compare_all(systems, test="randomization", n_resamples=199, random_state=2)
+    assert list(found.comparisons) == [("a", "b"), ("a", "c"), ("b", "c")]
+    for (x, y), result in found.comparisons.items():
+        assert result == compare(systems[x], systems[y], test="randomization", n_resamples=199, random_state=2)
+        assert found.corrected_pvalue(x, y) == found.corrected_pvalue(y, x)
+    raw = [result.pvalue for result in found.comparisons.values()]
+    assert_allclose(list(found.corrected.values()), adjust_pvalues(raw))
+    assert found.means == pytest.approx({name: x.mean() for name, x in systems.items()})
+    against = compare_all(systems, baseline="b", correction=None)
+    assert list(against.corrected) == [("a", "b"), ("c", "b")]
+    assert against.corrected_pvalue("c", "b") == compare(systems["c"], systems["b"]).pvalue
+    with pytest.raises(KeyError, match="'a' and 'b', 'c' and 'b'. Got 'a' and 'c'"):
+        against.corrected_pvalue("a", "c")
+
+
+def test_many_that_are_refused(values):
+    two = {"a": values[0], "b": values[1]}
+    with pytest.raises(TypeError, match="a mapping from names to results, two or more"):
+        compare_all([values[0], values[1]])
+    with pytest.raises(TypeError, match="two or more"):
+        compare_all({"a": values[0]})
+    with pytest.raises(ValueError, match="'baseline' must be one of 'a', 'b'. Got 'c'"):
+        compare_all(two, baseline="c")
+    for options in ({"baseline": "a"}, {"alternative": "less"}, {"test": "welch"}):
+        with pytest.raises(ValueError, match="correction='tukey' is for all pairs, two-sided, on the same queries"):
+            compare_all(two, correction="tukey", **options)
+
+
+def test_as_text_as_a_frame_and_pickled(rng, values):
+    pytest.importorskip("pandas")
+    one, two = results(rng)
+    result = compare(one, two, metric="mrr")
+    lines = repr(result).splitlines()
+    assert lines[0] == "mrr of a less that of b, 12 queries, test 't', two-sided"
+    assert lines[1].split() == ["difference", "low", "high", "p", "effect", "won", "tied", "lost"]
+    assert "12 and 12 queries" in repr(compare(one, two, metric="mrr", test="welch"))
+    many = compare_all({"one": one, "two": two}, metric="mrr")
+    assert list(many.to_frame().columns) == ["a", "b", *lines[1].split()[:4], "corrected", *lines[1].split()[4:]]
+    head, row = repr(many).splitlines()[-2:]
+    assert head.split() == ["a", "b", "difference", "95", "%", "interval", "p", "corrected", "won", "lost"]
+    low, high = many.comparisons["one", "two"].confidence_interval
+    assert f"[{low:.4f}, {high:.4f}]" in row
+    assert row.split()[-3:] == [f"{many.corrected['one', 'two']:.4f}", "2", "1"]
+    assert pickle.loads(pickle.dumps(many)) == many
+    tiny = repr(compare(np.arange(40.0), np.arange(40.0) + 1 + 0.1 * rng.random(40)))
+    assert "e-" in tiny  # not 0.0000
+
+
+@all_tests
+def test_inputs_are_left_alone_and_nothing_is_warned_of(test):
+    a, b = np.array([0, 0, 0, 0, 1.0]), np.zeros(5)
+    a.flags.writeable = b.flags.writeable = False
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert 0 < quick(a, b, test=test).pvalue <= 1
+
+
+@pytest.mark.parametrize("scale", [1e101, 1e200, 1e308, 1e-101, 1e-200, 5e-324])
+def test_values_of_which_squares_cannot_be_summed_up(scale):
+    a, b = np.array([0.1, 0.4, 0.9]) * scale, np.array([0.2, 0.2, 1.0]) * scale
+    message = r"must be 0 or from 1e-100 to 1e\+100, so that squares can be summed up; scale the values. Got"
+    for call in (
+        lambda: compare(a, b),
+        lambda: compare_all({"a": a, "b": b}),
+        lambda: confidence_interval(a),
+        lambda: compare_folds(a, b, n_train=2, n_test=1),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+@pytest.mark.parametrize("metric", [["map"], ("map",), {"map"}, {"map": 1}, ["map", "mrr"], 3, np.array(["map"])])
+def test_one_metric_is_compared_and_looked_at(metric, values):
+    result = evaluate([1, 0, 1, 0], [2, 1, 1, 2], qid=[1, 1, 2, 2], metrics=["map", "mrr"])
+    for call, rule in (
+        (lambda: compare(result, result, metric=metric), "'metric' parameter of compare must be one of map, mrr"),
+        (
+            lambda: compare_all({"a": result, "b": result}, metric=metric),
+            "'metric' parameter of compare_all must be one",
+        ),
+        (
+            lambda: result.worst_queries(metric=metric),
+            "'metric' parameter must be one of the result's metrics: 'map', ",
+        ),
+        (
+            lambda: compare_all(dict(zip("ab", values, strict=True)), baseline=metric),
+            "'baseline' must be one of 'a', 'b'",
+        ),
+    ):
+        with pytest.raises(ValueError, match=rule):
+            call()
+    with pytest.raises(KeyError, match="A pair must be one of"):
+        compare_all(dict(zip("ab", values, strict=True))).corrected_pvalue(metric, "b")
+
+
+def test_whether_greater_is_better_is_true_or_false(values):
+    for call in (
+        lambda: compare(*values, greater_is_better="no"),
+        lambda: compare_all(dict(zip("ab", values, strict=True)), greater_is_better=-1),
+    ):
+        with pytest.raises(
+            ValueError, match="The 'greater_is_better' parameter of .* must be True, False or None. Got"
+        ):
+            call()
+    assert compare(*values, greater_is_better=np.bool_(False)).won == compare(*values).lost
