@@ -119,11 +119,6 @@ def per_query(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Any
     ImportError
         If dask is not installed: it needs the extra "dask".
 
-    See Also
-    --------
-    mean : Means of such a table.
-    compare : Compare two systems by their tables.
-
     Examples
     --------
     >>> import dask.dataframe as dd

@@ -147,11 +147,6 @@ def per_query(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Any
     ImportError
         If pyspark is not installed: it needs the extra "spark".
 
-    See Also
-    --------
-    mean : Means of such a table.
-    compare : Compare two systems by their tables.
-
     Examples
     --------
     >>> from pyspark.sql import SparkSession
