@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, NoReturn
 
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
-from sklearn_rank._utils.doors import ARRAYS, COLUMNS
 from sklearn_rank._utils.echo import echo, echo_all
+from sklearn_rank._utils.hints import ARRAYS_HINT, COLUMNS_HINT
 
 CALLED = {
     "y_true": ("label", "relevance", "relevant", "rel", "grade", "y_true", "target"),
@@ -21,7 +21,7 @@ CALLED = {
     "sample_weight": ("sample_weight", "weight"),
 }
 """What columns are often called, for hints."""
-HINTS = {"y_score": COLUMNS, "qid": "Several columns that name a query together go into one, joined as text."}
+HINTS = {"y_score": COLUMNS_HINT, "qid": "Several columns that name a query together go into one, joined as text."}
 """What an error says where several columns are given for one."""
 SIMILARITY = 0.82
 """From which similarity on a name is worth a hint: 'scores' for 'score', but not 'id' for 'qid'."""
@@ -132,7 +132,8 @@ def checked_names(names: ColumnNames, several: Sequence[str] = ("y_true", "by"))
         optional = given is None and role in ColumnNames._field_defaults
         named = listed and all(isinstance(name, str) for name in listed) and len({*listed}) == len(listed)
         if not optional and not named:
-            hint = HINTS.get(role, "") if isinstance(given, (list, tuple, dict)) else ARRAYS * hasattr(given, "__len__")
+            hint = ARRAYS_HINT * hasattr(given, "__len__")
+            hint = HINTS.get(role, "") if isinstance(given, (list, tuple, dict)) else hint
             raise TypeError(
                 "A column is named by a str; y_true by a list of them for subtopics, by for several attributes, each "
                 f"once. Got {echo(given)} for {role}.{' ' * bool(hint)}{hint}"

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._chunks.column_arguments import ColumnNames, refuse_missing_columns
-from sklearn_rank._utils.doors import door_of_table, has
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.hints import has, hint_for_table
 from sklearn_rank._utils.optional import import_optional
 
 TABLE_KINDS = (
@@ -139,7 +139,7 @@ def table_with(data: Any, names: ColumnNames, where: str = "data", kinds: str = 
     ImportError
         If a library is needed to read it that is not installed.
     """
-    hint, present = door_of_table(data), column_names(data)
+    hint, present = hint_for_table(data), column_names(data)
     if hint or (present is None and not _is_table(data)):
         raise TypeError(f"{where} must be {kinds}. {hint}{' ' * bool(hint)}Got {type(data).__name__}.")
     if present is not None:
@@ -219,7 +219,7 @@ def iterate_batches(data: Any, names: ColumnNames) -> Iterable[Any]:
         return DataSetBatches(data, names)
     if isinstance(data, (Iterator, list, tuple)):
         return iter(data)
-    hint, is_table = door_of_table(data), _is_table(data)
+    hint, is_table = hint_for_table(data), _is_table(data)
     if hint or not (is_table or isinstance(data, Iterable)):
         raise TypeError(
             "data must be an iterable of batches, the path of a Parquet file or folder, or a pyarrow data set. "

@@ -21,8 +21,8 @@ from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.names import direction_of
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.echo import echo, echo_all, one_line
-from sklearn_rank._utils.told import tell
 from sklearn_rank._utils.typing import Array
+from sklearn_rank._utils.warning import warn_caller
 from sklearn_rank.stats._align import read_values
 from sklearn_rank.stats._compare import ComparisonResult, check_options
 from sklearn_rank.stats._significance import ComparisonOptions
@@ -83,7 +83,7 @@ def mean_of_sums(column: MetricColumn, sums: PartialSums) -> float:
     """
     name, otherwise = column.metric, column.replace_undefined_by
     if math.isnan(otherwise) and not sums.counted[0] > 0:
-        tell(f"{name} is not defined for any query, so its mean is nan.")
+        warn_caller(f"{name} is not defined for any query, so its mean is nan.")
     transform, metric = None, REGISTRY.get(name)
     if column.average == "micro":
         if metric is None:

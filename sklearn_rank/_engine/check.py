@@ -19,10 +19,10 @@ from sklearn_rank._engine.grouping import find_qid, group_rows, refuse_other_que
 from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._engine.kernels.checks import read_plain, read_rows
 from sklearn_rank._engine.queries import DataSummary, GradedQueries, InputNames, Origin, Queries, Rows, first_row
-from sklearn_rank._utils.doors import SYSTEMS, refuse_elsewhere, refuse_table
+from sklearn_rank._utils.containers import as_numpy
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.hints import SYSTEMS_HINT, refuse_misplaced, refuse_table
 from sklearn_rank._utils.numbers import aligned, as_floats, as_numbers, as_reals, column, refuse_masked
-from sklearn_rank._utils.tensors import as_numpy
 from sklearn_rank._utils.threads import check_n_jobs, for_each, is_one_block, row_blocks
 from sklearn_rank._utils.typing import Array, Grade, Index, MatrixLike
 
@@ -83,7 +83,7 @@ def check_queries(
             as_floats(y_true, "y_true")  # labels that float64 would round are the first error, and seen last
             raise
     except Exception as error:
-        refuse_elsewhere(error, y_true, y_score, qid=qid, sample_weight=sample_weight, tie_break=tie_break)
+        refuse_misplaced(error, y_true, y_score, qid=qid, sample_weight=sample_weight, tie_break=tie_break)
         raise
 
 
@@ -197,7 +197,7 @@ def check_shapes(label: NDArray[Any], score: NDArray[Any], score_name: str = "y_
         raise ValueError(
             f"{score_name} must be one score per row where y_true is one label per row. "
             f"Got shape {score.shape} instead; for class probabilities wrap the classifier in QueryRanker, "
-            f"which ranks by the expected grade. {SYSTEMS}"
+            f"which ranks by the expected grade. {SYSTEMS_HINT}"
         )
     if len(label) != len(score):
         raise ValueError(

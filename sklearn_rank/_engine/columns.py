@@ -6,8 +6,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from sklearn_rank._utils.doors import has
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.hints import has
 from sklearn_rank._utils.typing import MatrixLike
 
 

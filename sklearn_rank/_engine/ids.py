@@ -12,7 +12,7 @@ from numpy.ma import MaskedArray
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.columns import one_column
-from sklearn_rank._utils.tensors import as_numpy, is_tensor
+from sklearn_rank._utils.containers import as_numpy, is_tensor
 from sklearn_rank._utils.typing import Index
 
 NO_QID = (

@@ -17,7 +17,7 @@ from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
-from sklearn_rank._utils.told import tell
+from sklearn_rank._utils.warning import warn_caller
 from sklearn_rank.io import RankingData, join
 from sklearn_rank.io._entries import QueryIds
 from sklearn_rank.io._join import joined
@@ -168,7 +168,7 @@ def _warn_of_missing(data: RankingData, missing_from_run: str | None, missing_fr
     of_qrels = len(data.not_in_qrels) if missing_from_qrels is None else 0
     if of_run or of_qrels:
         unsaid = " and ".join(["missing_from_run="] * bool(of_run) + ["missing_from_qrels="] * bool(of_qrels))
-        tell(
+        warn_caller(
             f"Run and judgements do not have the same queries. {data.missing_queries().capitalize()}. "
             f"{unsaid} with 'zero', 'drop' or 'raise' says what is done with them, without this warning."
         )
@@ -180,7 +180,7 @@ def _warn_of_strangers(data: RankingData) -> None:
     if (retrieved & judged).any() or len(np.unique(data.qid.code[retrieved])) < 2 or not judged.any():
         return
     of_run, of_judgements = (data.doc_id[rows][:1].tolist()[0] for rows in (retrieved, judged))
-    tell(
+    warn_caller(
         "No document of the run is judged, so that all are not relevant. Ids of documents must be the same in both. "
         f"Got ids such as {echo(of_run)} in the run and {echo(of_judgements)} in the judgements."
     )

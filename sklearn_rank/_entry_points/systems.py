@@ -15,18 +15,18 @@ from sklearn_rank._chunks.columns import columns_of, read_column, table_with
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike
 from sklearn_rank._entry_points.runs import evaluate_run
 from sklearn_rank._evaluation.alignment import align_results
+from sklearn_rank._evaluation.evaluate import evaluate_systems
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._evaluation.systems import evaluate_systems
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import described_as
-from sklearn_rank._utils.doors import RUN, door_of, is_table
 from sklearn_rank._utils.echo import echo, extended
+from sklearn_rank._utils.hints import RUN_HINT, hint_for, is_table
 from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.threads import check_n_jobs
-from sklearn_rank._utils.told import tell, told_here
 from sklearn_rank._utils.typing import Array
+from sklearn_rank._utils.warning import collected_warnings, warn_caller
 from sklearn_rank.model_selection._comparison import Comparison, known_baseline
 from sklearn_rank.stats._clusters import check_clusters
 from sklearn_rank.stats._compare_all import check_plan
@@ -240,19 +240,19 @@ def _refuse_table_of_rows(data: Any, systems: Mapping[str, Any]) -> None:
 
 def _are_runs(judgements: Any, systems: Mapping[str, Any]) -> bool:
     """Whether documents are listed by query."""
-    if door_of(judgements) == RUN and not any(map(_is_run, systems.values())):
+    if hint_for(judgements) == RUN_HINT and not any(map(_is_run, systems.values())):
         raise TypeError(
             "compare_systems takes runs by the name of the system, {'bm25': run}, each {query: {document: score}}. "
             f"Got one run, or systems without queries: {echo(systems)}."
         )
-    return door_of(judgements) == RUN or any(door_of(run) == RUN for run in systems.values())
+    return hint_for(judgements) == RUN_HINT or any(hint_for(run) == RUN_HINT for run in systems.values())
 
 
 def _is_run(run: Any) -> bool:
     """Whether documents are listed by query, rather than numbers by document."""
     if isinstance(run, Mapping):
         return not isinstance(next(iter(run.values()), None), Real)
-    return door_of(run) == RUN or hasattr(run, "to_dict")
+    return hint_for(run) == RUN_HINT or hasattr(run, "to_dict")
 
 
 def _refuse_rows(**given: Any) -> None:
@@ -336,11 +336,11 @@ def _of_runs(judgements: Any, runs: Mapping[str, Any], **common: Any) -> Systems
 def _of_run(name: str, judgements: Any, run: Any, common: Mapping[str, Any]) -> Evaluation:
     """Result of one run; what is said about it names the system."""
     about = f"This is about the system {echo(name)}."
-    with told_here() as messages:
+    with collected_warnings() as messages:
         try:
             result = evaluate_run(judgements, run, **common)
         except (TypeError, ValueError) as error:
             raise extended(error, about) from error
     for message in messages:
-        tell(f"{message} {about}")
+        warn_caller(f"{message} {about}")
     return result

@@ -377,12 +377,12 @@ class Saveable(ABC):
     """A result that can be saved as plain data, words and arrays, and made of them again."""
 
     @abstractmethod
-    def _plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Words and arrays to save."""
 
     @classmethod
     @abstractmethod
-    def _of_plain(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
+    def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
         """Make a result of saved words and arrays."""
 
     def save(self, path: Any) -> None:
@@ -402,7 +402,7 @@ class Saveable(ABC):
         OSError
             If it cannot be written. An existing file is then unchanged.
         """
-        save(path, type(self).__name__, *self._plain())
+        save(path, type(self).__name__, *self._to_saved())
 
     @classmethod
     def load(cls, path: Any) -> Self:
@@ -424,7 +424,7 @@ class Saveable(ABC):
         OSError
             If it cannot be read.
         """
-        return load(path, cls.__name__, cls._of_plain)
+        return load(path, cls.__name__, cls._from_saved)
 
 
 def check_saved(words: Any, arrays: SavedArrays) -> list[Any]:

@@ -12,7 +12,7 @@ from html import escape
 from numbers import Real
 from typing import Any, Self
 
-from sklearn_rank._utils.frames import frame_of
+from sklearn_rank._utils.optional import frame_of
 
 LATEX_SPECIAL = {c: "\\" + c for c in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",

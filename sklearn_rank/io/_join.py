@@ -15,8 +15,8 @@ from sklearn_rank._engine.queries import pooled_if_negative
 from sklearn_rank._utils.constraints import BOOL, DUPLICATES, one_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.told import tell
 from sklearn_rank._utils.typing import Array, Index
+from sklearn_rank._utils.warning import warn_caller
 from sklearn_rank.io._entries import Entries, Grouping, QueryIds, Text, document_keys, grouped, match, taken
 from sklearn_rank.io._mappings import JudgementsLike, ListedDocuments, RunLike, both_entries, match_listed
 
@@ -304,7 +304,7 @@ def _warn_if_swapped(caller: str, run: Any, judgements: Any, of_run: Entries, ju
     distinct = np.unique(score)
     tied = len(distinct) == 1 or len(np.unique([of_run.qid.code, score], axis=1)[0]) < len(score)
     if tied and (isinstance(_first_value(judgements), Sequence) or not _are_grades(grade)):
-        tell(
+        warn_caller(
             f"{caller} takes {ORDER[caller]}, and these seem to be the other way round. Got a run of no more documents "
             f"than are judged, with no scores but {', '.join(map('{:g}'.format, distinct))}."
         )

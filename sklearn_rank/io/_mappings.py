@@ -15,7 +15,7 @@ from sklearn_rank._engine.columns import labels_of
 from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.numbers import EXACT, as_floats
+from sklearn_rank._utils.numbers import LARGEST_EXACT, as_floats
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.io._entries import Entries, QueryIds, grouped, taken
 
@@ -400,7 +400,7 @@ def _exact_floats(values: list[Any]) -> Array | None:
         numbers = np.fromiter(values, np.float64, len(values))
     except OverflowError:
         return None
-    return numbers if types == {float} or (np.abs(numbers) < EXACT).all() else None
+    return numbers if types == {float} or (np.abs(numbers) < LARGEST_EXACT).all() else None
 
 
 def _is_number(value: Any) -> bool:

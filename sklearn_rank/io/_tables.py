@@ -15,8 +15,8 @@ from sklearn_rank._engine.check import check_queries
 from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._engine.ids import ids_of
+from sklearn_rank._utils.containers import n_rows_of
 from sklearn_rank._utils.echo import echo, echo_all
-from sklearn_rank._utils.lengths import n_rows_of
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.optional import import_optional
 from sklearn_rank.io._entries import Entries, QueryIds, checked

@@ -16,9 +16,9 @@ from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._engine.grouping import find_qid, group_rows, number_together
 from sklearn_rank._engine.ids import ids_of, refuse_missing_ids
 from sklearn_rank._engine.kernels import trec as trec_kernels
+from sklearn_rank._utils.containers import n_rows_of
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, echo_all
-from sklearn_rank._utils.lengths import n_rows_of
 from sklearn_rank._utils.threads import check_n_jobs, on_threads
 from sklearn_rank._utils.typing import PathLike
 from sklearn_rank.io._entries import ERRORS, Entries, QueryIds, Text, checked

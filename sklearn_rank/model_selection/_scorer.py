@@ -287,7 +287,8 @@ class RankingScorers:
         unknown = set(requests) - {"qid", "sample_weight"}
         if unknown:
             raise TypeError(f"Ranking scorers take 'qid' and 'sample_weight'. Got {', '.join(sorted(unknown))}.")
-        self._requests = self._requests | requests  # a shallow copy has the dict
+        # A shallow copy of this scorer has the same dict, so it is not changed.
+        self._requests = self._requests | requests
         return self
 
     def get_metadata_routing(self) -> MetadataRequest:

@@ -14,8 +14,8 @@ from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._utils.constraints import BOOL, is_count
+from sklearn_rank._utils.containers import n_rows_of
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.lengths import n_rows_of
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import Index

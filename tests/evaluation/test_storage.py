@@ -59,7 +59,7 @@ def loaded_or_refused(kind, data, path):
 
 
 def words_of(result):
-    return result._plain()[0]
+    return result._to_saved()[0]
 
 
 def same(a, b):
@@ -256,7 +256,7 @@ def pack(path, members, compression=zipfile.ZIP_DEFLATED):
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited so on Linux alone")
 def test_memory_is_not_promised(tmp_path):
     """Headers that claim terabytes, and members that become 640 MiB, are refused without room for them."""
-    words = small_evaluation()._plain()[0] | {"kind": "Evaluation", "version": 1, "objects": {"qid": ["a", "b"]}}
+    words = small_evaluation()._to_saved()[0] | {"kind": "Evaluation", "version": 1, "objects": {"qid": ["a", "b"]}}
     text = np.array(json.dumps(words))
     meta = io.BytesIO()
     np.lib.format.write_array(meta, text)
