@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 
 SECTIONS = ("Parameters", "Attributes", "Returns", "Raises", "See Also", "Notes", "References", "Examples")
 """Titles in the order in which they stand."""
@@ -37,7 +39,7 @@ def parameter_entries(target: Callable[..., Any]) -> dict[str, str]:
     return entries
 
 
-def completed(target: Callable[..., Any], entries: Mapping[str, str], **sections: str) -> str:
+def completed_docstring(target: Callable[..., Any], entries: Mapping[str, str], **sections: str) -> str:
     """Docstring of a class or function with the parameters and sections that it lacks, as its signature has them."""
     head, own = split_sections(inspect.getdoc(target) or "")
     entry_of = {**entries, **parameter_entries(target)}
@@ -59,9 +61,18 @@ def with_arguments_of(template: Callable[P, Any], *left_out: str) -> Callable[[C
         shared = {name: p for name, p in inspect.signature(template).parameters.items() if name not in left_out}
         parameters = sorted((shared | own).values(), key=lambda p: p.kind)
         function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        return described_as(template)(function)
+
+    return decorate
+
+
+def described_as(*templates: Callable[..., Any]) -> Callable[[F], F]:
+    """Decorate a class or function: arguments that its docstring leaves out are described as those of the templates."""
+
+    def decorate(target: F) -> F:
         # python -OO removes docstrings.
-        if function.__doc__:
-            function.__doc__ = completed(function, parameter_entries(template))
-        return function
+        if target.__doc__:
+            target.__doc__ = completed_docstring(target, dict(ChainMap(*map(parameter_entries, templates))))
+        return target
 
     return decorate

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from sklearn_rank._engine.grouping import find_qid
-from sklearn_rank._utils.docstring import completed
+from sklearn_rank._utils.docstring import completed_docstring
 from sklearn_rank._utils.optional import index_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -51,7 +51,7 @@ def with_row_arguments(function: Function) -> Function:
     """Decorate a function so that its docstring describes the arguments of rows that it has."""
     # python -OO removes docstrings.
     if function.__doc__:
-        function.__doc__ = completed(function, ROW_ARGUMENTS)
+        function.__doc__ = completed_docstring(function, ROW_ARGUMENTS)
     return function
 
 

@@ -26,7 +26,7 @@ from sklearn_rank import (
     parse_metric,
     prepare,
 )
-from sklearn_rank._entry_points import system_sources
+from sklearn_rank._entry_points import systems
 from sklearn_rank._metric import names, plans
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._utils import threads
@@ -125,7 +125,7 @@ def first_in_first_out(inside):
 
 
 def test_warnings_go_to_the_user_after_calls_that_overlap(monkeypatch):
-    real, inside = system_sources.evaluate_run, SimpleQueue()
+    real, inside = systems.evaluate_run, SimpleQueue()
 
     def waiting(*args, **keywords):
         result, may_leave = real(*args, **keywords), Event()
@@ -133,7 +133,7 @@ def test_warnings_go_to_the_user_after_calls_that_overlap(monkeypatch):
         assert may_leave.wait(20)
         return result
 
-    monkeypatch.setattr(system_sources, "evaluate_run", waiting)
+    monkeypatch.setattr(systems, "evaluate_run", waiting)
     before = list(warnings.filters), vars(warnings)["_showwarnmsg_impl"]
     with pytest.warns(UserWarning, match="No document of the run is judged.* the system 'system'") as told:
         first_in_first_out(inside)

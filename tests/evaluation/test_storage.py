@@ -16,8 +16,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from sklearn_rank import RankingEvaluator, evaluate
-from sklearn_rank._utils.storage import SavedArrays
-from sklearn_rank._utils.writing import written_whole
+from sklearn_rank._utils.storage import SavedArrays, replacing
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.model_selection import Comparison
 from sklearn_rank.results import Evaluation
@@ -304,10 +303,10 @@ def test_what_fails_changes_nothing(tmp_path):
         if before is not None:
             path.write_bytes(before)
             os.chmod(path, 0o640)
-        with pytest.raises(ZeroDivisionError), written_whole(path) as file:
+        with pytest.raises(ZeroDivisionError), replacing(path) as file:
             file.write(b"half" * (1 // 0 if file.write(b"half") else 1))
         assert [p.read_bytes() for p in tmp_path.iterdir()] == ([] if before is None else [before])
-    with written_whole(path) as file:
+    with replacing(path) as file:
         file.write(b"after")
         assert path.read_bytes() == b"before"
     assert path.read_bytes() == b"after"
@@ -318,7 +317,7 @@ def test_what_fails_changes_nothing(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="links take rights on Windows")
 def test_a_link_stays_one(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    with written_whole(tmp_path / "link") as file:
+    with replacing(tmp_path / "link") as file:
         file.write(b"x")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_bytes() == b"x"
